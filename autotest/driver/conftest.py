@@ -1,0 +1,38 @@
+"""Makes sure that the driver under test is the plugin of this tree and no other.
+
+The plugin is looked for in ZARR_PLUGIN_DIR, else where `cmake --build --preset release` puts it.
+"""
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGIN_DIR = Path(os.environ.get("ZARR_PLUGIN_DIR") or ROOT / "build/release/driver").resolve()
+
+if not list(PLUGIN_DIR.glob("gdal_Zarr.*")):
+    pytest.exit(f"no gdal_Zarr plugin in {PLUGIN_DIR}: build it, or set ZARR_PLUGIN_DIR", 2)
+
+# GDAL reads it once, when osgeo registers the drivers.
+os.environ["GDAL_DRIVER_PATH"] = str(PLUGIN_DIR)
+
+from osgeo import gdal, osr  # noqa: E402
+
+gdal.UseExceptions()
+osr.UseExceptions()
+
+
+def pytest_sessionstart(session):
+    driver = gdal.GetDriverByName("Zarr")
+    if driver is None or driver.GetMetadataItem("GDAL_ZARR_VERSION") is None:
+        pytest.exit(f"GDAL did not take its Zarr driver from {PLUGIN_DIR}", 2)
+
+
+def pytest_report_header(config):
+    version = gdal.GetDriverByName("Zarr").GetMetadataItem("GDAL_ZARR_VERSION")
+    return f"GDAL {gdal.VersionInfo('RELEASE_NAME')}, gdal-zarr {version} from {PLUGIN_DIR}"
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    return ROOT / "data"

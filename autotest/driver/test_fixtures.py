@@ -1,0 +1,150 @@
+"""Stores by other implementations read back as their writers meant (see fixtures/README.md)."""
+import json
+from fnmatch import fnmatch
+from pathlib import Path
+
+import numpy as np
+import pytest
+from osgeo import gdal, osr
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+
+# What the driver does not read yet: patterns for a fixture's features. The marks are strict, so a
+# feature that arrives has to leave its row.
+NOT_YET = {
+    "Zarr v1": ["v1"],
+    "the v3 draft of 2020": ["v3 2020 draft"],
+    "v2 filters and the rarer compressors": [
+        "filter:*", "compressor:bz2", "compressor:lzma", "compressor:lz4", "z2_F_filters",
+    ],
+    "numcodecs.* in v3": ["numcodecs.*"],
+    "extension codecs and grids": ["*scale_offset*", "reshape", "rectilinear chunk grid"],
+    "datetimes": ["datetime"],
+    "variable-length strings": ["variable-length string"],
+    "structured types": ["structured dtype"],
+    "kerchunk references": ["kerchunk *"],
+    "zipped stores": ["zip store"],
+    "NCZarr": ["NCZarr *"],
+    "multiscales": ["multiscales *"],
+    "spatial: and proj:": ["spatial:/proj: convention"],
+}
+
+# GDAL has no type for these (in every version), so they come in the next wider one.
+WIDENED = {"bool": ["uint8"], "int8": ["int8", "int16"], "float16": ["float16", "float32"]}
+
+
+def load_cases():
+    for entry in json.loads((FIXTURES / "manifest.json").read_text()):
+        waits_for = [
+            what
+            for what, patterns in NOT_YET.items()
+            if any(fnmatch(f, p) for f in entry["features"] for p in patterns)
+        ]
+        marks = [pytest.mark.xfail(reason=", ".join(waits_for), strict=True)] if waits_for else []
+        yield pytest.param(entry, id=entry["store"].removeprefix("stores/"), marks=marks)
+
+
+def open_array(entry):
+    """The dataset (to be kept while the array is used) and the array of a manifest entry."""
+    dataset = gdal.OpenEx(str(FIXTURES / entry["store"]), gdal.OF_MULTIDIM_RASTER)
+    root = dataset.GetRootGroup()
+    name = entry["array"]
+    if name == "/":
+        # `v2_bool.zarr` lists its root array as `v2_bool`.
+        assert root.GetMDArrayNames() == [Path(entry["store"]).stem]
+        name += root.GetMDArrayNames()[0]
+    array = root.OpenMDArrayFromFullname(name)
+    assert array is not None, f"no array {name}"
+    return dataset, array
+
+
+def classic_view(array):
+    rank = array.GetDimensionCount()
+    return array.AsClassicDataset(rank - 1, rank - 2)
+
+
+def assert_values(array, want):
+    assert [d.GetSize() for d in array.GetDimensions()] == list(want.shape)
+    if want.size == 0:
+        return  # osgeo cannot make an empty numpy array
+    got = np.asarray(array.ReadAsArray()).reshape(want.shape)
+    native = want.dtype.newbyteorder("=")
+    assert got.dtype.name in WIDENED.get(native.name, [native.name])
+    # Compared in the writer's type, where NaN equals NaN.
+    np.testing.assert_array_equal(got.astype(native), want)
+
+
+def assert_records(array, want):
+    for field in want[0]:
+        got = array.GetView(f"['{field}']").ReadAsArray()
+        assert got.tolist() == [record[field] for record in want], f"field {field}"
+
+
+def assert_strings(array, want):
+    assert list(array.Read()) == want
+
+
+@pytest.mark.parametrize("entry", load_cases())
+def test_fixture(entry):
+    dataset, array = open_array(entry)
+
+    if "expected" in entry:
+        assert_values(array, np.load(FIXTURES / entry["expected"]))
+    if "expected_json" in entry:
+        want = json.loads((FIXTURES / entry["expected_json"]).read_text())
+        (assert_records if isinstance(want[0], dict) else assert_strings)(array, want)
+
+    if "dims" in entry:
+        assert [d.GetName() for d in array.GetDimensions()] == entry["dims"]
+    if "scale" in entry:
+        assert array.GetScale() == entry["scale"]
+        assert array.GetOffset() == entry["offset"]
+        assert array.GetNoDataValueAsDouble() == entry["nodata"]
+    for name, value in entry.get("attributes", {}).items():
+        got = array.GetAttribute(name).Read()
+        assert (list(got) if isinstance(got, (list, tuple)) else got) == value, f"attribute {name}"
+
+    if "epsg" in entry:
+        want = osr.SpatialReference()
+        want.ImportFromEPSG(entry["epsg"])
+        got = array.GetSpatialRef()
+        assert got is not None, "no CRS"
+        assert got.IsSame(want, ["IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES"]), got.ExportToWkt()
+    if "geotransform" in entry:
+        assert_geotransform(array, entry["geotransform"])
+    if "geotransform_from" in entry:
+        x, dx, y, dy = (entry[k] for k in ("x", "dx", "y", "dy"))
+        assert_geotransform(array, [x - dx / 2, dx, 0, y - dy / 2, 0, dy])
+
+    if "overviews" in entry:
+        classic = classic_view(array)
+        band = classic.GetRasterBand(1)
+        assert band.GetOverviewCount() == len(entry["overviews"])
+        for i, path in enumerate(entry["overviews"]):
+            got = band.GetOverview(i).ReadAsArray()
+            np.testing.assert_array_equal(got, np.load(FIXTURES / path))
+    if "bands" in entry:
+        assert gdal.Open(str(FIXTURES / entry["store"])).RasterCount == entry["bands"]
+
+
+def assert_geotransform(array, want):
+    got = classic_view(array).GetGeoTransform(can_return_null=True)
+    assert got is not None, "no geotransform"
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
+
+
+def test_every_store_is_listed():
+    listed = {Path(case.values[0]["store"]).parts[1] for case in load_cases()}
+    assert {path.name for path in (FIXTURES / "stores").iterdir()} == listed
+
+
+def test_every_expected_failure_has_a_fixture():
+    """A row that matches nothing hides a mistake in its pattern."""
+    features = [f for case in load_cases() for f in case.values[0]["features"]]
+    unused = [
+        pattern
+        for patterns in NOT_YET.values()
+        for pattern in patterns
+        if not any(fnmatch(feature, pattern) for feature in features)
+    ]
+    assert unused == []

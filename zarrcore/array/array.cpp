@@ -1,0 +1,147 @@
+#include "zarrcore/array/array.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "zarrcore/array/chunk_reader.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace zarrcore {
+namespace {
+
+std::uint64_t next_array_id() {
+  static std::atomic<std::uint64_t> counter{0};
+  return ++counter;
+}
+
+// A selection along one dimension with a positive step; a negative one walks the destination
+// backwards instead.
+struct Axis {
+  std::vector<AxisPart> parts;
+  std::uint64_t step;
+  std::ptrdiff_t stride;
+};
+
+Axis make_axis(const GridDimension& dimension, std::uint64_t start, std::uint64_t count,
+               std::int64_t step, std::ptrdiff_t stride, std::byte*& data) {
+  std::uint64_t positive = step > 0 ? static_cast<std::uint64_t>(step) : 1;
+  if (step < 0 && count > 1) {
+    positive = 0 - static_cast<std::uint64_t>(step);
+    start -= (count - 1) * positive;
+    data += static_cast<std::ptrdiff_t>(count - 1) * stride;
+    stride = -stride;
+  }
+  return {split_axis(dimension, start, count, positive), positive, stride};
+}
+
+}  // namespace
+
+Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata,
+             std::shared_ptr<Context> context)
+    : store_(std::move(store)),
+      path_(std::move(path)),
+      metadata_(std::move(metadata)),
+      context_(std::move(context)),
+      id_(next_array_id()) {
+  with_context([&] { return "array /" + path_; },
+               [&] {
+                 fill_value_ = metadata_.fill_value.value_or(std::vector<std::byte>());
+                 fill_value_.resize(metadata_.data_type.item_size);
+                 grid_ = ChunkGrid::regular(metadata_.shape, metadata_.chunk_shape);
+                 chain_ = std::make_unique<const CodecChain>(
+                     metadata_.codecs,
+                     ChunkSpec{grid_.max_chunk_shape(), metadata_.data_type, fill_value_});
+               });
+}
+
+Array::~Array() {
+  context_->chunks.erase_array(id_);
+  context_->shard_indexes.erase_array(id_);
+}
+
+Shape Array::block_shape() const {
+  // Dimension i of the chain in hand is dimension axes[i] of the array.
+  const CodecChain* chain = chain_.get();
+  std::vector<std::size_t> axes(shape().size());
+  for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = i;
+  while (const ShardingCodec* sharding = chain->sharding()) {
+    std::vector<std::size_t> stored;
+    for (const std::size_t axis : chain->axis_order()) stored.push_back(axes[axis]);
+    axes = std::move(stored);
+    chain = &sharding->inner_chain();
+  }
+  Shape block(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) block[axes[i]] = chain->spec().shape[i];
+  return block;
+}
+
+void Array::read(const Selection& selection, const Destination& destination,
+                 const ReadOptions& options) const {
+  with_context(
+      [&] { return "array /" + path_; },
+      [&] {
+        check_selection(selection, shape());
+        const std::size_t rank = shape().size();
+        if (std::find(selection.count.begin(), selection.count.end(), 0) != selection.count.end()) {
+          return;
+        }
+        std::byte* data = destination.data;
+        std::vector<Axis> axes;
+        for (std::size_t i = 0; i < rank; ++i) {
+          axes.push_back(make_axis(grid_.dimension(i), selection.start[i], selection.count[i],
+                                   selection.step.empty() ? 1 : selection.step[i],
+                                   destination.strides[i], data));
+        }
+
+        ChunkReader reader(*store_, *context_, id_, fill_value_, data_type().item_size,
+                           destination.converter, options);
+        std::vector<ChunkPart> batch;
+        std::vector<std::size_t> position(rank, 0);  // in axes[i].parts
+        std::vector<std::uint64_t> chunk(rank);
+        while (true) {
+          ChunkPart part;
+          part.chain = chain_.get();
+          part.destination = data;
+          std::vector<AxisSlice> slices(rank);
+          for (std::size_t i = 0; i < rank; ++i) {
+            const AxisPart& along = axes[i].parts[position[i]];
+            const GridDimension& dimension = grid_.dimension(i);
+            chunk[i] = along.chunk;
+            slices[i] = {along.start, along.count, axes[i].step,
+                         std::min(dimension.chunk_length(along.chunk),
+                                  shape()[i] - dimension.chunk_start(along.chunk)),
+                         axes[i].stride};
+            part.destination += static_cast<std::ptrdiff_t>(along.position) * axes[i].stride;
+          }
+          part.axes = permute_axes(slices, chain_->axis_order());
+          part.key = std::make_shared<const std::string>(
+              join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(chunk)));
+          batch.push_back(std::move(part));
+
+          std::size_t i = rank;
+          while (i > 0 && ++position[i - 1] == axes[i - 1].parts.size()) position[--i] = 0;
+          if (i == 0 || batch.size() == ChunkReader::kBatchSize) {
+            reader.read(std::move(batch));
+            batch.clear();
+          }
+          if (i == 0) return;
+        }
+      });
+}
+
+void Array::read(const Selection& selection, void* destination, std::size_t size,
+                 const ReadOptions& options) const {
+  const auto elements = checked_product(selection.count);
+  const auto bytes = elements ? checked_multiply(*elements, data_type().item_size) : std::nullopt;
+  if (bytes != size) {
+    throw Error("array /" + path_ + ": the selection has a size other than the destination's " +
+                std::to_string(size) + " bytes");
+  }
+  read(selection,
+       {static_cast<std::byte*>(destination), c_strides(selection.count, data_type().item_size)},
+       options);
+}
+
+}  // namespace zarrcore

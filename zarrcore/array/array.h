@@ -1,0 +1,76 @@
+// An array of a store: its metadata, and reading regions of it. Immutable; one object may be used
+// by several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "zarrcore/array/context.h"
+#include "zarrcore/array/selection.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/chunk/chunk_grid.h"
+#include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/metadata/array_metadata.h"
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+// Where the elements of a selection go. Element (i, j, …) of the selection, counted in selected
+// elements, is written at data + i * strides[0] + j * strides[1] + …, in bytes.
+struct Destination {
+  std::byte* data = nullptr;
+  Strides strides;
+  // Makes the caller's type of the array's; null when they are the same.
+  const ElementConverter* converter = nullptr;
+};
+
+struct ReadOptions {
+  std::size_t threads = 1;
+  WorkerScope worker_scope;
+};
+
+class Array {
+ public:
+  // `path` is the node's. Throws Error, which names the array, when its metadata cannot be used:
+  // unknown codecs, chunk shapes that do not fit…
+  Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata,
+        std::shared_ptr<Context> context);
+  ~Array();
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  const std::string& path() const { return path_; }
+  const ArrayMetadata& metadata() const { return metadata_; }
+  const Shape& shape() const { return metadata_.shape; }
+  const DataType& data_type() const { return metadata_.data_type; }
+  // One element, as absent chunks have it.
+  const std::vector<std::byte>& fill_value() const { return fill_value_; }
+
+  // The shape of what is decoded at once: of an inner chunk if the array is sharded, else of a
+  // chunk.
+  Shape block_shape() const;
+
+  // Reads a selection. Chunks are fetched and decoded on up to `options.threads` threads, straight
+  // to their place where they can be. Chunks that are used in part stay in the context's cache.
+  // Throws Error, which names array and chunk; the destination is then partly written.
+  void read(const Selection& selection, const Destination& destination,
+            const ReadOptions& options = {}) const;
+
+  // Like the above for the array's own type and a dense destination in C order of `size` bytes.
+  // Throws Error when that is not the size of the selection.
+  void read(const Selection& selection, void* destination, std::size_t size,
+            const ReadOptions& options = {}) const;
+
+ private:
+  std::shared_ptr<Store> store_;
+  std::string path_;
+  ArrayMetadata metadata_;
+  std::shared_ptr<Context> context_;
+  std::uint64_t id_;  // of this object, for the caches
+  std::vector<std::byte> fill_value_;
+  ChunkGrid grid_;
+  std::unique_ptr<const CodecChain> chain_;
+};
+
+}  // namespace zarrcore

@@ -1,0 +1,323 @@
+#include "zarrcore/array/chunk_reader.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+// Inner chunks that lie this near to each other in a shard are fetched in one read.
+constexpr std::uint64_t kMaxGap = 64 << 10;
+// The most bytes of one such read.
+constexpr std::uint64_t kMaxGroupBytes = 4 << 20;
+// Shard indexes held at once while shards are resolved.
+constexpr std::uint64_t kMaxIndexBytes = 64 << 20;
+
+// Whether all elements of the chunk that the array has are wanted: then nobody will come back for
+// the rest, and the chunk need not be kept.
+bool is_fully_used(const ChunkPart& part) {
+  return std::all_of(part.axes.begin(), part.axes.end(), [](const AxisSlice& axis) {
+    return axis.start == 0 && axis.step == 1 && axis.count == axis.extent;
+  });
+}
+
+}  // namespace
+
+std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
+                                    const std::vector<std::size_t>& order) {
+  std::vector<AxisSlice> permuted;
+  permuted.reserve(axes.size());
+  for (const std::size_t axis : order) permuted.push_back(axes[axis]);
+  return permuted;
+}
+
+ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
+                         std::span<const std::byte> fill_value, std::uint64_t item_size,
+                         const ElementConverter* converter, const ReadOptions& options)
+    : store_(store),
+      context_(context),
+      array_id_(array_id),
+      fill_value_(fill_value),
+      item_size_(item_size),
+      converter_(converter),
+      options_(options),
+      scratch_(std::max<std::size_t>(1, options.threads)) {}
+
+void ChunkReader::parallel_for(std::size_t count,
+                               const std::function<void(std::size_t, std::size_t)>& body) {
+  context_.pool.parallel_for(count, scratch_.size(), body, options_.worker_scope);
+}
+
+CacheKey ChunkReader::cache_key(const ChunkPart& part) const {
+  return {array_id_, *part.key, part.offset, part.length};
+}
+
+void ChunkReader::read(std::vector<ChunkPart> parts) {
+  const auto shards = std::stable_partition(parts.begin(), parts.end(), [](const ChunkPart& part) {
+    return part.chain->sharding() == nullptr;
+  });
+  read_chunks({parts.begin(), shards});
+  read_shards({shards, parts.end()});
+}
+
+void ChunkReader::read_shards(std::span<ChunkPart> shards) {
+  std::vector<ChunkPart> inner;
+  while (!shards.empty()) {
+    const std::uint64_t index_bytes = shards[0].chain->sharding()->encoded_index_size();
+    const auto together = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes), 1, shards.size()));
+    std::vector<std::shared_ptr<const ShardIndex>> indexes(together);
+    parallel_for(together,
+                 [&](std::size_t i, std::size_t) { indexes[i] = shard_index(shards[i]); });
+    for (std::size_t i = 0; i < together; ++i) {
+      if (indexes[i]) {
+        expand(shards[i], *indexes[i], inner);
+      } else {
+        fill(shards[i]);
+      }
+      indexes[i].reset();
+    }
+    shards = shards.subspan(together);
+  }
+  if (!inner.empty()) read(std::move(inner));
+}
+
+std::shared_ptr<const ShardIndex> ChunkReader::shard_index(const ChunkPart& shard) const {
+  const CacheKey key = cache_key(shard);
+  if (auto cached = context_.shard_indexes.find(key)) return cached;
+  return with_context(
+      [&] { return "shard " + *shard.key; },
+      [&] {
+        const ShardingCodec& sharding = *shard.chain->sharding();
+        const Framing& framing = shard.chain->framing();
+        const std::uint64_t size = sharding.encoded_index_size();
+        ByteRange range = sharding.index_at_end() ? ByteRange::suffix(size + framing.suffix)
+                                                  : ByteRange::at(framing.prefix, size);
+        if (!shard.is_whole_value()) {
+          // A shard in a shard.
+          if (shard.length < framing.prefix + size + framing.suffix) {
+            throw Error("a shard of " + std::to_string(shard.length) +
+                        " bytes is too short for its index of " + std::to_string(size));
+          }
+          range = ByteRange::at(
+              shard.offset +
+                  (sharding.index_at_end() ? shard.length - framing.suffix - size : framing.prefix),
+              size);
+        }
+        const auto bytes = store_.get_ranges(*shard.key, {&range, 1});
+        std::shared_ptr<const ShardIndex> index;
+        if (bytes) {
+          index = std::make_shared<const ShardIndex>(
+              sharding.decode_index(bytes->front().span().first(size)));
+          context_.shard_indexes.insert(key, index, index->byte_count());
+        }
+        return index;
+      });
+}
+
+void ChunkReader::expand(const ChunkPart& shard, const ShardIndex& index,
+                         std::vector<ChunkPart>& parts) {
+  const ShardingCodec& sharding = *shard.chain->sharding();
+  const CodecChain& inner_chain = sharding.inner_chain();
+  const Shape& inner_shape = sharding.inner_shape();
+  const Shape& grid = sharding.inner_grid();
+  const std::uint64_t payload = shard.offset + shard.chain->framing().prefix;
+  const std::size_t rank = shard.axes.size();
+
+  std::vector<std::vector<AxisPart>> axes(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const AxisSlice& slice = shard.axes[i];
+    axes[i] = split_axis(GridDimension(grid[i] * inner_shape[i], inner_shape[i]), slice.start,
+                         slice.count, slice.step);
+  }
+  std::vector<std::size_t> position(rank, 0);
+  while (true) {
+    ChunkPart part;
+    part.chain = &inner_chain;
+    part.key = shard.key;
+    part.destination = shard.destination;
+    std::vector<AxisSlice> slices(rank);
+    std::size_t entry_index = 0;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const AxisPart& along = axes[i][position[i]];
+      const AxisSlice& outer = shard.axes[i];
+      const std::uint64_t start = along.chunk * inner_shape[i];
+      slices[i] = {along.start, along.count, outer.step,
+                   std::min(inner_shape[i], outer.extent - start), outer.stride};
+      part.destination += static_cast<std::ptrdiff_t>(along.position) * outer.stride;
+      entry_index = entry_index * grid[i] + along.chunk;
+    }
+    part.axes = permute_axes(slices, inner_chain.axis_order());
+    const ShardIndex::Entry& entry = index[entry_index];
+    if (!entry.is_present()) {
+      fill(part);
+    } else {
+      const bool is_outside =
+          entry.offset + entry.length > UINT64_MAX - payload ||
+          (!shard.is_whole_value() && entry.offset + entry.length > shard.length);
+      const bool is_too_long =
+          inner_chain.sharding() == nullptr && entry.length > inner_chain.max_encoded_size();
+      if (is_outside || is_too_long) {
+        throw Error("shard " + *shard.key + ": the index says that inner chunk " +
+                    std::to_string(entry_index) + " has " + std::to_string(entry.length) +
+                    " bytes at offset " + std::to_string(entry.offset) + ", which cannot be right");
+      }
+      part.offset = payload + entry.offset;
+      part.length = entry.length;
+      parts.push_back(std::move(part));
+      if (parts.size() == kBatchSize) {
+        read(std::move(parts));
+        parts.clear();
+      }
+    }
+    std::size_t i = rank;
+    while (i > 0 && ++position[i - 1] == axes[i - 1].size()) position[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+void ChunkReader::read_chunks(std::span<ChunkPart> chunks) {
+  const std::vector<Group> groups = make_groups(chunks);
+  parallel_for(groups.size(),
+               [&](std::size_t i, std::size_t worker) { read_group(groups[i], scratch_[worker]); });
+}
+
+// Sorts the inner chunks of each shard by offset and puts neighbours together, but never so many
+// that a thread would have nothing to do.
+std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> chunks) const {
+  std::uint64_t total = 0;
+  for (const ChunkPart& part : chunks) {
+    if (!part.is_whole_value()) total += std::min(part.length, kMaxGroupBytes);
+  }
+  if (total > 0) {
+    std::stable_sort(chunks.begin(), chunks.end(), [](const ChunkPart& a, const ChunkPart& b) {
+      return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
+    });
+  }
+  const std::uint64_t max_bytes = std::min(kMaxGroupBytes, total / (2 * scratch_.size()));
+
+  std::vector<Group> groups;
+  for (std::size_t first = 0; first < chunks.size();) {
+    std::size_t end = first + 1;
+    std::uint64_t reach = chunks[first].offset + chunks[first].length;
+    while (end < chunks.size() && !chunks[first].is_whole_value()) {
+      const ChunkPart& next = chunks[end];
+      if (*next.key != *chunks[first].key || next.is_whole_value()) break;
+      if (next.offset > reach && next.offset - reach > kMaxGap) break;
+      const std::uint64_t next_reach = std::max(reach, next.offset + next.length);
+      if (next_reach - chunks[first].offset > max_bytes) break;
+      reach = next_reach;
+      ++end;
+    }
+    groups.push_back(chunks.subspan(first, end - first));
+    first = end;
+  }
+  return groups;
+}
+
+void ChunkReader::read_group(Group group, Buffer& scratch) const {
+  std::vector<const ChunkPart*> wanted;
+  for (const ChunkPart& part : group) {
+    if (!copy_from_cache(part)) wanted.push_back(&part);
+  }
+  if (wanted.empty()) return;
+  const ChunkPart& first = *wanted.front();
+  with_context(
+      [&] { return "chunk " + *first.key; },
+      [&] {
+        if (first.is_whole_value()) {
+          if (const auto value = store_.get(*first.key, first.chain->max_encoded_size())) {
+            decode(first, value->span(), scratch);
+          } else {
+            fill(first);
+          }
+          return;
+        }
+        std::uint64_t end = 0;
+        for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
+        const ByteRange range = ByteRange::at(first.offset, end - first.offset);
+        const auto bytes = store_.get_ranges(*first.key, {&range, 1});
+        if (!bytes) throw Error("the shard is gone since its index was read");
+        for (const ChunkPart* part : wanted) {
+          with_context(
+              [&] { return "inner chunk at offset " + std::to_string(part->offset); },
+              [&] {
+                decode(*part,
+                       bytes->front().span().subspan(part->offset - first.offset, part->length),
+                       scratch);
+              });
+        }
+      });
+}
+
+bool ChunkReader::copy_from_cache(const ChunkPart& part) const {
+  const auto chunk = context_.chunks.find(cache_key(part));
+  if (!chunk) return false;
+  copy(part, chunk->data());
+  return true;
+}
+
+void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, Buffer& scratch) const {
+  const CodecChain& chain = *part.chain;
+  const Shape& shape = chain.stored_spec().shape;
+  if (!is_fully_used(part)) {
+    const auto chunk = std::make_shared<const Buffer>(chain.decode(encoded));
+    context_.chunks.insert(cache_key(part), chunk, chunk->size());
+    copy(part, chunk->data());
+    return;
+  }
+  bool is_dense = converter_ == nullptr;
+  auto expected = static_cast<std::ptrdiff_t>(item_size_);
+  for (std::size_t i = shape.size(); is_dense && i-- > 0;) {
+    const AxisSlice& axis = part.axes[i];
+    is_dense = axis.count == shape[i] && (axis.count == 1 || axis.stride == expected);
+    expected *= static_cast<std::ptrdiff_t>(shape[i]);
+  }
+  if (is_dense) {
+    chain.decode(encoded, {part.destination, chain.decoded_size()});
+    return;
+  }
+  chain.check_plausible(encoded);
+  if (scratch.size() != chain.decoded_size()) scratch = Buffer(chain.decoded_size());
+  chain.decode(encoded, scratch.span());
+  copy(part, scratch.data());
+}
+
+// Copies what is wanted from a decoded chunk in stored order.
+void ChunkReader::copy(const ChunkPart& part, const std::byte* chunk) const {
+  Strides source = c_strides(part.chain->stored_spec().shape, item_size_);
+  Shape counts;
+  Strides destination;
+  for (std::size_t i = 0; i < part.axes.size(); ++i) {
+    const AxisSlice& axis = part.axes[i];
+    chunk += static_cast<std::ptrdiff_t>(axis.start) * source[i];
+    // The step along an axis of one element does not matter and may be huge.
+    source[i] = axis.count > 1 ? source[i] * static_cast<std::ptrdiff_t>(axis.step) : 0;
+    counts.push_back(axis.count);
+    destination.push_back(axis.stride);
+  }
+  if (converter_ != nullptr) {
+    convert_strided(counts, *converter_, chunk, source, part.destination, destination);
+  } else {
+    copy_strided(counts, item_size_, chunk, source, part.destination, destination);
+  }
+}
+
+void ChunkReader::fill(const ChunkPart& part) const {
+  Shape counts;
+  Strides destination;
+  for (const AxisSlice& axis : part.axes) {
+    counts.push_back(axis.count);
+    destination.push_back(axis.stride);
+  }
+  const Strides source(counts.size(), 0);
+  if (converter_ != nullptr) {
+    convert_strided(counts, *converter_, fill_value_.data(), source, part.destination, destination);
+  } else {
+    copy_strided(counts, item_size_, fill_value_.data(), source, part.destination, destination);
+  }
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,86 @@
+// Reading many chunks at once: the second half of Array::read. The first half cuts a selection
+// along the chunk grid; this one takes the parts, resolves shards into inner chunks, fetches bytes
+// and decodes them to their place, in parallel.
+//
+// Everything here is in stored order (codec_chain.h): the dimensions of a part are already permuted
+// by the transposes of its chain.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zarrcore/array/array.h"
+
+namespace zarrcore {
+
+// What is wanted of one chunk along one dimension.
+struct AxisSlice {
+  std::uint64_t start = 0;    // in the chunk
+  std::uint64_t count = 0;    // elements
+  std::uint64_t step = 1;     // > 0
+  std::uint64_t extent = 0;   // elements of the chunk that are inside the array
+  std::ptrdiff_t stride = 0;  // of the destination, in bytes
+};
+
+// What is wanted of one chunk, inner chunk or shard, and where it goes.
+struct ChunkPart {
+  const CodecChain* chain = nullptr;
+  std::shared_ptr<const std::string> key;
+  // Where the encoded chunk stands in the value; length kWholeValue when it is all of it.
+  std::uint64_t offset = 0;
+  std::uint64_t length = kWholeValue;
+  std::vector<AxisSlice> axes;
+  std::byte* destination = nullptr;
+
+  static constexpr std::uint64_t kWholeValue = UINT64_MAX;
+  bool is_whole_value() const { return length == kWholeValue; }
+};
+
+// The slices of a chunk reordered for a chain's stored order.
+std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
+                                    const std::vector<std::size_t>& order);
+
+class ChunkReader {
+ public:
+  ChunkReader(Store& store, Context& context, std::uint64_t array_id,
+              std::span<const std::byte> fill_value, std::uint64_t item_size,
+              const ElementConverter* converter, const ReadOptions& options);
+
+  // Throws Error, which names the chunk's key.
+  void read(std::vector<ChunkPart> parts);
+
+  // How many parts are best handed over at once: enough to keep all threads busy, few enough to be
+  // nothing beside the chunks they stand for.
+  static constexpr std::size_t kBatchSize = 4096;
+
+ private:
+  // Parts of one value that are fetched in one go.
+  using Group = std::span<const ChunkPart>;
+
+  void read_shards(std::span<ChunkPart> shards);
+  std::shared_ptr<const ShardIndex> shard_index(const ChunkPart& shard) const;
+  void expand(const ChunkPart& shard, const ShardIndex& index, std::vector<ChunkPart>& parts);
+
+  void read_chunks(std::span<ChunkPart> chunks);
+  std::vector<Group> make_groups(std::span<ChunkPart> chunks) const;
+  void read_group(Group group, Buffer& scratch) const;
+  bool copy_from_cache(const ChunkPart& part) const;
+  void decode(const ChunkPart& part, ByteSpan encoded, Buffer& scratch) const;
+  void copy(const ChunkPart& part, const std::byte* chunk) const;
+  void fill(const ChunkPart& part) const;
+  void parallel_for(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body);
+  CacheKey cache_key(const ChunkPart& part) const;
+
+  Store& store_;
+  Context& context_;
+  std::uint64_t array_id_;
+  std::span<const std::byte> fill_value_;
+  std::uint64_t item_size_;
+  const ElementConverter* converter_;
+  const ReadOptions& options_;
+  std::vector<Buffer> scratch_;  // one per worker
+};
+
+}  // namespace zarrcore

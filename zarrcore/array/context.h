@@ -1,0 +1,26 @@
+// What the arrays of a program share: threads and caches, both bounded.
+#pragma once
+
+#include <cstdint>
+
+#include "zarrcore/array/lru_cache.h"
+#include "zarrcore/array/thread_pool.h"
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/codec/sharding.h"
+
+namespace zarrcore {
+
+struct Context {
+  static constexpr std::uint64_t kDefaultChunkCacheBytes = std::uint64_t{128} << 20;
+  static constexpr std::uint64_t kDefaultIndexCacheBytes = std::uint64_t{32} << 20;
+
+  explicit Context(std::uint64_t chunk_cache_bytes = kDefaultChunkCacheBytes,
+                   std::uint64_t index_cache_bytes = kDefaultIndexCacheBytes)
+      : chunks(chunk_cache_bytes), shard_indexes(index_cache_bytes) {}
+
+  ThreadPool pool;
+  LruCache<Buffer> chunks;             // decoded, in stored order
+  LruCache<ShardIndex> shard_indexes;  // decoded
+};
+
+}  // namespace zarrcore

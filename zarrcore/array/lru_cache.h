@@ -1,0 +1,97 @@
+// A cache of immutable values that forgets the least recently used ones when their bytes exceed a
+// bound. The newest value always stays, so that a chunk larger than the cache is not decoded again
+// for each of its rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace zarrcore {
+
+// Some bytes of one value of a store, as they were found through one array.
+struct CacheKey {
+  std::uint64_t array_id = 0;
+  std::string key;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+
+  bool operator==(const CacheKey&) const = default;
+};
+
+struct CacheKeyHash {
+  std::size_t operator()(const CacheKey& key) const {
+    std::size_t hash = std::hash<std::string>()(key.key);
+    for (const std::uint64_t number : {key.array_id, key.offset, key.length}) {
+      hash = hash * 0x9e3779b97f4a7c15u + number;
+    }
+    return hash;
+  }
+};
+
+// Safe to use from several threads at once.
+template <typename Value>
+class LruCache {
+ public:
+  explicit LruCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Null when the value is not here.
+  std::shared_ptr<const Value> find(const CacheKey& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = index_.find(key);
+    if (it == index_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, it->second);
+    return it->second->value;
+  }
+
+  void insert(const CacheKey& key, std::shared_ptr<const Value> value, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = index_.find(key); it != index_.end()) remove(it->second);
+    entries_.push_front({key, std::move(value), bytes});
+    index_[key] = entries_.begin();
+    bytes_ += bytes;
+    while (bytes_ > max_bytes_ && entries_.size() > 1) remove(std::prev(entries_.end()));
+  }
+
+  // Forgets all that was found through one array.
+  void erase_array(std::uint64_t array_id) {
+    const std::lock_guard lock(mutex_);
+    for (auto it = entries_.begin(); it != entries_.end();) {
+      const auto next = std::next(it);
+      if (it->key.array_id == array_id) remove(it);
+      it = next;
+    }
+  }
+
+  std::uint64_t byte_count() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  struct Entry {
+    CacheKey key;
+    std::shared_ptr<const Value> value;
+    std::uint64_t bytes;
+  };
+  using Iterator = typename std::list<Entry>::iterator;
+
+  void remove(Iterator entry) {
+    bytes_ -= entry->bytes;
+    index_.erase(entry->key);
+    entries_.erase(entry);
+  }
+
+  mutable std::mutex mutex_;
+  std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_map<CacheKey, Iterator, CacheKeyHash> index_;
+};
+
+}  // namespace zarrcore

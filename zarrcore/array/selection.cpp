@@ -1,0 +1,53 @@
+#include "zarrcore/array/selection.h"
+
+#include <algorithm>
+#include <string>
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+
+std::vector<AxisPart> split_axis(const GridDimension& dimension, std::uint64_t start,
+                                 std::uint64_t count, std::uint64_t step) {
+  std::vector<AxisPart> parts;
+  for (std::uint64_t position = 0; position < count;) {
+    const std::uint64_t index = start + position * step;
+    const std::uint64_t chunk = dimension.chunk_of(index);
+    const std::uint64_t offset = index - dimension.chunk_start(chunk);
+    const std::uint64_t in_chunk = (dimension.chunk_length(chunk) - 1 - offset) / step + 1;
+    parts.push_back({chunk, offset, std::min(in_chunk, count - position), position});
+    position += parts.back().count;
+  }
+  return parts;
+}
+
+void check_selection(const Selection& selection, const Shape& shape) {
+  const std::size_t rank = shape.size();
+  if (selection.start.size() != rank || selection.count.size() != rank ||
+      (!selection.step.empty() && selection.step.size() != rank)) {
+    throw Error("the selection does not have the " + std::to_string(rank) +
+                " dimensions of the array");
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::uint64_t start = selection.start[i];
+    const std::uint64_t count = selection.count[i];
+    if (count == 0) continue;
+    const std::int64_t step = selection.step.empty() ? 1 : selection.step[i];
+    bool inside = start < shape[i];
+    if (inside && count > 1) {
+      if (step == 0) throw Error("the step of dimension " + std::to_string(i) + " is zero");
+      const std::uint64_t room = step > 0 ? shape[i] - 1 - start : start;
+      const std::uint64_t stride =
+          step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+      inside = count - 1 <= room / stride;
+    }
+    if (!inside) {
+      throw Error("the selection (start " + std::to_string(start) + ", count " +
+                  std::to_string(count) + ", step " + std::to_string(step) +
+                  ") reaches outside dimension " + std::to_string(i) + " of length " +
+                  std::to_string(shape[i]));
+    }
+  }
+}
+
+}  // namespace zarrcore

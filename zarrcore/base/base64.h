@@ -1,0 +1,19 @@
+// Base64 (RFC 4648, section 4), in which v2 and v3 metadata hold bytes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/base/buffer.h"
+
+namespace zarrcore {
+
+// Nothing when `text` is not base64; missing padding at the end is forgiven.
+std::optional<std::vector<std::byte>> decode_base64(std::string_view text);
+
+std::string encode_base64(ByteSpan bytes);
+
+}  // namespace zarrcore

@@ -1,0 +1,48 @@
+// Owned bytes that are not cleared when they are made: what a codec or a store is about to fill
+// need not be zeroed first. Move-only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace zarrcore {
+
+using ByteSpan = std::span<const std::byte>;
+using MutableByteSpan = std::span<std::byte>;
+
+class Buffer {
+ public:
+  Buffer() = default;
+  // Throws std::bad_alloc when `size` cannot be had.
+  explicit Buffer(std::size_t size)
+      : data_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+
+  static Buffer copy_of(ByteSpan bytes) {
+    Buffer buffer(bytes.size());
+    if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());
+    return buffer;
+  }
+  static Buffer copy_of(std::string_view text) { return copy_of(std::as_bytes(std::span(text))); }
+
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  MutableByteSpan span() { return {data_.get(), size_}; }
+  ByteSpan span() const { return {data_.get(), size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_.get()), size_}; }
+
+  // Forgets the bytes past `size`, which must not be larger than the current size.
+  void truncate(std::size_t size) { size_ = size; }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace zarrcore

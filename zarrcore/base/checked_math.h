@@ -1,0 +1,41 @@
+// Arithmetic on sizes that a file states: it either fits 64 bits or says so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace zarrcore {
+
+inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) {
+  if (b != 0 && a > UINT64_MAX / b) return std::nullopt;
+  return a * b;
+}
+
+inline std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t result = a + b;
+  if (result < a) return std::nullopt;
+  return result;
+}
+
+// The product of all factors (1 for none), or nothing when it does not fit. A zero among the
+// factors makes the product zero whatever the others are.
+inline std::optional<std::uint64_t> checked_product(std::span<const std::uint64_t> factors) {
+  for (const std::uint64_t factor : factors) {
+    if (factor == 0) return 0;
+  }
+  std::uint64_t product = 1;
+  for (const std::uint64_t factor : factors) {
+    const auto next = checked_multiply(product, factor);
+    if (!next) return std::nullopt;
+    product = *next;
+  }
+  return product;
+}
+
+// a / b rounded up; b is not zero.
+inline std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) {
+  return a / b + (a % b != 0);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,34 @@
+// JSON as Zarr stores hold it: members keep their order, the bare words NaN, Infinity and
+// -Infinity are numbers (RFC 8259 does not know them, Python's writer emits them), the last of
+// equal keys wins, and nesting is bounded so that no document can exhaust the stack.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace zarrcore {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr int kMaxJsonDepth = 256;
+
+// Throws Error with the position when `text` is not JSON.
+Json parse_json(std::string_view text);
+
+// The text of `value` in one line; numbers that are not finite come out as the bare words.
+std::string dump_json(const Json& value);
+
+// "an object", "a string"…, for messages.
+std::string_view describe_kind(const Json& value);
+
+// The member `key` of the object `value`, or null when it is absent or `value` is no object.
+const Json* find_member(const Json& value, std::string_view key);
+
+// `value` as an unsigned integer; Throws Error that starts with `what` when it is not one.
+std::uint64_t as_unsigned(const Json& value, std::string_view what);
+
+// `value` as a list of unsigned integers, with the same errors.
+std::vector<std::uint64_t> as_unsigned_list(const Json& value, std::string_view what);
+
+}  // namespace zarrcore

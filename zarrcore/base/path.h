@@ -1,0 +1,33 @@
+// Rules for keys and node paths, which come from files and must not lead out of a store.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zarrcore {
+
+// Deeper hierarchies are refused: nobody needs them and recursion over them is not safe.
+inline constexpr std::size_t kMaxNodeDepth = 128;
+
+// Whether `name` can be one segment of a key or path: not empty, not "." or "..", without '/',
+// '\\' or NUL.
+bool is_valid_segment(std::string_view name);
+
+// Throws Error when `key` is not a sequence of valid segments.
+void check_key(std::string_view key);
+
+// The node path ("a/b", "" for the root) of what a user or a document wrote: leading, trailing and
+// doubled slashes are dropped. Throws Error on "..", "." and NUL, and when it is too deep.
+std::string normalize_path(std::string_view path);
+
+// "prefix/name", without the slash when one of them is empty.
+std::string join_path(std::string_view prefix, std::string_view name);
+
+// "a/b" of "a/b/c", "" of "a".
+std::string_view parent_path(std::string_view path);
+
+// "c" of "a/b/c".
+std::string_view last_segment(std::string_view path);
+
+}  // namespace zarrcore

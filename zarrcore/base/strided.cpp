@@ -1,0 +1,202 @@
+#include "zarrcore/base/strided.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace zarrcore {
+namespace {
+
+struct Axis {
+  std::uint64_t count;
+  std::ptrdiff_t source;
+  std::ptrdiff_t destination;
+};
+
+// The box as a loop nest, outermost axis first: axes of one element are gone, the destination is
+// walked as nearly in memory order as can be, and axes that continue each other in both layouts
+// are one. Empty for a single element.
+std::vector<Axis> loop_nest(std::span<const std::uint64_t> shape,
+                            std::span<const std::ptrdiff_t> source,
+                            std::span<const std::ptrdiff_t> destination) {
+  std::vector<Axis> axes;
+  axes.reserve(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 1) axes.push_back({shape[i], source[i], destination[i]});
+  }
+  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+    return std::abs(a.destination) > std::abs(b.destination);
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < axes.size(); ++i) {
+    Axis& outer = axes[kept];
+    const Axis& inner = axes[i];
+    const auto extent = static_cast<std::ptrdiff_t>(inner.count);
+    if (outer.source == inner.source * extent && outer.destination == inner.destination * extent) {
+      outer = {outer.count * inner.count, inner.source, inner.destination};
+    } else {
+      axes[++kept] = inner;
+    }
+  }
+  if (!axes.empty()) axes.resize(kept + 1);
+  return axes;
+}
+
+// Calls `body(source, destination)` for every position of the outer axes.
+template <typename Body>
+void for_each_position(std::span<const Axis> axes, const std::byte* source, std::byte* destination,
+                       const Body& body) {
+  std::vector<std::uint64_t> position(axes.size(), 0);
+  while (true) {
+    body(source, destination);
+    std::size_t i = axes.size();
+    while (true) {
+      if (i == 0) return;
+      --i;
+      source += axes[i].source;
+      destination += axes[i].destination;
+      if (++position[i] < axes[i].count) break;
+      source -= axes[i].source * static_cast<std::ptrdiff_t>(axes[i].count);
+      destination -= axes[i].destination * static_cast<std::ptrdiff_t>(axes[i].count);
+      position[i] = 0;
+    }
+  }
+}
+
+template <std::size_t kSize>
+void copy_row(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+              std::ptrdiff_t destination_stride, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::memcpy(destination, source, kSize);
+    source += source_stride;
+    destination += destination_stride;
+  }
+}
+
+void copy_row(std::size_t item_size, const std::byte* source, std::ptrdiff_t source_stride,
+              std::byte* destination, std::ptrdiff_t destination_stride, std::uint64_t count) {
+  const auto dense = static_cast<std::ptrdiff_t>(item_size);
+  if (source_stride == dense && destination_stride == dense) {
+    std::memcpy(destination, source, item_size * count);
+    return;
+  }
+  switch (item_size) {
+    case 1:
+      return copy_row<1>(source, source_stride, destination, destination_stride, count);
+    case 2:
+      return copy_row<2>(source, source_stride, destination, destination_stride, count);
+    case 4:
+      return copy_row<4>(source, source_stride, destination, destination_stride, count);
+    case 8:
+      return copy_row<8>(source, source_stride, destination, destination_stride, count);
+    case 16:
+      return copy_row<16>(source, source_stride, destination, destination_stride, count);
+    default:
+      for (std::uint64_t i = 0; i < count; ++i) {
+        std::memcpy(destination, source, item_size);
+        source += source_stride;
+        destination += destination_stride;
+      }
+  }
+}
+
+// A transposing copy touches a cache line of one side per element. Walked in square tiles, the
+// lines of both sides stay in the cache until all their elements are moved.
+constexpr std::uint64_t kTile = 32;
+
+template <typename Row>
+void copy_tiles(const Axis& a, const Axis& b, const std::byte* source, std::byte* destination,
+                const Row& row) {
+  for (std::uint64_t i = 0; i < a.count; i += kTile) {
+    const std::uint64_t rows = std::min(kTile, a.count - i);
+    for (std::uint64_t j = 0; j < b.count; j += kTile) {
+      const std::uint64_t columns = std::min(kTile, b.count - j);
+      for (std::uint64_t r = i; r < i + rows; ++r) {
+        const auto outer = static_cast<std::ptrdiff_t>(r);
+        const auto inner = static_cast<std::ptrdiff_t>(j);
+        row(source + outer * a.source + inner * b.source,
+            destination + outer * a.destination + inner * b.destination, columns);
+      }
+    }
+  }
+}
+
+template <typename Row>
+void run(std::vector<Axis> axes, const std::byte* source, std::byte* destination, const Row& row) {
+  if (axes.empty()) {
+    row(source, std::ptrdiff_t{0}, destination, std::ptrdiff_t{0}, std::uint64_t{1});
+    return;
+  }
+  const Axis inner = axes.back();
+  axes.pop_back();
+  // The axis along which the source is densest, when that is not the inner one, makes the tiles.
+  auto densest = std::min_element(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+    return std::abs(a.source) < std::abs(b.source);
+  });
+  if (densest != axes.end() && densest->source != 0 &&
+      std::abs(densest->source) < std::abs(inner.source)) {
+    const Axis outer = *densest;
+    axes.erase(densest);
+    for_each_position(axes, source, destination, [&](const std::byte* from, std::byte* to) {
+      copy_tiles(outer, inner, from, to,
+                 [&](const std::byte* row_from, std::byte* row_to, std::uint64_t count) {
+                   row(row_from, inner.source, row_to, inner.destination, count);
+                 });
+    });
+    return;
+  }
+  for_each_position(axes, source, destination, [&](const std::byte* from, std::byte* to) {
+    row(from, inner.source, to, inner.destination, inner.count);
+  });
+}
+
+bool is_empty(std::span<const std::uint64_t> shape) {
+  return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
+}  // namespace
+
+Strides c_strides(std::span<const std::uint64_t> shape, std::size_t item_size) {
+  Strides strides(shape.size());
+  // Unsigned: an array without elements may have lengths whose product wraps.
+  std::uint64_t stride = item_size;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = static_cast<std::ptrdiff_t>(stride);
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+bool is_c_contiguous(std::span<const std::uint64_t> shape, std::span<const std::ptrdiff_t> strides,
+                     std::size_t item_size) {
+  std::uint64_t expected = item_size;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] != 1 && strides[i] != static_cast<std::ptrdiff_t>(expected)) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+void copy_strided(std::span<const std::uint64_t> shape, std::size_t item_size,
+                  const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
+                  std::byte* destination, std::span<const std::ptrdiff_t> destination_strides) {
+  if (is_empty(shape) || item_size == 0) return;
+  run(loop_nest(shape, source_strides, destination_strides), source, destination,
+      [item_size](const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
+                  std::ptrdiff_t to_stride, std::uint64_t count) {
+        copy_row(item_size, from, from_stride, to, to_stride, count);
+      });
+}
+
+void convert_strided(std::span<const std::uint64_t> shape, const ElementConverter& converter,
+                     const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
+                     std::byte* destination, std::span<const std::ptrdiff_t> destination_strides) {
+  if (is_empty(shape)) return;
+  run(loop_nest(shape, source_strides, destination_strides), source, destination,
+      [&converter](const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
+                   std::ptrdiff_t to_stride, std::uint64_t count) {
+        converter.convert(from, from_stride, to, to_stride, count);
+      });
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,44 @@
+// Moving elements between two layouts of the same box of an array. A layout is a pointer to the
+// first element and one stride per dimension, in bytes; strides may be negative, zero (in a
+// source: one element repeated) or in any order, so a transposition is nothing but other strides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace zarrcore {
+
+using Shape = std::vector<std::uint64_t>;
+using Strides = std::vector<std::ptrdiff_t>;
+
+// Strides of a dense array whose last dimension varies fastest.
+Strides c_strides(std::span<const std::uint64_t> shape, std::size_t item_size);
+
+// Whether a box with these strides is one dense run of elements in C order.
+bool is_c_contiguous(std::span<const std::uint64_t> shape, std::span<const std::ptrdiff_t> strides,
+                     std::size_t item_size);
+
+// Copies a box of `shape` elements of `item_size` bytes each. The layouts must not overlap.
+void copy_strided(std::span<const std::uint64_t> shape, std::size_t item_size,
+                  const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
+                  std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);
+
+// Turns elements of one type into elements of another. Implementations are immutable and are
+// called from several threads at once.
+class ElementConverter {
+ public:
+  virtual ~ElementConverter() = default;
+  // Converts `count` elements; strides are in bytes.
+  virtual void convert(const std::byte* source, std::ptrdiff_t source_stride,
+                       std::byte* destination, std::ptrdiff_t destination_stride,
+                       std::size_t count) const = 0;
+};
+
+// Like copy_strided, with a conversion on the way.
+void convert_strided(std::span<const std::uint64_t> shape, const ElementConverter& converter,
+                     const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
+                     std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);
+
+}  // namespace zarrcore

@@ -1,0 +1,27 @@
+// Chunk key encodings: from the coordinates of a chunk in its grid to its key below the array
+// (v3 core, "chunk key encoding"; v2 and v1, "storing a single array").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace zarrcore {
+
+struct ChunkKeyEncoding {
+  enum class Kind : std::uint8_t {
+    // "c", then each coordinate after a separator: "c/1/2"; "c" alone for rank 0.
+    default_,
+    // The coordinates with separators in between: "1.2"; "0" for rank 0.
+    v2,
+  };
+
+  Kind kind = Kind::default_;
+  char separator = '/';
+
+  bool operator==(const ChunkKeyEncoding&) const = default;
+
+  std::string encode(std::span<const std::uint64_t> chunk) const;
+};
+
+}  // namespace zarrcore

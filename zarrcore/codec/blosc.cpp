@@ -1,0 +1,140 @@
+// The `blosc` codec (v3 codecs, "blosc"; numcodecs `blosc`): a Blosc 1 buffer, whose header says
+// all that is needed for decoding.
+#include <blosc.h>
+
+#include <algorithm>
+#include <array>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/configuration.h"
+
+namespace zarrcore {
+namespace {
+
+struct BloscOptions {
+  std::string compressor = BLOSC_LZ4_COMPNAME;
+  int level = 5;
+  int shuffle = BLOSC_SHUFFLE;
+  std::size_t type_size = 1;
+  std::size_t block_size = 0;  // bytes; 0 lets Blosc choose
+};
+
+// The sizes in a buffer's header, after a check that they can be true.
+struct BloscSizes {
+  std::size_t encoded;
+  std::size_t decoded;
+};
+BloscSizes read_header(ByteSpan encoded) {
+  BloscSizes sizes{};
+  std::size_t block_size = 0;
+  if (encoded.size() < BLOSC_MIN_HEADER_LENGTH) {
+    throw Error("blosc: " + std::to_string(encoded.size()) + " bytes are too few");
+  }
+  blosc_cbuffer_sizes(encoded.data(), &sizes.decoded, &sizes.encoded, &block_size);
+  if (sizes.encoded > encoded.size()) {
+    throw Error("blosc: " + std::to_string(encoded.size()) + " bytes where the header states " +
+                std::to_string(sizes.encoded));
+  }
+  if (blosc_cbuffer_validate(encoded.data(), sizes.encoded, &sizes.decoded) != 0) {
+    throw Error("blosc: the header is corrupt");
+  }
+  return sizes;
+}
+
+class BloscCodec final : public BytesToBytesCodec {
+ public:
+  explicit BloscCodec(BloscOptions options) : options_(std::move(options)) {}
+
+  std::uint64_t max_decoded_size(ByteSpan encoded) const override {
+    return read_header(encoded).decoded;
+  }
+
+  Buffer encode(ByteSpan decoded) const override {
+    if (decoded.size() > BLOSC_MAX_BUFFERSIZE) {
+      throw Error("blosc: a chunk of " + std::to_string(decoded.size()) +
+                  " bytes is larger than Blosc can hold");
+    }
+    Buffer encoded(decoded.size() + BLOSC_MAX_OVERHEAD);
+    const int size = blosc_compress_ctx(
+        options_.level, options_.shuffle, options_.type_size, decoded.size(), decoded.data(),
+        encoded.data(), encoded.size(), options_.compressor.c_str(), options_.block_size, 1);
+    if (size <= 0) throw Error("blosc: compression failed");
+    encoded.truncate(static_cast<std::size_t>(size));
+    return encoded;
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    const BloscSizes sizes = read_header(encoded);
+    if (sizes.decoded != decoded.size()) {
+      throw Error("blosc: " + std::to_string(sizes.decoded) + " bytes where " +
+                  std::to_string(decoded.size()) + " are expected");
+    }
+    decompress(encoded, decoded);
+  }
+
+  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
+    const BloscSizes sizes = read_header(encoded);
+    if (sizes.decoded > max_size) {
+      throw Error("blosc: " + std::to_string(sizes.decoded) + " bytes where at most " +
+                  std::to_string(max_size) + " can be right");
+    }
+    Buffer decoded(sizes.decoded);
+    decompress(encoded, decoded.span());
+    return decoded;
+  }
+
+ private:
+  static void decompress(ByteSpan encoded, MutableByteSpan decoded) {
+    if (decoded.empty()) return;
+    const int size = blosc_decompress_ctx(encoded.data(), decoded.data(), decoded.size(), 1);
+    if (size < 0 || static_cast<std::size_t>(size) != decoded.size()) {
+      throw Error(
+          "blosc: the data is corrupt, or was compressed in a way that this build of Blosc "
+          "does not know");
+    }
+  }
+
+  BloscOptions options_;
+};
+
+// A name (v3) or a number (numcodecs; -1 chooses by the item size).
+int parse_shuffle(const Json& value, std::size_t type_size) {
+  if (value == "noshuffle" || value == 0) return BLOSC_NOSHUFFLE;
+  if (value == "shuffle" || value == 1) return BLOSC_SHUFFLE;
+  if (value == "bitshuffle" || value == 2) return BLOSC_BITSHUFFLE;
+  if (value == -1) return type_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;
+  throw Error("\"shuffle\" is " + dump_json(value) +
+              " where noshuffle, shuffle or bitshuffle is expected");
+}
+
+}  // namespace
+
+Codec make_blosc(const Json& configuration, const ChunkSpec& spec) {
+  BloscOptions options;
+  if (const auto name = text_option(configuration, "cname")) {
+    static constexpr std::array<std::string_view, 6> kCompressors{
+        BLOSC_BLOSCLZ_COMPNAME, BLOSC_LZ4_COMPNAME,  BLOSC_LZ4HC_COMPNAME,
+        BLOSC_SNAPPY_COMPNAME,  BLOSC_ZLIB_COMPNAME, BLOSC_ZSTD_COMPNAME};
+    if (std::find(kCompressors.begin(), kCompressors.end(), *name) == kCompressors.end()) {
+      throw Error("\"cname\" is \"" + *name + "\", which Blosc does not know");
+    }
+    options.compressor = *name;
+  }
+  options.level = static_cast<int>(integer_option(configuration, "clevel", 5, 0, 9));
+  options.block_size = static_cast<std::size_t>(
+      integer_option(configuration, "blocksize", 0, 0, BLOSC_MAX_BUFFERSIZE));
+  const std::uint64_t item_size = spec.data_type.item_size;
+  options.type_size = static_cast<std::size_t>(integer_option(
+      configuration, "typesize", static_cast<std::int64_t>(item_size), 0, INT64_MAX));
+  if (options.type_size == 0) options.type_size = item_size;
+  // Blosc cannot shuffle larger items, and neither do other writers.
+  if (options.type_size > BLOSC_MAX_TYPESIZE) options.type_size = 1;
+  if (const Json* shuffle = find_member(configuration, "shuffle");
+      shuffle != nullptr && !shuffle->is_null()) {
+    options.shuffle = parse_shuffle(*shuffle, options.type_size);
+  }
+  return std::make_unique<BloscCodec>(std::move(options));
+}
+
+}  // namespace zarrcore

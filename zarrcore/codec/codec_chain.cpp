@@ -1,0 +1,175 @@
+#include "zarrcore/codec/codec_chain.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/sharding.h"
+
+namespace zarrcore {
+
+std::uint64_t ChunkSpec::byte_count() const {
+  const auto elements = checked_product(shape);
+  const auto bytes = elements ? checked_multiply(*elements, data_type.item_size) : std::nullopt;
+  if (!bytes || *bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max())) {
+    throw Error("the chunk shape makes chunks larger than any memory");
+  }
+  return *bytes;
+}
+
+CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& spec)
+    : spec_(spec),
+      axis_order_(spec.shape.size()),
+      stored_spec_(spec),
+      decoded_size_(spec.byte_count()) {
+  std::iota(axis_order_.begin(), axis_order_.end(), std::size_t{0});
+  for (const CodecMetadata& metadata : codecs) {
+    const CodecFactory make = find_codec(metadata.name);
+    if (make == nullptr) {
+      if (!metadata.must_understand) continue;
+      throw Error("the codec \"" + metadata.name + "\" is not supported");
+    }
+    with_context([&] { return "codec \"" + metadata.name + "\""; },
+                 [&] {
+                   const ChunkSpec& input =
+                       array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
+                   add(make(metadata.configuration, input));
+                 });
+  }
+  if (!array_to_bytes_) throw Error("the codecs do not include one from arrays to bytes");
+
+  std::optional<std::uint64_t> size = array_to_bytes_->encoded_size();
+  bool is_framed = true;
+  for (const auto& codec : bytes_codecs_) {
+    bytes_sizes_.push_back(size);
+    size = size ? codec->encoded_size(*size) : std::nullopt;
+    if (const Framing* framing = codec->framing()) {
+      framing_.prefix += framing->prefix;
+      framing_.suffix += framing->suffix;
+    } else {
+      is_framed = false;
+    }
+  }
+  encoded_size_ = size;
+  if (is_framed && array_codecs_.empty()) sharding_ = array_to_bytes_->as_sharding();
+}
+
+void CodecChain::add(Codec codec) {
+  if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
+    if (!array_to_bytes_) throw Error("it stands before the array has become bytes");
+    bytes_codecs_.push_back(std::move(*bytes_codec));
+    return;
+  }
+  if (array_to_bytes_) throw Error("it stands where the array has become bytes already");
+  if (auto* to_bytes = std::get_if<std::unique_ptr<const ArrayToBytesCodec>>(&codec)) {
+    array_to_bytes_ = std::move(*to_bytes);
+    return;
+  }
+  auto& array_codec = std::get<std::unique_ptr<const ArrayToArrayCodec>>(codec);
+  const std::vector<std::size_t>* order = array_codec->axis_order();
+  if (order == nullptr || !array_codecs_.empty()) {
+    array_codecs_.push_back(std::move(array_codec));
+    return;
+  }
+  const std::vector<std::size_t> before = axis_order_;
+  for (std::size_t i = 0; i < order->size(); ++i) axis_order_[i] = before[(*order)[i]];
+  stored_spec_ = array_codec->encoded_spec();
+}
+
+std::uint64_t CodecChain::max_encoded_size() const {
+  if (encoded_size_) return *encoded_size_;
+  // No codec makes much more of its input; a shard may have gaps, so it is given the benefit.
+  constexpr std::uint64_t kSlack = 1 << 20;
+  const auto doubled = checked_multiply(decoded_size_, 2);
+  return doubled ? checked_add(*doubled, kSlack).value_or(UINT64_MAX) : UINT64_MAX;
+}
+
+Buffer CodecChain::encode(ByteSpan decoded) const {
+  Buffer held;
+  for (const auto& codec : array_codecs_) {
+    Buffer encoded(codec->encoded_spec().byte_count());
+    codec->encode(decoded, encoded.span());
+    held = std::move(encoded);
+    decoded = held.span();
+  }
+  held = array_to_bytes_->encode(decoded);
+  for (const auto& codec : bytes_codecs_) held = codec->encode(held.span());
+  return held;
+}
+
+void CodecChain::check_plausible(ByteSpan encoded) const {
+  if (encoded_size_ && encoded.size() != *encoded_size_) {
+    throw Error("the chunk has " + std::to_string(encoded.size()) + " bytes where " +
+                std::to_string(*encoded_size_) + " are expected");
+  }
+  if (bytes_codecs_.empty() || !bytes_sizes_.back()) return;
+  const std::uint64_t limit = bytes_codecs_.back()->max_decoded_size(encoded);
+  if (limit < *bytes_sizes_.back()) {
+    throw Error("the chunk decodes to at most " + std::to_string(limit) + " bytes where " +
+                std::to_string(*bytes_sizes_.back()) + " are expected");
+  }
+}
+
+ByteSpan CodecChain::decode_bytes(ByteSpan encoded, std::optional<MutableByteSpan> target,
+                                  Buffer& held) const {
+  for (std::size_t i = bytes_codecs_.size(); i-- > 0;) {
+    const BytesToBytesCodec& codec = *bytes_codecs_[i];
+    const std::optional<std::uint64_t> size = bytes_sizes_[i];
+    if (codec.framing() != nullptr) {
+      encoded = codec.unframe(encoded);
+      if (size && encoded.size() != *size) {
+        throw Error("the chunk has " + std::to_string(encoded.size()) + " bytes where " +
+                    std::to_string(*size) + " are expected");
+      }
+    } else if (i == 0 && target && size == target->size()) {
+      codec.decode(encoded, *target);
+      encoded = *target;
+    } else if (size) {
+      Buffer decoded(*size);
+      codec.decode(encoded, decoded.span());
+      held = std::move(decoded);
+      encoded = held.span();
+    } else {
+      held = codec.decode(encoded, max_encoded_size());
+      encoded = held.span();
+    }
+  }
+  return encoded;
+}
+
+void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded) const {
+  check_plausible(encoded);
+  Buffer held;
+  if (array_codecs_.empty()) {
+    const bool in_place = array_to_bytes_->decodes_in_place();
+    const ByteSpan bytes =
+        decode_bytes(encoded, in_place ? std::optional(decoded) : std::nullopt, held);
+    if (in_place && bytes.data() == decoded.data() && bytes.size() == decoded.size()) {
+      array_to_bytes_->decode_in_place(decoded);
+    } else {
+      array_to_bytes_->decode(bytes, decoded);
+    }
+    return;
+  }
+  const ByteSpan bytes = decode_bytes(encoded, std::nullopt, held);
+  Buffer chunk(array_codecs_.back()->encoded_spec().byte_count());
+  array_to_bytes_->decode(bytes, chunk.span());
+  for (std::size_t i = array_codecs_.size(); i-- > 1;) {
+    Buffer previous(array_codecs_[i - 1]->encoded_spec().byte_count());
+    array_codecs_[i]->decode(chunk.span(), previous.span());
+    chunk = std::move(previous);
+  }
+  array_codecs_.front()->decode(chunk.span(), decoded);
+}
+
+Buffer CodecChain::decode(ByteSpan encoded) const {
+  check_plausible(encoded);
+  Buffer decoded(decoded_size_);
+  decode(encoded, decoded.span());
+  return decoded;
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,74 @@
+// A codec chain: the codecs of an array (or of a shard's inner chunks, or of a shard's index), made
+// once for chunks of one shape. Encoding runs them in order, decoding in reverse.
+//
+// Chunks on this side of a chain are in *stored order*: dense and in C order after the transpose
+// codecs that lead the chain have been folded away. axis_order() says which dimension of the array
+// each dimension in stored order is, so that whoever copies a chunk to its place does so with
+// permuted strides, and a transposition costs no pass of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "zarrcore/codec/codec.h"
+#include "zarrcore/metadata/codec_metadata.h"
+
+namespace zarrcore {
+
+class CodecChain {
+ public:
+  // Throws Error, which names the codec, when a codec is unknown (unless it need not be
+  // understood), stands in the wrong place, or has a configuration that is not right.
+  CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& spec);
+
+  const ChunkSpec& spec() const { return spec_; }
+  // Dimension i in stored order is dimension axis_order()[i] of spec().
+  const std::vector<std::size_t>& axis_order() const { return axis_order_; }
+  // The chunk in stored order.
+  const ChunkSpec& stored_spec() const { return stored_spec_; }
+  // Bytes of a decoded chunk.
+  std::uint64_t decoded_size() const { return decoded_size_; }
+  // The size of every encoded chunk, when all have the same.
+  std::optional<std::uint64_t> encoded_size() const { return encoded_size_; }
+  // More bytes than any sensible encoded chunk has: a store refuses larger values.
+  std::uint64_t max_encoded_size() const;
+
+  Buffer encode(ByteSpan decoded) const;
+
+  // Throws Error when `encoded` is too small to make a chunk, without decoding it.
+  void check_plausible(ByteSpan encoded) const;
+  // `decoded` has decoded_size() bytes.
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const;
+  // The same into memory of its own.
+  Buffer decode(ByteSpan encoded) const;
+
+  // Not null if inner chunks can be read from a part of the encoded chunk: the chain is nothing but
+  // transposes, a sharding codec, and codecs that put a frame around its bytes.
+  const ShardingCodec* sharding() const { return sharding_; }
+  // The frame around the shard, when sharding() is not null.
+  const Framing& framing() const { return framing_; }
+
+ private:
+  void add(Codec codec);
+  // The bytes of the array-to-bytes codec. They end up in `target` if there is one and the bytes
+  // have its size, in `held`, or are a part of `encoded`.
+  ByteSpan decode_bytes(ByteSpan encoded, std::optional<MutableByteSpan> target,
+                        Buffer& held) const;
+
+  ChunkSpec spec_;
+  std::vector<std::size_t> axis_order_;
+  ChunkSpec stored_spec_;
+  std::vector<std::unique_ptr<const ArrayToArrayCodec>> array_codecs_;  // but the folded ones
+  std::unique_ptr<const ArrayToBytesCodec> array_to_bytes_;
+  std::vector<std::unique_ptr<const BytesToBytesCodec>> bytes_codecs_;
+  // The sizes of what each bytes codec decodes to, as far as they are fixed.
+  std::vector<std::optional<std::uint64_t>> bytes_sizes_;
+  std::uint64_t decoded_size_ = 0;
+  std::optional<std::uint64_t> encoded_size_;
+  const ShardingCodec* sharding_ = nullptr;
+  Framing framing_;
+};
+
+}  // namespace zarrcore

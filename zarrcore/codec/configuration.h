@@ -1,0 +1,24 @@
+// Reading codec configurations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "zarrcore/base/json.h"
+
+namespace zarrcore {
+
+// The integer member `key`, or `fallback` when it is absent or null. Throws Error when it is no
+// integer from `low` to `high`.
+std::int64_t integer_option(const Json& configuration, std::string_view key, std::int64_t fallback,
+                            std::int64_t low, std::int64_t high);
+
+// The text member `key`, or nothing when it is absent or null. Throws Error when it is no string.
+std::optional<std::string> text_option(const Json& configuration, std::string_view key);
+
+// The boolean member `key`, or `fallback` when it is absent or null. Throws Error when it is none.
+bool boolean_option(const Json& configuration, std::string_view key, bool fallback);
+
+}  // namespace zarrcore

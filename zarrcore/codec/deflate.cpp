@@ -1,0 +1,120 @@
+#include "zarrcore/codec/deflate.h"
+
+#include <libdeflate.h>
+
+#include <algorithm>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+// DEFLATE cannot shrink by more than this factor.
+constexpr std::uint64_t kMaxExpansion = 1032;
+
+struct FreeDecompressor {
+  void operator()(libdeflate_decompressor* decompressor) const {
+    libdeflate_free_decompressor(decompressor);
+  }
+};
+struct FreeCompressor {
+  void operator()(libdeflate_compressor* compressor) const {
+    libdeflate_free_compressor(compressor);
+  }
+};
+
+libdeflate_decompressor* thread_decompressor() {
+  thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
+      libdeflate_alloc_decompressor());
+  if (!decompressor) throw std::bad_alloc();
+  return decompressor.get();
+}
+
+class DeflateCodec final : public BytesToBytesCodec {
+ public:
+  DeflateCodec(DeflateWrapper wrapper, int level) : wrapper_(wrapper), level_(level) {}
+
+  std::uint64_t max_decoded_size(ByteSpan encoded) const override {
+    return checked_multiply(encoded.size(), kMaxExpansion).value_or(UINT64_MAX);
+  }
+
+  Buffer encode(ByteSpan decoded) const override {
+    const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(
+        libdeflate_alloc_compressor(level_));
+    if (!compressor) throw std::bad_alloc();
+    const bool is_gzip = wrapper_ == DeflateWrapper::gzip;
+    Buffer encoded(is_gzip ? libdeflate_gzip_compress_bound(compressor.get(), decoded.size())
+                           : libdeflate_zlib_compress_bound(compressor.get(), decoded.size()));
+    const auto compress = is_gzip ? libdeflate_gzip_compress : libdeflate_zlib_compress;
+    const std::size_t size =
+        compress(compressor.get(), decoded.data(), decoded.size(), encoded.data(), encoded.size());
+    if (size == 0) throw Error(name() + ": compression failed");
+    encoded.truncate(size);
+    return encoded;
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    std::size_t written = 0;
+    if (inflate(encoded, decoded, written) == LIBDEFLATE_INSUFFICIENT_SPACE) {
+      throw Error(name() + ": more than the expected " + std::to_string(decoded.size()) + " bytes");
+    }
+    if (written != decoded.size()) {
+      throw Error(name() + ": " + std::to_string(written) + " bytes where " +
+                  std::to_string(decoded.size()) + " are expected");
+    }
+  }
+
+  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
+    const std::uint64_t limit = std::min(max_size, max_decoded_size(encoded));
+    for (std::uint64_t guess = std::min<std::uint64_t>(limit, encoded.size() * 4 + 64);;) {
+      Buffer decoded(guess);
+      std::size_t written = 0;
+      if (inflate(encoded, decoded.span(), written) == LIBDEFLATE_SUCCESS) {
+        decoded.truncate(written);
+        return decoded;
+      }
+      if (guess >= limit) {
+        throw Error(name() + ": more than the " + std::to_string(limit) +
+                    " bytes that can be right");
+      }
+      guess = std::min(limit, guess * 4);
+    }
+  }
+
+ private:
+  std::string name() const { return wrapper_ == DeflateWrapper::gzip ? "gzip" : "zlib"; }
+
+  // Inflates all members one after the other. Returns success or LIBDEFLATE_INSUFFICIENT_SPACE.
+  libdeflate_result inflate(ByteSpan encoded, MutableByteSpan decoded, std::size_t& written) const {
+    libdeflate_decompressor* decompressor = thread_decompressor();
+    const auto decompress = wrapper_ == DeflateWrapper::gzip ? libdeflate_gzip_decompress_ex
+                                                             : libdeflate_zlib_decompress_ex;
+    // The library wants an address even where there is nothing to write.
+    std::byte nowhere{};
+    do {
+      const MutableByteSpan rest = decoded.subspan(written);
+      std::size_t consumed = 0;
+      std::size_t produced = 0;
+      const libdeflate_result result =
+          decompress(decompressor, encoded.data(), encoded.size(),
+                     rest.empty() ? &nowhere : rest.data(), rest.size(), &consumed, &produced);
+      if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return result;
+      if (result != LIBDEFLATE_SUCCESS) throw Error(name() + ": the data is corrupt");
+      encoded = encoded.subspan(consumed);
+      written += produced;
+    } while (!encoded.empty());
+    return LIBDEFLATE_SUCCESS;
+  }
+
+  DeflateWrapper wrapper_;
+  int level_;
+};
+
+}  // namespace
+
+Codec make_deflate_codec(DeflateWrapper wrapper, int level) {
+  return std::make_unique<DeflateCodec>(wrapper, level);
+}
+
+}  // namespace zarrcore

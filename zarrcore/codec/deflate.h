@@ -1,0 +1,18 @@
+// What the gzip and zlib codecs share: DEFLATE data (RFC 1951) in one of two wrappers.
+#pragma once
+
+#include <string>
+
+#include "zarrcore/codec/codec.h"
+
+namespace zarrcore {
+
+enum class DeflateWrapper : std::uint8_t {
+  gzip,  // RFC 1952; members may follow each other
+  zlib,  // RFC 1950
+};
+
+// `level` is 0 (stored) to 9 (smallest).
+Codec make_deflate_codec(DeflateWrapper wrapper, int level);
+
+}  // namespace zarrcore

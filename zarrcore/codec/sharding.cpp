@@ -1,0 +1,194 @@
+#include "zarrcore/codec/sharding.h"
+
+#include <algorithm>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/configuration.h"
+
+namespace zarrcore {
+namespace {
+
+Shape parse_inner_shape(const Json& configuration, const ChunkSpec& spec) {
+  const Json* member = find_member(configuration, "chunk_shape");
+  if (member == nullptr) throw Error("\"chunk_shape\" is missing");
+  Shape shape = as_unsigned_list(*member, "\"chunk_shape\"");
+  if (shape.size() != spec.shape.size()) {
+    throw Error("\"chunk_shape\" has " + std::to_string(shape.size()) + " dimensions, the shard " +
+                std::to_string(spec.shape.size()));
+  }
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0 || spec.shape[i] % shape[i] != 0) {
+      throw Error("the inner chunk length " + std::to_string(shape[i]) + " of dimension " +
+                  std::to_string(i) + " does not divide the shard's, " +
+                  std::to_string(spec.shape[i]));
+    }
+  }
+  return shape;
+}
+
+std::vector<CodecMetadata> parse_codecs(const Json& configuration, std::string_view key) {
+  const Json* member = find_member(configuration, key);
+  if (member == nullptr) throw Error("\"" + std::string(key) + "\" is missing");
+  return parse_codec_list(*member, "\"" + std::string(key) + "\"");
+}
+
+bool is_fill_value(ByteSpan chunk, const std::vector<std::byte>& fill) {
+  for (std::size_t i = 0; i < chunk.size(); i += fill.size()) {
+    if (std::memcmp(chunk.data() + i, fill.data(), fill.size()) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) : spec_(spec) {
+  ChunkSpec inner{parse_inner_shape(configuration, spec), spec.data_type, spec.fill_value};
+  for (std::size_t i = 0; i < inner.shape.size(); ++i) {
+    inner_grid_.push_back(spec.shape[i] / inner.shape[i]);
+  }
+  inner_count_ = checked_product(inner_grid_).value_or(UINT64_MAX);
+  inner_chain_ = std::make_unique<const CodecChain>(parse_codecs(configuration, "codecs"), inner);
+
+  ChunkSpec index{inner_grid_, {TypeKind::unsigned_integer, 8}, std::vector<std::byte>(8)};
+  index.shape.push_back(2);
+  index_chain_ =
+      std::make_unique<const CodecChain>(parse_codecs(configuration, "index_codecs"), index);
+  const auto index_size = index_chain_->encoded_size();
+  if (!index_size) throw Error("\"index_codecs\" do not give an index of fixed size");
+  index_size_ = *index_size;
+
+  if (const auto location = text_option(configuration, "index_location")) {
+    if (*location != "start" && *location != "end") {
+      throw Error("\"index_location\" is \"" + *location + "\", neither start nor end");
+    }
+    index_at_end_ = *location == "end";
+  }
+
+  const Strides strides = c_strides(spec.shape, spec.data_type.item_size);
+  for (const std::size_t axis : inner_chain_->axis_order()) inner_strides_.push_back(strides[axis]);
+  stored_strides_ = c_strides(inner_chain_->stored_spec().shape, spec.data_type.item_size);
+}
+
+ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
+  return with_context([] { return "shard index"; },
+                      [&] {
+                        const Buffer stored = index_chain_->decode(encoded_index);
+                        std::vector<std::uint64_t> numbers(stored.size() / sizeof(std::uint64_t));
+                        const ChunkSpec& spec = index_chain_->spec();
+                        const Strides strides = c_strides(spec.shape, sizeof(std::uint64_t));
+                        Strides destination;
+                        for (const std::size_t axis : index_chain_->axis_order())
+                          destination.push_back(strides[axis]);
+                        const Shape& stored_shape = index_chain_->stored_spec().shape;
+                        copy_strided(stored_shape, sizeof(std::uint64_t), stored.data(),
+                                     c_strides(stored_shape, sizeof(std::uint64_t)),
+                                     reinterpret_cast<std::byte*>(numbers.data()), destination);
+                        std::vector<ShardIndex::Entry> entries(numbers.size() / 2);
+                        for (std::size_t i = 0; i < entries.size(); ++i) {
+                          entries[i] = {numbers[2 * i], numbers[2 * i + 1]};
+                          if (!entries[i].is_present()) continue;
+                          if (entries[i].length == UINT64_MAX ||
+                              !checked_add(entries[i].offset, entries[i].length)) {
+                            throw Error("inner chunk " + std::to_string(i) + " is said to have " +
+                                        std::to_string(entries[i].length) + " bytes at offset " +
+                                        std::to_string(entries[i].offset));
+                          }
+                        }
+                        return ShardIndex(std::move(entries));
+                      });
+}
+
+template <typename Body>
+void ShardingCodec::for_each_inner_chunk(const Body& body) const {
+  const Strides strides = c_strides(spec_.shape, spec_.data_type.item_size);
+  std::vector<std::uint64_t> chunk(inner_grid_.size(), 0);
+  for (std::uint64_t position = 0; position < inner_count_; ++position) {
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      offset += chunk[i] * inner_shape()[i] * static_cast<std::size_t>(strides[i]);
+    }
+    body(position, offset);
+    for (std::size_t i = chunk.size(); i-- > 0;) {
+      if (++chunk[i] < inner_grid_[i]) break;
+      chunk[i] = 0;
+    }
+  }
+}
+
+void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded) const {
+  if (encoded.size() < index_size_) {
+    throw Error("the shard has " + std::to_string(encoded.size()) + " bytes, fewer than its index");
+  }
+  const ShardIndex index =
+      decode_index(index_at_end_ ? encoded.last(index_size_) : encoded.first(index_size_));
+  const Shape& stored_shape = inner_chain_->stored_spec().shape;
+  const Strides no_strides(stored_shape.size(), 0);
+  Buffer scratch(inner_chain_->decoded_size());
+  for_each_inner_chunk([&](std::uint64_t position, std::size_t offset) {
+    const ShardIndex::Entry& entry = index[position];
+    std::byte* destination = decoded.data() + offset;
+    if (!entry.is_present()) {
+      copy_strided(stored_shape, spec_.data_type.item_size, spec_.fill_value.data(), no_strides,
+                   destination, inner_strides_);
+      return;
+    }
+    with_context(
+        [&] { return "inner chunk " + std::to_string(position); },
+        [&] {
+          if (entry.offset > encoded.size() || entry.length > encoded.size() - entry.offset) {
+            throw Error("the shard index points outside the shard");
+          }
+          inner_chain_->decode(encoded.subspan(entry.offset, entry.length), scratch.span());
+        });
+    copy_strided(stored_shape, spec_.data_type.item_size, scratch.data(), stored_strides_,
+                 destination, inner_strides_);
+  });
+}
+
+Buffer ShardingCodec::encode(ByteSpan decoded) const {
+  const Shape& stored_shape = inner_chain_->stored_spec().shape;
+  std::vector<std::uint64_t> index;
+  std::vector<Buffer> chunks;
+  std::uint64_t offset = index_at_end_ ? 0 : index_size_;
+  Buffer scratch(inner_chain_->decoded_size());
+  for_each_inner_chunk([&](std::uint64_t /*position*/, std::size_t start) {
+    copy_strided(stored_shape, spec_.data_type.item_size, decoded.data() + start, inner_strides_,
+                 scratch.data(), stored_strides_);
+    if (is_fill_value(scratch.span(), spec_.fill_value)) {
+      index.insert(index.end(), {UINT64_MAX, UINT64_MAX});
+      return;
+    }
+    chunks.push_back(inner_chain_->encode(scratch.span()));
+    index.insert(index.end(), {offset, chunks.back().size()});
+    offset += chunks.back().size();
+  });
+
+  const ChunkSpec& index_spec = index_chain_->stored_spec();
+  const Strides index_strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
+  Strides source;
+  for (const std::size_t axis : index_chain_->axis_order()) source.push_back(index_strides[axis]);
+  Buffer stored_index(index_chain_->decoded_size());
+  copy_strided(index_spec.shape, sizeof(std::uint64_t),
+               reinterpret_cast<const std::byte*>(index.data()), source, stored_index.data(),
+               c_strides(index_spec.shape, sizeof(std::uint64_t)));
+  const Buffer encoded_index = index_chain_->encode(stored_index.span());
+
+  Buffer shard(offset + (index_at_end_ ? encoded_index.size() : 0));
+  std::byte* end = shard.data();
+  const auto append = [&end](const Buffer& bytes) {
+    if (!bytes.empty()) std::memcpy(end, bytes.data(), bytes.size());
+    end += bytes.size();
+  };
+  if (!index_at_end_) append(encoded_index);
+  for (const Buffer& chunk : chunks) append(chunk);
+  if (index_at_end_) append(encoded_index);
+  return shard;
+}
+
+Codec make_sharding(const Json& configuration, const ChunkSpec& spec) {
+  return std::make_unique<ShardingCodec>(configuration, spec);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,92 @@
+// The `zstd` codec (zarr-extensions, "zstd"; numcodecs `zstd`): Zstandard frames (RFC 8878).
+#include <zstd.h>
+
+#include <algorithm>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/configuration.h"
+
+namespace zarrcore {
+namespace {
+
+// RFC 8878, section 3.1.1.2: a block has a header of 3 bytes and at most 128 KiB of content.
+constexpr std::uint64_t kMinBlockSize = 3;
+constexpr std::uint64_t kMaxBlockContent = 128 << 10;
+
+struct FreeContext {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+
+std::size_t check(std::size_t result) {
+  if (ZSTD_isError(result) != 0) throw Error(std::string("zstd: ") + ZSTD_getErrorName(result));
+  return result;
+}
+
+class ZstdCodec final : public BytesToBytesCodec {
+ public:
+  ZstdCodec(int level, bool checksum) : level_(level), checksum_(checksum) {}
+
+  std::uint64_t max_decoded_size(ByteSpan encoded) const override {
+    std::uint64_t total = 0;
+    while (!encoded.empty()) {
+      const std::size_t size = check(ZSTD_findFrameCompressedSize(encoded.data(), encoded.size()));
+      std::uint64_t content = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
+      if (content == ZSTD_CONTENTSIZE_ERROR) throw Error("zstd: the data is corrupt");
+      if (content == ZSTD_CONTENTSIZE_UNKNOWN) {
+        content = (size / kMinBlockSize + 1) * kMaxBlockContent;
+      }
+      total = checked_add(total, content).value_or(UINT64_MAX);
+      encoded = encoded.subspan(size);
+    }
+    return total;
+  }
+
+  Buffer encode(ByteSpan decoded) const override {
+    const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
+    if (!context) throw std::bad_alloc();
+    check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_));
+    check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0));
+    Buffer encoded(ZSTD_compressBound(decoded.size()));
+    encoded.truncate(check(ZSTD_compress2(context.get(), encoded.data(), encoded.size(),
+                                          decoded.data(), decoded.size())));
+    return encoded;
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    const std::size_t size = decompress(encoded, decoded);
+    if (size != decoded.size()) {
+      throw Error("zstd: " + std::to_string(size) + " bytes where " +
+                  std::to_string(decoded.size()) + " are expected");
+    }
+  }
+
+  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
+    Buffer decoded(std::min(max_size, max_decoded_size(encoded)));
+    decoded.truncate(decompress(encoded, decoded.span()));
+    return decoded;
+  }
+
+ private:
+  static std::size_t decompress(ByteSpan encoded, MutableByteSpan decoded) {
+    thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
+    if (!context) throw std::bad_alloc();
+    return check(ZSTD_decompressDCtx(context.get(), decoded.data(), decoded.size(), encoded.data(),
+                                     encoded.size()));
+  }
+
+  int level_;
+  bool checksum_;
+};
+
+}  // namespace
+
+Codec make_zstd(const Json& configuration, const ChunkSpec& /*spec*/) {
+  const auto level = integer_option(configuration, "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel());
+  return std::make_unique<ZstdCodec>(static_cast<int>(level),
+                                     boolean_option(configuration, "checksum", false));
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,45 @@
+// What every Zarr format says about an array and a group, in one model. Formats differ in how they
+// write it down (v1, v2, v3…: see format.h); nothing outside metadata/ can tell which it was.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/chunk/chunk_key_encoding.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/metadata/codec_metadata.h"
+
+namespace zarrcore {
+
+struct ArrayMetadata {
+  Shape shape;
+  DataType data_type;
+  Shape chunk_shape;  // of the regular grid
+  ChunkKeyEncoding chunk_key_encoding;
+  // What elements of absent chunks are: item_size bytes in the host's order, or nothing when the
+  // format lets a writer leave it undefined and it did; then they read as zero bytes.
+  std::optional<std::vector<std::byte>> fill_value;
+  // Whether the format makes every writer state a fill value: then stating zero says nothing about
+  // zero being special.
+  bool fill_value_is_mandatory = false;
+  // Array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs, in encoding order.
+  std::vector<CodecMetadata> codecs;
+  Json attributes = Json::object();
+  // One per dimension; unnamed ones are empty.
+  std::vector<std::optional<std::string>> dimension_names;
+  // Where the chunk keys stand below the store's root.
+  std::string chunk_prefix;
+};
+
+struct GroupMetadata {
+  Json attributes = Json::object();
+};
+
+using NodeMetadata = std::variant<ArrayMetadata, GroupMetadata>;
+
+}  // namespace zarrcore

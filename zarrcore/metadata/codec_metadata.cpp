@@ -1,0 +1,43 @@
+#include "zarrcore/metadata/codec_metadata.h"
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+
+NamedConfiguration parse_named_configuration(const Json& value, std::string_view what) {
+  if (value.is_string()) return {value.get<std::string>()};
+  const auto fail = [&](std::string_view problem) -> Error {
+    return Error(std::string(what).append(" ").append(problem));
+  };
+  if (!value.is_object()) {
+    throw fail("is " + std::string(describe_kind(value)) + " where an object is expected");
+  }
+  const Json* name = find_member(value, "name");
+  if (name == nullptr || !name->is_string()) throw fail("has no \"name\" that is a string");
+  NamedConfiguration named{name->get<std::string>()};
+  if (const Json* configuration = find_member(value, "configuration");
+      configuration != nullptr && !configuration->is_null()) {
+    if (!configuration->is_object()) {
+      throw fail("\"" + named.name + "\" has a configuration that is " +
+                 std::string(describe_kind(*configuration)) + ", not an object");
+    }
+    named.configuration = *configuration;
+  }
+  if (const Json* must = find_member(value, "must_understand"); must != nullptr) {
+    if (!must->is_boolean()) throw fail("has a \"must_understand\" that is no boolean");
+    named.must_understand = must->get<bool>();
+  }
+  return named;
+}
+
+std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view what) {
+  if (!value.is_array()) {
+    throw Error(std::string(what) + " is " + std::string(describe_kind(value)) +
+                " where a list of codecs is expected");
+  }
+  std::vector<CodecMetadata> codecs;
+  for (const Json& codec : value) codecs.push_back(parse_named_configuration(codec, "a codec"));
+  return codecs;
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,203 @@
+#include "zarrcore/metadata/fill_value.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "zarrcore/base/base64.h"
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/dtype/float16.h"
+
+namespace zarrcore {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+[[noreturn]] void refuse(const Json& value, const DataType& type) {
+  std::string text = dump_json(value);
+  if (text.size() > 80) text = text.substr(0, 77) + "...";
+  throw Error("the fill value " + text + " does not fit the data type " + type_name(type));
+}
+
+// The low `size` bytes of `bits` as an integer of that size in memory.
+Bytes integer_bytes(std::uint64_t bits, std::uint64_t size) {
+  Bytes bytes(size);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    const std::uint64_t at = kHostEndian == Endian::little ? i : size - 1 - i;
+    bytes[at] = static_cast<std::byte>(bits >> (8 * i) & 0xff);
+  }
+  return bytes;
+}
+
+Bytes parse_bool(const Json& value, const DataType& type) {
+  if (value.is_boolean()) return {std::byte{value.get<bool>()}};
+  if (value.is_number() && (value == 0 || value == 1)) return {std::byte{value == 1}};
+  refuse(value, type);
+}
+
+// A whole number as a sign and a magnitude.
+struct Whole {
+  bool negative;
+  std::uint64_t magnitude;
+};
+
+std::optional<Whole> parse_whole(const Json& value) {
+  if (value.is_number_unsigned()) return Whole{false, value.get<std::uint64_t>()};
+  if (value.is_number_integer()) {
+    const auto number = value.get<std::int64_t>();
+    return Whole{number < 0, number < 0 ? 0 - static_cast<std::uint64_t>(number)
+                                        : static_cast<std::uint64_t>(number)};
+  }
+  if (value.is_boolean()) return Whole{false, value.get<bool>() ? 1u : 0u};
+  if (value.is_number_float()) {
+    const double number = value.get<double>();
+    if (std::trunc(number) != number || std::abs(number) >= 0x1p64) return std::nullopt;
+    return Whole{number < 0, static_cast<std::uint64_t>(std::abs(number))};
+  }
+  if (value.is_string()) {
+    std::string_view text = value.get_ref<const std::string&>();
+    Whole whole{text.starts_with('-'), 0};
+    if (whole.negative) text.remove_prefix(1);
+    const auto [stop, error] =
+        std::from_chars(text.data(), text.data() + text.size(), whole.magnitude);
+    if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+    return whole;
+  }
+  return std::nullopt;
+}
+
+Bytes parse_integer(const Json& value, const DataType& type) {
+  const auto whole = parse_whole(value);
+  if (!whole) refuse(value, type);
+  const std::uint64_t bits = type.item_size * 8;
+  const bool is_signed = type.kind == TypeKind::signed_integer;
+  const std::uint64_t positive_limit = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
+  const std::uint64_t negative_limit = is_signed ? positive_limit + 1 : 0;
+  if (whole->magnitude > (whole->negative ? negative_limit : positive_limit)) refuse(value, type);
+  return integer_bytes(whole->negative ? 0 - whole->magnitude : whole->magnitude, type.item_size);
+}
+
+Bytes float_bytes(double number, std::uint64_t size) {
+  switch (size) {
+    case 2:
+      return integer_bytes(double_to_float16(number), size);
+    case 4:
+      return integer_bytes(std::bit_cast<std::uint32_t>(static_cast<float>(number)), size);
+    default:
+      return integer_bytes(std::bit_cast<std::uint64_t>(number), size);
+  }
+}
+
+std::optional<Bytes> parse_float_text(std::string_view text, std::uint64_t size) {
+  if (text == "NaN") return float_bytes(std::numeric_limits<double>::quiet_NaN(), size);
+  if (text == "Infinity") return float_bytes(std::numeric_limits<double>::infinity(), size);
+  if (text == "-Infinity") return float_bytes(-std::numeric_limits<double>::infinity(), size);
+  const char* end = text.data() + text.size();
+  if (text.starts_with("0x")) {
+    // The bits of the number, most significant digit first, at full width.
+    if (text.size() != 2 + 2 * size) return std::nullopt;
+    std::uint64_t bits = 0;
+    const auto [stop, error] = std::from_chars(text.data() + 2, end, bits, 16);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return integer_bytes(bits, size);
+  }
+  double number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return float_bytes(number, size);
+}
+
+Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
+  if (value.is_number()) return float_bytes(value.get<double>(), size);
+  if (value.is_string()) {
+    if (auto bytes = parse_float_text(value.get_ref<const std::string&>(), size)) return *bytes;
+  }
+  refuse(value, type);
+}
+
+Bytes parse_complex(const Json& value, const DataType& type) {
+  const std::uint64_t part_size = type.item_size / 2;
+  const bool has_two_parts = value.is_array() && value.size() == 2;
+  Bytes bytes = parse_float(has_two_parts ? value[0] : value, part_size, type);
+  const Bytes imaginary = has_two_parts ? parse_float(value[1], part_size, type) : Bytes(part_size);
+  bytes.insert(bytes.end(), imaginary.begin(), imaginary.end());
+  return bytes;
+}
+
+// Bytes that may be fewer than the element has: the rest is zero.
+Bytes padded(Bytes bytes, const Json& value, const DataType& type) {
+  if (bytes.size() > type.item_size) refuse(value, type);
+  bytes.resize(type.item_size);
+  return bytes;
+}
+
+Bytes parse_bytes(const Json& value, const DataType& type) {
+  if (value.is_string()) {
+    auto bytes = decode_base64(value.get_ref<const std::string&>());
+    if (!bytes) refuse(value, type);
+    if (type.kind == TypeKind::raw && !bytes->empty() && bytes->size() != type.item_size) {
+      refuse(value, type);
+    }
+    return padded(std::move(*bytes), value, type);
+  }
+  if (value.is_array()) {
+    Bytes bytes;
+    for (const Json& item : value) {
+      if (!item.is_number_integer() || item < 0 || item > 255) refuse(value, type);
+      bytes.push_back(static_cast<std::byte>(item.get<std::uint8_t>()));
+    }
+    if (bytes.size() != type.item_size) refuse(value, type);
+    return bytes;
+  }
+  if (value.is_number() && value == 0) return Bytes(type.item_size);
+  refuse(value, type);
+}
+
+Bytes parse_utf32(const Json& value, const DataType& type) {
+  if (value.is_number() && value == 0) return Bytes(type.item_size);
+  if (!value.is_string()) refuse(value, type);
+  Bytes bytes;
+  const auto& text = value.get_ref<const std::string&>();
+  // The JSON parser has checked that this is UTF-8.
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    std::uint32_t code_point = length == 1 ? lead : lead & (0xffu >> (length + 1));
+    for (std::size_t k = 1; k < length && i + k < text.size(); ++k) {
+      code_point = code_point << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3fu);
+    }
+    const Bytes unit = integer_bytes(code_point, 4);
+    bytes.insert(bytes.end(), unit.begin(), unit.end());
+    i += length;
+  }
+  return padded(std::move(bytes), value, type);
+}
+
+}  // namespace
+
+std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type) {
+  const bool is_single = value.is_array() && value.size() == 1;
+  if (is_single && type.kind != TypeKind::raw) return parse_fill_value(value[0], type);
+  switch (type.kind) {
+    case TypeKind::boolean:
+      return parse_bool(value, type);
+    case TypeKind::signed_integer:
+    case TypeKind::unsigned_integer:
+      return parse_integer(value, type);
+    case TypeKind::floating:
+      return parse_float(value, type.item_size, type);
+    case TypeKind::complex:
+      return parse_complex(value, type);
+    case TypeKind::raw:
+    case TypeKind::fixed_bytes:
+      return parse_bytes(value, type);
+    case TypeKind::fixed_utf32:
+      return parse_utf32(value, type);
+  }
+  refuse(value, type);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,27 @@
+#include "zarrcore/metadata/format.h"
+
+#include <array>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/v3.h"
+
+namespace zarrcore {
+
+void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view group,
+                      std::string_view name, std::string_view file_name, const Json& document) {
+  try {
+    const std::string path = join_path(group, normalize_path(name));
+    consolidated.documents.insert_or_assign(join_path(path, file_name), document);
+  } catch (const Error& error) {
+    consolidated.problems.push_back(std::string("consolidated metadata: ") + error.what());
+  }
+}
+
+std::span<const Format* const> formats() {
+  static const std::array<const Format*, 2> all{&v3_format(), &v2_format()};
+  return all;
+}
+
+}  // namespace zarrcore

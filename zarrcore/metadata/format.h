@@ -1,0 +1,60 @@
+// The formats: how each version of Zarr writes nodes down as JSON documents. The hierarchy asks
+// every format in turn whether there is a node at a path; a format asks for the documents it needs
+// and gives back the one model of array_metadata.h. Adding a format is a new implementation here
+// and a line in formats().
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/metadata/array_metadata.h"
+
+namespace zarrcore {
+
+// Gives the document under a key of the store, or nothing when there is none. Throws Error, which
+// names the key, when it cannot be read or is not JSON.
+using DocumentSource = std::function<std::optional<Json>(const std::string& key)>;
+
+// The consolidated metadata of a group and all nodes below it.
+struct ConsolidatedDocuments {
+  // Documents by the key at which they would stand in the store.
+  std::map<std::string, Json, std::less<>> documents;
+  // What was left out because its name cannot be a node's, as messages.
+  std::vector<std::string> problems;
+};
+
+// Puts `document` under the key that `name`, relative to the node path `group`, and `file_name`
+// make, or a problem when `name` is no path.
+void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view group,
+                      std::string_view name, std::string_view file_name, const Json& document);
+
+class Format {
+ public:
+  virtual ~Format() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // The node at `path` ("" for the root), or nothing when this format has no document there. Throws
+  // Error, which names the document's key, when there is one that is not right.
+  virtual std::optional<NodeMetadata> read_node(const DocumentSource& documents,
+                                                const std::string& path) const = 0;
+
+  // The consolidated metadata that the group at `path` holds, which covers the group itself and
+  // all nodes below it. Nothing when the group holds none.
+  virtual std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
+                                                                 const std::string& path) const = 0;
+
+  // Whether a file of this name describes the node whose folder it is in.
+  virtual bool is_document(std::string_view file_name) const = 0;
+};
+
+// All formats, the most likely first.
+std::span<const Format* const> formats();
+
+}  // namespace zarrcore

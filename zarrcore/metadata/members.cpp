@@ -1,0 +1,31 @@
+#include "zarrcore/metadata/members.h"
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+
+const Json& required_member(const Json& document, std::string_view key) {
+  if (!document.is_object()) {
+    throw Error("the document is " + std::string(describe_kind(document)) +
+                " where an object is expected");
+  }
+  if (const Json* member = find_member(document, key)) return *member;
+  throw Error("the member \"" + std::string(key) + "\" is missing");
+}
+
+Json object_member(const Json& document, std::string_view key) {
+  const Json* member = find_member(document, key);
+  if (member == nullptr || member->is_null()) return Json::object();
+  if (member->is_object()) return *member;
+  throw Error("\"" + std::string(key) + "\" is " + std::string(describe_kind(*member)) +
+              " where an object is expected");
+}
+
+void check_zarr_format(const Json& document, int version) {
+  const Json& format = required_member(document, "zarr_format");
+  if (format.is_number_integer() && format == version) return;
+  throw Error("\"zarr_format\" is " + dump_json(format) + " where " + std::to_string(version) +
+              " is expected");
+}
+
+}  // namespace zarrcore

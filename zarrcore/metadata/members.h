@@ -1,0 +1,19 @@
+// Reading the members of a metadata document with messages that say what is wrong.
+#pragma once
+
+#include <string_view>
+
+#include "zarrcore/base/json.h"
+
+namespace zarrcore {
+
+// The member `key`; throws Error when `document` is no object or does not have it.
+const Json& required_member(const Json& document, std::string_view key);
+
+// The member `key`, which must be an object; an empty one when it is absent or null.
+Json object_member(const Json& document, std::string_view key);
+
+// Throws Error unless the member `zarr_format` is the integer `version`.
+void check_zarr_format(const Json& document, int version);
+
+}  // namespace zarrcore

@@ -1,0 +1,202 @@
+#include "zarrcore/metadata/v3.h"
+
+#include <algorithm>
+#include <array>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/metadata/fill_value.h"
+#include "zarrcore/metadata/members.h"
+
+namespace zarrcore {
+namespace {
+
+constexpr std::string_view kDocument = "zarr.json";
+
+// Members that a node may have beside those of the specification are refused unless they say that
+// they need not be understood (core specification, "extensibility").
+void check_members(const Json& document, std::span<const std::string_view> known) {
+  for (const auto& [key, value] : document.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const Json* must = find_member(value, "must_understand");
+    if (must != nullptr && must->is_boolean() && !must->get<bool>()) continue;
+    throw Error("the member \"" + key + "\" is an extension that is not supported");
+  }
+}
+
+std::uint64_t length_bytes(const NamedConfiguration& type) {
+  const Json* length = find_member(type.configuration, "length_bytes");
+  if (length == nullptr) {
+    throw Error("the data type " + type.name + " has no \"length_bytes\"");
+  }
+  const std::uint64_t bytes = as_unsigned(*length, "\"length_bytes\"");
+  if (bytes == 0 || bytes > kMaxItemSize) {
+    throw Error("the data type " + type.name + " has elements of " + std::to_string(bytes) +
+                " bytes");
+  }
+  return bytes;
+}
+
+ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
+  const NamedConfiguration named = parse_named_configuration(value, "\"chunk_key_encoding\"");
+  ChunkKeyEncoding encoding;
+  if (named.name == "default") {
+    encoding = {ChunkKeyEncoding::Kind::default_, '/'};
+  } else if (named.name == "v2") {
+    encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+  } else {
+    throw Error("the chunk key encoding \"" + named.name + "\" is not supported");
+  }
+  if (const Json* separator = find_member(named.configuration, "separator")) {
+    if (*separator != "/" && *separator != ".") {
+      throw Error("the chunk key separator " + dump_json(*separator) + " is neither / nor .");
+    }
+    encoding.separator = separator->get_ref<const std::string&>()[0];
+  }
+  return encoding;
+}
+
+Shape parse_chunk_grid(const Json& value) {
+  const NamedConfiguration grid = parse_named_configuration(value, "\"chunk_grid\"");
+  if (grid.name != "regular") {
+    throw Error("the chunk grid \"" + grid.name + "\" is not supported");
+  }
+  return as_unsigned_list(required_member(grid.configuration, "chunk_shape"), "\"chunk_shape\"");
+}
+
+std::vector<std::optional<std::string>> parse_dimension_names(const Json& document,
+                                                              std::size_t rank) {
+  std::vector<std::optional<std::string>> names(rank);
+  const Json* member = find_member(document, "dimension_names");
+  if (member == nullptr || member->is_null()) return names;
+  if (!member->is_array() || member->size() != rank) {
+    throw Error("\"dimension_names\" is not a list of " + std::to_string(rank) + " names");
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    const Json& name = (*member)[i];
+    if (name.is_null()) continue;
+    if (!name.is_string()) {
+      throw Error("\"dimension_names\" holds " + std::string(describe_kind(name)));
+    }
+    if (auto text = name.get<std::string>(); !text.empty()) names[i] = std::move(text);
+  }
+  return names;
+}
+
+ArrayMetadata parse_array(const Json& document, const std::string& path) {
+  static constexpr std::array<std::string_view, 12> kMembers{"zarr_format",
+                                                             "node_type",
+                                                             "shape",
+                                                             "data_type",
+                                                             "chunk_grid",
+                                                             "chunk_key_encoding",
+                                                             "fill_value",
+                                                             "codecs",
+                                                             "attributes",
+                                                             "dimension_names",
+                                                             "storage_transformers",
+                                                             "consolidated_metadata"};
+  check_members(document, kMembers);
+  ArrayMetadata array;
+  array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  array.data_type = parse_v3_data_type(required_member(document, "data_type"));
+  array.chunk_shape = parse_chunk_grid(required_member(document, "chunk_grid"));
+  array.chunk_key_encoding =
+      parse_chunk_key_encoding(required_member(document, "chunk_key_encoding"));
+  // The specification wants a value here; GDAL's driver writes null all the same.
+  if (const Json& fill = required_member(document, "fill_value"); !fill.is_null()) {
+    array.fill_value = parse_fill_value(fill, array.data_type);
+  }
+  array.fill_value_is_mandatory = true;
+  array.codecs = parse_codec_list(required_member(document, "codecs"), "\"codecs\"");
+  if (const Json* transformers = find_member(document, "storage_transformers");
+      transformers != nullptr && !transformers->is_null()) {
+    for (const CodecMetadata& transformer :
+         parse_codec_list(*transformers, "\"storage_transformers\"")) {
+      throw Error("the storage transformer \"" + transformer.name + "\" is not supported");
+    }
+  }
+  array.attributes = object_member(document, "attributes");
+  array.dimension_names = parse_dimension_names(document, array.shape.size());
+  array.chunk_prefix = path;
+  return array;
+}
+
+class V3Format final : public Format {
+ public:
+  std::string_view name() const override { return "Zarr v3"; }
+
+  std::optional<NodeMetadata> read_node(const DocumentSource& documents,
+                                        const std::string& path) const override {
+    const std::string key = join_path(path, kDocument);
+    const auto document = documents(key);
+    if (!document) return std::nullopt;
+    return with_context([&] { return key; }, [&] { return parse_v3_node(*document, path); });
+  }
+
+  std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
+                                                         const std::string& path) const override {
+    const std::string key = join_path(path, kDocument);
+    auto document = documents(key);
+    if (!document || !document->is_object()) return std::nullopt;
+    const auto member = document->find("consolidated_metadata");
+    if (member == document->end() || member->is_null()) return std::nullopt;
+    return with_context(
+        [&] { return key; },
+        [&] {
+          const Json& kind = required_member(*member, "kind");
+          if (kind != "inline") {
+            throw Error("consolidated metadata of kind " + dump_json(kind) + " is not supported");
+          }
+          const Json& metadata = required_member(*member, "metadata");
+          if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
+          ConsolidatedDocuments consolidated;
+          for (const auto& [node, node_document] : metadata.items()) {
+            add_consolidated(consolidated, path, node, kDocument, node_document);
+          }
+          document->erase("consolidated_metadata");
+          consolidated.documents.insert_or_assign(key, std::move(*document));
+          return consolidated;
+        });
+  }
+
+  bool is_document(std::string_view file_name) const override { return file_name == kDocument; }
+};
+
+}  // namespace
+
+const Format& v3_format() {
+  static const V3Format format;
+  return format;
+}
+
+DataType parse_v3_data_type(const Json& value) {
+  const NamedConfiguration type = parse_named_configuration(value, "\"data_type\"");
+  if (type.name == "fixed_length_utf32") {
+    const std::uint64_t bytes = length_bytes(type);
+    if (bytes % 4 != 0) {
+      throw Error("the data type fixed_length_utf32 has elements of " + std::to_string(bytes) +
+                  " bytes, which is not a multiple of 4");
+    }
+    return {TypeKind::fixed_utf32, bytes};
+  }
+  if (type.name == "null_terminated_bytes") return {TypeKind::fixed_bytes, length_bytes(type)};
+  if (type.name == "raw_bytes") return {TypeKind::raw, length_bytes(type)};
+  if (const auto core = parse_type_name(type.name)) return *core;
+  throw Error("the data type \"" + type.name + "\" is not supported");
+}
+
+NodeMetadata parse_v3_node(const Json& document, const std::string& path) {
+  check_zarr_format(document, 3);
+  const Json& type = required_member(document, "node_type");
+  if (type == "array") return parse_array(document, path);
+  if (type != "group") {
+    throw Error("\"node_type\" is " + dump_json(type) + " where array or group is expected");
+  }
+  static constexpr std::array<std::string_view, 4> kMembers{"zarr_format", "node_type",
+                                                            "attributes", "consolidated_metadata"};
+  check_members(document, kMembers);
+  return GroupMetadata{object_member(document, "attributes")};
+}
+
+}  // namespace zarrcore

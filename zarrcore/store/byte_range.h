@@ -1,0 +1,14 @@
+// Checks that every store makes on sizes before it asks for memory.
+#pragma once
+
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+// Throws Error when a value of `size` bytes is larger than the caller allows.
+void check_value_size(std::uint64_t size, std::uint64_t max_size);
+
+// The offset of `range` in a value of `size` bytes. Throws Error when it is not inside.
+std::uint64_t resolve_range(const ByteRange& range, std::uint64_t size);
+
+}  // namespace zarrcore

@@ -1,0 +1,32 @@
+// A store in a folder of the local file system: a key is a path below the folder (file system
+// store of the v3 specification). A put writes a temporary file beside the target and renames it,
+// so readers and crashes see the old value or the new one. This is the one file of the core that
+// uses POSIX.
+#pragma once
+
+#include <filesystem>
+
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+class FileSystemStore final : public Store {
+ public:
+  // The folder need not exist; the first put makes it.
+  explicit FileSystemStore(std::filesystem::path root) : root_(std::move(root)) {}
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override;
+  void put(std::string_view key, ByteSpan value) override;
+  bool erase(std::string_view key) override;
+  DirectoryListing list(std::string_view prefix) override;
+  std::string description() const override { return root_.string(); }
+
+ private:
+  std::filesystem::path path_of(std::string_view key) const;
+
+  std::filesystem::path root_;
+};
+
+}  // namespace zarrcore

@@ -1,0 +1,71 @@
+#include "zarrcore/store/memory_store.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace zarrcore {
+
+std::optional<Buffer> MemoryStore::get(std::string_view key, std::uint64_t max_size) {
+  const std::shared_lock lock(mutex_);
+  const auto it = values_.find(key);
+  if (it == values_.end()) return std::nullopt;
+  check_value_size(it->second.size(), max_size);
+  return Buffer::copy_of(it->second.span());
+}
+
+std::optional<std::vector<Buffer>> MemoryStore::get_ranges(std::string_view key,
+                                                           std::span<const ByteRange> ranges) {
+  const std::shared_lock lock(mutex_);
+  const auto it = values_.find(key);
+  if (it == values_.end()) return std::nullopt;
+  const ByteSpan value = it->second.span();
+  std::vector<Buffer> parts;
+  parts.reserve(ranges.size());
+  for (const ByteRange& range : ranges) {
+    const std::uint64_t offset = resolve_range(range, value.size());
+    parts.push_back(Buffer::copy_of(value.subspan(offset, range.length)));
+  }
+  return parts;
+}
+
+void MemoryStore::put(std::string_view key, ByteSpan value) {
+  check_key(key);
+  Buffer copy = Buffer::copy_of(value);
+  const std::unique_lock lock(mutex_);
+  values_.insert_or_assign(std::string(key), std::move(copy));
+}
+
+bool MemoryStore::erase(std::string_view key) {
+  const std::unique_lock lock(mutex_);
+  const auto it = values_.find(key);
+  if (it == values_.end()) return false;
+  values_.erase(it);
+  return true;
+}
+
+DirectoryListing MemoryStore::list(std::string_view prefix) {
+  const std::string start = prefix.empty() ? std::string() : std::string(prefix) + '/';
+  DirectoryListing listing;
+  const std::shared_lock lock(mutex_);
+  for (auto it = values_.lower_bound(start); it != values_.end() && it->first.starts_with(start);) {
+    const std::string_view rest = std::string_view(it->first).substr(start.size());
+    const auto slash = rest.find('/');
+    if (slash == std::string_view::npos) {
+      listing.keys.emplace_back(rest);
+      ++it;
+    } else {
+      const std::string_view name = rest.substr(0, slash);
+      listing.prefixes.emplace_back(name);
+      // '0' follows '/': this is the first key that is not below this level any more.
+      it = values_.lower_bound(start + std::string(name) + '0');
+    }
+  }
+  std::sort(listing.prefixes.begin(), listing.prefixes.end());
+  return listing;
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,28 @@
+// A store in memory, for tests and for programs that build an array on the fly.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+class MemoryStore final : public Store {
+ public:
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override;
+  void put(std::string_view key, ByteSpan value) override;
+  bool erase(std::string_view key) override;
+  DirectoryListing list(std::string_view prefix) override;
+  std::string description() const override { return "memory"; }
+
+ private:
+  std::shared_mutex mutex_;
+  std::map<std::string, Buffer, std::less<>> values_;
+};
+
+}  // namespace zarrcore

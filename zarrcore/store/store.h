@@ -1,0 +1,71 @@
+// A store maps keys to values (bytes). It is all that zarrcore asks of a file system, an object
+// store or an archive; whoever has such a thing implements this interface and hands it to
+// open_hierarchy. Keys are '/'-separated paths without a leading or trailing '/'; no segment is
+// empty, "." or "..".
+//
+// All functions may be called from several threads at once. They throw Error when something went
+// wrong, which includes a value that exists but cannot be read: only what is certainly absent is
+// reported as absent, since an absent chunk reads as the fill value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/base/buffer.h"
+
+namespace zarrcore {
+
+// Some consecutive bytes of a value.
+struct ByteRange {
+  // `length` bytes from `offset` on, counted from the start.
+  static ByteRange at(std::uint64_t offset, std::uint64_t length) {
+    return {offset, length, false};
+  }
+  // The last `length` bytes.
+  static ByteRange suffix(std::uint64_t length) { return {0, length, true}; }
+
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  bool from_end = false;
+};
+
+struct DirectoryListing {
+  std::vector<std::string> keys;      // names of the values directly below the prefix
+  std::vector<std::string> prefixes;  // names of the deeper levels
+};
+
+inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // The whole value, or nothing when the key is absent. A value of more than `max_size` bytes is
+  // an error, found before memory is asked for.
+  virtual std::optional<Buffer> get(std::string_view key,
+                                    std::uint64_t max_size = kNoSizeLimit) = 0;
+
+  // Several ranges of one value, one buffer for each, or nothing when the key is absent. A range
+  // that is not wholly inside the value is an error.
+  virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                        std::span<const ByteRange> ranges) = 0;
+
+  // Makes `value` the value of `key`: wholly, or not at all when it throws.
+  virtual void put(std::string_view key, ByteSpan value) = 0;
+
+  // Removes a value; false when there was none.
+  virtual bool erase(std::string_view key) = 0;
+
+  // What stands directly below `prefix` ("" for the root), sorted by name. A prefix below which
+  // nothing stands gives an empty listing.
+  virtual DirectoryListing list(std::string_view prefix) = 0;
+
+  // How a person knows this store (a path, a URL), for messages.
+  virtual std::string description() const = 0;
+};
+
+}  // namespace zarrcore
