@@ -16,26 +16,6 @@ std::uint64_t next_array_id() {
   return ++counter;
 }
 
-// A selection along one dimension with a positive step; a negative one walks the destination
-// backwards instead.
-struct Axis {
-  std::vector<AxisPart> parts;
-  std::uint64_t step;
-  std::ptrdiff_t stride;
-};
-
-Axis make_axis(const GridDimension& dimension, std::uint64_t start, std::uint64_t count,
-               std::int64_t step, std::ptrdiff_t stride, std::byte*& data) {
-  std::uint64_t positive = step > 0 ? static_cast<std::uint64_t>(step) : 1;
-  if (step < 0 && count > 1) {
-    positive = 0 - static_cast<std::uint64_t>(step);
-    start -= (count - 1) * positive;
-    data += static_cast<std::ptrdiff_t>(count - 1) * stride;
-    stride = -stride;
-  }
-  return {split_axis(dimension, start, count, positive), positive, stride};
-}
-
 }  // namespace
 
 Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata,
@@ -45,7 +25,7 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
       metadata_(std::move(metadata)),
       context_(std::move(context)),
       id_(next_array_id()) {
-  with_context([&] { return "array /" + path_; },
+  with_context([&] { return description(); },
                [&] {
                  fill_value_ = metadata_.fill_value.value_or(std::vector<std::byte>());
                  fill_value_.resize(metadata_.data_type.item_size);
@@ -55,6 +35,8 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
                      ChunkSpec{grid_.max_chunk_shape(), metadata_.data_type, fill_value_});
                });
 }
+
+std::string Array::description() const { return store_->description() + ": array /" + path_; }
 
 Array::~Array() {
   context_->chunks.erase_array(id_);
@@ -79,56 +61,69 @@ Shape Array::block_shape() const {
 
 void Array::read(const Selection& selection, const Destination& destination,
                  const ReadOptions& options) const {
-  with_context(
-      [&] { return "array /" + path_; },
-      [&] {
-        check_selection(selection, shape());
-        const std::size_t rank = shape().size();
-        if (std::find(selection.count.begin(), selection.count.end(), 0) != selection.count.end()) {
-          return;
-        }
-        std::byte* data = destination.data;
-        std::vector<Axis> axes;
-        for (std::size_t i = 0; i < rank; ++i) {
-          axes.push_back(make_axis(grid_.dimension(i), selection.start[i], selection.count[i],
-                                   selection.step.empty() ? 1 : selection.step[i],
-                                   destination.strides[i], data));
-        }
+  with_context([&] { return description(); },
+               [&] { read_selection(selection, destination, options); });
+}
 
-        ChunkReader reader(*store_, *context_, id_, fill_value_, data_type().item_size,
-                           destination.converter, options);
-        std::vector<ChunkPart> batch;
-        std::vector<std::size_t> position(rank, 0);  // in axes[i].parts
-        std::vector<std::uint64_t> chunk(rank);
-        while (true) {
-          ChunkPart part;
-          part.chain = chain_.get();
-          part.destination = data;
-          std::vector<AxisSlice> slices(rank);
-          for (std::size_t i = 0; i < rank; ++i) {
-            const AxisPart& along = axes[i].parts[position[i]];
-            const GridDimension& dimension = grid_.dimension(i);
-            chunk[i] = along.chunk;
-            slices[i] = {along.start, along.count, axes[i].step,
-                         std::min(dimension.chunk_length(along.chunk),
-                                  shape()[i] - dimension.chunk_start(along.chunk)),
-                         axes[i].stride};
-            part.destination += static_cast<std::ptrdiff_t>(along.position) * axes[i].stride;
-          }
-          part.axes = permute_axes(slices, chain_->axis_order());
-          part.key = std::make_shared<const std::string>(
-              join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(chunk)));
-          batch.push_back(std::move(part));
+void Array::read_selection(const Selection& selection, const Destination& destination,
+                           const ReadOptions& options) const {
+  check_selection(selection, shape());
+  const std::size_t rank = shape().size();
+  if (destination.strides.size() != rank) {
+    throw Error("the destination does not have the " + std::to_string(rank) +
+                " dimensions of the array");
+  }
+  if (std::find(selection.count.begin(), selection.count.end(), 0) != selection.count.end()) {
+    return;
+  }
+  // A negative step walks the array forwards and the destination backwards.
+  std::byte* data = destination.data;
+  Strides strides = destination.strides;
+  std::vector<std::uint64_t> steps(rank, 1);
+  std::vector<AxisWalker> walkers;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::uint64_t count = selection.count[i];
+    const std::int64_t step = selection.step.empty() || count == 1 ? 1 : selection.step[i];
+    std::uint64_t start = selection.start[i];
+    steps[i] = static_cast<std::uint64_t>(step);
+    if (step < 0) {
+      steps[i] = 0 - steps[i];
+      start -= (count - 1) * steps[i];
+      data += static_cast<std::ptrdiff_t>(count - 1) * strides[i];
+      strides[i] = -strides[i];
+    }
+    walkers.emplace_back(grid_.dimension(i), start, count, steps[i]);
+  }
 
-          std::size_t i = rank;
-          while (i > 0 && ++position[i - 1] == axes[i - 1].parts.size()) position[--i] = 0;
-          if (i == 0 || batch.size() == ChunkReader::kBatchSize) {
-            reader.read(std::move(batch));
-            batch.clear();
-          }
-          if (i == 0) return;
-        }
-      });
+  ChunkReader reader(*store_, *context_, id_, fill_value_, data_type().item_size,
+                     destination.converter, options);
+  std::vector<ChunkPart> batch;
+  std::vector<std::uint64_t> chunk(rank);
+  std::vector<AxisSlice> slices(rank);
+  do {
+    ChunkPart part;
+    part.chain = chain_.get();
+    part.destination = data;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const AxisPart& along = walkers[i].part();
+      const GridDimension& dimension = grid_.dimension(i);
+      chunk[i] = along.chunk;
+      slices[i] = {along.start, along.count, steps[i],
+                   std::min(dimension.chunk_length(along.chunk),
+                            shape()[i] - dimension.chunk_start(along.chunk)),
+                   strides[i]};
+      part.destination += static_cast<std::ptrdiff_t>(along.position) * strides[i];
+    }
+    part.axes = permute_axes(slices, chain_->axis_order());
+    part.key = std::make_shared<const std::string>(
+        join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(chunk)));
+    batch.push_back(std::move(part));
+    if (batch.size() == ChunkReader::kBatchSize) {
+      reader.read(std::move(batch));
+      batch.clear();
+    }
+  } while (advance(walkers));
+  reader.read(std::move(batch));
 }
 
 void Array::read(const Selection& selection, void* destination, std::size_t size,
@@ -136,7 +131,7 @@ void Array::read(const Selection& selection, void* destination, std::size_t size
   const auto elements = checked_product(selection.count);
   const auto bytes = elements ? checked_multiply(*elements, data_type().item_size) : std::nullopt;
   if (bytes != size) {
-    throw Error("array /" + path_ + ": the selection has a size other than the destination's " +
+    throw Error(description() + ": the selection has a size other than the destination's " +
                 std::to_string(size) + " bytes");
   }
   read(selection,

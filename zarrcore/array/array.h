@@ -27,7 +27,7 @@ struct Destination {
 
 struct ReadOptions {
   std::size_t threads = 1;
-  WorkerScope worker_scope;
+  WorkerScope worker_scope = nullptr;
 };
 
 class Array {
@@ -63,6 +63,11 @@ class Array {
             const ReadOptions& options = {}) const;
 
  private:
+  // The store and the array, for messages.
+  std::string description() const;
+  void read_selection(const Selection& selection, const Destination& destination,
+                      const ReadOptions& options) const;
+
   std::shared_ptr<Store> store_;
   std::string path_;
   ArrayMetadata metadata_;

@@ -23,6 +23,9 @@ bool is_fully_used(const ChunkPart& part) {
   });
 }
 
+// Whether neighbours of the part may be fetched together with it.
+bool is_range_of_value(const ChunkPart& part) { return !part.is_whole_value() && !part.bytes; }
+
 }  // namespace
 
 std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
@@ -43,7 +46,7 @@ ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
       item_size_(item_size),
       converter_(converter),
       options_(options),
-      scratch_(std::max<std::size_t>(1, options.threads)) {}
+      scratch_(std::clamp<std::size_t>(options.threads, 1, kBatchSize)) {}
 
 void ChunkReader::parallel_for(std::size_t count,
                                const std::function<void(std::size_t, std::size_t)>& body) {
@@ -51,7 +54,7 @@ void ChunkReader::parallel_for(std::size_t count,
 }
 
 CacheKey ChunkReader::cache_key(const ChunkPart& part) const {
-  return {array_id_, *part.key, part.offset, part.length};
+  return {array_id_, part.chain, *part.key, part.offset, part.length};
 }
 
 void ChunkReader::read(std::vector<ChunkPart> parts) {
@@ -68,114 +71,151 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
     const std::uint64_t index_bytes = shards[0].chain->sharding()->encoded_index_size();
     const auto together = static_cast<std::size_t>(std::clamp<std::uint64_t>(
         kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes), 1, shards.size()));
-    std::vector<std::shared_ptr<const ShardIndex>> indexes(together);
-    parallel_for(together,
-                 [&](std::size_t i, std::size_t) { indexes[i] = shard_index(shards[i]); });
-    for (std::size_t i = 0; i < together; ++i) {
-      if (indexes[i]) {
-        expand(shards[i], *indexes[i], inner);
+    std::vector<OpenShard> opened(together);
+    parallel_for(together, [&](std::size_t i, std::size_t) { opened[i] = open_shard(shards[i]); });
+    for (OpenShard& shard : opened) {
+      if (shard.index) {
+        expand(shard, inner);
       } else {
-        fill(shards[i]);
+        fill(shard.part);
       }
-      indexes[i].reset();
+      shard.index.reset();
     }
     shards = shards.subspan(together);
   }
   if (!inner.empty()) read(std::move(inner));
 }
 
-std::shared_ptr<const ShardIndex> ChunkReader::shard_index(const ChunkPart& shard) const {
-  const CacheKey key = cache_key(shard);
-  if (auto cached = context_.shard_indexes.find(key)) return cached;
-  return with_context(
-      [&] { return "shard " + *shard.key; },
-      [&] {
-        const ShardingCodec& sharding = *shard.chain->sharding();
-        const Framing& framing = shard.chain->framing();
-        const std::uint64_t size = sharding.encoded_index_size();
-        ByteRange range = sharding.index_at_end() ? ByteRange::suffix(size + framing.suffix)
-                                                  : ByteRange::at(framing.prefix, size);
-        if (!shard.is_whole_value()) {
-          // A shard in a shard.
-          if (shard.length < framing.prefix + size + framing.suffix) {
-            throw Error("a shard of " + std::to_string(shard.length) +
-                        " bytes is too short for its index of " + std::to_string(size));
-          }
-          range = ByteRange::at(
-              shard.offset +
-                  (sharding.index_at_end() ? shard.length - framing.suffix - size : framing.prefix),
-              size);
-        }
-        const auto bytes = store_.get_ranges(*shard.key, {&range, 1});
-        std::shared_ptr<const ShardIndex> index;
-        if (bytes) {
-          index = std::make_shared<const ShardIndex>(
-              sharding.decode_index(bytes->front().span().first(size)));
-          context_.shard_indexes.insert(key, index, index->byte_count());
-        }
-        return index;
-      });
+ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
+  return with_context([&] { return "shard " + *shard.key; }, [&] {
+    OpenShard opened{shard, shard.chain->framing(), nullptr};
+    if (!shard.chain->shard_is_addressable()) {
+      opened.part.bytes = decompress_shard(shard);
+      if (!opened.part.bytes) return opened;
+      opened.part.offset = 0;
+      opened.part.length = opened.part.bytes->size();
+      opened.framing = {};
+    }
+    opened.index = read_index(opened);
+    return opened;
+  });
 }
 
-void ChunkReader::expand(const ChunkPart& shard, const ShardIndex& index,
-                         std::vector<ChunkPart>& parts) {
-  const ShardingCodec& sharding = *shard.chain->sharding();
+// The shard that a chain keeps compressed as a whole; null when it is absent.
+std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& shard) const {
+  const CacheKey key = cache_key(shard);
+  if (auto cached = context_.chunks.find(key)) return cached;
+  std::optional<Buffer> fetched;
+  ByteSpan encoded;
+  if (shard.bytes) {
+    encoded = shard.bytes->span().subspan(shard.offset, shard.length);
+  } else {
+    fetched = fetch(shard);
+    if (!fetched) return nullptr;
+    encoded = fetched->span();
+  }
+  auto bytes = std::make_shared<const Buffer>(shard.chain->decode_shard(encoded));
+  context_.chunks.insert(key, bytes, bytes->size());
+  return bytes;
+}
+
+// The encoded bytes of a part from the store; nothing when the value is absent.
+std::optional<Buffer> ChunkReader::fetch(const ChunkPart& part) const {
+  if (part.is_whole_value()) return store_.get(*part.key, part.chain->max_encoded_size());
+  const ByteRange range = ByteRange::at(part.offset, part.length);
+  auto bytes = store_.get_ranges(*part.key, {&range, 1});
+  if (!bytes) return std::nullopt;
+  return std::move(bytes->front());
+}
+
+std::shared_ptr<const ShardIndex> ChunkReader::read_index(const OpenShard& shard) const {
+  const ChunkPart& part = shard.part;
+  const ShardingCodec& sharding = *part.chain->sharding();
+  const std::uint64_t size = sharding.encoded_index_size();
+  ByteRange range = sharding.index_at_end() ? ByteRange::suffix(size + shard.framing.suffix)
+                                            : ByteRange::at(shard.framing.prefix, size);
+  if (!part.is_whole_value()) {
+    if (part.length < shard.framing.prefix + size + shard.framing.suffix) {
+      throw Error("a shard of " + std::to_string(part.length) +
+                  " bytes is too short for its index of " + std::to_string(size));
+    }
+    range = ByteRange::at(part.offset + (sharding.index_at_end()
+                                             ? part.length - shard.framing.suffix - size
+                                             : shard.framing.prefix),
+                          size);
+  }
+  if (part.bytes) {
+    return std::make_shared<const ShardIndex>(
+        sharding.decode_index(part.bytes->span().subspan(range.offset, size)));
+  }
+  const CacheKey key = cache_key(part);
+  if (auto cached = context_.shard_indexes.find(key)) return cached;
+  const auto bytes = store_.get_ranges(*part.key, {&range, 1});
+  if (!bytes) return nullptr;
+  auto index = std::make_shared<const ShardIndex>(
+      sharding.decode_index(bytes->front().span().first(size)));
+  context_.shard_indexes.insert(key, index, index->byte_count());
+  return index;
+}
+
+void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) {
+  const ChunkPart& outer = shard.part;
+  const ShardingCodec& sharding = *outer.chain->sharding();
   const CodecChain& inner_chain = sharding.inner_chain();
   const Shape& inner_shape = sharding.inner_shape();
   const Shape& grid = sharding.inner_grid();
-  const std::uint64_t payload = shard.offset + shard.chain->framing().prefix;
-  const std::size_t rank = shard.axes.size();
+  const std::uint64_t payload = outer.offset + shard.framing.prefix;
+  const std::uint64_t payload_length = outer.is_whole_value()
+                                           ? UINT64_MAX - payload
+                                           : outer.length - shard.framing.prefix -
+                                                 shard.framing.suffix;
+  const std::size_t rank = outer.axes.size();
 
-  std::vector<std::vector<AxisPart>> axes(rank);
+  std::vector<AxisWalker> walkers;
   for (std::size_t i = 0; i < rank; ++i) {
-    const AxisSlice& slice = shard.axes[i];
-    axes[i] = split_axis(GridDimension(grid[i] * inner_shape[i], inner_shape[i]), slice.start,
+    const AxisSlice& slice = outer.axes[i];
+    walkers.emplace_back(GridDimension(grid[i] * inner_shape[i], inner_shape[i]), slice.start,
                          slice.count, slice.step);
   }
-  std::vector<std::size_t> position(rank, 0);
-  while (true) {
+  std::vector<AxisSlice> slices(rank);
+  do {
     ChunkPart part;
     part.chain = &inner_chain;
-    part.key = shard.key;
-    part.destination = shard.destination;
-    std::vector<AxisSlice> slices(rank);
-    std::size_t entry_index = 0;
+    part.key = outer.key;
+    part.bytes = outer.bytes;
+    part.destination = outer.destination;
+    std::size_t position = 0;
     for (std::size_t i = 0; i < rank; ++i) {
-      const AxisPart& along = axes[i][position[i]];
-      const AxisSlice& outer = shard.axes[i];
-      const std::uint64_t start = along.chunk * inner_shape[i];
-      slices[i] = {along.start, along.count, outer.step,
-                   std::min(inner_shape[i], outer.extent - start), outer.stride};
-      part.destination += static_cast<std::ptrdiff_t>(along.position) * outer.stride;
-      entry_index = entry_index * grid[i] + along.chunk;
+      const AxisPart& along = walkers[i].part();
+      const AxisSlice& slice = outer.axes[i];
+      slices[i] = {along.start, along.count, slice.step,
+                   std::min(inner_shape[i], slice.extent - along.chunk * inner_shape[i]),
+                   slice.stride};
+      part.destination += static_cast<std::ptrdiff_t>(along.position) * slice.stride;
+      position = position * grid[i] + along.chunk;
     }
     part.axes = permute_axes(slices, inner_chain.axis_order());
-    const ShardIndex::Entry& entry = index[entry_index];
+    const ShardIndex::Entry entry = shard.index->at(position);
     if (!entry.is_present()) {
       fill(part);
-    } else {
-      const bool is_outside =
-          entry.offset + entry.length > UINT64_MAX - payload ||
-          (!shard.is_whole_value() && entry.offset + entry.length > shard.length);
-      const bool is_too_long =
-          inner_chain.sharding() == nullptr && entry.length > inner_chain.max_encoded_size();
-      if (is_outside || is_too_long) {
-        throw Error("shard " + *shard.key + ": the index says that inner chunk " +
-                    std::to_string(entry_index) + " has " + std::to_string(entry.length) +
-                    " bytes at offset " + std::to_string(entry.offset) + ", which cannot be right");
-      }
-      part.offset = payload + entry.offset;
-      part.length = entry.length;
-      parts.push_back(std::move(part));
-      if (parts.size() == kBatchSize) {
-        read(std::move(parts));
-        parts.clear();
-      }
+      continue;
     }
-    std::size_t i = rank;
-    while (i > 0 && ++position[i - 1] == axes[i - 1].size()) position[--i] = 0;
-    if (i == 0) return;
-  }
+    const bool is_outside = entry.offset + entry.length > payload_length;
+    const bool is_too_long =
+        inner_chain.sharding() == nullptr && entry.length > inner_chain.max_encoded_size();
+    if (is_outside || is_too_long) {
+      throw Error("shard " + *outer.key + ": the index says that inner chunk " +
+                  std::to_string(position) + " has " + std::to_string(entry.length) +
+                  " bytes at offset " + std::to_string(entry.offset) + ", which cannot be right");
+    }
+    part.offset = payload + entry.offset;
+    part.length = entry.length;
+    parts.push_back(std::move(part));
+    if (parts.size() == kBatchSize) {
+      read(std::move(parts));
+      parts.clear();
+    }
+  } while (advance(walkers));
 }
 
 void ChunkReader::read_chunks(std::span<ChunkPart> chunks) {
@@ -189,7 +229,7 @@ void ChunkReader::read_chunks(std::span<ChunkPart> chunks) {
 std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> chunks) const {
   std::uint64_t total = 0;
   for (const ChunkPart& part : chunks) {
-    if (!part.is_whole_value()) total += std::min(part.length, kMaxGroupBytes);
+    if (is_range_of_value(part)) total += std::min(part.length, kMaxGroupBytes);
   }
   if (total > 0) {
     std::stable_sort(chunks.begin(), chunks.end(), [](const ChunkPart& a, const ChunkPart& b) {
@@ -202,9 +242,9 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
   for (std::size_t first = 0; first < chunks.size();) {
     std::size_t end = first + 1;
     std::uint64_t reach = chunks[first].offset + chunks[first].length;
-    while (end < chunks.size() && !chunks[first].is_whole_value()) {
+    while (end < chunks.size() && is_range_of_value(chunks[first])) {
       const ChunkPart& next = chunks[end];
-      if (*next.key != *chunks[first].key || next.is_whole_value()) break;
+      if (*next.key != *chunks[first].key || !is_range_of_value(next)) break;
       if (next.offset > reach && next.offset - reach > kMaxGap) break;
       const std::uint64_t next_reach = std::max(reach, next.offset + next.length);
       if (next_reach - chunks[first].offset > max_bytes) break;
@@ -224,32 +264,33 @@ void ChunkReader::read_group(Group group, Buffer& scratch) const {
   }
   if (wanted.empty()) return;
   const ChunkPart& first = *wanted.front();
-  with_context(
-      [&] { return "chunk " + *first.key; },
-      [&] {
-        if (first.is_whole_value()) {
-          if (const auto value = store_.get(*first.key, first.chain->max_encoded_size())) {
-            decode(first, value->span(), scratch);
-          } else {
-            fill(first);
-          }
-          return;
-        }
-        std::uint64_t end = 0;
-        for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
-        const ByteRange range = ByteRange::at(first.offset, end - first.offset);
-        const auto bytes = store_.get_ranges(*first.key, {&range, 1});
-        if (!bytes) throw Error("the shard is gone since its index was read");
-        for (const ChunkPart* part : wanted) {
-          with_context(
-              [&] { return "inner chunk at offset " + std::to_string(part->offset); },
-              [&] {
-                decode(*part,
-                       bytes->front().span().subspan(part->offset - first.offset, part->length),
-                       scratch);
-              });
-        }
-      });
+  with_context([&] { return "chunk " + *first.key; }, [&] {
+    const auto decode_inner = [&](const ChunkPart& part, ByteSpan encoded) {
+      with_context([&] { return "inner chunk at offset " + std::to_string(part.offset); },
+                   [&] { decode(part, encoded, scratch); });
+    };
+    if (first.bytes) {
+      decode_inner(first, first.bytes->span().subspan(first.offset, first.length));
+      return;
+    }
+    if (first.is_whole_value()) {
+      if (const auto value = fetch(first)) {
+        decode(first, value->span(), scratch);
+      } else {
+        fill(first);
+      }
+      return;
+    }
+    std::uint64_t end = 0;
+    for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
+    const ByteRange range = ByteRange::at(first.offset, end - first.offset);
+    const auto bytes = store_.get_ranges(*first.key, {&range, 1});
+    if (!bytes) throw Error("the shard is gone since its index was read");
+    for (const ChunkPart* part : wanted) {
+      decode_inner(*part,
+                   bytes->front().span().subspan(part->offset - first.offset, part->length));
+    }
+  });
 }
 
 bool ChunkReader::copy_from_cache(const ChunkPart& part) const {

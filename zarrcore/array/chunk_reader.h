@@ -28,12 +28,15 @@ struct AxisSlice {
 struct ChunkPart {
   const CodecChain* chain = nullptr;
   std::shared_ptr<const std::string> key;
-  // Where the encoded chunk stands in the value; length kWholeValue when it is all of it.
+  // Where the encoded chunk stands in the value of the key, or, inside a shard that had to be
+  // decompressed as a whole, in those bytes.
+  std::shared_ptr<const Buffer> bytes;
   std::uint64_t offset = 0;
   std::uint64_t length = kWholeValue;
   std::vector<AxisSlice> axes;
   std::byte* destination = nullptr;
 
+  // The length of a chunk that is all of its value.
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;
   bool is_whole_value() const { return length == kWholeValue; }
 };
@@ -59,9 +62,19 @@ class ChunkReader {
   // Parts of one value that are fetched in one go.
   using Group = std::span<const ChunkPart>;
 
+  // A shard whose index is known; there is none when the shard is absent.
+  struct OpenShard {
+    ChunkPart part;
+    Framing framing;
+    std::shared_ptr<const ShardIndex> index;
+  };
+
   void read_shards(std::span<ChunkPart> shards);
-  std::shared_ptr<const ShardIndex> shard_index(const ChunkPart& shard) const;
-  void expand(const ChunkPart& shard, const ShardIndex& index, std::vector<ChunkPart>& parts);
+  OpenShard open_shard(const ChunkPart& shard) const;
+  std::shared_ptr<const Buffer> decompress_shard(const ChunkPart& shard) const;
+  std::shared_ptr<const ShardIndex> read_index(const OpenShard& shard) const;
+  void expand(const OpenShard& shard, std::vector<ChunkPart>& parts);
+  std::optional<Buffer> fetch(const ChunkPart& part) const;
 
   void read_chunks(std::span<ChunkPart> chunks);
   std::vector<Group> make_groups(std::span<ChunkPart> chunks) const;

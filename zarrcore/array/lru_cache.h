@@ -14,9 +14,11 @@
 
 namespace zarrcore {
 
-// Some bytes of one value of a store, as they were found through one array.
+// Some bytes of one value of a store, as one codec chain of one array decodes them. The chain is
+// part of it: a shard and the one chunk in it can be the very same bytes.
 struct CacheKey {
   std::uint64_t array_id = 0;
+  const void* chain = nullptr;
   std::string key;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
@@ -26,7 +28,7 @@ struct CacheKey {
 
 struct CacheKeyHash {
   std::size_t operator()(const CacheKey& key) const {
-    std::size_t hash = std::hash<std::string>()(key.key);
+    std::size_t hash = std::hash<std::string>()(key.key) ^ std::hash<const void*>()(key.chain);
     for (const std::uint64_t number : {key.array_id, key.offset, key.length}) {
       hash = hash * 0x9e3779b97f4a7c15u + number;
     }
@@ -49,11 +51,18 @@ class LruCache {
     return it->second->value;
   }
 
+  // `bytes` is the size of the value; what the cache needs to keep it is added to that.
   void insert(const CacheKey& key, std::shared_ptr<const Value> value, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     if (const auto it = index_.find(key); it != index_.end()) remove(it->second);
+    bytes += kEntryBytes + 2 * key.key.size();
     entries_.push_front({key, std::move(value), bytes});
-    index_[key] = entries_.begin();
+    try {
+      index_.emplace(key, entries_.begin());
+    } catch (...) {
+      entries_.pop_front();
+      throw;
+    }
     bytes_ += bytes;
     while (bytes_ > max_bytes_ && entries_.size() > 1) remove(std::prev(entries_.end()));
   }
@@ -74,6 +83,9 @@ class LruCache {
   }
 
  private:
+  // About what a list node, a hash node and a value's control block take.
+  static constexpr std::uint64_t kEntryBytes = 256;
+
   struct Entry {
     CacheKey key;
     std::shared_ptr<const Value> value;

@@ -7,18 +7,25 @@
 
 namespace zarrcore {
 
-std::vector<AxisPart> split_axis(const GridDimension& dimension, std::uint64_t start,
-                                 std::uint64_t count, std::uint64_t step) {
-  std::vector<AxisPart> parts;
-  for (std::uint64_t position = 0; position < count;) {
-    const std::uint64_t index = start + position * step;
-    const std::uint64_t chunk = dimension.chunk_of(index);
-    const std::uint64_t offset = index - dimension.chunk_start(chunk);
-    const std::uint64_t in_chunk = (dimension.chunk_length(chunk) - 1 - offset) / step + 1;
-    parts.push_back({chunk, offset, std::min(in_chunk, count - position), position});
-    position += parts.back().count;
+void AxisWalker::go_to(std::uint64_t position) {
+  const std::uint64_t index = start_ + position * step_;
+  const std::uint64_t chunk = dimension_.chunk_of(index);
+  const std::uint64_t offset = index - dimension_.chunk_start(chunk);
+  const std::uint64_t in_chunk = (dimension_.chunk_length(chunk) - 1 - offset) / step_ + 1;
+  part_ = {chunk, offset, std::min(in_chunk, count_ - position), position};
+}
+
+bool AxisWalker::advance() {
+  const std::uint64_t next = part_.position + part_.count;
+  go_to(next < count_ ? next : 0);
+  return next < count_;
+}
+
+bool advance(std::span<AxisWalker> walkers) {
+  for (std::size_t i = walkers.size(); i-- > 0;) {
+    if (walkers[i].advance()) return true;
   }
-  return parts;
+  return false;
 }
 
 void check_selection(const Selection& selection, const Shape& shape) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "zarrcore/base/strided.h"
@@ -24,10 +25,33 @@ struct AxisPart {
   std::uint64_t position = 0;  // of the first selected element among all selected
 };
 
-// Cuts `count` elements from `start` on, `step` > 0 apart, along the chunks of a dimension. Chunks
-// without a selected element are left out. All elements must be inside the dimension.
-std::vector<AxisPart> split_axis(const GridDimension& dimension, std::uint64_t start,
-                                 std::uint64_t count, std::uint64_t step);
+// Walks `count` > 0 elements from `start` on, `step` > 0 apart, along a dimension, chunk by chunk.
+// Chunks without a selected element are passed over. All elements must be inside the dimension.
+class AxisWalker {
+ public:
+  AxisWalker(const GridDimension& dimension, std::uint64_t start, std::uint64_t count,
+             std::uint64_t step)
+      : dimension_(dimension), start_(start), count_(count), step_(step) {
+    rewind();
+  }
+
+  const AxisPart& part() const { return part_; }
+  // False when there is no further part; then the first one is current again.
+  bool advance();
+
+ private:
+  void rewind() { go_to(0); }
+  void go_to(std::uint64_t position);
+
+  GridDimension dimension_;
+  std::uint64_t start_;
+  std::uint64_t count_;
+  std::uint64_t step_;
+  AxisPart part_;
+};
+
+// Steps several walkers like an odometer, the last one fastest. False after the last position.
+bool advance(std::span<AxisWalker> walkers);
 
 // Throws Error when `selection` does not fit an array of `shape`, or reaches outside of it.
 void check_selection(const Selection& selection, const Shape& shape);

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <exception>
-#include <system_error>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 namespace zarrcore {
 
@@ -50,72 +54,86 @@ struct ThreadPool::Loop {
     if (--running == 0) left.notify_all();
   }
 
-  // The caller's part, after its own run().
+  // The caller's part, after its own run(). The exception is taken out of the loop, so that it is
+  // not a late worker that destroys it.
   void close() {
     std::unique_lock lock(mutex);
     closed = true;
     left.wait(lock, [this] { return running == 0; });
-    if (failure) std::rethrow_exception(failure);
+    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
   }
 };
 
+struct ThreadPool::State {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<std::shared_ptr<Loop>> tickets;  // each invites one worker to a loop
+  std::size_t workers = 0;
+  std::size_t idle = 0;
+  bool stopping = false;
+
+  // What a worker does until the pool is gone.
+  void work() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      wake.wait(lock, [this] { return stopping || !tickets.empty(); });
+      if (stopping) return;
+      std::shared_ptr<Loop> loop = std::move(tickets.front());
+      tickets.pop_front();
+      --idle;
+      lock.unlock();
+      loop->join();
+      loop.reset();
+      lock.lock();
+      ++idle;
+    }
+  }
+};
+
+ThreadPool::ThreadPool() : state_(std::make_shared<State>()) {}
+
 ThreadPool::~ThreadPool() {
   {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
   }
-  wake_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  state_->wake.notify_all();
 }
 
 void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
                               const std::function<void(std::size_t, std::size_t)>& body,
                               const WorkerScope& scope) {
-  const std::size_t helpers = std::min(count, threads) - (count > 0 && threads > 0 ? 1 : 0);
-  if (helpers == 0) {
+  if (count <= 1 || threads <= 1) {
     for (std::size_t i = 0; i < count; ++i) body(i, 0);
     return;
   }
+  const std::size_t helpers = std::min(count, threads) - 1;
   const auto loop = std::make_shared<Loop>();
   loop->count = count;
   loop->body = &body;
   loop->scope = &scope;
   loop->joined = 1;
   {
-    const std::lock_guard lock(mutex_);
-    tickets_.insert(tickets_.end(), helpers, loop);
-    while (idle_ < tickets_.size() && workers_.size() < helpers) {
-      try {
-        workers_.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {
-        break;  // no more threads to be had: the caller does the work
+    const std::lock_guard lock(state_->mutex);
+    state_->tickets.insert(state_->tickets.end(), helpers, loop);
+    try {
+      while (state_->idle < state_->tickets.size() && state_->workers < helpers) {
+        std::thread([state = state_] { state->work(); }).detach();
+        ++state_->workers;
+        ++state_->idle;
       }
-      ++idle_;
+    } catch (const std::exception&) {
+      // No more threads are to be had: the caller does the work.
     }
   }
-  wake_.notify_all();
+  state_->wake.notify_all();
   loop->run(0);
   {
     // Invitations that nobody took are void.
-    const std::lock_guard lock(mutex_);
-    std::erase(tickets_, loop);
+    const std::lock_guard lock(state_->mutex);
+    std::erase(state_->tickets, loop);
   }
   loop->close();
-}
-
-void ThreadPool::work() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !tickets_.empty(); });
-    if (stopping_) return;
-    const std::shared_ptr<Loop> loop = std::move(tickets_.front());
-    tickets_.pop_front();
-    --idle_;
-    lock.unlock();
-    loop->join();
-    lock.lock();
-    ++idle_;
-  }
 }
 
 }  // namespace zarrcore

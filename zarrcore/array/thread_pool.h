@@ -2,14 +2,9 @@
 // makes progress even when every worker is busy (or gone, as in a forked child).
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 namespace zarrcore {
 
@@ -20,7 +15,9 @@ using WorkerScope = std::function<void(const std::function<void()>& work)>;
 
 class ThreadPool {
  public:
-  ThreadPool() = default;
+  ThreadPool();
+  // Lets the workers go without waiting for them: in a forked child they do not exist, and waiting
+  // would never end.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -35,14 +32,9 @@ class ThreadPool {
 
  private:
   struct Loop;
-  void work();
+  struct State;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::shared_ptr<Loop>> tickets_;  // each invites one worker to a loop
-  std::size_t idle_ = 0;
-  bool stopping_ = false;
-  std::vector<std::thread> workers_;
+  std::shared_ptr<State> state_;  // shared with the workers
 };
 
 }  // namespace zarrcore

@@ -3,6 +3,7 @@
 // message that reaches the user reads "array /a/b: chunk a/b/c/0/0: zstd: frame is corrupt".
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
@@ -13,7 +14,7 @@ namespace zarrcore {
 
 class Error : public std::exception {
  public:
-  explicit Error(std::string message) : message_(std::move(message)) {}
+  explicit Error(std::string message) : message_(std::move(message)) { drop_zeros(); }
 
   const char* what() const noexcept override { return message_.c_str(); }
 
@@ -21,14 +22,19 @@ class Error : public std::exception {
   void add_context(std::string_view context) {
     message_.insert(0, ": ");
     message_.insert(0, context);
+    drop_zeros();
   }
 
  private:
+  // A name out of a file may hold a NUL, which would end the text for the reader of what().
+  void drop_zeros() { std::replace(message_.begin(), message_.end(), '\0', '?'); }
+
   std::string message_;
 };
 
-// Runs `body`; an Error that it throws goes on with the text that `context()` returns in front.
-// Running out of memory becomes an Error, too: it nearly always means that a file asked too much.
+// Runs `body`; an Error that it throws goes on with the text that `context()` returns in front. All
+// other exceptions become an Error, too: running out of memory nearly always means that a file asked
+// too much.
 template <typename Context, typename Body>
 decltype(auto) with_context(Context&& context, Body&& body) {
   try {
@@ -38,6 +44,10 @@ decltype(auto) with_context(Context&& context, Body&& body) {
     throw;
   } catch (const std::bad_alloc&) {
     Error error("not enough memory");
+    error.add_context(context());
+    throw error;
+  } catch (const std::exception& exception) {
+    Error error(exception.what());
     error.add_context(context());
     throw error;
   }

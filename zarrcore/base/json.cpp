@@ -1,6 +1,9 @@
 #include "zarrcore/base/json.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "zarrcore/base/error.h"
@@ -22,43 +25,112 @@ constexpr BareWord kBareWords[] = {
     {"-Infinity", -std::numeric_limits<double>::infinity()},
 };
 
-struct Prepared {
-  std::string text;  // empty when the original can be parsed as it is
-  bool has_bare_words = false;
-};
+// Makes text that the JSON library takes, in one pass: bounds the nesting and replaces what it does
+// not know.
+class Preparer {
+ public:
+  explicit Preparer(std::string_view text) : text_(text) {}
 
-// One pass over the text: bounds the nesting and puts strings in the place of bare words.
-Prepared prepare(std::string_view text) {
-  Prepared prepared;
-  std::size_t copied = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i) {
-        if (text[i] == '\\') ++i;
+  void run() {
+    int depth = 0;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        pass_string();
+        continue;
       }
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxJsonDepth) {
-        throw Error("JSON is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+      if (c == '[' || c == '{') {
+        if (++depth > kMaxJsonDepth) {
+          throw Error("JSON is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+        }
+      } else if (c == ']' || c == '}') {
+        --depth;
+      } else if (c == 'N' || c == 'I' || c == '-' || (c >= '0' && c <= '9')) {
+        if (pass_number()) continue;
       }
-    } else if (c == ']' || c == '}') {
-      --depth;
-    } else if (c == 'N' || c == 'I' || c == '-') {
-      for (const BareWord& word : kBareWords) {
-        if (text.substr(i, word.text.size()) != word.text) continue;
-        prepared.text.append(text.substr(copied, i - copied));
-        prepared.text.append("\"").append(kNotFinitePrefix).append(word.text).append("\"");
-        prepared.has_bare_words = true;
-        i += word.text.size() - 1;
-        copied = i + 1;
-        break;
-      }
+      ++at_;
     }
   }
-  if (prepared.has_bare_words) prepared.text.append(text.substr(copied));
-  return prepared;
-}
+
+  bool has_bare_words() const { return has_bare_words_; }
+  // The prepared text, which lives as long as this object and the original.
+  std::string_view text() {
+    if (copied_ == 0) return text_;
+    changed_.append(text_.substr(copied_));
+    return changed_;
+  }
+
+ private:
+  void replace(std::size_t start, std::size_t end, std::string_view replacement) {
+    changed_.append(text_.substr(copied_, start - copied_)).append(replacement);
+    copied_ = end;
+  }
+
+  // A bare word, or a number past the range of a float64.
+  bool pass_number() {
+    for (const BareWord& word : kBareWords) {
+      if (text_.substr(at_, word.text.size()) == word.text) {
+        replace_by_word(at_ + word.text.size(), word);
+        return true;
+      }
+    }
+    const std::size_t end = std::min(text_.find_first_not_of("+-.0123456789eE", at_), text_.size());
+    if (end == at_) return false;
+    double value = 0;
+    const auto [stop, error] = std::from_chars(text_.data() + at_, text_.data() + end, value);
+    if (error == std::errc::result_out_of_range && stop == text_.data() + end) {
+      // Too large, or too small to be told from zero: the digits before the exponent do not say.
+      const std::string number(text_.substr(at_, end - at_));
+      value = std::strtod(number.c_str(), nullptr);
+      if (std::isinf(value)) {
+        replace_by_word(end, kBareWords[value > 0 ? 1 : 2]);
+        return true;
+      }
+    }
+    at_ = end;
+    return true;
+  }
+
+  void replace_by_word(std::size_t end, const BareWord& word) {
+    replace(at_, end, std::string("\"").append(kNotFinitePrefix).append(word.text).append("\""));
+    has_bare_words_ = true;
+    at_ = end;
+  }
+
+  void pass_string() {
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] != '\\') continue;
+      const std::uint32_t unit = escaped_unit(at_);
+      if (unit >= 0xd800 && unit < 0xdc00) {
+        const std::uint32_t next = escaped_unit(at_ + 6);
+        if (next >= 0xdc00 && next < 0xe000) {
+          at_ += 11;
+          continue;
+        }
+      }
+      if (unit >= 0xd800 && unit < 0xe000) replace(at_, at_ + 6, "\\ufffd");
+      at_ += unit == kNoUnit ? 1 : 5;
+    }
+    ++at_;
+  }
+
+  static constexpr std::uint32_t kNoUnit = UINT32_MAX;
+  // The UTF-16 unit of an escape "\u1234" at `at`.
+  std::uint32_t escaped_unit(std::size_t at) const {
+    const std::string_view escape = text_.substr(std::min(at, text_.size()), 6);
+    if (escape.size() != 6 || !escape.starts_with("\\u")) return kNoUnit;
+    std::uint32_t unit = 0;
+    const char* end = escape.data() + escape.size();
+    const auto [stop, error] = std::from_chars(escape.data() + 2, end, unit, 16);
+    return error == std::errc() && stop == end ? unit : kNoUnit;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string changed_;      // what replaces the original up to copied_
+  std::size_t copied_ = 0;
+  bool has_bare_words_ = false;
+};
 
 void restore_bare_words(Json& value) {
   if (value.is_string()) {
@@ -99,13 +171,14 @@ void hide_not_finite(Json& value) {
 }  // namespace
 
 Json parse_json(std::string_view text) {
-  const Prepared prepared = prepare(text);
-  const std::string_view input = prepared.has_bare_words ? prepared.text : text;
+  Preparer preparer(text);
+  preparer.run();
+  const std::string_view input = preparer.text();
   try {
     Json value = Json::parse(input.begin(), input.end());
-    if (prepared.has_bare_words) restore_bare_words(value);
+    if (preparer.has_bare_words()) restore_bare_words(value);
     return value;
-  } catch (const nlohmann::json::exception& exception) {
+  } catch (const Json::exception& exception) {
     // The library's text starts with its own exception number in brackets.
     std::string_view reason = exception.what();
     if (const auto end = reason.find("] "); end != std::string_view::npos) {
@@ -126,6 +199,13 @@ std::string dump_json(const Json& value) {
     text.erase(at, opening.size());
     text.erase(text.find('"', at), 1);
   }
+  return text;
+}
+
+std::string excerpt(const Json& value) {
+  constexpr std::size_t kMaxLength = 80;
+  std::string text = dump_json(value);
+  if (text.size() > kMaxLength) text = text.substr(0, kMaxLength - 3) + "...";
   return text;
 }
 
@@ -164,7 +244,7 @@ std::uint64_t as_unsigned(const Json& value, std::string_view what) {
     if (const auto number = value.get<std::int64_t>(); number >= 0) {
       return static_cast<std::uint64_t>(number);
     }
-    throw Error(std::string(what) + " is " + dump_json(value) + ", which is negative");
+    throw Error(std::string(what) + " is " + excerpt(value) + ", which is negative");
   }
   throw Error(std::string(what) + " is " + std::string(describe_kind(value)) +
               " where a non-negative integer is expected");

@@ -1,15 +1,19 @@
-// JSON as Zarr stores hold it: members keep their order, the bare words NaN, Infinity and
-// -Infinity are numbers (RFC 8259 does not know them, Python's writer emits them), the last of
-// equal keys wins, and nesting is bounded so that no document can exhaust the stack.
+// JSON as Zarr stores hold it: members keep their order; the last of equal keys wins; what Python's
+// reader takes beyond RFC 8259 is taken, too: the bare words NaN, Infinity and -Infinity, numbers
+// too large for a float64 (infinity), and lone surrogates (U+FFFD). Nesting is bounded so that no
+// document can exhaust the stack.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "zarrcore/base/ordered_object.h"
 
 namespace zarrcore {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::basic_json<OrderedObject>;
 
 inline constexpr int kMaxJsonDepth = 256;
 
@@ -18,6 +22,9 @@ Json parse_json(std::string_view text);
 
 // The text of `value` in one line; numbers that are not finite come out as the bare words.
 std::string dump_json(const Json& value);
+
+// The beginning of that text, for messages.
+std::string excerpt(const Json& value);
 
 // "an object", "a string"…, for messages.
 std::string_view describe_kind(const Json& value);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codecs.h"
@@ -100,11 +101,11 @@ class BloscCodec final : public BytesToBytesCodec {
 
 // A name (v3) or a number (numcodecs; -1 chooses by the item size).
 int parse_shuffle(const Json& value, std::size_t type_size) {
-  if (value == "noshuffle" || value == 0) return BLOSC_NOSHUFFLE;
-  if (value == "shuffle" || value == 1) return BLOSC_SHUFFLE;
+  if (value == "noshuffle" || value == 0 || value == false) return BLOSC_NOSHUFFLE;
+  if (value == "shuffle" || value == 1 || value == true) return BLOSC_SHUFFLE;
   if (value == "bitshuffle" || value == 2) return BLOSC_BITSHUFFLE;
   if (value == -1) return type_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;
-  throw Error("\"shuffle\" is " + dump_json(value) +
+  throw Error("\"shuffle\" is " + excerpt(value) +
               " where noshuffle, shuffle or bitshuffle is expected");
 }
 
@@ -121,13 +122,15 @@ Codec make_blosc(const Json& configuration, const ChunkSpec& spec) {
     }
     options.compressor = *name;
   }
-  options.level = static_cast<int>(integer_option(configuration, "clevel", 5, 0, 9));
-  options.block_size = static_cast<std::size_t>(
-      integer_option(configuration, "blocksize", 0, 0, BLOSC_MAX_BUFFERSIZE));
-  const std::uint64_t item_size = spec.data_type.item_size;
-  options.type_size = static_cast<std::size_t>(integer_option(
-      configuration, "typesize", static_cast<std::int64_t>(item_size), 0, INT64_MAX));
-  if (options.type_size == 0) options.type_size = item_size;
+  const auto size_option = [&](const char* key, std::int64_t fallback) {
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(integer_option(configuration, key, fallback), 0, INT_MAX));
+  };
+  options.level =
+      static_cast<int>(std::clamp<std::int64_t>(integer_option(configuration, "clevel", 5), 0, 9));
+  options.block_size = size_option("blocksize", 0);
+  options.type_size = size_option("typesize", 0);
+  if (options.type_size == 0) options.type_size = spec.data_type.item_size;
   // Blosc cannot shuffle larger items, and neither do other writers.
   if (options.type_size > BLOSC_MAX_TYPESIZE) options.type_size = 1;
   if (const Json* shuffle = find_member(configuration, "shuffle");

@@ -15,6 +15,7 @@ class BytesCodec final : public ArrayToBytesCodec {
   BytesCodec(std::uint64_t size, std::size_t swap_unit) : size_(size), swap_unit_(swap_unit) {}
 
   std::optional<std::uint64_t> encoded_size() const override { return size_; }
+  std::uint64_t max_encoded_size() const override { return size_; }
 
   Buffer encode(ByteSpan decoded) const override {
     Buffer encoded = Buffer::copy_of(decoded);

@@ -60,6 +60,9 @@ class ArrayToBytesCodec {
   // The size of every encoded chunk, when all have the same.
   virtual std::optional<std::uint64_t> encoded_size() const = 0;
 
+  // More bytes than any sensible encoded chunk has.
+  virtual std::uint64_t max_encoded_size() const = 0;
+
   virtual Buffer encode(ByteSpan decoded) const = 0;
   // Decodes into `decoded`, a dense chunk of the spec.
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;

@@ -42,7 +42,6 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
   if (!array_to_bytes_) throw Error("the codecs do not include one from arrays to bytes");
 
   std::optional<std::uint64_t> size = array_to_bytes_->encoded_size();
-  bool is_framed = true;
   for (const auto& codec : bytes_codecs_) {
     bytes_sizes_.push_back(size);
     size = size ? codec->encoded_size(*size) : std::nullopt;
@@ -50,11 +49,11 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
       framing_.prefix += framing->prefix;
       framing_.suffix += framing->suffix;
     } else {
-      is_framed = false;
+      is_framed_ = false;
     }
   }
   encoded_size_ = size;
-  if (is_framed && array_codecs_.empty()) sharding_ = array_to_bytes_->as_sharding();
+  if (array_codecs_.empty()) sharding_ = array_to_bytes_->as_sharding();
 }
 
 void CodecChain::add(Codec codec) {
@@ -81,10 +80,17 @@ void CodecChain::add(Codec codec) {
 
 std::uint64_t CodecChain::max_encoded_size() const {
   if (encoded_size_) return *encoded_size_;
-  // No codec makes much more of its input; a shard may have gaps, so it is given the benefit.
+  // No codec makes much more of its input.
   constexpr std::uint64_t kSlack = 1 << 20;
-  const auto doubled = checked_multiply(decoded_size_, 2);
+  const auto doubled = checked_multiply(array_to_bytes_->max_encoded_size(), 2);
   return doubled ? checked_add(*doubled, kSlack).value_or(UINT64_MAX) : UINT64_MAX;
+}
+
+Buffer CodecChain::decode_shard(ByteSpan encoded) const {
+  Buffer held;
+  const ByteSpan bytes = decode_bytes(encoded, std::nullopt, held);
+  return bytes.data() == held.data() && bytes.size() == held.size() ? std::move(held)
+                                                                    : Buffer::copy_of(bytes);
 }
 
 Buffer CodecChain::encode(ByteSpan decoded) const {

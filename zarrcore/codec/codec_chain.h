@@ -44,11 +44,15 @@ class CodecChain {
   // The same into memory of its own.
   Buffer decode(ByteSpan encoded) const;
 
-  // Not null if inner chunks can be read from a part of the encoded chunk: the chain is nothing but
-  // transposes, a sharding codec, and codecs that put a frame around its bytes.
+  // Not null if the chain is nothing but transposes, a sharding codec, and bytes-to-bytes codecs:
+  // then inner chunks can be decoded one by one.
   const ShardingCodec* sharding() const { return sharding_; }
-  // The frame around the shard, when sharding() is not null.
+  // With sharding(): whether the bytes-to-bytes codecs leave the shard as it is, but for a frame, so
+  // that parts of it can be read where it is stored.
+  bool shard_is_addressable() const { return is_framed_; }
   const Framing& framing() const { return framing_; }
+  // With sharding(): the shard itself, which the bytes-to-bytes codecs have made `encoded` of.
+  Buffer decode_shard(ByteSpan encoded) const;
 
  private:
   void add(Codec codec);
@@ -68,6 +72,7 @@ class CodecChain {
   std::uint64_t decoded_size_ = 0;
   std::optional<std::uint64_t> encoded_size_;
   const ShardingCodec* sharding_ = nullptr;
+  bool is_framed_ = true;
   Framing framing_;
 };
 

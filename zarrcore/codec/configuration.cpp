@@ -11,21 +11,20 @@ const Json* find_option(const Json& configuration, std::string_view key) {
 }
 
 Error wrong(std::string_view key, const Json& value, const std::string& expected) {
-  return Error("\"" + std::string(key) + "\" is " + dump_json(value) + " where " + expected +
+  return Error("\"" + std::string(key) + "\" is " + excerpt(value) + " where " + expected +
                " is expected");
 }
 
 }  // namespace
 
-std::int64_t integer_option(const Json& configuration, std::string_view key, std::int64_t fallback,
-                            std::int64_t low, std::int64_t high) {
+std::int64_t integer_option(const Json& configuration, std::string_view key,
+                            std::int64_t fallback) {
   const Json* option = find_option(configuration, key);
   if (option == nullptr) return fallback;
-  if (option->is_number_integer() && *option >= low && *option <= high) {
-    return option->get<std::int64_t>();
-  }
-  throw wrong(key, *option,
-              "an integer from " + std::to_string(low) + " to " + std::to_string(high));
+  // Not `*option <= INT64_MAX`: the library compares as signed integers.
+  const bool fits = !option->is_number_unsigned() || option->get<std::uint64_t>() <= INT64_MAX;
+  if (option->is_number_integer() && fits) return option->get<std::int64_t>();
+  throw wrong(key, *option, "an integer");
 }
 
 std::optional<std::string> text_option(const Json& configuration, std::string_view key) {

@@ -11,9 +11,9 @@
 namespace zarrcore {
 
 // The integer member `key`, or `fallback` when it is absent or null. Throws Error when it is no
-// integer from `low` to `high`.
-std::int64_t integer_option(const Json& configuration, std::string_view key, std::int64_t fallback,
-                            std::int64_t low, std::int64_t high);
+// integer. Limits that matter for encoding alone are for the codec to apply there: a chunk can be
+// decoded whatever the level was.
+std::int64_t integer_option(const Json& configuration, std::string_view key, std::int64_t fallback);
 
 // The text member `key`, or nothing when it is absent or null. Throws Error when it is no string.
 std::optional<std::string> text_option(const Json& configuration, std::string_view key);

@@ -31,6 +31,10 @@ libdeflate_decompressor* thread_decompressor() {
   return decompressor.get();
 }
 
+bool is_all_zero(ByteSpan bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 class DeflateCodec final : public BytesToBytesCodec {
  public:
   DeflateCodec(DeflateWrapper wrapper, int level) : wrapper_(wrapper), level_(level) {}
@@ -85,7 +89,9 @@ class DeflateCodec final : public BytesToBytesCodec {
  private:
   std::string name() const { return wrapper_ == DeflateWrapper::gzip ? "gzip" : "zlib"; }
 
-  // Inflates all members one after the other. Returns success or LIBDEFLATE_INSUFFICIENT_SPACE.
+  // Inflates a zlib stream, or all gzip members one after the other. What may follow is ignored, as
+  // by Python: anything after a zlib stream, zeros after gzip members. Returns success or
+  // LIBDEFLATE_INSUFFICIENT_SPACE.
   libdeflate_result inflate(ByteSpan encoded, MutableByteSpan decoded, std::size_t& written) const {
     libdeflate_decompressor* decompressor = thread_decompressor();
     const auto decompress = wrapper_ == DeflateWrapper::gzip ? libdeflate_gzip_decompress_ex
@@ -103,7 +109,7 @@ class DeflateCodec final : public BytesToBytesCodec {
       if (result != LIBDEFLATE_SUCCESS) throw Error(name() + ": the data is corrupt");
       encoded = encoded.subspan(consumed);
       written += produced;
-    } while (!encoded.empty());
+    } while (wrapper_ == DeflateWrapper::gzip && !is_all_zero(encoded));
     return LIBDEFLATE_SUCCESS;
   }
 
@@ -113,8 +119,10 @@ class DeflateCodec final : public BytesToBytesCodec {
 
 }  // namespace
 
-Codec make_deflate_codec(DeflateWrapper wrapper, int level) {
-  return std::make_unique<DeflateCodec>(wrapper, level);
+Codec make_deflate_codec(DeflateWrapper wrapper, std::int64_t level) {
+  constexpr std::int64_t kZlibDefault = 6;
+  level = level < 0 ? kZlibDefault : std::min<std::int64_t>(level, 9);
+  return std::make_unique<DeflateCodec>(wrapper, static_cast<int>(level));
 }
 
 }  // namespace zarrcore

@@ -12,7 +12,7 @@ enum class DeflateWrapper : std::uint8_t {
   zlib,  // RFC 1950
 };
 
-// `level` is 0 (stored) to 9 (smallest).
-Codec make_deflate_codec(DeflateWrapper wrapper, int level);
+// `level` is 0 (stored) to 9 (smallest), -1 for zlib's default; larger ones count as 9.
+Codec make_deflate_codec(DeflateWrapper wrapper, std::int64_t level);
 
 }  // namespace zarrcore

@@ -19,7 +19,8 @@ Shape parse_inner_shape(const Json& configuration, const ChunkSpec& spec) {
                 std::to_string(spec.shape.size()));
   }
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0 || spec.shape[i] % shape[i] != 0) {
+    const bool divides = shape[i] == 0 ? spec.shape[i] == 0 : spec.shape[i] % shape[i] == 0;
+    if (!divides) {
       throw Error("the inner chunk length " + std::to_string(shape[i]) + " of dimension " +
                   std::to_string(i) + " does not divide the shard's, " +
                   std::to_string(spec.shape[i]));
@@ -46,7 +47,7 @@ bool is_fill_value(ByteSpan chunk, const std::vector<std::byte>& fill) {
 ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) : spec_(spec) {
   ChunkSpec inner{parse_inner_shape(configuration, spec), spec.data_type, spec.fill_value};
   for (std::size_t i = 0; i < inner.shape.size(); ++i) {
-    inner_grid_.push_back(spec.shape[i] / inner.shape[i]);
+    inner_grid_.push_back(spec.shape[i] == 0 ? 0 : spec.shape[i] / inner.shape[i]);
   }
   inner_count_ = checked_product(inner_grid_).value_or(UINT64_MAX);
   inner_chain_ = std::make_unique<const CodecChain>(parse_codecs(configuration, "codecs"), inner);
@@ -75,20 +76,18 @@ ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
   return with_context([] { return "shard index"; },
                       [&] {
                         const Buffer stored = index_chain_->decode(encoded_index);
-                        std::vector<std::uint64_t> numbers(stored.size() / sizeof(std::uint64_t));
-                        const ChunkSpec& spec = index_chain_->spec();
-                        const Strides strides = c_strides(spec.shape, sizeof(std::uint64_t));
-                        Strides destination;
-                        for (const std::size_t axis : index_chain_->axis_order())
-                          destination.push_back(strides[axis]);
-                        const Shape& stored_shape = index_chain_->stored_spec().shape;
-                        copy_strided(stored_shape, sizeof(std::uint64_t), stored.data(),
-                                     c_strides(stored_shape, sizeof(std::uint64_t)),
-                                     reinterpret_cast<std::byte*>(numbers.data()), destination);
-                        std::vector<ShardIndex::Entry> entries(numbers.size() / 2);
-                        for (std::size_t i = 0; i < entries.size(); ++i) {
-                          entries[i] = {numbers[2 * i], numbers[2 * i + 1]};
-                          if (!entries[i].is_present()) continue;
+    std::vector<ShardIndex::Entry> entries(inner_count_);
+    const ChunkSpec& stored_spec = index_chain_->stored_spec();
+    const Strides strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
+    Strides destination;
+    for (const std::size_t axis : index_chain_->axis_order()) destination.push_back(strides[axis]);
+    // An entry is two integers without padding: the last dimension of the index.
+    static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
+    copy_strided(stored_spec.shape, sizeof(std::uint64_t), stored.data(),
+                 c_strides(stored_spec.shape, sizeof(std::uint64_t)),
+                 reinterpret_cast<std::byte*>(entries.data()), destination);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+                                              if (!entries[i].is_present()) continue;
                           if (entries[i].length == UINT64_MAX ||
                               !checked_add(entries[i].offset, entries[i].length)) {
                             throw Error("inner chunk " + std::to_string(i) + " is said to have " +
@@ -98,6 +97,11 @@ ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
                         }
                         return ShardIndex(std::move(entries));
                       });
+}
+
+std::uint64_t ShardingCodec::max_encoded_size() const {
+  const auto chunks = checked_multiply(inner_count_, inner_chain_->max_encoded_size());
+  return chunks ? checked_add(*chunks, index_size_).value_or(UINT64_MAX) : UINT64_MAX;
 }
 
 template <typename Body>
@@ -127,7 +131,7 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded) const {
   const Strides no_strides(stored_shape.size(), 0);
   Buffer scratch(inner_chain_->decoded_size());
   for_each_inner_chunk([&](std::uint64_t position, std::size_t offset) {
-    const ShardIndex::Entry& entry = index[position];
+    const ShardIndex::Entry& entry = index.at(position);
     std::byte* destination = decoded.data() + offset;
     if (!entry.is_present()) {
       copy_strided(stored_shape, spec_.data_type.item_size, spec_.fill_value.data(), no_strides,

@@ -26,8 +26,8 @@ class ShardIndex {
 
   explicit ShardIndex(std::vector<Entry> entries) : entries_(std::move(entries)) {}
 
-  // By position in C order of the inner grid.
-  const Entry& operator[](std::size_t position) const { return entries_[position]; }
+  // By position in C order of the inner grid. Throws std::out_of_range.
+  const Entry& at(std::size_t position) const { return entries_.at(position); }
   std::size_t size() const { return entries_.size(); }
   std::size_t byte_count() const { return entries_.size() * sizeof(Entry); }
 
@@ -51,6 +51,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
   ShardIndex decode_index(ByteSpan encoded_index) const;
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
+  std::uint64_t max_encoded_size() const override;
   Buffer encode(ByteSpan decoded) const override;
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override;
   const ShardingCodec* as_sharding() const override { return this; }

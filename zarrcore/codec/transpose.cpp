@@ -57,7 +57,7 @@ std::vector<std::size_t> parse_order(const Json& configuration, std::size_t rank
   }
   for (std::size_t i = 0; i < rank; ++i) {
     if (list[i] >= rank || seen[list[i]]) {
-      throw Error("\"order\" is " + dump_json(*member) + ", not a permutation");
+      throw Error("\"order\" is " + excerpt(*member) + ", not a permutation");
     }
     seen[list[i]] = true;
     order[i] = list[i];

@@ -84,7 +84,8 @@ class ZstdCodec final : public BytesToBytesCodec {
 }  // namespace
 
 Codec make_zstd(const Json& configuration, const ChunkSpec& /*spec*/) {
-  const auto level = integer_option(configuration, "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel());
+  const auto level = std::clamp<std::int64_t>(integer_option(configuration, "level", 0),
+                                              ZSTD_minCLevel(), ZSTD_maxCLevel());
   return std::make_unique<ZstdCodec>(static_cast<int>(level),
                                      boolean_option(configuration, "checksum", false));
 }

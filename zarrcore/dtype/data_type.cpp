@@ -25,6 +25,9 @@ constexpr NamedType kCoreTypes[] = {
     {"float64", {TypeKind::floating, 8}},
     {"complex64", {TypeKind::complex, 8}},
     {"complex128", {TypeKind::complex, 16}},
+    // Synonyms: the names above are the ones that are written.
+    {"complex_float32", {TypeKind::complex, 8}},
+    {"complex_float64", {TypeKind::complex, 16}},
 };
 
 }  // namespace

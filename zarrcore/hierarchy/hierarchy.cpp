@@ -9,7 +9,7 @@ namespace zarrcore {
 namespace {
 
 // No metadata document is larger; a file that is must be something else.
-constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
 
 }  // namespace
 
@@ -36,7 +36,8 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
       return;
     }
-    if (auto root = format->read_node(documents, "")) {
+    if (auto root = with_context([this] { return store_->description(); },
+                                 [&] { return format->read_node(documents, ""); })) {
       nodes_[""] = std::make_shared<const NodeMetadata>(std::move(*root));
       return;
     }
@@ -45,9 +46,10 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
 }
 
 std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
-  const auto text = store_->get(key, kMaxDocumentBytes);
-  if (!text) return std::nullopt;
-  return with_context([&] { return key; }, [&] { return parse_json(text->text()); });
+  return with_context([&] { return key; }, [&]() -> std::optional<Json> {
+    const auto text = store_->get(key, kMaxDocumentBytes);
+    return text ? std::optional(parse_json(text->text())) : std::nullopt;
+  });
 }
 
 std::optional<Json> Hierarchy::read_document(const std::string& key) const {
@@ -62,8 +64,12 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const
     const std::lock_guard lock(mutex_);
     if (const auto it = nodes_.find(normalized); it != nodes_.end()) return it->second;
   }
-  auto found =
-      format_->read_node([this](const std::string& key) { return read_document(key); }, normalized);
+  auto found = with_context(
+      [this] { return store_->description(); },
+      [&] {
+        return format_->read_node([this](const std::string& key) { return read_document(key); },
+                                  normalized);
+      });
   if (!found) return nullptr;
   auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
   const std::lock_guard lock(mutex_);
@@ -111,9 +117,13 @@ std::vector<Child> Hierarchy::children(std::string_view path) const {
 std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
                                                    std::shared_ptr<Context> context) const {
   const auto metadata = node(path);
-  if (metadata == nullptr) throw Error("there is no node at /" + normalize_path(path));
+  if (metadata == nullptr) {
+    throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
+  }
   const auto* array = std::get_if<ArrayMetadata>(metadata.get());
-  if (array == nullptr) throw Error("/" + normalize_path(path) + " is a group, not an array");
+  if (array == nullptr) {
+    throw Error(store_->description() + ": /" + normalize_path(path) + " is a group, not an array");
+  }
   return std::make_shared<const Array>(store_, normalize_path(path), *array, std::move(context));
 }
 

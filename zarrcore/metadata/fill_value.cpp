@@ -17,9 +17,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 [[noreturn]] void refuse(const Json& value, const DataType& type) {
-  std::string text = dump_json(value);
-  if (text.size() > 80) text = text.substr(0, 77) + "...";
-  throw Error("the fill value " + text + " does not fit the data type " + type_name(type));
+  throw Error("the fill value " + excerpt(value) + " does not fit the data type " + type_name(type));
 }
 
 // The low `size` bytes of `bits` as an integer of that size in memory.
@@ -179,8 +177,10 @@ Bytes parse_utf32(const Json& value, const DataType& type) {
 }  // namespace
 
 std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type) {
+  // A list can also be the bytes of a raw or fixed_bytes element.
+  const bool is_bytes = type.kind == TypeKind::raw || type.kind == TypeKind::fixed_bytes;
   const bool is_single = value.is_array() && value.size() == 1;
-  if (is_single && type.kind != TypeKind::raw) return parse_fill_value(value[0], type);
+  if (is_single && !is_bytes) return parse_fill_value(value[0], type);
   switch (type.kind) {
     case TypeKind::boolean:
       return parse_bool(value, type);

@@ -18,7 +18,7 @@ namespace zarrcore {
 //   raw      a list of bytes, base64
 //   strings  fixed_bytes: base64; fixed_utf32: the text; 0 is the empty string
 // and a list that holds one of these alone (NCZarr). Throws Error on all else, and when the value
-// does not fit the type.
+// does not fit the type; but a number too large for a float is infinity, as in NumPy.
 std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type);
 
 }  // namespace zarrcore

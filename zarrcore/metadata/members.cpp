@@ -24,7 +24,7 @@ Json object_member(const Json& document, std::string_view key) {
 void check_zarr_format(const Json& document, int version) {
   const Json& format = required_member(document, "zarr_format");
   if (format.is_number_integer() && format == version) return;
-  throw Error("\"zarr_format\" is " + dump_json(format) + " where " + std::to_string(version) +
+  throw Error("\"zarr_format\" is " + excerpt(format) + " where " + std::to_string(version) +
               " is expected");
 }
 

@@ -100,7 +100,7 @@ std::vector<CodecMetadata> parse_codecs(const Json& array, const TypeAndEndian& 
                                         std::size_t rank) {
   std::vector<CodecMetadata> codecs;
   if (const Json* order = find_member(array, "order"); order != nullptr && *order != "C") {
-    if (*order != "F") throw Error("\"order\" is " + dump_json(*order) + ", neither C nor F");
+    if (*order != "F") throw Error("\"order\" is " + excerpt(*order) + ", neither C nor F");
     Json axes = Json::array();
     for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
     codecs.push_back({"transpose", {{"order", std::move(axes)}}});
@@ -176,7 +176,7 @@ class V2Format final : public Format {
         [&] {
           const Json& format = required_member(*document, "zarr_consolidated_format");
           if (format != 1) {
-            throw Error("\"zarr_consolidated_format\" is " + dump_json(format) + ", not 1");
+            throw Error("\"zarr_consolidated_format\" is " + excerpt(format) + ", not 1");
           }
           const Json& metadata = required_member(*document, "metadata");
           if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
@@ -217,7 +217,7 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
   if (const Json* separator = find_member(document, "dimension_separator");
       separator != nullptr && !separator->is_null()) {
     if (*separator != "/" && *separator != ".") {
-      throw Error("\"dimension_separator\" is " + dump_json(*separator) + ", neither . nor /");
+      throw Error("\"dimension_separator\" is " + excerpt(*separator) + ", neither . nor /");
     }
     array.chunk_key_encoding.separator = separator->get_ref<const std::string&>()[0];
   }

@@ -49,7 +49,7 @@ ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
   }
   if (const Json* separator = find_member(named.configuration, "separator")) {
     if (*separator != "/" && *separator != ".") {
-      throw Error("the chunk key separator " + dump_json(*separator) + " is neither / nor .");
+      throw Error("the chunk key separator " + excerpt(*separator) + " is neither / nor .");
     }
     encoding.separator = separator->get_ref<const std::string&>()[0];
   }
@@ -113,7 +113,9 @@ ArrayMetadata parse_array(const Json& document, const std::string& path) {
       transformers != nullptr && !transformers->is_null()) {
     for (const CodecMetadata& transformer :
          parse_codec_list(*transformers, "\"storage_transformers\"")) {
-      throw Error("the storage transformer \"" + transformer.name + "\" is not supported");
+      if (transformer.must_understand) {
+        throw Error("the storage transformer \"" + transformer.name + "\" is not supported");
+      }
     }
   }
   array.attributes = object_member(document, "attributes");
@@ -146,7 +148,7 @@ class V3Format final : public Format {
         [&] {
           const Json& kind = required_member(*member, "kind");
           if (kind != "inline") {
-            throw Error("consolidated metadata of kind " + dump_json(kind) + " is not supported");
+            throw Error("consolidated metadata of kind " + excerpt(kind) + " is not supported");
           }
           const Json& metadata = required_member(*member, "metadata");
           if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
@@ -191,7 +193,7 @@ NodeMetadata parse_v3_node(const Json& document, const std::string& path) {
   const Json& type = required_member(document, "node_type");
   if (type == "array") return parse_array(document, path);
   if (type != "group") {
-    throw Error("\"node_type\" is " + dump_json(type) + " where array or group is expected");
+    throw Error("\"node_type\" is " + excerpt(type) + " where array or group is expected");
   }
   static constexpr std::array<std::string_view, 4> kMembers{"zarr_format", "node_type",
                                                             "attributes", "consolidated_metadata"};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <random>
 #include <system_error>
 
 #include "zarrcore/base/error.h"
@@ -35,12 +36,10 @@ class File {
 
   bool is_open() const { return descriptor_ >= 0; }
 
-  // False when it is not a regular file.
-  bool is_regular(std::uint64_t& size) const {
+  struct stat status() const {
     struct stat status;
     if (::fstat(descriptor_, &status) != 0) throw Error(reason(errno));
-    size = static_cast<std::uint64_t>(status.st_size);
-    return S_ISREG(status.st_mode);
+    return status;
   }
 
   Buffer read(std::uint64_t offset, std::uint64_t length) const {
@@ -77,23 +76,31 @@ class File {
   int descriptor_;
 };
 
-// Opens a value for reading and gives its size. False when it is absent: no such file, or a folder
-// in its place.
-bool open_value(const File& file, std::uint64_t& size) {
+// To open what turns out to be a pipe must not wait for its other end.
+constexpr int kReadFlags = O_RDONLY | O_NONBLOCK;
+
+// The size of a value that was opened for reading. Nothing when it is absent: no such file, or a
+// folder in its place.
+std::optional<std::uint64_t> value_size(const File& file) {
   if (!file.is_open()) {
-    if (errno == ENOENT || errno == ENOTDIR) return false;
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     throw Error(reason(errno));
   }
-  return file.is_regular(size);
+  const struct stat status = file.status();
+  if (S_ISDIR(status.st_mode)) return std::nullopt;
+  if (!S_ISREG(status.st_mode)) throw Error("it is not a file");
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 constexpr std::string_view kTemporarySuffix = ".zarr-partial";
 
-// Temporary files lie beside their target, hidden, under names that no other writer makes.
+// Temporary files lie beside their target, hidden, under names that no other writer makes: processes
+// of other machines and containers can have the same id, forked ones have the same random number.
 fs::path temporary_path(const fs::path& target) {
+  static const unsigned process = std::random_device()();
   static std::atomic<unsigned> counter{0};
   return target.parent_path() /
-         ("." + target.filename().string() + "." + std::to_string(::getpid()) + "." +
+         ("." + std::to_string(::getpid()) + "-" + std::to_string(process) + "-" +
           std::to_string(counter++) + std::string(kTemporarySuffix));
 }
 
@@ -108,11 +115,11 @@ std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t m
   const fs::path path = path_of(key);
   return with_context([&] { return path.string(); },
                       [&]() -> std::optional<Buffer> {
-                        const File file(path, O_RDONLY);
-                        std::uint64_t size = 0;
-                        if (!open_value(file, size)) return std::nullopt;
-                        check_value_size(size, max_size);
-                        return file.read(0, size);
+                        const File file(path, kReadFlags);
+                        const auto size = value_size(file);
+                        if (!size) return std::nullopt;
+                        check_value_size(*size, max_size);
+                        return file.read(0, *size);
                       });
 }
 
@@ -121,13 +128,13 @@ std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view 
   const fs::path path = path_of(key);
   return with_context([&] { return path.string(); },
                       [&]() -> std::optional<std::vector<Buffer>> {
-                        const File file(path, O_RDONLY);
-                        std::uint64_t size = 0;
-                        if (!open_value(file, size)) return std::nullopt;
+                        const File file(path, kReadFlags);
+                        const auto size = value_size(file);
+                        if (!size) return std::nullopt;
                         std::vector<Buffer> parts;
                         parts.reserve(ranges.size());
                         for (const ByteRange& range : ranges) {
-                          parts.push_back(file.read(resolve_range(range, size), range.length));
+                          parts.push_back(file.read(resolve_range(range, *size), range.length));
                         }
                         return parts;
                       });
@@ -160,7 +167,9 @@ bool FileSystemStore::erase(std::string_view key) {
   std::error_code error;
   if (fs::is_directory(path, error)) return false;
   const bool removed = fs::remove(path, error);
-  if (error) throw Error(path.string() + ": " + error.message());
+  if (error && error != std::errc::not_a_directory) {
+    throw Error(path.string() + ": " + error.message());
+  }
   return removed;
 }
 

@@ -1,0 +1,139 @@
+#include "zarrcore/array/lru_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace zarrcore::test {
+namespace {
+
+CacheKey key(const std::string& name, std::uint64_t array_id = 1) {
+  CacheKey made;
+  made.array_id = array_id;
+  made.key = name;
+  return made;
+}
+
+std::shared_ptr<const std::string> value(const char* text) {
+  return std::make_shared<const std::string>(text);
+}
+
+constexpr std::uint64_t kLarge = 1 << 20;  // much more than an entry needs for itself
+
+TEST(LruCache, FindsWhatWasInserted) {
+  LruCache<std::string> cache(10 * kLarge);
+  cache.insert(key("a"), value("1"), 5);
+  cache.insert(key("b"), value("2"), 5);
+  EXPECT_EQ(*cache.find(key("a")), "1");
+  EXPECT_EQ(*cache.find(key("b")), "2");
+  EXPECT_EQ(cache.find(key("c")), nullptr);
+}
+
+TEST(LruCache, EveryPartOfAKeyCounts) {
+  LruCache<std::string> cache(10 * kLarge);
+  const int chains[2] = {};
+  const CacheKey base = key("a");
+  cache.insert(base, value("1"), 5);
+  CacheKey other = base;
+  other.offset = 1;
+  EXPECT_EQ(cache.find(other), nullptr);
+  other = base;
+  other.length = 1;
+  EXPECT_EQ(cache.find(other), nullptr);
+  other = base;
+  other.chain = &chains[1];
+  EXPECT_EQ(cache.find(other), nullptr);
+  EXPECT_EQ(cache.find(key("a", 2)), nullptr);
+}
+
+TEST(LruCache, ForgetsTheLeastRecentlyUsed) {
+  LruCache<std::string> cache(3 * kLarge + kLarge / 2);
+  cache.insert(key("a"), value("1"), kLarge);
+  cache.insert(key("b"), value("2"), kLarge);
+  cache.insert(key("c"), value("3"), kLarge);
+  EXPECT_NE(cache.find(key("a")), nullptr);
+  cache.insert(key("d"), value("4"), kLarge);
+  EXPECT_NE(cache.find(key("a")), nullptr);
+  EXPECT_EQ(cache.find(key("b")), nullptr);
+  EXPECT_NE(cache.find(key("c")), nullptr);
+  EXPECT_NE(cache.find(key("d")), nullptr);
+}
+
+TEST(LruCache, IsBoundedInBytes) {
+  LruCache<std::string> cache(10 * kLarge);
+  for (int i = 0; i < 1000; ++i) {
+    cache.insert(key(std::to_string(i)), value("x"), kLarge);
+    EXPECT_LE(cache.byte_count(), 10 * kLarge);
+  }
+}
+
+TEST(LruCache, ManyEmptyValuesAreNotFree) {
+  LruCache<std::string> cache(kLarge);
+  for (int i = 0; i < 100000; ++i) cache.insert(key(std::to_string(i)), value(""), 0);
+  EXPECT_LE(cache.byte_count(), kLarge);
+  EXPECT_EQ(cache.find(key("0")), nullptr);
+}
+
+TEST(LruCache, TheNewestStaysHoweverLargeItIs) {
+  LruCache<std::string> cache(kLarge);
+  cache.insert(key("a"), value("1"), 10);
+  cache.insert(key("b"), value("2"), 100 * kLarge);
+  EXPECT_EQ(cache.find(key("a")), nullptr);
+  EXPECT_EQ(*cache.find(key("b")), "2");
+  cache.insert(key("c"), value("3"), 10);
+  EXPECT_EQ(cache.find(key("b")), nullptr);
+}
+
+TEST(LruCache, InsertingAgainReplaces) {
+  LruCache<std::string> cache(10 * kLarge);
+  cache.insert(key("a"), value("1"), kLarge);
+  const std::uint64_t once = cache.byte_count();
+  cache.insert(key("a"), value("2"), kLarge);
+  EXPECT_EQ(*cache.find(key("a")), "2");
+  EXPECT_EQ(cache.byte_count(), once);
+}
+
+TEST(LruCache, AValueInUseOutlivesItsEntry) {
+  LruCache<std::string> cache(0);
+  cache.insert(key("a"), value("1"), 10);
+  const auto held = cache.find(key("a"));
+  cache.insert(key("b"), value("2"), 10);
+  EXPECT_EQ(cache.find(key("a")), nullptr);
+  EXPECT_EQ(*held, "1");
+}
+
+TEST(LruCache, ErasesWhatBelongsToAnArray) {
+  LruCache<std::string> cache(10 * kLarge);
+  cache.insert(key("a", 1), value("1"), 10);
+  cache.insert(key("a", 2), value("2"), 10);
+  cache.insert(key("b", 1), value("3"), 10);
+  cache.erase_array(1);
+  EXPECT_EQ(cache.find(key("a", 1)), nullptr);
+  EXPECT_EQ(cache.find(key("b", 1)), nullptr);
+  EXPECT_EQ(*cache.find(key("a", 2)), "2");
+  cache.erase_array(2);
+  EXPECT_EQ(cache.byte_count(), 0);
+}
+
+TEST(LruCache, ManyThreadsMayUseItAtOnce) {
+  LruCache<std::string> cache(50 * kLarge);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&cache, t] {
+      for (int i = 0; i < 2000; ++i) {
+        const std::string name = std::to_string((i * 7 + t) % 100);
+        const auto found = cache.find(key(name, t % 2));
+        EXPECT_TRUE(found == nullptr || *found == name);
+        cache.insert(key(name, t % 2), std::make_shared<const std::string>(name), kLarge);
+        if (i % 500 == 0) cache.erase_array(t % 2);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(cache.byte_count(), 50 * kLarge);
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,182 @@
+#include "zarrcore/array/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace zarrcore::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(ThreadPool, EveryCallIsMadeOnce) {
+  ThreadPool pool;
+  for (const std::size_t threads : {0, 1, 2, 5}) {
+    for (const std::size_t count : {0, 1, 2, 3, 1000}) {
+      std::vector<std::atomic<int>> calls(count);
+      pool.parallel_for(count, threads, [&](std::size_t i, std::size_t) { ++calls[i]; });
+      for (const auto& made : calls) EXPECT_EQ(made, 1);
+    }
+  }
+}
+
+TEST(ThreadPool, WorkersOfALoopHaveNumbersOfTheirOwn) {
+  ThreadPool pool;
+  constexpr std::size_t kThreads = 3;
+  std::vector<std::atomic<int>> busy(kThreads);
+  std::atomic<bool> is_shared = false;
+  pool.parallel_for(300, kThreads, [&](std::size_t, std::size_t worker) {
+    ASSERT_LT(worker, kThreads);
+    if (busy[worker]++ != 0) is_shared = true;
+    std::this_thread::sleep_for(10us);
+    --busy[worker];
+  });
+  EXPECT_FALSE(is_shared);
+}
+
+TEST(ThreadPool, OneThreadIsTheCaller) {
+  ThreadPool pool;
+  const auto caller = std::this_thread::get_id();
+  std::vector<std::size_t> order;
+  pool.parallel_for(5, 1, [&](std::size_t i, std::size_t worker) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_EQ(worker, 0);
+    order.push_back(i);
+  });
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(ThreadPool, SeveralThreadsReallyTakePart) {
+  ThreadPool pool;
+  // Each call waits for the other: a loop on one thread would never end.
+  std::atomic<int> arrived = 0;
+  pool.parallel_for(2, 2, [&](std::size_t, std::size_t) {
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+  });
+  EXPECT_EQ(arrived, 2);
+}
+
+TEST(ThreadPool, TheFirstExceptionIsThrownOn) {
+  ThreadPool pool;
+  for (const std::size_t threads : {1, 2, 4}) {
+    std::atomic<int> calls = 0;
+    try {
+      pool.parallel_for(100000, threads, [&](std::size_t i, std::size_t) {
+        ++calls;
+        if (i == 10) throw std::runtime_error("call 10");
+      });
+      FAIL() << "no exception";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "call 10");
+    }
+    EXPECT_LT(calls, 100000);
+  }
+}
+
+TEST(ThreadPool, AnExceptionOfAWorkerReachesTheCaller) {
+  ThreadPool pool;
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> thrown = false;
+  EXPECT_THROW(pool.parallel_for(2, 2,
+                                 [&](std::size_t, std::size_t) {
+                                   if (std::this_thread::get_id() != caller) {
+                                     thrown = true;
+                                     throw std::runtime_error("in a worker");
+                                   }
+                                   while (!thrown) std::this_thread::yield();
+                                 }),
+               std::runtime_error);
+}
+
+TEST(ThreadPool, IsUsableAfterAnException) {
+  ThreadPool pool;
+  for (int round = 0; round < 100; ++round) {
+    EXPECT_THROW(
+        pool.parallel_for(50, 3, [](std::size_t, std::size_t) { throw std::string("stop"); }),
+        std::string);
+    std::atomic<int> calls = 0;
+    pool.parallel_for(50, 3, [&](std::size_t, std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 50);
+  }
+}
+
+TEST(ThreadPool, LoopsMayRunAtTheSameTime) {
+  ThreadPool pool;
+  std::vector<std::thread> callers;
+  std::atomic<std::uint64_t> total = 0;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        std::atomic<std::uint64_t> sum = 0;
+        pool.parallel_for(100, 3, [&](std::size_t i, std::size_t) { sum += i; });
+        EXPECT_EQ(sum, 4950);
+        total += sum;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(total, 4 * 200 * 4950);
+}
+
+TEST(ThreadPool, TheScopeIsAroundTheWorkOfEachWorker) {
+  ThreadPool pool;
+  thread_local bool is_inside = false;
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> scopes = 0;
+  std::atomic<int> arrived = 0;
+  pool.parallel_for(
+      3, 3,
+      [&](std::size_t, std::size_t) {
+        EXPECT_EQ(is_inside, std::this_thread::get_id() != caller);
+        ++arrived;
+        while (arrived < 3) std::this_thread::yield();
+      },
+      [&](const std::function<void()>& work) {
+        ++scopes;
+        is_inside = true;
+        work();
+        is_inside = false;
+      });
+  EXPECT_EQ(scopes, 2);
+}
+
+TEST(ThreadPool, ALoopEndsInAForkedChildThoughTheWorkersAreGone) {
+  ThreadPool pool;
+  std::atomic<int> calls = 0;
+  pool.parallel_for(10, 3, [&](std::size_t, std::size_t) { ++calls; });
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(10);
+    calls = 0;
+    pool.parallel_for(10, 3, [&](std::size_t, std::size_t) { ++calls; });
+    ::_exit(calls == 10 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ThreadPool, MayBeDestroyedRightAfterALoop) {
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> calls = 0;
+    ThreadPool pool;
+    pool.parallel_for(10, 4, [&](std::size_t, std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 10);
+  }
+}
+
+}  // namespace
+}  // namespace zarrcore::test

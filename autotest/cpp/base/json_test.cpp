@@ -1,0 +1,144 @@
+#include "zarrcore/base/json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autotest/cpp/support/expect_error.h"
+
+namespace zarrcore::test {
+namespace {
+
+std::string nested(std::size_t depth, char open, char close) {
+  return std::string(depth, open) + std::string(depth, close);
+}
+
+TEST(Json, BareWordsAreNumbers) {
+  const Json value = parse_json(R"({"a": NaN, "b": [Infinity, -Infinity, -1], "c": NaN})");
+  EXPECT_TRUE(std::isnan(value["a"].get<double>()));
+  EXPECT_TRUE(std::isnan(value["c"].get<double>()));
+  EXPECT_EQ(value["b"][0], HUGE_VAL);
+  EXPECT_EQ(value["b"][1], -HUGE_VAL);
+  EXPECT_EQ(value["b"][2], -1);
+}
+
+TEST(Json, ABareWordCanBeTheWholeDocument) {
+  EXPECT_TRUE(std::isnan(parse_json("NaN").get<double>()));
+  EXPECT_EQ(parse_json(" -Infinity "), -HUGE_VAL);
+}
+
+TEST(Json, BareWordsInsideStringsStayText) {
+  const Json value = parse_json(R"({"NaN": "NaN", "x": "say \"Infinity\" and -Infinity", "y": NaN})");
+  EXPECT_EQ(value["NaN"], "NaN");
+  EXPECT_EQ(value["x"], R"(say "Infinity" and -Infinity)");
+}
+
+TEST(Json, WritesBareWordsAndNeverNull) {
+  const std::string text = R"({"a":NaN,"b":[Infinity,-Infinity,1.5],"c":"NaN"})";
+  EXPECT_EQ(dump_json(parse_json(text)), text);
+}
+
+TEST(Json, WordsThatOnlyLookAlikeAreErrors) {
+  for (const char* text : {"[Nan]", "[NaN1]", "[Infinit]", "[-Inf]", "[+Infinity]", "[nan]"}) {
+    EXPECT_ERROR(parse_json(text), "not valid JSON") << text;
+  }
+}
+
+TEST(Json, NumbersTooLargeForAFloatAreInfinite) {
+  const Json value = parse_json("[1e999, -1e999, 1e-999, 123456e400, 1.5e308, 0.0000001e310]");
+  EXPECT_EQ(value[0], HUGE_VAL);
+  EXPECT_EQ(value[1], -HUGE_VAL);
+  EXPECT_EQ(value[2], 0.0);
+  EXPECT_EQ(value[3], HUGE_VAL);
+  EXPECT_EQ(value[4], 1.5e308);
+  EXPECT_EQ(value[5], 1e303);
+}
+
+TEST(Json, LoneSurrogatesAreReplaced) {
+  EXPECT_EQ(parse_json(R"(["\ud83c", "\udf0d\ud83c", "\ud83cx", "\ud83c\udf0d", "\\ud83c"])"),
+            parse_json(R"(["\ufffd", "\ufffd\ufffd", "\ufffdx", "🌍", "\\ud83c"])"));
+}
+
+TEST(Json, IntegersKeepAllDigits) {
+  const std::string text =
+      "[9007199254740993,18446744073709551615,-9223372036854775808,9223372036854775807]";
+  EXPECT_EQ(dump_json(parse_json(text)), text);
+  EXPECT_EQ(parse_json("9007199254740993").get<std::uint64_t>(), 9007199254740993u);
+}
+
+TEST(Json, TheLastOfEqualKeysWins) {
+  const Json value = parse_json(R"({"a": 1, "b": 2, "a": 3})");
+  EXPECT_EQ(value.size(), 2);
+  EXPECT_EQ(value["a"], 3);
+}
+
+TEST(Json, MembersKeepTheirOrder) {
+  const std::string text = R"({"z":1,"a":2,"m":{"y":1,"b":2}})";
+  EXPECT_EQ(dump_json(parse_json(text)), text);
+}
+
+TEST(Json, TextIsUtf8OrEscaped) {
+  EXPECT_EQ(parse_json(R"("Gr\u00f6\u00dfe \ud83c\udf0d")"), "Größe 🌍");
+  EXPECT_EQ(parse_json("\"Größe 🌍\""), "Größe 🌍");
+}
+
+TEST(Json, InvalidUtf8IsAnError) {
+  EXPECT_ERROR(parse_json("\"\xff\xfe\""), "not valid JSON");
+}
+
+TEST(Json, NestingIsBounded) {
+  EXPECT_NO_THROW(parse_json(nested(kMaxJsonDepth, '[', ']')));
+  EXPECT_ERROR(parse_json(nested(kMaxJsonDepth + 1, '[', ']')), "nested deeper than 256 levels");
+}
+
+TEST(Json, BracketsInStringsAreNoNesting) {
+  EXPECT_NO_THROW(parse_json("[\"" + nested(1000, '{', '}') + R"(\\\" )" + nested(999, '[', ']') +
+                             "\"]"));
+}
+
+TEST(Json, BrokenDocumentsNeverPass) {
+  for (const char* text : {"", " ", "{", "[1,", "{\"a\"}", "{\"a\":1,}", "[1] 2", "\"open", "]",
+                           "\\", "\"\\", "tru", "1e", "{'a': 1}"}) {
+    EXPECT_ERROR(parse_json(text), "not valid JSON") << text;
+  }
+}
+
+TEST(Json, EveryPrefixOfADocumentIsAnError) {
+  const std::string text = R"({"a":[1,-2.5e3,NaN,"\u00e9\"x"],"b":{"c":null,"d":-Infinity}})";
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    EXPECT_ERROR(parse_json(text.substr(0, size)), "not valid JSON") << text.substr(0, size);
+  }
+  EXPECT_EQ(dump_json(parse_json(text)), R"({"a":[1,-2500.0,NaN,"é\"x"],"b":{"c":null,"d":-Infinity}})");
+}
+
+TEST(Json, TheErrorTellsThePosition) {
+  EXPECT_ERROR(parse_json("{\n\"a\": ?}"), "not valid JSON", "line 2");
+}
+
+TEST(Json, MembersAreFoundInObjectsAlone) {
+  const Json value = parse_json(R"({"a": 1, "b": null})");
+  ASSERT_NE(find_member(value, "a"), nullptr);
+  EXPECT_EQ(*find_member(value, "a"), 1);
+  EXPECT_NE(find_member(value, "b"), nullptr);
+  EXPECT_EQ(find_member(value, "c"), nullptr);
+  EXPECT_EQ(find_member(parse_json("[1]"), "a"), nullptr);
+}
+
+TEST(Json, UnsignedIntegersAreTakenFromIntegersAlone) {
+  EXPECT_EQ(as_unsigned(parse_json("18446744073709551615"), "it"), UINT64_MAX);
+  EXPECT_EQ(as_unsigned(Json(std::int64_t{7}), "it"), 7);
+  EXPECT_ERROR(as_unsigned(parse_json("-1"), "it"), "it is -1");
+  EXPECT_ERROR(as_unsigned(parse_json("1.0"), "it"), "it is a number");
+  EXPECT_ERROR(as_unsigned(parse_json("\"1\""), "it"), "it is a string");
+  EXPECT_ERROR(as_unsigned(parse_json("true"), "it"), "it is a boolean");
+  EXPECT_ERROR(as_unsigned(parse_json("18446744073709551616"), "it"), "it is a number");
+}
+
+TEST(Json, ListsOfUnsignedIntegersSayWhatIsWrong) {
+  EXPECT_EQ(as_unsigned_list(parse_json("[1, 2]"), "it"), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_ERROR(as_unsigned_list(parse_json("{}"), "it"), "it is an object");
+  EXPECT_ERROR(as_unsigned_list(parse_json("[1, null]"), "it"), "it is null");
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,136 @@
+#include "zarrcore/codec/codec_chain.h"
+
+#include <gtest/gtest.h>
+
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/codecs.h"
+#include "autotest/cpp/support/expect_error.h"
+
+namespace zarrcore::test {
+namespace {
+
+using Order = std::vector<std::size_t>;
+
+constexpr const char* kLittle = R"({"name": "bytes", "configuration": {"endian": "little"}})";
+
+std::string list(std::initializer_list<std::string_view> codecs) {
+  std::string text;
+  for (const std::string_view codec : codecs) {
+    text.append(text.empty() ? "[" : ", ").append(codec);
+  }
+  return text + "]";
+}
+
+std::string transpose(std::string_view order) {
+  return R"({"name": "transpose", "configuration": {"order": )" + std::string(order) + "}}";
+}
+
+void expect_round_trip(const CodecChain& chain) {
+  Random random(11);
+  const Bytes chunk = random_bytes(random, chain.decoded_size());
+  const Buffer encoded = chain.encode(chunk);
+  EXPECT_LE(encoded.size(), chain.max_encoded_size());
+  EXPECT_EQ(chain.encoded_size().value_or(encoded.size()), encoded.size());
+  EXPECT_EQ(to_bytes(chain.decode(encoded.span()).span()), chunk);
+  Bytes decoded(chunk.size());
+  chain.decode(encoded.span(), decoded);
+  EXPECT_EQ(decoded, chunk);
+}
+
+TEST(CodecChain, RoundTripsInEveryCombination) {
+  for (const Shape& shape : {Shape{3, 4, 5}, Shape{1, 1, 1}, Shape{0, 4, 5}, Shape{64, 3, 65}}) {
+    for (const std::string& codecs :
+         {list({kLittle}), list({R"({"name": "bytes", "configuration": {"endian": "big"}})"}),
+          list({kLittle, "\"crc32c\""}), list({kLittle, "\"gzip\"", "\"crc32c\""}),
+          list({kLittle, "\"crc32c\"", "\"gzip\""}), list({kLittle, "\"zstd\"", "\"blosc\""}),
+          list({kLittle, "\"gzip\"", "\"gzip\"", "\"zstd\"", "\"crc32c\"", "\"crc32c\""}),
+          list({transpose("[2, 0, 1]"), kLittle, "\"zstd\""}),
+          list({transpose("[2, 0, 1]"), transpose("[1, 0, 2]"), kLittle, "\"crc32c\""}),
+          list({transpose("\"F\""), transpose("\"F\""), transpose("[0, 2, 1]"), kLittle})}) {
+      SCOPED_TRACE(codecs);
+      expect_round_trip(make_chain(codecs, spec_of(shape, kInt32)));
+    }
+  }
+}
+
+TEST(CodecChain, ALeadingTransposeIsFoldedAway) {
+  const CodecChain chain =
+      make_chain(list({transpose("[1, 2, 0]"), kLittle}), spec_of({2, 3, 4}, kInt16));
+  EXPECT_EQ(chain.axis_order(), (Order{1, 2, 0}));
+  EXPECT_EQ(chain.stored_spec().shape, (Shape{3, 4, 2}));
+  EXPECT_EQ(chain.spec().shape, (Shape{2, 3, 4}));
+}
+
+TEST(CodecChain, TransposesFollowEachOther) {
+  // In stored order: first (1, 2, 0) of the array, then (2, 0, 1) of that.
+  const CodecChain chain = make_chain(list({transpose("[1, 2, 0]"), transpose("[2, 0, 1]"), kLittle}),
+                                      spec_of({2, 3, 4}, kInt16));
+  EXPECT_EQ(chain.axis_order(), (Order{0, 1, 2}));
+  EXPECT_EQ(chain.stored_spec().shape, (Shape{2, 3, 4}));
+}
+
+TEST(CodecChain, KnowsItsEncodedSizeWhenEveryCodecDoes) {
+  const ChunkSpec spec = spec_of({10}, kInt16);
+  EXPECT_EQ(make_chain(list({kLittle}), spec).encoded_size(), 20);
+  EXPECT_EQ(make_chain(list({kLittle, "\"crc32c\"", "\"crc32c\""}), spec).encoded_size(), 28);
+  EXPECT_EQ(make_chain(list({kLittle, "\"gzip\"", "\"crc32c\""}), spec).encoded_size(),
+            std::nullopt);
+}
+
+TEST(CodecChain, RefusesChunksOfAnotherSize) {
+  const CodecChain chain = make_chain(list({kLittle, "\"crc32c\""}), spec_of({10}, kInt16));
+  EXPECT_ERROR(chain.decode(Bytes(23)), "the chunk has 23 bytes where 24 are expected");
+  EXPECT_ERROR(chain.decode(Bytes(25)), "the chunk has 25 bytes where 24 are expected");
+}
+
+TEST(CodecChain, AFewBytesCannotDemandALotOfMemory) {
+  // 2^50 bytes, which 30 bytes of DEFLATE cannot hold.
+  const ChunkSpec spec = spec_of({std::uint64_t{1} << 50});
+  const CodecChain gzip = make_chain(R"(["bytes", "gzip"])", spec);
+  EXPECT_ERROR(gzip.decode(Bytes(30)), "the chunk decodes to at most 30960 bytes");
+  const CodecChain blosc = make_chain(R"(["bytes", "blosc"])", spec);
+  const Buffer small = make_bytes_to_bytes("blosc")->encode(regular_bytes(100));
+  EXPECT_ERROR(blosc.decode(small.span()), "the chunk decodes to at most 100 bytes");
+  const CodecChain zstd = make_chain(R"(["bytes", "zstd"])", spec);
+  const Buffer frame = make_bytes_to_bytes("zstd")->encode(regular_bytes(100));
+  EXPECT_ERROR(zstd.decode(frame.span()), "the chunk decodes to at most 100 bytes");
+}
+
+TEST(CodecChain, AnUnknownCodecIsRefusedByName) {
+  EXPECT_ERROR(make_chain(list({kLittle, "\"brotli\""}), spec_of({10}, kInt16)),
+               "the codec \"brotli\" is not supported");
+}
+
+TEST(CodecChain, AnUnknownCodecThatNeedNotBeUnderstoodIsPassedOver) {
+  expect_round_trip(make_chain(list({kLittle, R"({"name": "brotli", "must_understand": false})"}),
+                               spec_of({10}, kInt16)));
+}
+
+TEST(CodecChain, AFaultInAConfigurationNamesTheCodec) {
+  EXPECT_ERROR(make_chain(list({kLittle, R"({"name": "gzip", "configuration": {"level": "x"}})"}),
+                          spec_of({10}, kInt16)),
+               "codec \"gzip\": \"level\" is \"x\"");
+}
+
+TEST(CodecChain, CodecsStandInTheOrderOfTheirKinds) {
+  const ChunkSpec spec = spec_of({10}, kInt16);
+  EXPECT_ERROR(make_chain(list({"\"gzip\"", kLittle}), spec),
+               "codec \"gzip\": it stands before the array has become bytes");
+  EXPECT_ERROR(make_chain(list({kLittle, transpose("[0]")}), spec),
+               "codec \"transpose\": it stands where the array has become bytes already");
+  EXPECT_ERROR(make_chain(list({kLittle, kLittle}), spec),
+               "codec \"bytes\": it stands where the array has become bytes already");
+  EXPECT_ERROR(make_chain("[]", spec), "do not include one from arrays to bytes");
+  EXPECT_ERROR(make_chain(list({transpose("[0]")}), spec),
+               "do not include one from arrays to bytes");
+}
+
+TEST(CodecChain, AChunkLargerThanAnyMemoryIsRefused) {
+  const std::uint64_t large = std::uint64_t{1} << 32;
+  for (const Shape& shape : {Shape{large, large}, Shape{large, large / 4, 2}, Shape{UINT64_MAX}}) {
+    EXPECT_ERROR(make_chain(list({kLittle}), spec_of(shape, kInt16)), "larger than any memory");
+  }
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,196 @@
+#include "zarrcore/metadata/v2.h"
+
+#include <gtest/gtest.h>
+
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/expect_error.h"
+
+namespace zarrcore::test {
+namespace {
+
+Json document() {
+  return parse_json(R"({
+    "zarr_format": 2, "shape": [20, 30], "chunks": [10, 15], "dtype": "<i2", "fill_value": -1,
+    "order": "C", "filters": null, "compressor": {"id": "zlib", "level": 3}
+  })");
+}
+
+Json with(std::string_view key, std::string_view json) {
+  Json changed = document();
+  changed[std::string(key)] = parse_json(json);
+  return changed;
+}
+
+Json without(std::string_view key) {
+  Json changed = document();
+  changed.erase(std::string(key));
+  return changed;
+}
+
+ArrayMetadata parsed(const Json& array, const Json& attributes = Json::object()) {
+  return parse_v2_array(array, attributes, "a/b");
+}
+
+DataType type_of(std::string_view dtype) {
+  Json changed = document();
+  changed["dtype"] = dtype;
+  changed["fill_value"] = nullptr;
+  return parsed(changed).data_type;
+}
+
+TEST(V2Array, BecomesTheOneModel) {
+  const ArrayMetadata array = parsed(document(), parse_json(R"({"units": "K"})"));
+  EXPECT_EQ(array.shape, (Shape{20, 30}));
+  EXPECT_EQ(array.chunk_shape, (Shape{10, 15}));
+  EXPECT_EQ(array.data_type, (DataType{TypeKind::signed_integer, 2}));
+  EXPECT_EQ(array.fill_value, bytes_of({0xff, 0xff}));
+  EXPECT_FALSE(array.fill_value_is_mandatory);
+  EXPECT_EQ(array.chunk_key_encoding, (ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'}));
+  EXPECT_EQ(array.attributes, parse_json(R"({"units": "K"})"));
+  EXPECT_EQ(array.chunk_prefix, "a/b");
+  EXPECT_EQ(array.dimension_names, (std::vector<std::optional<std::string>>(2)));
+  ASSERT_EQ(array.codecs.size(), 2);
+  EXPECT_EQ(array.codecs[0].name, "bytes");
+  EXPECT_EQ(array.codecs[0].configuration, parse_json(R"({"endian": "little"})"));
+  EXPECT_EQ(array.codecs[1].name, "numcodecs.zlib");
+  EXPECT_EQ(array.codecs[1].configuration, parse_json(R"({"level": 3})"));
+}
+
+TEST(V2Array, OrderFIsATransposeOfAllAxes) {
+  Json changed = with("order", "\"F\"");
+  changed["shape"] = {2, 3, 4};
+  changed["chunks"] = {2, 3, 4};
+  const ArrayMetadata array = parsed(changed);
+  ASSERT_EQ(array.codecs.size(), 3);
+  EXPECT_EQ(array.codecs[0].name, "transpose");
+  EXPECT_EQ(array.codecs[0].configuration, parse_json(R"({"order": [2, 1, 0]})"));
+}
+
+TEST(V2Array, TheByteOrderOfTheTypeIsThatOfTheBytesCodec) {
+  EXPECT_EQ(parsed(with("dtype", "\">i2\"")).codecs[0].configuration,
+            parse_json(R"({"endian": "big"})"));
+  EXPECT_EQ(parsed(with("dtype", "\"|i1\"")).codecs[0].configuration, Json::object());
+}
+
+TEST(V2Array, FiltersStandBeforeTheCompressor) {
+  const ArrayMetadata array =
+      parsed(with("filters", R"([{"id": "shuffle", "elementsize": 2}, {"id": "crc32"}])"));
+  ASSERT_EQ(array.codecs.size(), 4);
+  EXPECT_EQ(array.codecs[1].name, "numcodecs.shuffle");
+  EXPECT_EQ(array.codecs[1].configuration, parse_json(R"({"elementsize": 2})"));
+  EXPECT_EQ(array.codecs[2].name, "numcodecs.crc32");
+  EXPECT_EQ(array.codecs[3].name, "numcodecs.zlib");
+}
+
+TEST(V2Array, NullOrMissingCodecsAreNone) {
+  EXPECT_EQ(parsed(with("compressor", "null")).codecs.size(), 1);
+  EXPECT_EQ(parsed(without("compressor")).codecs.size(), 1);
+  EXPECT_EQ(parsed(without("filters")).codecs.size(), 2);
+}
+
+TEST(V2Array, AFillValueOfNullOrNoneIsUndefined) {
+  EXPECT_EQ(parsed(with("fill_value", "null")).fill_value, std::nullopt);
+  EXPECT_EQ(parsed(without("fill_value")).fill_value, std::nullopt);
+}
+
+TEST(V2Array, TheSeparatorMayBeASlash) {
+  EXPECT_EQ(parsed(with("dimension_separator", "\"/\"")).chunk_key_encoding.separator, '/');
+  EXPECT_EQ(parsed(with("dimension_separator", "null")).chunk_key_encoding.separator, '.');
+  EXPECT_ERROR(parsed(with("dimension_separator", "\":\"")), "\"dimension_separator\" is \":\"");
+  EXPECT_ERROR(parsed(with("dimension_separator", "1")), "\"dimension_separator\" is 1");
+}
+
+TEST(V2Array, UnknownMembersAreIgnored) {
+  EXPECT_NO_THROW(parsed(with("_nczarr_array", R"({"dimrefs": []})")));
+}
+
+TEST(V2Array, EveryTypeString) {
+  EXPECT_EQ(type_of("|b1"), (DataType{TypeKind::boolean, 1}));
+  EXPECT_EQ(type_of("|i1"), (DataType{TypeKind::signed_integer, 1}));
+  EXPECT_EQ(type_of("<i8"), (DataType{TypeKind::signed_integer, 8}));
+  EXPECT_EQ(type_of(">u4"), (DataType{TypeKind::unsigned_integer, 4}));
+  EXPECT_EQ(type_of("<f2"), (DataType{TypeKind::floating, 2}));
+  EXPECT_EQ(type_of("<f8"), (DataType{TypeKind::floating, 8}));
+  EXPECT_EQ(type_of("<c8"), (DataType{TypeKind::complex, 8}));
+  EXPECT_EQ(type_of(">c16"), (DataType{TypeKind::complex, 16}));
+  EXPECT_EQ(type_of("|S12"), (DataType{TypeKind::fixed_bytes, 12}));
+  EXPECT_EQ(type_of("<U12"), (DataType{TypeKind::fixed_utf32, 48}));
+  EXPECT_EQ(type_of("|V7"), (DataType{TypeKind::raw, 7}));
+  EXPECT_EQ(type_of("=i4"), (DataType{TypeKind::signed_integer, 4}));
+  EXPECT_EQ(type_of("i4"), (DataType{TypeKind::signed_integer, 4}));
+}
+
+TEST(V2Array, OtherTypeStringsAreRefusedByName) {
+  for (const char* dtype : {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c4", "b2", "|S0", "<U0",
+                            "|O", "<M8[s]", "<x4", "<i4x", "<i-4", "|S99999999999999999999",
+                            "|S4294967296", "<U1073741824"}) {
+    EXPECT_ERROR(type_of(dtype), "the data type \"" + std::string(dtype) + "\" is not supported");
+  }
+}
+
+TEST(V2Array, EveryMemberThatIsMissingIsNamed) {
+  for (const char* key : {"zarr_format", "shape", "chunks", "dtype"}) {
+    EXPECT_ERROR(parsed(without(key)), "\"" + std::string(key) + "\" is missing");
+  }
+}
+
+TEST(V2Array, EveryMemberOfAWrongKindIsNamed) {
+  struct Case {
+    const char* key;
+    const char* json;
+    const char* problem;
+  };
+  constexpr Case kCases[] = {
+      {"zarr_format", "3", "\"zarr_format\" is 3 where 2 is expected"},
+      {"zarr_format", "\"2\"", "\"zarr_format\" is \"2\""},
+      {"zarr_format", "2.0", "\"zarr_format\" is 2.0"},
+      {"shape", "20", "\"shape\" is an integer where a list of integers is expected"},
+      {"shape", "[20, -30]", "\"shape\" is -30, which is negative"},
+      {"shape", "[20, 30.5]", "\"shape\" is a number"},
+      {"shape", "[20, \"30\"]", "\"shape\" is a string"},
+      {"shape", "null", "\"shape\" is null"},
+      {"chunks", "{}", "\"chunks\" is an object"},
+      {"chunks", "[10, null]", "\"chunks\" is null"},
+      {"dtype", "7", "\"dtype\" is an integer"},
+      {"dtype", R"([["a", "<i2"]])", "structured data types are not supported"},
+      {"dtype", "null", "\"dtype\" is null"},
+      {"fill_value", "{}", "the fill value {} does not fit"},
+      {"fill_value", "40000", "the fill value 40000 does not fit the data type int16"},
+      {"order", "\"K\"", "\"order\" is \"K\", neither C nor F"},
+      {"order", "1", "\"order\" is 1"},
+      {"filters", "{}", "\"filters\" is neither a list nor null"},
+      {"filters", "[null]", "a filter is not an object with an \"id\""},
+      {"filters", "[{}]", "a filter is not an object with an \"id\""},
+      {"compressor", "\"zlib\"", "\"compressor\" is not an object with an \"id\""},
+      {"compressor", "[]", "\"compressor\" is not an object with an \"id\""},
+      {"compressor", R"({"id": 7})", "\"compressor\" is not an object with an \"id\""},
+  };
+  for (const Case& c : kCases) EXPECT_ERROR(parsed(with(c.key, c.json)), c.problem);
+}
+
+TEST(V2Array, ADocumentThatIsNoObjectIsRefused) {
+  for (const char* json : {"[]", "7", "\"x\"", "null", "NaN"}) {
+    EXPECT_ERROR(parsed(parse_json(json)), "the document is", "where an object is expected");
+  }
+}
+
+using Names = std::vector<std::optional<std::string>>;
+
+TEST(V2Array, XarraysDimensionNamesLeaveTheAttributes) {
+  const ArrayMetadata array =
+      parsed(document(), parse_json(R"({"_ARRAY_DIMENSIONS": ["lat", ""], "units": "K"})"));
+  EXPECT_EQ(array.dimension_names, (Names{"lat", std::nullopt}));
+  EXPECT_EQ(array.attributes, parse_json(R"({"units": "K"})"));
+}
+
+TEST(V2Array, DimensionNamesThatDoNotFitStayAttributes) {
+  for (const char* json : {R"(["lat"])", R"("lat lon")", R"(["lat", 7])", "null"}) {
+    const Json attributes{{"_ARRAY_DIMENSIONS", parse_json(json)}};
+    const ArrayMetadata array = parsed(document(), attributes);
+    EXPECT_EQ(array.dimension_names, Names(2));
+    EXPECT_EQ(array.attributes, attributes);
+  }
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,109 @@
+// What is particular to folders and files.
+#include "zarrcore/store/file_system_store.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/temporary_folder.h"
+
+namespace zarrcore::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileSystemStoreTest : public testing::Test {
+ protected:
+  fs::path path(std::string_view key) const { return folder_.path() / key; }
+  std::size_t file_count() const {
+    return static_cast<std::size_t>(std::distance(fs::recursive_directory_iterator(folder_.path()),
+                                                  fs::recursive_directory_iterator()));
+  }
+
+  TemporaryFolder folder_;
+  FileSystemStore file_system_store_{folder_.path()};
+  Store& store_ = file_system_store_;
+};
+
+TEST_F(FileSystemStoreTest, AKeyIsAPathBelowTheFolder) {
+  store_.put("a/b/0.0", bytes_of("chunk"));
+  std::ifstream file(path("a/b/0.0"));
+  std::string text;
+  file >> text;
+  EXPECT_EQ(text, "chunk");
+}
+
+TEST_F(FileSystemStoreTest, PutLeavesNoTemporaryFile) {
+  store_.put("a", bytes_of("1"));
+  store_.put("a", bytes_of("2"));
+  EXPECT_EQ(file_count(), 1);
+}
+
+TEST_F(FileSystemStoreTest, AFailedPutLeavesTheOldValueAndNoTemporaryFile) {
+  fs::create_directories(path("a"));
+  EXPECT_ERROR(store_.put("a", bytes_of("1")), path("a").string(), "irectory");
+  EXPECT_EQ(file_count(), 1);
+  store_.put("b", bytes_of("old"));
+  EXPECT_ERROR(store_.put("b/c", bytes_of("1")), path("b/c").string());
+  EXPECT_EQ(store_.get("b")->text(), "old");
+  EXPECT_EQ(file_count(), 2);
+}
+
+TEST_F(FileSystemStoreTest, TheFilesOfInterruptedPutsAreNotListed) {
+  store_.put("a", bytes_of("1"));
+  std::ofstream(path(".a.123.0.zarr-partial")) << "half";
+  EXPECT_EQ(store_.list("").keys, std::vector<std::string>{"a"});
+}
+
+TEST_F(FileSystemStoreTest, AFileThatCannotBeOpenedIsAnErrorAndNotAbsent) {
+  // A link to itself cannot be opened even by root.
+  fs::create_symlink("loop", path("loop"));
+  EXPECT_ERROR(store_.get("loop"), path("loop").string(), "symbolic links");
+  const ByteRange range = ByteRange::at(0, 1);
+  EXPECT_ERROR(store_.get_ranges("loop", {&range, 1}), path("loop").string(), "symbolic links");
+  EXPECT_ERROR(store_.get("loop/below"), "symbolic links");
+  EXPECT_EQ(store_.list("").keys, std::vector<std::string>{"loop"});
+}
+
+TEST_F(FileSystemStoreTest, AFileWithoutPermissionIsAnErrorAndNotAbsent) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  store_.put("a", bytes_of("secret"));
+  fs::permissions(path("a"), fs::perms::none);
+  EXPECT_ERROR(store_.get("a"), path("a").string(), "Permission denied");
+}
+
+TEST_F(FileSystemStoreTest, AFolderWithoutPermissionIsAnErrorAndNotEmpty) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may list everything";
+  store_.put("a/b", bytes_of("1"));
+  fs::permissions(path("a"), fs::perms::none);
+  EXPECT_ERROR(store_.list("a"), path("a").string(), "Permission denied");
+  fs::permissions(path("a"), fs::perms::owner_all);
+}
+
+TEST_F(FileSystemStoreTest, AnOverlongNameIsAnError) {
+  EXPECT_ERROR(store_.get(std::string(5000, 'x')), "File name too long");
+}
+
+TEST_F(FileSystemStoreTest, WhatIsNoFileIsAnErrorAndNobodyWaitsForIt) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_ERROR(store_.get("pipe"), path("pipe").string(), "not a file");
+}
+
+TEST_F(FileSystemStoreTest, NamesNearTheLongestPossibleCanBePut) {
+  const std::string name(255, 'x');
+  store_.put(name, bytes_of("1"));
+  EXPECT_EQ(store_.get(name)->text(), "1");
+}
+
+TEST_F(FileSystemStoreTest, ErasingBelowAFileRemovesNothing) {
+  store_.put("a", bytes_of("1"));
+  EXPECT_FALSE(store_.erase("a/b"));
+  EXPECT_EQ(store_.get("a")->text(), "1");
+}
+
+}  // namespace
+}  // namespace zarrcore::test

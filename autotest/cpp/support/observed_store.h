@@ -1,0 +1,115 @@
+// Stores that stand before another one: one notes what is asked of it, one fails.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/store.h"
+
+namespace zarrcore::test {
+
+class StoreWrapper : public Store {
+ public:
+  explicit StoreWrapper(std::shared_ptr<Store> inner) : inner_(std::move(inner)) {}
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    return inner_->get(key, max_size);
+  }
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    return inner_->get_ranges(key, ranges);
+  }
+  void put(std::string_view key, ByteSpan value) override { inner_->put(key, value); }
+  bool erase(std::string_view key) override { return inner_->erase(key); }
+  DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
+  std::string description() const override { return inner_->description(); }
+
+ private:
+  std::shared_ptr<Store> inner_;
+};
+
+// Notes every request.
+class ObservedStore final : public StoreWrapper {
+ public:
+  struct Request {
+    std::string key;
+    bool is_whole;        // a get, not get_ranges
+    std::uint64_t bytes;  // received
+  };
+
+  using StoreWrapper::StoreWrapper;
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    auto value = StoreWrapper::get(key, max_size);
+    note({std::string(key), true, value ? value->size() : 0});
+    return value;
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    auto parts = StoreWrapper::get_ranges(key, ranges);
+    std::uint64_t bytes = 0;
+    if (parts) {
+      for (const Buffer& part : *parts) bytes += part.size();
+    }
+    note({std::string(key), false, bytes});
+    return parts;
+  }
+
+  DirectoryListing list(std::string_view prefix) override {
+    const std::lock_guard lock(mutex_);
+    ++lists_;
+    return StoreWrapper::list(prefix);
+  }
+
+  // What has been asked since the last call.
+  std::vector<Request> take_requests() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(requests_, {});
+  }
+  std::size_t list_count() const {
+    const std::lock_guard lock(mutex_);
+    return lists_;
+  }
+
+ private:
+  void note(Request request) {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(std::move(request));
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<Request> requests_;
+  std::size_t lists_ = 0;
+};
+
+// Fails to read the keys that `is_broken` says.
+class FailingStore final : public StoreWrapper {
+ public:
+  FailingStore(std::shared_ptr<Store> inner, std::function<bool(std::string_view key)> is_broken)
+      : StoreWrapper(std::move(inner)), is_broken_(std::move(is_broken)) {}
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    check(key);
+    return StoreWrapper::get(key, max_size);
+  }
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    check(key);
+    return StoreWrapper::get_ranges(key, ranges);
+  }
+
+ private:
+  void check(std::string_view key) const {
+    if (is_broken_(key)) throw Error("the disk is on fire");
+  }
+
+  std::function<bool(std::string_view)> is_broken_;
+};
+
+}  // namespace zarrcore::test

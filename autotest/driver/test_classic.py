@@ -1,0 +1,712 @@
+"""The classic API: which arrays become datasets and bands, how they are read, and where they lie."""
+import json
+import math
+import re
+import subprocess
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal, osr
+from stores import BYTES, GZIP, ZSTD, sharding, transpose, write_array, write_group, write_json
+
+GRID = np.random.default_rng(7).integers(0, 1000, (50, 70)).astype("i2")
+CUBE = np.random.default_rng(8).integers(-999, 999, (2, 3, 20, 30)).astype("i2")
+
+
+def open_raster(path, *options):
+    return gdal.OpenEx(str(path), gdal.OF_RASTER, open_options=options)
+
+
+def in_memory(data, nodata=None):
+    """The same pixels in GDAL's memory driver, which does everything in the plainest way."""
+    data = data.reshape(-1, *data.shape[-2:])
+    gdal_type = {"i2": gdal.GDT_Int16, "f4": gdal.GDT_Float32}[data.dtype.str[1:]]
+    dataset = gdal.GetDriverByName("MEM").Create("", *data.shape[:0:-1], len(data), gdal_type)
+    for i, band in enumerate(data, 1):
+        dataset.GetRasterBand(i).WriteArray(band)
+        if nodata is not None:
+            dataset.GetRasterBand(i).SetNoDataValue(nodata)
+    return dataset
+
+
+def checksum(dataset):
+    return dataset.GetRasterBand(1).Checksum()
+
+
+def subdatasets(dataset):
+    names = [name for name, _ in dataset.GetSubDatasets()]
+    assert dataset.RasterCount == 0
+    return [name.rpartition('":')[2] for name in names]
+
+
+@pytest.fixture
+def warnings():
+    """The warnings that come while the test runs."""
+    collected = []
+
+    def collect(severity, _, message):
+        if severity == gdal.CE_Warning:
+            collected.append(message)
+
+    gdal.PushErrorHandler(collect)
+    yield collected
+    gdal.PopErrorHandler()
+
+
+# --- What opens as what --------------------------------------------------------------------------
+
+def test_the_one_raster_opens(tmp_path):
+    """Coordinates of one dimension, grid mappings and text do not count."""
+    write_group(tmp_path, {"title": "of the root"})
+    write_group(tmp_path / "sub")
+    write_array(tmp_path / "sub/grid", GRID, (32, 32), names=["y", "x"])
+    for name, length in (("y", 50), ("x", 70)):
+        write_array(tmp_path / "sub" / name, np.arange(float(length)), names=[name])
+    write_array(tmp_path / "crs", np.int8(0), ())
+    words = {"name": "null_terminated_bytes", "configuration": {"length_bytes": 2}}
+    write_array(tmp_path / "words", np.full((2, 2), b"ab"), fill_value="", data_type=words)
+    dataset = open_raster(tmp_path)
+    assert dataset.GetSubDatasets() == []
+    assert (dataset.RasterXSize, dataset.RasterYSize, dataset.RasterCount) == (70, 50, 1)
+    band = dataset.GetRasterBand(1)
+    assert (band.DataType, band.GetBlockSize(), band.GetDescription()) == (
+        gdal.GDT_Int16, [32, 32], "grid"
+    )
+    np.testing.assert_array_equal(dataset.ReadAsArray(), GRID)
+
+
+@pytest.fixture
+def several(tmp_path):
+    write_group(tmp_path)
+    write_group(tmp_path / "sub")
+    attributes = {"coordinates": "lat2d", "cell_measures": "area: cell_area"}
+    write_array(tmp_path / "grid", GRID, (32, 32), attributes=attributes, names=["y", "x"])
+    write_array(tmp_path / "lat2d", GRID, names=["y", "x"])
+    write_array(tmp_path / "cell_area", GRID, names=["y", "x"])
+    write_array(tmp_path / "y", np.arange(50.0), names=["y"], attributes={"bounds": "y_bounds"})
+    write_array(tmp_path / "y_bounds", np.zeros((50, 2)), names=["y", "side"])
+    write_array(tmp_path / "sub/cube", CUBE, names=["t", "z", "y", "x"])
+    write_array(tmp_path / "sub/y_bounds", GRID)  # has the name of a helper, but not its group
+    return tmp_path
+
+
+def test_several_rasters_are_subdatasets(several):
+    dataset = open_raster(several)
+    assert subdatasets(dataset) == ["/grid", "/sub/cube", "/sub/y_bounds"]
+    descriptions = [text for _, text in dataset.GetSubDatasets()]
+    assert descriptions[:2] == ["[50x70] /grid (Int16)", "[2x3x20x30] /sub/cube (Int16)"]
+    grid, cube, _ = (gdal.Open(name) for name, _ in dataset.GetSubDatasets())
+    np.testing.assert_array_equal(grid.ReadAsArray(), GRID)
+    np.testing.assert_array_equal(cube.ReadAsArray(), CUBE.reshape(6, 20, 30))
+
+
+def test_list_all_arrays(several):
+    dataset = open_raster(several, "LIST_ALL_ARRAYS=YES")
+    assert subdatasets(dataset) == [
+        "/cell_area", "/grid", "/lat2d", "/sub/cube", "/sub/y_bounds", "/y", "/y_bounds"
+    ]
+    for name, _ in dataset.GetSubDatasets():
+        assert gdal.Open(name).RasterCount >= 1
+
+
+def test_hidden_array_opens_by_name(several):
+    dataset = gdal.Open(f'ZARR:"{several}":/y_bounds')
+    assert (dataset.RasterXSize, dataset.RasterYSize) == (2, 50)
+
+
+@pytest.mark.parametrize("shape", [(), (5,)])
+def test_fewer_than_two_dimensions(tmp_path, shape):
+    data = np.arange(np.prod(shape, dtype=int), dtype="i2").reshape(shape) + 3
+    write_array(tmp_path, data, fill_value=0)
+    dataset = open_raster(tmp_path)
+    np.testing.assert_array_equal(dataset.ReadAsArray(), data.reshape(1, -1))
+    assert dataset.GetGeoTransform(can_return_null=True) is None
+
+
+def test_nothing_to_show(tmp_path):
+    write_group(tmp_path)
+    with pytest.raises(RuntimeError, match=f"{tmp_path} has no array that can be shown"):
+        open_raster(tmp_path)
+
+
+def test_text_is_no_raster(tmp_path):
+    zarr.array(np.array([["a", "b"]]), store=str(tmp_path / "text.zarr"))
+    with pytest.raises(RuntimeError, match="text.zarr has no array"):
+        open_raster(tmp_path / "text.zarr")
+    with pytest.raises(RuntimeError, match="array /text does not hold numbers"):
+        gdal.Open(f'ZARR:"{tmp_path}/text.zarr":/text')
+
+
+# --- Dimensions as bands -------------------------------------------------------------------------
+
+@pytest.fixture
+def cube(tmp_path):
+    path = tmp_path / "cube"
+    write_group(path)
+    codecs = [transpose(1, 0, 2, 3), sharding((1, 1, 5, 10), [BYTES, ZSTD])]
+    write_array(path / "cube", CUBE, (2, 2, 10, 20), codecs, names=["t", "level", "y", "x"])
+    write_array(path / "t", np.array([10.5, 20.25]), names=["t"],
+                attributes={"units": "days since 2000-01-01"})
+    write_array(path / "level", np.array([b"low", b"mid", b"top"]), names=["level"], fill_value="",
+                data_type={"name": "null_terminated_bytes", "configuration": {"length_bytes": 3}})
+    return path
+
+
+def test_bands(cube):
+    dataset = open_raster(cube)
+    assert (dataset.RasterXSize, dataset.RasterYSize, dataset.RasterCount) == (30, 20, 6)
+    np.testing.assert_array_equal(dataset.ReadAsArray(), CUBE.reshape(6, 20, 30))
+    for i in range(6):
+        band = dataset.GetRasterBand(i + 1)
+        assert band.GetBlockSize() == [10, 5]
+        assert band.GetMetadata() == {
+            "DIM_t_INDEX": str(i // 3),
+            "DIM_t_VALUE": ["10.5", "20.25"][i // 3],
+            "DIM_t_UNIT": "days since 2000-01-01",
+            "DIM_level_INDEX": str(i % 3),
+            "DIM_level_VALUE": ["low", "mid", "top"][i % 3],
+        }
+        assert band.GetMetadataItem("DIM_t_INDEX") == str(i // 3)
+        np.testing.assert_array_equal(band.ReadAsArray(), CUBE[i // 3, i % 3])
+
+
+def test_one_metadata_item(cube):
+    dataset = open_raster(cube)
+    band = dataset.GetRasterBand(4)
+    assert band.GetMetadataItem("DIM_t_VALUE") == "20.25"
+    assert band.GetMetadataItem("DIM_u_VALUE") is None
+
+
+def test_slices_are_subdatasets(cube):
+    dataset = open_raster(cube, "MULTIBAND=NO")
+    assert subdatasets(dataset) == [f"/cube:{t}:{level}" for t in range(2) for level in range(3)]
+    assert dataset.GetSubDatasets()[5][1] == "/cube at t=1, level=2"
+    for i, (name, _) in enumerate(dataset.GetSubDatasets()):
+        one = gdal.Open(name)
+        assert one.RasterCount == 1
+        np.testing.assert_array_equal(one.ReadAsArray(), CUBE[i // 3, i % 3])
+        assert one.GetRasterBand(1).GetMetadataItem("DIM_level_INDEX") == str(i % 3)
+
+
+def test_multiband_no_leaves_two_dimensions_alone(tmp_path):
+    write_array(tmp_path, GRID)
+    assert open_raster(tmp_path, "MULTIBAND=NO").RasterCount == 1
+
+
+@pytest.mark.parametrize("x, y, axes", [
+    ("x", "level", (0, 2, 1, 3)),
+    ("3", "1", (0, 2, 1, 3)),
+    ("t", "x", (1, 2, 3, 0)),
+    ("level", "t", (2, 3, 0, 1)),
+])
+def test_chosen_axes(cube, x, y, axes):
+    dataset = open_raster(cube, f"DIM_X={x}", f"DIM_Y={y}")
+    want = CUBE.transpose(axes)
+    want = want.reshape(-1, *want.shape[2:])
+    np.testing.assert_array_equal(dataset.ReadAsArray(), want)
+    last = dataset.GetRasterBand(dataset.RasterCount)
+    np.testing.assert_array_equal(last.ReadAsArray(), want[-1])
+
+
+@pytest.mark.parametrize("options, problem", [
+    (["DIM_X=depth"], '/cube has no dimension "depth"'),
+    (["DIM_Y=4"], '/cube has no dimension "4"'),
+    (["DIM_X=y"], "/cube: the X and Y dimensions are the same"),
+])
+def test_wrong_axes(cube, options, problem):
+    with pytest.raises(RuntimeError, match=problem):
+        open_raster(cube, *options)
+
+
+def test_axes_by_meaning(tmp_path):
+    """(longitude, time, latitude): what the dimensions are counts, not where they stand."""
+    data = np.arange(24, dtype="i2").reshape(4, 2, 3)
+    write_array(tmp_path, data, names=["longitude", "time", "latitude"])
+    dataset = open_raster(tmp_path)
+    np.testing.assert_array_equal(dataset.ReadAsArray(), data.transpose(1, 2, 0))
+
+
+@pytest.mark.parametrize("slice_, problem", [
+    (":2:0", "/cube: index 2 is outside a dimension of length 2"),
+    (":0", "/cube: 1 indexes are given where 2 dimensions are neither X nor Y"),
+    (":0:0:0", "/cube: 3 indexes are given where 2"),
+])
+def test_wrong_slice(cube, slice_, problem):
+    with pytest.raises(RuntimeError, match=problem):
+        gdal.Open(f'ZARR:"{cube}":/cube{slice_}')
+
+
+def resize(path, shape):
+    """Sets a shape without writing chunks."""
+    document = json.loads((path / "zarr.json").read_text())
+    write_json(path / "zarr.json", document | {"shape": shape})
+
+
+@pytest.mark.parametrize("shape", [[65536, 1, 1], [256, 256, 1, 1]])
+def test_most_bands(tmp_path, shape):
+    write_array(tmp_path, np.full([1] * len(shape), 6, "u1"), fill_value=3)
+    resize(tmp_path, shape)
+    dataset = open_raster(tmp_path)
+    assert dataset.RasterCount == 65536
+    assert [dataset.GetRasterBand(i).ReadAsArray()[0, 0] for i in (1, 2, 65536)] == [6, 3, 3]
+
+
+@pytest.mark.parametrize("shape", [[65537, 2, 2], [2**30, 2**30, 2, 2]])
+def test_too_many_bands(tmp_path, shape):
+    write_array(tmp_path / "a.zarr", np.zeros([1] * len(shape), "u1"))
+    resize(tmp_path / "a.zarr", shape)
+    with pytest.raises(RuntimeError, match="/a would have .* bands where 1 to 65536 are possible"):
+        open_raster(tmp_path / "a.zarr")
+    last = ":".join(str(n - 1) for n in shape[:-2])
+    assert gdal.Open(f'ZARR:"{tmp_path}/a.zarr":/a:{last}').ReadAsArray().tolist() == [[0, 0]] * 2
+
+
+def test_too_long_for_a_raster(tmp_path):
+    write_array(tmp_path / "a.zarr", np.zeros((1, 1), "u1"))
+    resize(tmp_path / "a.zarr", [2, 2**31])
+    with pytest.raises(RuntimeError, match="/a: a dimension of length 2147483648 cannot be an axis"):
+        open_raster(tmp_path / "a.zarr")
+    resize(tmp_path / "a.zarr", [2, 2**31 - 1])
+    assert open_raster(tmp_path / "a.zarr").ReadAsArray(2**31 - 4, 0, 3, 2).tolist() == [[0] * 3] * 2
+
+
+# --- Reading -------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    path = tmp_path_factory.mktemp("grid")
+    write_array(path, GRID, (16, 32), [sharding((8, 16), [BYTES, GZIP])])
+    return path
+
+
+@pytest.mark.parametrize("window", [
+    (0, 0, 70, 50), (0, 0, 1, 1), (69, 49, 1, 1), (15, 7, 2, 2), (31, 15, 34, 20), (0, 33, 70, 1),
+])
+def test_windows(grid, window):
+    x, y, columns, rows = window
+    got = open_raster(grid).ReadAsArray(*window)
+    np.testing.assert_array_equal(got, GRID[y : y + rows, x : x + columns])
+
+
+def test_window_outside(grid):
+    with pytest.raises(RuntimeError, match="Access window out of range"):
+        open_raster(grid).ReadAsArray(60, 0, 11, 1)
+
+
+def test_blocks(grid):
+    """Blocks at the edges hold what there is of them."""
+    dataset = open_raster(grid)
+    band = dataset.GetRasterBand(1)
+    assert band.GetBlockSize() == [16, 8]
+    padded = np.pad(GRID, ((0, 6), (0, 10)))
+    for y in range(7):
+        for x in range(5):
+            got = np.frombuffer(band.ReadBlock(x, y), "i2").reshape(8, 16)
+            rows, columns = min(8, 50 - 8 * y), min(16, 70 - 16 * x)
+            want = padded[8 * y :, 16 * x :]
+            np.testing.assert_array_equal(got[:rows, :columns], want[:rows, :columns])
+
+
+@pytest.mark.parametrize("gdal_type", range(1, gdal.GDT_TypeCount), ids=gdal.GetDataTypeName)
+def test_buffer_types(grid, gdal_type):
+    want = in_memory(GRID).ReadRaster(20, 10, 40, 30, buf_type=gdal_type)
+    dataset = open_raster(grid)
+    assert dataset.ReadRaster(20, 10, 40, 30, buf_type=gdal_type) == want
+    assert dataset.GetRasterBand(1).ReadRaster(20, 10, 40, 30, buf_type=gdal_type) == want
+
+
+ALGORITHMS = {
+    "nearest": gdal.GRIORA_NearestNeighbour, "bilinear": gdal.GRIORA_Bilinear,
+    "cubic": gdal.GRIORA_Cubic, "average": gdal.GRIORA_Average, "mode": gdal.GRIORA_Mode,
+}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+@pytest.mark.parametrize("window, size", [
+    ((0, 0, 70, 50), (35, 25)),
+    ((0, 0, 70, 50), (14, 10)),
+    ((0, 0, 70, 50), (10, 25)),
+    ((3, 5, 60, 40), (20, 8)),
+    ((0, 0, 70, 50), (33, 17)),
+    ((11, 13, 37, 29), (10, 9)),
+    ((20, 20, 10, 10), (25, 31)),
+    ((20, 20, 10, 10), (20, 5)),
+    ((10.25, 9.5, 40.5, 30.5), (20, 15)),
+    ((10.75, 9.25, 40, 30), (20, 15)),
+], ids=str)
+@pytest.mark.parametrize("nodata", [None, 500], ids=["", "nodata"])
+def test_resampling(tmp_path, algorithm, window, size, nodata):
+    data = GRID if nodata is None else np.where(GRID % 3 == 0, 500, GRID).astype("i2")
+    write_array(tmp_path, data, (16, 32), fill_value=nodata or 0)
+    got = open_raster(tmp_path).ReadAsArray(*window, None, *size, resample_alg=algorithm)
+    want = in_memory(data, nodata).ReadAsArray(*window, None, *size, resample_alg=algorithm)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("bands", [
+    [1], [6], [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1], [2, 3], [3, 4], [1, 4], [5, 3, 1], [2, 2, 2],
+    [1, 3, 5, 6], [4, 4, 1, 2, 3, 6, 5], [3, 1, 2], [1, 2, 3, 4, 5, 6, 1],
+], ids=str)
+@pytest.mark.parametrize("layout", ["band", "pixel", "line", "padded"])
+def test_bands_in_any_order_and_layout(cube, bands, layout):
+    columns, rows = 13, 11
+    item = 4
+    spaces = {  # pixel, line, band
+        "band": (item, item * columns, item * columns * rows),
+        "pixel": (item * len(bands), item * len(bands) * columns, item),
+        "line": (item, item * columns * len(bands), item * columns),
+        "padded": (2 * item, 2 * item * columns + 12, (2 * item * columns + 12) * rows + 20),
+    }[layout]
+    names = ("buf_pixel_space", "buf_line_space", "buf_band_space")
+
+    def read(dataset, **options):
+        raw = bytes(dataset.ReadRaster(
+            9, 7, columns, rows, buf_type=gdal.GDT_Int32, band_list=bands,
+            **dict(zip(names, spaces)), **options,
+        ))
+        pixel, line, band = spaces
+        shape, strides = (len(bands), rows, columns), (band, line, pixel)
+        return np.ndarray(shape, "i4", raw, strides=strides)
+
+    want = CUBE.reshape(6, 20, 30)[np.array(bands) - 1, 7:18, 9:22]
+    dataset = open_raster(cube)
+    np.testing.assert_array_equal(read(dataset), want)
+    # What resampling reads goes through the block cache, band by band.
+    got = read(dataset, resample_alg=gdal.GRIORA_Cubic)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_resampled_bands(cube):
+    for size, algorithm in (((15, 10), 0), ((11, 7), 0), ((10, 5), gdal.GRIORA_Average)):
+        options = dict(buf_xsize=size[0], buf_ysize=size[1], resample_alg=algorithm,
+                       band_list=[5, 2, 3], interleave="pixel")
+        got = open_raster(cube).ReadAsArray(**options)
+        np.testing.assert_array_equal(got, in_memory(CUBE).ReadAsArray(**options))
+
+
+def test_chunk_larger_than_the_array(tmp_path):
+    write_array(tmp_path, GRID, (1000, 1000))
+    dataset = open_raster(tmp_path)
+    assert dataset.GetRasterBand(1).GetBlockSize() == [70, 50]
+    np.testing.assert_array_equal(dataset.ReadAsArray(), GRID)
+    want = in_memory(GRID).ReadAsArray(buf_xsize=23, buf_ysize=11)
+    np.testing.assert_array_equal(dataset.ReadAsArray(buf_xsize=23, buf_ysize=11), want)
+
+
+def test_checksum_and_statistics(tmp_path):
+    path = tmp_path / "some.zarr"
+    write_group(path)
+    data = np.where(GRID > 900, -5, GRID).astype("i2")
+    write_array(path / "a", data, (16, 32), fill_value=-5)
+    write_array(path / "b", data + 1, (16, 32))
+    dataset = gdal.Open(f'ZARR:"{path}":/a')
+    assert checksum(dataset) == checksum(in_memory(data))
+    valid = data[data != -5].astype("f8")
+    want = [valid.min(), valid.max(), valid.mean(), valid.std()]
+    assert dataset.GetRasterBand(1).ComputeStatistics(False) == pytest.approx(want)
+    del dataset
+    # They are kept beside the store, for this array alone.
+    assert (tmp_path / "some.zarr.aux.xml").exists()
+    dataset = gdal.Open(f'ZARR:"{path}":/a')
+    assert dataset.GetRasterBand(1).GetStatistics(False, False) == pytest.approx(want)
+    dataset = gdal.Open(f'ZARR:"{path}":/b')
+    assert dataset.GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN") is None
+
+
+# --- What a band and a dataset say ---------------------------------------------------------------
+
+@pytest.mark.parametrize("dtype, fill_value, other", [
+    ("u1", 255, 254),
+    ("i2", -9, 9),
+    ("f4", -9999, 9999),
+    ("f8", "NaN", 0),
+    ("f4", -3.4028234663852886e38, 1e38),
+    ("i8", -(2**63), -(2**63) + 1),
+    ("i8", 2**62 + 1, 2**62),
+    ("u8", 2**64 - 1, 2**64 - 2),
+])
+def test_nodata_and_mask(tmp_path, dtype, fill_value, other):
+    fill = float("nan") if fill_value == "NaN" else fill_value
+    data = np.array([[other, fill]], dtype)
+    write_array(tmp_path, data, fill_value=fill, codecs=[BYTES])
+    write_json(tmp_path / "zarr.json", json.loads((tmp_path / "zarr.json").read_text()) | {
+        "fill_value": fill_value
+    })
+    dataset = open_raster(tmp_path)
+    band = dataset.GetRasterBand(1)
+    got = band.GetNoDataValue()
+    assert math.isnan(got) if fill_value == "NaN" else got == fill
+    assert type(got) is (int if dtype in ("i8", "u8") else float)
+    assert band.GetMaskFlags() == gdal.GMF_NODATA
+    np.testing.assert_array_equal(band.GetMaskBand().ReadAsArray(), [[255, 0]])
+
+
+def test_no_nodata(tmp_path):
+    write_array(tmp_path, GRID)
+    dataset = open_raster(tmp_path)
+    band = dataset.GetRasterBand(1)
+    assert band.GetNoDataValue() is None
+    assert band.GetMaskFlags() == gdal.GMF_ALL_VALID
+
+
+def test_metadata(tmp_path):
+    attributes = {
+        "scale_factor": 0.25, "add_offset": 7, "units": "mm", "long_name": "rain in a day",
+        "standard_name": "precipitation_amount", "count": 3, "share": 0.1, "big": 2**63,
+        "list": [1, 2.5], "words": ["a", "b"], "nested": {"a": [None, "ü"]}, "flag": True,
+        "COLOR_INTERPRETATION": "Gray",
+    }
+    write_array(tmp_path, GRID, attributes=attributes)
+    dataset = open_raster(tmp_path)
+    assert dataset.GetMetadata() == {
+        "long_name": "rain in a day", "standard_name": "precipitation_amount", "count": "3",
+        "share": "0.1", "big": "9223372036854775808", "list": "{1,2.5}", "words": '["a","b"]',
+        "nested": '{"a":[null,"ü"]}', "flag": "true", "COLOR_INTERPRETATION": "Gray",
+    }
+    band = dataset.GetRasterBand(1)
+    assert (band.GetScale(), band.GetOffset(), band.GetUnitType()) == (0.25, 7, "mm")
+    assert band.GetDescription() == "rain in a day"
+    assert band.GetColorInterpretation() == gdal.GCI_GrayIndex
+    assert not list(tmp_path.parent.glob("*.aux.xml"))
+
+
+def test_color_interpretation_of_each_band(tmp_path):
+    colors = ["Red", "Green", "Blue"]
+    write_array(tmp_path, np.zeros((3, 2, 2), "u1"), attributes={"COLOR_INTERPRETATION": colors})
+    dataset = open_raster(tmp_path)
+    got = [dataset.GetRasterBand(i).GetColorInterpretation() for i in (1, 2, 3)]
+    assert got == [gdal.GCI_RedBand, gdal.GCI_GreenBand, gdal.GCI_BlueBand]
+
+
+# --- Where it lies -------------------------------------------------------------------------------
+
+def write_located(path, x, y, attributes=None, mapping=None):
+    """A raster with coordinates and a grid mapping variable `crs`."""
+    write_group(path)
+    data = np.zeros((len(y), len(x)), "u1")
+    write_array(path / "a", data, names=["y", "x"], attributes=attributes)
+    write_array(path / "x", x, names=["x"])
+    write_array(path / "y", y, names=["y"])
+    if mapping is not None:
+        write_array(path / "crs", np.int32(0), (), attributes=mapping)
+    return path
+
+
+def geotransform(path):
+    return gdal.Open(f'ZARR:"{path}":/a').GetGeoTransform(can_return_null=True)
+
+
+@pytest.mark.parametrize("x, y, want", [
+    (np.arange(10, 50, 10), np.arange(300, 0, -100), (5, 10, 0, 350, 0, -100)),
+    (np.arange(10, 50, 10), np.arange(100, 400, 100), (5, 10, 0, 50, 0, 100)),  # south-up
+    (np.arange(50, 10, -10.0), np.array([2.0, 1.0]), (55, -10, 0, 2.5, 0, -1)),
+])
+def test_geotransform(tmp_path, x, y, want):
+    assert geotransform(write_located(tmp_path, x, y)) == want
+
+
+def test_geotransform_of_float32_coordinates(tmp_path):
+    """What rounding makes of even steps is still even."""
+    x = np.linspace(0, 359.9, 3600).astype("f4")
+    y = np.linspace(89.95, -89.95, 1800).astype("f4")
+    got = geotransform(write_located(tmp_path, x, y))
+    assert got == pytest.approx((-0.05, 0.1, 0, 90, 0, -0.1), abs=1e-5)
+
+
+def test_geotransform_of_packed_coordinates(tmp_path):
+    """The indexing variables are what they say after scale and offset."""
+    write_located(tmp_path, np.arange(4, dtype="i2"), np.arange(3, dtype="i2"))
+    for name, attributes in (("x", {"scale_factor": 0.5, "add_offset": 10}),
+                             ("y", {"scale_factor": -2.0})):
+        document = json.loads((tmp_path / name / "zarr.json").read_text())
+        write_json(tmp_path / name / "zarr.json", document | {"attributes": attributes})
+    assert geotransform(tmp_path) == (9.75, 0.5, 0, 1, 0, -2)
+
+
+@pytest.mark.parametrize("x, y", [
+    ([0.0, 1.0, 2.5], [1.0, 0.0]),
+    ([0.0, 1.0, 2.0], [3.0, 2.0, 0.0]),
+    ([0.0], [1.0, 0.0]),
+    ([0.0, 0.0], [1.0, 0.0]),
+    ([0.0, math.nan, 2.0], [1.0, 0.0]),
+    ([0.0, 1.0, math.inf], [1.0, 0.0]),
+])
+def test_uneven_coordinates(tmp_path, x, y):
+    assert geotransform(write_located(tmp_path, np.array(x), np.array(y))) is None
+
+
+@pytest.mark.parametrize("text, want", [
+    ("500 10 0 800 0 -10", (500, 10, 0, 800, 0, -10)),
+    ("500.5 10 1e-3 800 2 -10 ", (500.5, 10, 0.001, 800, 2, -10)),
+    # All else is not one, and the coordinates count.
+    ("500 10 0 800 0", (-0.5, 1, 0, 1.5, 0, -1)),
+    ("500 10 0 800 0 north", (-0.5, 1, 0, 1.5, 0, -1)),
+    ([500, 10, 0, 800, 0, -10], (-0.5, 1, 0, 1.5, 0, -1)),
+])
+def test_geotransform_attribute(tmp_path, text, want):
+    mapping = {"crs_wkt": wkt(32633), "GeoTransform": text}
+    path = write_located(tmp_path, np.arange(3.0), np.array([1.0, 0.0]), {"grid_mapping": "crs"},
+                         mapping)
+    assert geotransform(path) == want
+
+
+def spatial_reference(code):
+    srs = osr.SpatialReference()
+    srs.ImportFromEPSG(code)
+    return srs
+
+
+def wkt(code):
+    return spatial_reference(code).ExportToWkt()
+
+
+def projjson(code):
+    return json.loads(spatial_reference(code).ExportToPROJJSON())
+
+
+def assert_crs(dataset, code, mapping):
+    srs = dataset.GetSpatialRef()
+    assert srs is not None
+    assert srs.IsSame(spatial_reference(code), ["IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES"])
+    assert srs.GetDataAxisToSRSAxisMapping() == mapping
+
+
+@pytest.mark.parametrize("code, mapping", [
+    (4326, [2, 1]),  # latitude first
+    (32633, [1, 2]),
+    (2193, [2, 1]),  # northing first
+    (3031, [1, 2]),  # both axes point to the north
+])
+@pytest.mark.parametrize("value", [
+    lambda code: {"url": f"http://www.opengis.net/def/crs/EPSG/0/{code}"},
+    lambda code: {"wkt": wkt(code)},
+    lambda code: {"projjson": projjson(code)},
+    lambda code: {"url": "http://www.opengis.net/def/crs/EPSG/0/0", "wkt": wkt(code)},
+    lambda code: {"url": 5, "wkt": wkt(code), "projjson": projjson(27700)},
+], ids=["url", "wkt", "projjson", "bad url", "wkt before projjson"])
+def test_crs_attribute(tmp_path, value, code, mapping):
+    write_array(tmp_path, GRID, attributes={"_CRS": value(code)})
+    assert_crs(open_raster(tmp_path), code, mapping)
+
+
+@pytest.mark.parametrize("value", [{}, "EPSG:4326", {"wkt": "PROJCS["}, {"projjson": {}}, None])
+def test_useless_crs_attribute(tmp_path, warnings, value):
+    write_array(tmp_path, GRID, attributes={"_CRS": value})
+    dataset = open_raster(tmp_path)
+    assert dataset.GetSpatialRef() is None
+    assert warnings == ["Zarr: the attribute _CRS is not understood"]
+    np.testing.assert_array_equal(dataset.ReadAsArray(), GRID)
+
+
+@pytest.mark.parametrize("text", ["crs", "crs: x y", "crs: y x other: lon lat"])
+@pytest.mark.parametrize("key", ["crs_wkt", "spatial_ref"])
+def test_grid_mapping(tmp_path, text, key):
+    mapping = {key: wkt(4326), "grid_mapping_name": "latitude_longitude"}
+    path = write_located(tmp_path, np.arange(2.0), np.arange(2.0), {"grid_mapping": text}, mapping)
+    assert_crs(gdal.Open(f'ZARR:"{path}":/a'), 4326, [2, 1])
+
+
+@pytest.mark.parametrize("place", ["", "deep", "deep/down"])
+def test_grid_mapping_above(tmp_path, place):
+    for group in ("", "deep", "deep/down"):
+        write_group(tmp_path / group)
+    write_array(tmp_path / "deep/down/a", GRID, attributes={"grid_mapping": "crs"})
+    if place != "":  # a nearer one hides it
+        write_array(tmp_path / "crs", np.int32(0), (), attributes={"crs_wkt": wkt(27700)})
+    write_array(tmp_path / place / "crs", np.int32(0), (), attributes={"crs_wkt": wkt(32633)})
+    assert_crs(gdal.Open(f'ZARR:"{tmp_path}":/deep/down/a'), 32633, [1, 2])
+
+
+@pytest.mark.parametrize("name, problem", [
+    ("absent", 'grid mapping "absent" .*: there is no such variable'),
+    ("../crs", r'grid mapping "\.\./crs" .*: there is no such variable'),
+    ("crs", 'grid mapping "crs" is not understood: .*no_such_projection'),
+])
+def test_useless_grid_mapping(tmp_path, warnings, name, problem):
+    path = write_located(tmp_path, np.arange(2.0), np.arange(2.0), {"grid_mapping": name},
+                         {"grid_mapping_name": "no_such_projection"})
+    dataset = gdal.Open(f'ZARR:"{path}":/a')
+    assert dataset.GetSpatialRef() is None
+    assert len(warnings) == 1 and re.search(problem, warnings[0])
+
+
+def test_no_crs(tmp_path):
+    """Degrees alone do not say which."""
+    write_located(tmp_path, np.arange(2.0), np.arange(2.0))
+    assert gdal.Open(f'ZARR:"{tmp_path}":/a').GetSpatialRef() is None
+
+
+# --- Programs and refusals -----------------------------------------------------------------------
+
+@pytest.fixture
+def located(tmp_path):
+    path = tmp_path / "located.zarr"
+    write_group(path)
+    write_array(path / "a", GRID, (16, 32), fill_value=-1, names=["y", "x"],
+                attributes={"_CRS": {"wkt": wkt(32633)}, "units": "m"})
+    write_array(path / "x", 500_005 + 10.0 * np.arange(70), names=["x"])
+    write_array(path / "y", 5_000_495 - 10.0 * np.arange(50), names=["y"])
+    return path
+
+
+def run(*command):
+    result = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_gdalinfo(located):
+    info = json.loads(run("gdalinfo", "-json", "-checksum", "-stats", located))
+    assert info["driverShortName"] == "Zarr"
+    assert info["size"] == [70, 50]
+    assert info["geoTransform"] == [500_000, 10, 0, 5_000_500, 0, -10]
+    assert 'ID["EPSG",32633]' in info["coordinateSystem"]["wkt"]
+    (band,) = info["bands"]
+    assert (band["type"], band["block"], band["noDataValue"]) == ("Int16", [32, 16], -1)
+    assert band["unit"] == "m"
+    assert band["checksum"] == checksum(in_memory(GRID))
+    assert (band["minimum"], band["maximum"]) == (GRID.min(), GRID.max())
+
+
+def test_gdalmdiminfo(located):
+    info = json.loads(run("gdalmdiminfo", "-detailed", located))
+    assert info["driver"] == "Zarr"
+    assert info["arrays"]["a"]["dimensions"] == ["/y", "/x"]
+    assert info["arrays"]["a"]["block_size"] == [16, 32]
+    assert info["arrays"]["a"]["values"] == GRID.tolist()
+
+
+def test_gdal_translate(located, tmp_path):
+    run("gdal_translate", "-q", "-srcwin", 5, 6, 40, 30, located, tmp_path / "a.tif")
+    copy = gdal.Open(str(tmp_path / "a.tif"))
+    np.testing.assert_array_equal(copy.ReadAsArray(), GRID[6:36, 5:45])
+    assert copy.GetGeoTransform() == (500_050, 10, 0, 5_000_440, 0, -10)
+    assert_crs(copy, 32633, [1, 2])
+    assert copy.GetRasterBand(1).GetNoDataValue() == -1
+
+
+def test_gdalwarp(located, tmp_path):
+    """The same warp from a GeoTIFF with the same pixels."""
+    run("gdal_translate", "-q", located, tmp_path / "a.tif")
+    for source, name in ((located, "zarr.tif"), (tmp_path / "a.tif", "tif.tif")):
+        run("gdalwarp", "-q", "-t_srs", "EPSG:3857", "-r", "bilinear", source, tmp_path / name)
+    warped, want = (gdal.Open(str(tmp_path / name)) for name in ("zarr.tif", "tif.tif"))
+    assert warped.GetGeoTransform() == want.GetGeoTransform()
+    assert (warped.ReadAsArray() > 0).any()
+    np.testing.assert_array_equal(warped.ReadAsArray(), want.ReadAsArray())
+
+
+def test_gdalmdimtranslate(located, tmp_path):
+    run("gdalmdimtranslate", located, tmp_path / "a.nc", "-array", "a")
+    copy = gdal.OpenEx(str(tmp_path / "a.nc"), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    np.testing.assert_array_equal(copy.OpenMDArray("a").ReadAsArray(), GRID)
+
+
+@pytest.mark.parametrize("flags", [gdal.OF_RASTER, gdal.OF_MULTIDIM_RASTER])
+def test_update_is_refused(located, flags):
+    with pytest.raises(RuntimeError, match="update of existing stores is not supported"):
+        gdal.OpenEx(str(located), flags | gdal.OF_UPDATE)
+    assert open_raster(located) is not None

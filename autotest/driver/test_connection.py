@@ -1,0 +1,229 @@
+"""The names under which a Zarr opens, what is said of those that do not, and what is no Zarr."""
+import json
+import re
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal
+from stores import write_array, write_group, write_json
+
+GRID = np.arange(12, dtype="u1").reshape(3, 4)
+
+
+def open_raster(name, *options):
+    return gdal.OpenEx(str(name), gdal.OF_RASTER, open_options=options)
+
+
+def assert_opens(name, want=GRID):
+    dataset = open_raster(name)
+    assert dataset.GetDriver().ShortName == "Zarr"
+    np.testing.assert_array_equal(dataset.ReadAsArray(), want)
+
+
+def error_of(name, **options):
+    with pytest.raises(RuntimeError) as caught:
+        gdal.OpenEx(str(name), gdal.OF_RASTER, **options)
+    return str(caught.value)
+
+
+@pytest.fixture
+def v2(tmp_path):
+    path = tmp_path / "two.zarr"
+    zarr.open_group(str(path), "w").create_dataset("sub/grid", data=GRID)
+    zarr.consolidate_metadata(str(path))
+    return path
+
+
+@pytest.fixture
+def v3(tmp_path):
+    path = tmp_path / "three.zarr"
+    write_group(path)
+    write_group(path / "sub")
+    write_array(path / "sub/grid", GRID)
+    return path
+
+
+@pytest.mark.parametrize("version", ["v2", "v3"])
+@pytest.mark.parametrize("form", [
+    "{}", "{}/", "{}//", 'ZARR:"{}"', 'ZARR:"{}/"', "ZARR:{}", 'zarr:"{}"', 'ZARR:"{}":/sub/grid',
+    "ZARR:{}:/sub/grid", 'ZARR:"{}":/sub/grid/', 'ZARR:"{}"://sub//grid', "{}/sub", "{}/sub/grid",
+    'ZARR:"{}/sub":/grid', 'ZARR:"{}/sub/grid":/grid', 'ZARR:"{}/sub/grid"',
+])
+def test_names_that_open(request, version, form):
+    assert_opens(form.format(request.getfixturevalue(version)))
+
+
+@pytest.mark.parametrize("file", [".zgroup", ".zmetadata", "sub/.zgroup", "sub/grid/.zarray"])
+@pytest.mark.parametrize("form", ["{}", 'ZARR:"{}"'])
+def test_metadata_file_v2(v2, file, form):
+    assert_opens(form.format(v2 / file))
+
+
+@pytest.mark.parametrize("file", ["zarr.json", "sub/zarr.json", "sub/grid/zarr.json"])
+@pytest.mark.parametrize("form", ["{}", 'ZARR:"{}"', 'ZARR:"{}":/sub/grid'])
+def test_metadata_file_v3(v3, file, form):
+    if ":/sub" in form and file != "zarr.json":
+        pytest.skip("the path is not that of the root")
+    assert_opens(form.format(v3 / file))
+
+
+def test_metadata_file_in_the_working_directory(v3, monkeypatch):
+    monkeypatch.chdir(v3)
+    for name in ("zarr.json", ".", "sub", "./sub/grid/zarr.json", 'ZARR:"."', "ZARR:.:/sub/grid"):
+        assert_opens(name)
+
+
+def test_multidim_through_any_name(v3):
+    for form in ("{}", 'ZARR:"{}"', "{}/zarr.json"):
+        dataset = gdal.OpenEx(form.format(v3), gdal.OF_MULTIDIM_RASTER)
+        assert dataset.GetRootGroup().GetGroupNames() == ["sub"]
+
+
+def test_consolidated_without_a_group_document(v2):
+    (v2 / ".zgroup").unlink()
+    assert_opens(v2)
+    assert "no Zarr" in error_of(v2, open_options=["USE_CONSOLIDATED_METADATA=NO"])
+
+
+@pytest.mark.parametrize("folder", ['with space', "ünï", "a:b", "C:", "x:1", "a'b", "#%?&"])
+def test_odd_folders(tmp_path, folder):
+    path = tmp_path / folder / "s.zarr"
+    write_array(path, GRID)
+    assert_opens(path)
+    assert_opens(f'ZARR:"{path}":/s')
+
+
+@pytest.mark.parametrize("name", ["with space", "高さ", "a:b", "1:2", "x.y", '"', "~a"])
+def test_odd_arrays(tmp_path, name):
+    """A name may even look like a slice: what is asked for is then the array that is there."""
+    write_group(tmp_path)
+    write_array(tmp_path / name, GRID)
+    write_array(tmp_path / "other", GRID)
+    names = [n for n, _ in open_raster(tmp_path).GetSubDatasets()]
+    (own,) = (n for n in names if "other" not in n)
+    assert_opens(own)
+
+
+def test_slice(tmp_path):
+    path = tmp_path / "s.zarr"
+    data = np.arange(120, dtype="u1").reshape(2, 5, 3, 4)
+    write_array(path, data)
+    assert_opens(f'ZARR:"{path}":/s:1:3', data[1, 3])
+    assert_opens(f"ZARR:{path}:/s:0:4", data[0, 4])
+
+
+# --- Errors --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name, problem", [
+    ("ZARR:", "names no path"),
+    ('ZARR:""', "names no path"),
+    ('ZARR:"/data/s.zarr', "has a quotation mark that is not closed"),
+    ('ZARR:"/data/s.zarr:/a', "has a quotation mark that is not closed"),
+    ('ZARR:"/data/s.zarr"/a', 'goes on with "/a" after the path where :/array is expected'),
+    ('ZARR:"/data/s.zarr":', 'goes on with ":" after the path where :/array is expected'),
+    ('ZARR:"/data/s.zarr":a', 'the array "a" does not begin with /'),
+    ('ZARR:"/data/s.zarr":0:1', 'the array .* does not begin with /'),
+    ('ZARR:"https://example.com/s.zarr"',
+     r'a URL is opened with /vsicurl/ before it: ZARR:"/vsicurl/https://example.com/s.zarr"'),
+    ("ZARR:http://example.com/s.zarr", 'ZARR:"/vsicurl/http://example.com/s.zarr"'),
+    ('ZARR:"s3://bucket/s.zarr":/a', 'this URL is opened as ZARR:"/vsis3/bucket/s.zarr"'),
+    ('ZARR:"gs://bucket/s.zarr"', 'this URL is opened as ZARR:"/vsigs/bucket/s.zarr"'),
+    ('ZARR:"/nowhere/s.zarr"', "/nowhere/s.zarr: there is no Zarr group or array"),
+    ('ZARR:"/nowhere/s.zarr":/a', "/nowhere/s.zarr: there is no Zarr group or array"),
+])
+def test_helpful_errors(name, problem):
+    message = error_of(name)
+    assert re.search(problem, message), message
+
+
+def test_path_is_a_file(tmp_path):
+    (tmp_path / "file.txt").write_text("hello")
+    message = error_of(f'ZARR:"{tmp_path}/file.txt"')
+    assert f"{tmp_path}/file.txt: there is no Zarr group or array" in message
+
+
+@pytest.mark.parametrize("array, problem", [
+    ("/grid", "three.zarr: array /grid is not there"),
+    ("/sub/nothing", "three.zarr: array /sub/nothing is not there"),
+    ("/sub", "three.zarr: array /sub is not there: a group has this name"),
+    ("/", "three.zarr: array / is not there: a group has this name"),
+    ("/sub/grid/more", "three.zarr: array /sub/grid/more is not there"),
+    ("/../two.zarr/sub/grid", '"/../two.zarr/sub/grid" is not a valid node path'),
+    ("/sub/./grid", '"/sub/./grid" is not a valid node path'),
+])
+def test_absent_array(v2, v3, array, problem):
+    assert problem in error_of(f'ZARR:"{v3}":{array}')
+
+
+def test_wrong_option_values(v3):
+    """GDAL itself warns of options that the driver does not declare."""
+    warnings = []
+    gdal.PushErrorHandler(lambda severity, number, message: warnings.append(message))
+    open_raster(v3, "NO_SUCH_OPTION=1")
+    open_raster(v3, "LIST_ALL_ARRAYS=NO", "MULTIBAND=YES", "DIM_X=1", "DIM_Y=0",
+                "USE_CONSOLIDATED_METADATA=YES", "USE_ZMETADATA=NO")
+    gdal.PopErrorHandler()
+    assert len(warnings) == 1 and "NO_SUCH_OPTION" in warnings[0]
+
+
+# --- What is no Zarr -----------------------------------------------------------------------------
+
+def identified(path):
+    driver = gdal.IdentifyDriverEx(str(path))
+    return driver.ShortName if driver else None
+
+
+def test_identify(v2, v3):
+    for name in (v2, v2 / "sub", v2 / ".zgroup", v2 / "sub/grid/.zarray", v3, v3 / "sub/grid",
+                 v3 / "zarr.json", f'ZARR:"{v3}"', "ZARR:/nowhere"):
+        assert identified(name) == "Zarr", name
+
+
+def test_folders_that_are_no_zarr(tmp_path):
+    (tmp_path / "empty.zarr").mkdir()
+    (tmp_path / "text.zarr").mkdir()
+    (tmp_path / "text.zarr/readme.txt").write_text("nothing")
+    for folder in (tmp_path, tmp_path / "empty.zarr", tmp_path / "text.zarr"):
+        assert identified(folder) is None
+        with pytest.raises(RuntimeError, match="not recognized"):
+            gdal.Open(str(folder))
+    assert identified(tmp_path / "absent.zarr") is None
+
+
+def test_files_that_are_no_zarr(tmp_path):
+    """The name alone is not enough, and neither is what stands in the file."""
+    metadata = {"zarr_format": 3, "node_type": "group"}
+    for name, text in (("zarr.json", '{"type": "FeatureCollection", "features": []}'),
+                       ("zarr.json", ""),
+                       (".zgroup", "not json"),
+                       ("other.json", json.dumps(metadata)),
+                       ("zarr.json.bak", json.dumps(metadata))):
+        (tmp_path / name).write_text(text)
+        assert identified(tmp_path / name) != "Zarr", name
+        (tmp_path / name).unlink()
+
+
+def test_files_of_other_drivers(tmp_path):
+    """Inside and beside stores, and under names that end in .zarr."""
+    write_group(tmp_path / "s.zarr")
+    write_json(tmp_path / "a.geojson", {"type": "FeatureCollection", "features": []})
+    assert identified(tmp_path / "a.geojson") == "GeoJSON"
+    memory = gdal.GetDriverByName("MEM").Create("", 4, 3)
+    memory.WriteArray(GRID)
+    for name in ("a.tif", "a.zarr", "s.zarr/picture.tif"):
+        gdal.GetDriverByName("GTiff").CreateCopy(str(tmp_path / name), memory)
+        assert identified(tmp_path / name) == "GTiff"
+        dataset = gdal.Open(str(tmp_path / name))
+        assert dataset.GetDriver().ShortName == "GTiff"
+        np.testing.assert_array_equal(dataset.ReadAsArray(), GRID)
+
+
+def test_driver_list():
+    """One driver of this name, which says that it cannot write."""
+    drivers = [gdal.GetDriver(i) for i in range(gdal.GetDriverCount())]
+    (driver,) = (d for d in drivers if d.ShortName == "Zarr")
+    for capability in ("DCAP_OPEN", "DCAP_RASTER", "DCAP_MULTIDIM_RASTER", "DCAP_VIRTUALIO"):
+        assert driver.GetMetadataItem(capability) == "YES"
+    assert driver.GetMetadataItem("DCAP_CREATE") is None
+    assert driver.GetMetadataItem("DMD_EXTENSIONS") == "zarr"

@@ -1,0 +1,33 @@
+// The names under which a Zarr can be opened:
+//
+//   path                                a folder that holds a Zarr, or one of its metadata files
+//   ZARR:"path"                         any path, also one that cannot be looked at beforehand
+//   ZARR:"path":/group/array            one array
+//   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gdal_zarr {
+
+struct ConnectionString {
+  std::string store_path;            // without a slash at the end
+  std::optional<std::string> array;  // as written, with its leading slash
+  std::vector<std::uint64_t> slice;  // an index for each dimension that is not X or Y
+};
+
+bool has_prefix(const std::string& name);
+
+// Throws zarrcore::Error when `name` cannot be understood.
+ConnectionString parse_connection_string(const std::string& name);
+
+// The name of an array of a store.
+std::string format_connection_string(const std::string& store_path, const std::string& array);
+
+// Whether a file of this name is a metadata document, whose folder is the store.
+bool is_metadata_file(const std::string& file_name);
+
+}  // namespace gdal_zarr

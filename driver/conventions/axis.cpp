@@ -1,0 +1,103 @@
+#include "driver/conventions/axis.h"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <string_view>
+
+#include "driver/gdal_compat.h"
+
+namespace gdal_zarr {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string text_of(const zarrcore::Json& attributes, std::string_view name) {
+  const zarrcore::Json* value = zarrcore::find_member(attributes, name);
+  return value != nullptr && value->is_string() ? lower(value->get<std::string>()) : std::string();
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+enum class Axis { unknown, x, y, z, time };
+
+Axis axis_of_standard_name(std::string_view name) {
+  if (is_one_of(name, {"longitude", "grid_longitude", "projection_x_coordinate",
+                       "projection_x_angular_coordinate"})) {
+    return Axis::x;
+  }
+  if (is_one_of(name, {"latitude", "grid_latitude", "projection_y_coordinate",
+                       "projection_y_angular_coordinate"})) {
+    return Axis::y;
+  }
+  if (is_one_of(name, {"time", "forecast_reference_time"})) return Axis::time;
+  if (is_one_of(name, {"height", "altitude", "depth", "air_pressure", "model_level_number"})) {
+    return Axis::z;
+  }
+  return Axis::unknown;
+}
+
+Axis axis_of_units(std::string_view units) {
+  if (is_one_of(units,
+                {"degrees_east", "degree_east", "degree_e", "degrees_e", "degreee", "degreese"})) {
+    return Axis::x;
+  }
+  if (is_one_of(units, {"degrees_north", "degree_north", "degree_n", "degrees_n", "degreen",
+                        "degreesn"})) {
+    return Axis::y;
+  }
+  return is_time_unit(std::string(units)) ? Axis::time : Axis::unknown;
+}
+
+Axis axis_of_letter(std::string_view letter) {
+  if (letter == "x") return Axis::x;
+  if (letter == "y") return Axis::y;
+  if (letter == "z") return Axis::z;
+  return letter == "t" ? Axis::time : Axis::unknown;
+}
+
+Axis axis_of_name(std::string_view name) {
+  if (is_one_of(name, {"x", "lon", "long", "longitude", "easting", "rlon"})) return Axis::x;
+  if (is_one_of(name, {"y", "lat", "latitude", "northing", "rlat"})) return Axis::y;
+  if (is_one_of(name, {"t", "time"})) return Axis::time;
+  if (is_one_of(name, {"z", "height", "depth", "altitude", "elevation"})) return Axis::z;
+  return Axis::unknown;
+}
+
+}  // namespace
+
+bool is_time_unit(const std::string& units) {
+  return lower(units).find(" since ") != std::string::npos;
+}
+
+AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes) {
+  Axis axis = axis_of_standard_name(text_of(attributes, "standard_name"));
+  if (axis == Axis::unknown) axis = axis_of_units(text_of(attributes, "units"));
+  if (axis == Axis::unknown) axis = axis_of_letter(text_of(attributes, "axis"));
+  if (axis == Axis::unknown) axis = axis_of_name(lower(dimension_name));
+  switch (axis) {
+    case Axis::x:
+      return {GDAL_DIM_TYPE_HORIZONTAL_X, "EAST"};
+    case Axis::y:
+      return {GDAL_DIM_TYPE_HORIZONTAL_Y, "NORTH"};
+    case Axis::time:
+      return {GDAL_DIM_TYPE_TEMPORAL, ""};
+    case Axis::z: {
+      const std::string positive = text_of(attributes, "positive");
+      return {GDAL_DIM_TYPE_VERTICAL, positive == "up"     ? "UP"
+                                      : positive == "down" ? "DOWN"
+                                                           : std::string()};
+    }
+    case Axis::unknown:
+      break;
+  }
+  return {};
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,94 @@
+// Reads the attributes of a CF grid mapping variable: numbers may be integers, floating point or
+// lists of one, names may be spelled in many ways. What cannot be read throws Error with the
+// attribute's name.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr::cf {
+
+// Letters and digits in lower case: "WGS 84", "WGS84" and "wgs_84" are one name.
+inline std::string simplified(std::string_view name) {
+  std::string simple;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') simple += static_cast<char>(c - 'A' + 'a');
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) simple += c;
+  }
+  return simple;
+}
+
+class Attributes {
+ public:
+  explicit Attributes(const zarrcore::Json& values) : values_(values) {}
+
+  // Empty when the attribute is absent. A list stands for its only element, here and below.
+  std::string text(const char* key) const {
+    const zarrcore::Json* value = zarrcore::find_member(values_, key);
+    if (value != nullptr && value->is_array() && value->size() == 1) value = &value->front();
+    return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+  }
+
+  // The text of an attribute that names something; the words that writers put there when they
+  // have no name count as absent.
+  std::string name(const char* key) const {
+    const std::string value = text(key);
+    for (const char* nothing : {"unknown", "undefined", "unnamed", "none"}) {
+      if (simplified(value) == nothing) return {};
+    }
+    return value;
+  }
+
+  // Empty when the attribute is absent.
+  std::vector<double> numbers(const char* key) const {
+    const zarrcore::Json* value = zarrcore::find_member(values_, key);
+    if (value == nullptr || value->is_null()) return {};
+    if (!value->is_array()) return {finite(*value, key)};
+    std::vector<double> list;
+    for (const zarrcore::Json& item : *value) list.push_back(finite(item, key));
+    return list;
+  }
+
+  std::optional<double> number(const char* key) const {
+    const std::vector<double> list = numbers(key);
+    if (list.size() > 1) throw zarrcore::Error(std::string(key) + " holds more than one number");
+    return list.empty() ? std::nullopt : std::optional(list[0]);
+  }
+
+  std::optional<double> positive(const char* key) const {
+    const std::optional<double> value = number(key);
+    if (value && *value <= 0) throw zarrcore::Error(std::string(key) + " is not positive");
+    return value;
+  }
+
+  double required(const char* key) const {
+    const std::optional<double> value = number(key);
+    if (!value) throw zarrcore::Error(std::string(key) + " is missing");
+    return *value;
+  }
+
+  double scale(const char* key) const { return positive(key).value_or(1.0); }
+
+  double height() const {
+    constexpr const char* kHeight = "perspective_point_height";
+    positive(kHeight);
+    return required(kHeight);
+  }
+
+ private:
+  static double finite(const zarrcore::Json& value, const char* key) {
+    if (value.is_number() && std::isfinite(value.get<double>())) return value.get<double>();
+    throw zarrcore::Error(std::string(key) + " holds " + zarrcore::dump_json(value) +
+                          " where a number is expected");
+  }
+
+  const zarrcore::Json& values_;
+};
+
+}  // namespace gdal_zarr::cf

@@ -1,0 +1,45 @@
+#include "driver/conventions/geotransform.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gdal_zarr {
+
+std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
+  if (centres.size() < 2) return std::nullopt;
+  // The mean step is the one that rounding of the coordinates disturbs least.
+  const double step = (centres.back() - centres.front()) / static_cast<double>(centres.size() - 1);
+  if (step == 0 || !std::isfinite(step)) return std::nullopt;
+  // Coordinates may have been stored as float32, which has 24 bits.
+  const double magnitude = std::max(std::abs(centres.front()), std::abs(centres.back()));
+  const double tolerance = std::max(std::abs(step) * 1e-3, magnitude * 0x1p-22);
+  if (tolerance > std::abs(step) / 4) return std::nullopt;
+  for (std::size_t i = 0; i < centres.size(); ++i) {
+    const double expected = centres.front() + static_cast<double>(i) * step;
+    if (!(std::abs(centres[i] - expected) <= tolerance)) return std::nullopt;
+  }
+  return RegularAxis{centres.front(), step};
+}
+
+GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y) {
+  return {x.first_centre - x.step / 2, x.step, 0, y.first_centre - y.step / 2, 0, y.step};
+}
+
+std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes) {
+  const zarrcore::Json* value = zarrcore::find_member(grid_mapping_attributes, "GeoTransform");
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  const CPLStringList tokens(
+      CSLTokenizeString2(value->get_ref<const std::string&>().c_str(), " ,", 0));
+  GeoTransform transform{};
+  if (tokens.size() != static_cast<int>(transform.size())) return std::nullopt;
+  for (int i = 0; i < tokens.size(); ++i) {
+    if (CPLGetValueType(tokens[i]) == CPL_VALUE_STRING) return std::nullopt;
+    transform[static_cast<std::size_t>(i)] = CPLAtof(tokens[i]);
+  }
+  return transform;
+}
+
+}  // namespace gdal_zarr

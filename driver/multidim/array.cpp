@@ -1,0 +1,227 @@
+#include "driver/multidim/array.h"
+
+#include <algorithm>
+
+#include "driver/conventions/crs.h"
+#include "driver/error_guard.h"
+#include "driver/multidim/attribute.h"
+#include "driver/multidim/dimension.h"
+#include "driver/multidim/type_mapping.h"
+#include "driver/worker_scope.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Json;
+
+// Attributes that GDAL's objects tell by other means.
+constexpr const char* kHiddenAttributes[] = {"_CRS"};
+
+Json without(Json attributes, const std::vector<std::string>& names) {
+  for (const std::string& name : names) attributes.erase(name);
+  for (const char* name : kHiddenAttributes) attributes.erase(name);
+  return attributes;
+}
+
+Json codec_json(const zarrcore::CodecMetadata& codec) {
+  Json json = {{"name", codec.name}};
+  if (!codec.configuration.empty()) json["configuration"] = codec.configuration;
+  return json;
+}
+
+}  // namespace
+
+Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
+             const std::string& parent, const std::string& name)
+    : GDALAbstractMDArray(parent, name),
+      GDALMDArray(parent, name),
+      session_(std::move(session)),
+      array_(std::move(array)),
+      type_(gdal_type(array_->data_type())),
+      packing_(read_packing(array_->metadata())),
+      shown_attributes_(without(array_->metadata().attributes, packing_.consumed_attributes)) {
+  make_dimensions();
+  make_structural_info();
+  if (packing_.nodata && type_.GetClass() == GEDTC_NUMERIC) {
+    raw_nodata_.resize(type_.GetSize());
+    const auto converter = make_converter(array_->data_type(), type_);
+    auto* nodata = reinterpret_cast<std::byte*>(raw_nodata_.data());
+    if (converter) {
+      converter->convert(packing_.nodata->data(), 0, nodata, 0, 1);
+    } else {
+      std::copy(packing_.nodata->begin(), packing_.nodata->end(), nodata);
+    }
+  }
+}
+
+std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
+                                     std::shared_ptr<const zarrcore::Array> core) {
+  const std::string full_name = session->full_name(core->path());
+  const std::string path = full_name.substr(1);
+  const std::string parent = '/' + std::string(zarrcore::parent_path(path));
+  const std::string name(zarrcore::last_segment(path));
+  const std::shared_ptr<Array> array(new Array(std::move(session), std::move(core), parent, name));
+  array->SetSelf(array);
+  return array;
+}
+
+void Array::make_dimensions() {
+  const auto& metadata = array_->metadata();
+  for (std::size_t i = 0; i < metadata.shape.size(); ++i) {
+    if (const auto& name = metadata.dimension_names[i]) {
+      dimensions_.push_back(session_->dimension(node_path(), *name, metadata.shape[i]));
+    } else {
+      // Nobody else can mean the same dimension.
+      dimensions_.push_back(
+          std::make_shared<GDALDimension>(GetFullName(), "dim" + std::to_string(i), std::string(),
+                                          std::string(), metadata.shape[i]));
+    }
+  }
+}
+
+// COMPRESSOR is the last codec, FILTERS those between the array and it, CODECS the whole chain.
+void Array::make_structural_info() {
+  Json codecs = Json::array();
+  for (const zarrcore::CodecMetadata& codec : array_->metadata().codecs) {
+    codecs.push_back(codec_json(codec));
+  }
+  structural_info_.SetNameValue("CODECS", zarrcore::dump_json(codecs).c_str());
+  const auto to_bytes = std::find_if(codecs.begin(), codecs.end(), [](const Json& codec) {
+    return codec["name"] == "bytes" || codec["name"] == "sharding_indexed";
+  });
+  if (to_bytes == codecs.end() || to_bytes + 1 == codecs.end()) return;
+  structural_info_.SetNameValue("COMPRESSOR", zarrcore::dump_json(codecs.back()).c_str());
+  Json filters = Json::array();
+  for (auto it = to_bytes + 1; it + 1 != codecs.end(); ++it) filters.push_back(*it);
+  if (!filters.empty()) {
+    structural_info_.SetNameValue("FILTERS", zarrcore::dump_json(filters).c_str());
+  }
+}
+
+std::vector<GUInt64> Array::GetBlockSize() const {
+  const zarrcore::Shape block = array_->block_shape();
+  return {block.begin(), block.end()};
+}
+
+std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
+  return guarded<std::shared_ptr<GDALAttribute>>(
+      nullptr, [&] { return find_attribute(GetFullName(), array_->metadata().attributes, name); });
+}
+
+std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
+  return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
+    const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
+    return make_attributes(GetFullName(),
+                           show_all ? array_->metadata().attributes : shown_attributes_);
+  });
+}
+
+const void* Array::GetRawNoDataValue() const {
+  return raw_nodata_.empty() ? nullptr : raw_nodata_.data();
+}
+
+double Array::GetOffset(bool* has_offset, GDALDataType* storage_type) const {
+  if (has_offset != nullptr) *has_offset = packing_.offset.has_value();
+  if (storage_type != nullptr) *storage_type = GDT_Unknown;
+  return packing_.offset.value_or(0.0);
+}
+
+double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
+  if (has_scale != nullptr) *has_scale = packing_.scale.has_value();
+  if (storage_type != nullptr) *storage_type = GDT_Unknown;
+  return packing_.scale.value_or(1.0);
+}
+
+std::optional<std::size_t> Array::find_dimension(const char* type) const {
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    if (dimensions_[i]->GetType() == type) return i;
+  }
+  return std::nullopt;
+}
+
+Json Array::find_variable(const std::string& name) const {
+  if (session_->root_is_array() || !zarrcore::is_valid_segment(name)) return nullptr;
+  for (std::string group(zarrcore::parent_path(node_path()));;
+       group = zarrcore::parent_path(group)) {
+    const std::string path = zarrcore::join_path(group, name);
+    if (session_->hierarchy().node(path)) return session_->attributes(path);
+    if (group.empty()) return nullptr;
+  }
+}
+
+std::shared_ptr<OGRSpatialReference> Array::crs() const {
+  std::string linear_unit;
+  if (const auto x = find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X)) {
+    if (const auto variable = dimensions_[*x]->GetIndexingVariable()) {
+      linear_unit = variable->GetUnit();
+    }
+  }
+  return find_crs(
+      array_->metadata().attributes,
+      [this](const std::string& name) { return find_variable(name); }, linear_unit);
+}
+
+std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
+  return guarded<std::shared_ptr<OGRSpatialReference>>(nullptr, [&] {
+    auto found = crs();
+    const std::size_t rank = dimensions_.size();
+    if (found && rank >= 2) {
+      const std::size_t x = find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X).value_or(rank - 1);
+      const std::size_t y = find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y).value_or(rank - 2);
+      set_axis_mapping(*found, static_cast<int>(x) + 1, static_cast<int>(y) + 1);
+    }
+    return found;
+  });
+}
+
+// The auxiliary coordinate variables that CF's `coordinates` names.
+std::vector<std::shared_ptr<GDALMDArray>> Array::GetCoordinateVariables() const {
+  return guarded<std::vector<std::shared_ptr<GDALMDArray>>>({}, [&] {
+    std::vector<std::shared_ptr<GDALMDArray>> variables;
+    const Json* names = zarrcore::find_member(array_->metadata().attributes, "coordinates");
+    if (names == nullptr || !names->is_string() || session_->root_is_array()) return variables;
+    const CPLStringList list(CSLTokenizeString2(names->get<std::string>().c_str(), " ", 0));
+    const std::string group(zarrcore::parent_path(node_path()));
+    for (int i = 0; i < list.size(); ++i) {
+      if (!zarrcore::is_valid_segment(list[i])) continue;
+      const std::string path = zarrcore::join_path(group, list[i]);
+      std::shared_ptr<const zarrcore::NodeMetadata> holder;
+      if (session_->array_metadata(path, holder) != nullptr) {
+        variables.push_back(session_->array(path));
+      }
+    }
+    return variables;
+  });
+}
+
+bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+                 void* buffer, zarrcore::Strides strides) const {
+  return guarded(false, [&] {
+    const auto converter = make_converter(array_->data_type(), buffer_type);
+    CallerState caller;
+    zarrcore::ReadOptions options;
+    options.threads = thread_count();
+    options.worker_scope = caller.scope();
+    array_->read(selection, {static_cast<std::byte*>(buffer), std::move(strides), converter.get()},
+                 options);
+    return true;
+  });
+}
+
+bool Array::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
+                  const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+                  void* buffer) const {
+  zarrcore::Selection selection;
+  zarrcore::Strides strides;
+  const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    selection.start.push_back(start[i]);
+    selection.count.push_back(count[i]);
+    selection.step.push_back(step[i]);
+    strides.push_back(stride[i] * item_size);
+  }
+  return read(selection, buffer_type, buffer, std::move(strides));
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,74 @@
+// An array of a Zarr hierarchy.
+#pragma once
+
+#include <optional>
+
+#include "driver/conventions/packing.h"
+#include "driver/multidim/session.h"
+
+namespace gdal_zarr {
+
+class Array final : public GDALMDArray {
+ public:
+  static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
+                                       std::shared_ptr<const zarrcore::Array> array);
+
+  const zarrcore::Array& core() const { return *array_; }
+  const std::string& node_path() const { return array_->path(); }
+  const std::shared_ptr<Session>& session() const { return session_; }
+  const Packing& packing() const { return packing_; }
+  // Attributes that are not told by other means.
+  const zarrcore::Json& shown_attributes() const { return shown_attributes_; }
+
+  // Reads a selection into memory of GDAL's making: strides are in bytes. Returns false after a
+  // CE_Failure.
+  bool read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+            void* buffer, zarrcore::Strides strides) const;
+
+  // The attributes of the variable `name` of the array's group or of one above; null JSON when
+  // there is none.
+  zarrcore::Json find_variable(const std::string& name) const;
+  // The CRS without an axis mapping, or null.
+  std::shared_ptr<OGRSpatialReference> crs() const;
+  // The positions of the dimensions of type X and Y; nothing when there is no such dimension.
+  std::optional<std::size_t> find_dimension(const char* type) const;
+
+  bool IsWritable() const override { return false; }
+  const std::string& GetFilename() const override { return session_->path(); }
+  const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
+    return dimensions_;
+  }
+  const GDALExtendedDataType& GetDataType() const override { return type_; }
+  std::vector<GUInt64> GetBlockSize() const override;
+  CSLConstList GetStructuralInfo() const override { return structural_info_.List(); }
+  std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override;
+  std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override;
+  const std::string& GetUnit() const override { return packing_.unit; }
+  const void* GetRawNoDataValue() const override;
+  double GetOffset(bool* has_offset, GDALDataType* storage_type) const override;
+  double GetScale(bool* has_scale, GDALDataType* storage_type) const override;
+  std::shared_ptr<OGRSpatialReference> GetSpatialRef() const override;
+  std::vector<std::shared_ptr<GDALMDArray>> GetCoordinateVariables() const override;
+
+ protected:
+  bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
+             const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+             void* buffer) const override;
+
+ private:
+  Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
+        const std::string& parent, const std::string& name);
+  void make_dimensions();
+  void make_structural_info();
+
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<const zarrcore::Array> array_;
+  GDALExtendedDataType type_;
+  std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+  Packing packing_;
+  std::vector<GByte> raw_nodata_;  // of type_
+  zarrcore::Json shown_attributes_;
+  CPLStringList structural_info_;
+};
+
+}  // namespace gdal_zarr

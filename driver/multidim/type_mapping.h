@@ -1,0 +1,24 @@
+// Zarr data types as GDAL types, and conversion of elements to the type a caller of GDAL wants.
+//
+// Where GDAL has no such type the next wider one stands in: bool is Byte, int8 Int16 before
+// GDAL 3.7, float16 Float32 before 3.11. Strings are GDAL strings. Raw bits of 1, 2, 4 or 8 bytes
+// are unsigned integers, others a compound of bytes.
+#pragma once
+
+#include <memory>
+
+#include "driver/gdal_compat.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/dtype/data_type.h"
+
+namespace gdal_zarr {
+
+GDALExtendedDataType gdal_type(const zarrcore::DataType& type);
+
+// Makes elements of `buffer_type` of elements of `type`; null when they are the same bytes. Strings
+// come out as char pointers that the receiver frees with CPLFree. Throws zarrcore::Error when GDAL
+// cannot convert between the two.
+std::unique_ptr<const zarrcore::ElementConverter> make_converter(
+    const zarrcore::DataType& type, const GDALExtendedDataType& buffer_type);
+
+}  // namespace gdal_zarr

@@ -1,0 +1,234 @@
+#include "driver/open.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "driver/connection_string.h"
+#include "driver/error_guard.h"
+#include "driver/multidim/group.h"
+#include "driver/multidim/type_mapping.h"
+#include "driver/raster/candidates.h"
+#include "driver/raster/raster_dataset.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+
+const char* const kOpenOptionList =
+    "<OpenOptionList>"
+    "  <Option name='USE_CONSOLIDATED_METADATA' alias='USE_ZMETADATA' type='boolean' default='YES' "
+    "description='Whether to use consolidated metadata where there is any'/>"
+    "  <Option name='MULTIBAND' type='boolean' default='YES' scope='raster' "
+    "description='Whether an array of more than two dimensions is a dataset of several bands "
+    "(YES), or a subdataset for each 2D slice (NO)'/>"
+    "  <Option name='DIM_X' type='string' scope='raster' "
+    "description='Name or index, from 0, of the X dimension'/>"
+    "  <Option name='DIM_Y' type='string' scope='raster' "
+    "description='Name or index, from 0, of the Y dimension'/>"
+    "  <Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' scope='raster' "
+    "description='Whether coordinates and other helpers are among the subdatasets, too'/>"
+    "</OpenOptionList>";
+
+namespace {
+
+using zarrcore::Error;
+
+class MultidimDataset final : public GDALDataset {
+ public:
+  explicit MultidimDataset(std::shared_ptr<Group> root) : root_(std::move(root)) {}
+  std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
+
+ private:
+  std::shared_ptr<Group> root_;
+};
+
+// A dataset of nothing but subdatasets.
+class ContainerDataset final : public GDALDataset {
+ public:
+  ContainerDataset(const std::string& name, CPLStringList subdatasets) {
+    SetDescription(name.c_str());
+    GDALDataset::SetMetadata(subdatasets.List(), "SUBDATASETS");
+  }
+};
+
+std::string option(const GDALOpenInfo* info, const char* name, const char* fallback) {
+  return CSLFetchNameValueDef(info->papszOpenOptions, name, fallback);
+}
+
+bool flag(const GDALOpenInfo* info, const char* name, const char* fallback) {
+  return CPLTestBool(option(info, name, fallback).c_str());
+}
+
+bool exists(const std::string& path) {
+  VSIStatBufL status;
+  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+// The dimension that an open option gives by name or index.
+std::size_t parse_dimension(const Array& array, const std::string& text) {
+  const auto& dimensions = array.GetDimensions();
+  const auto named = std::find_if(dimensions.begin(), dimensions.end(), [&](const auto& dimension) {
+    return dimension->GetName() == text;
+  });
+  if (named != dimensions.end()) return static_cast<std::size_t>(named - dimensions.begin());
+  std::size_t index = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, index);
+  if (error == std::errc() && stop == end && index < dimensions.size()) return index;
+  throw Error("array " + array.GetFullName() + " has no dimension \"" + text + "\"");
+}
+
+RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* info,
+                     const std::vector<std::uint64_t>& slice) {
+  if (array->GetDataType().GetClass() != GEDTC_NUMERIC) {
+    throw Error("array " + array->GetFullName() +
+                " does not hold numbers; the multidimensional API can read it");
+  }
+  const std::size_t rank = array->GetDimensions().size();
+  if (rank == 0) return {array, std::nullopt, std::nullopt, slice};
+  const std::string x_option = option(info, "DIM_X", "");
+  const std::string y_option = option(info, "DIM_Y", "");
+  auto x = array->find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X);
+  auto y = array->find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y);
+  // One axis alone may be a name that means something else.
+  if (rank >= 2 && (!x || !y)) {
+    x = rank - 1;
+    y = rank - 2;
+  }
+  if (!x_option.empty()) x = parse_dimension(*array, x_option);
+  if (!y_option.empty()) y = parse_dimension(*array, y_option);
+  if (rank == 1) return {array, 0, std::nullopt, slice};
+  if (x == y) {
+    throw Error("array " + array->GetFullName() + ": the X and Y dimensions are the same");
+  }
+  return {array, x, y, slice};
+}
+
+std::string shape_text(const zarrcore::Shape& shape) {
+  std::string text;
+  for (const std::uint64_t length : shape) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(length);
+  }
+  return text;
+}
+
+void add_subdataset(CPLStringList& list, const std::string& name, const std::string& description) {
+  const int number = list.size() / 2 + 1;
+  list.AddNameValue(CPLSPrintf("SUBDATASET_%d_NAME", number), name.c_str());
+  list.AddNameValue(CPLSPrintf("SUBDATASET_%d_DESC", number), description.c_str());
+}
+
+GDALDataset* open_candidates(Session& session, const GDALOpenInfo* info,
+                             const std::vector<Candidate>& candidates) {
+  CPLStringList list;
+  for (const Candidate& candidate : candidates) {
+    const std::string name = session.full_name(candidate.node_path);
+    const char* type = GDALGetDataTypeName(gdal_type(candidate.type).GetNumericDataType());
+    add_subdataset(list, format_connection_string(session.path(), name),
+                   "[" + shape_text(candidate.shape) + "] " + name + " (" + type + ")");
+  }
+  return new ContainerDataset(info->pszFilename, std::move(list));
+}
+
+// A subdataset for each 2D slice of an array.
+GDALDataset* open_slices(const RasterView& view, const GDALOpenInfo* info) {
+  const Array& array = view.array();
+  const std::string name = format_connection_string(array.session()->path(), array.GetFullName());
+  CPLStringList list;
+  for (int band = 0; band < view.band_count(); ++band) {
+    std::string slice;
+    std::string description;
+    const auto indexes = view.other_indexes(band);
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      slice += ':' + std::to_string(indexes[i]);
+      description += (i == 0 ? "" : ", ") + array.GetDimensions()[view.other_axes()[i]]->GetName() +
+                     '=' + std::to_string(indexes[i]);
+    }
+    add_subdataset(list, name + slice, array.GetFullName() + " at " + description);
+  }
+  return new ContainerDataset(info->pszFilename, std::move(list));
+}
+
+GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo* info,
+                        const ConnectionString& connection, bool is_one_of_several) {
+  RasterView view = make_view(array, info, connection.slice);
+  const bool has_bands = !view.other_axes().empty() && connection.slice.empty();
+  if (has_bands && !flag(info, "MULTIBAND", "YES")) return open_slices(view, info);
+  std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
+  for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
+  return new RasterDataset(std::move(view), info->pszFilename, subdataset);
+}
+
+std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
+  const std::string path = session.node_path(name);
+  const auto node = session.hierarchy().node(path);
+  if (!node || !std::holds_alternative<zarrcore::ArrayMetadata>(*node)) {
+    throw Error(session.path() + ": array " + name + " is not there" +
+                (node ? ": a group has this name" : ""));
+  }
+  return session.array(path);
+}
+
+GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
+                         const ConnectionString& connection) {
+  if (connection.array) {
+    return open_array(find_array(session, *connection.array), info, connection,
+                      !session.root_is_array());
+  }
+  const auto candidates = find_candidates(session, flag(info, "LIST_ALL_ARRAYS", "NO"));
+  if (candidates.empty()) {
+    throw Error(session.path() + " has no array that can be shown as a raster");
+  }
+  if (candidates.size() > 1) return open_candidates(session, info, candidates);
+  return open_array(session.array(candidates.front().node_path), info, connection, false);
+}
+
+}  // namespace
+
+int identify(GDALOpenInfo* info) {
+  if (has_prefix(info->pszFilename)) return TRUE;
+  const std::string file_name = CPLGetFilename(info->pszFilename);
+  if (info->nHeaderBytes > 0) {
+    return is_metadata_file(file_name) &&
+           strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
+  }
+  // Folders of network file systems cannot always be told to be there: there the extension decides
+  // whether to look at all.
+  const bool may_be_folder =
+      info->bIsDirectory ||
+      (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
+  if (!may_be_folder) return FALSE;
+  static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
+                                                         ".zmetadata"};
+  return std::any_of(kDocuments.begin(), kDocuments.end(), [&](const char* document) {
+    return exists(CPLFormFilename(info->pszFilename, document, nullptr));
+  });
+}
+
+GDALDataset* open(GDALOpenInfo* info) {
+  if (identify(info) == FALSE) return nullptr;
+  if (info->eAccess == GA_Update) {
+    CPLError(CE_Failure, CPLE_NotSupported, "Zarr: update of existing stores is not supported");
+    return nullptr;
+  }
+  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    const ConnectionString connection = parse_connection_string(info->pszFilename);
+    SessionOptions options;
+    options.use_consolidated = CPLTestBool(
+        option(info, "USE_CONSOLIDATED_METADATA", option(info, "USE_ZMETADATA", "YES").c_str())
+            .c_str());
+    const auto session = Session::open(connection.store_path, options);
+    if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
+      auto dataset = std::make_unique<MultidimDataset>(session->root_group());
+      dataset->SetDescription(info->pszFilename);
+      return dataset.release();
+    }
+    return open_raster(*session, info, connection);
+  });
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,69 @@
+#include "driver/raster/candidates.h"
+
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <set>
+
+#include "driver/multidim/array.h"
+#include "driver/multidim/type_mapping.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+// Walks the hierarchy, whose depth the core bounds.
+void collect(const Session& session, const std::string& group, std::vector<Candidate>& found,
+             std::set<std::string>& helpers) {
+  for (const zarrcore::Child& child : session.hierarchy().children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    if (child.kind == zarrcore::Child::Kind::group) {
+      collect(session, path, found, helpers);
+      continue;
+    }
+    if (child.kind == zarrcore::Child::Kind::broken) {
+      CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", session.path().c_str(),
+               child.problem.c_str());
+      continue;
+    }
+    std::shared_ptr<const zarrcore::NodeMetadata> holder;
+    const auto* array = session.array_metadata(path, holder);
+    if (array == nullptr) continue;
+    // CF: the variables that these attributes name describe this one.
+    for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
+      const zarrcore::Json* value = zarrcore::find_member(array->attributes, name);
+      if (value == nullptr || !value->is_string()) continue;
+      const CPLStringList words(
+          CSLTokenizeString2(value->get_ref<const std::string&>().c_str(), " ", 0));
+      for (int i = 0; i < words.size(); ++i) {
+        helpers.insert(zarrcore::join_path(group, words[i]));
+      }
+    }
+    if (gdal_type(array->data_type).GetClass() == GEDTC_NUMERIC) {
+      found.push_back({path, array->shape, array->data_type});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Candidate> find_candidates(Session& session, bool list_all) {
+  std::vector<Candidate> found;
+  if (session.root_is_array()) {
+    const auto array = session.array("");
+    if (array->GetDataType().GetClass() == GEDTC_NUMERIC) {
+      found.push_back({"", array->core().shape(), array->core().data_type()});
+    }
+    return found;
+  }
+  std::set<std::string> helpers;
+  collect(session, "", found, helpers);
+  if (list_all) return found;
+  std::vector<Candidate> rasters;
+  std::copy_if(found.begin(), found.end(), std::back_inserter(rasters), [&](const Candidate& c) {
+    return c.shape.size() >= 2 && !helpers.contains(c.node_path);
+  });
+  return rasters.empty() ? found : rasters;
+}
+
+}  // namespace gdal_zarr

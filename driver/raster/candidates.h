@@ -1,0 +1,24 @@
+// Which arrays of a store are worth showing as rasters.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/multidim/session.h"
+
+namespace gdal_zarr {
+
+// An array that can be shown as a raster.
+struct Candidate {
+  std::string node_path;
+  zarrcore::Shape shape;
+  zarrcore::DataType type;
+};
+
+// The arrays of two or more dimensions, without those that only describe others (coordinates,
+// bounds, grid mappings). When there are none: those of fewer dimensions. With `list_all`: all that
+// a raster can show. Arrays that cannot be used are passed over with a warning.
+std::vector<Candidate> find_candidates(Session& session, bool list_all);
+
+}  // namespace gdal_zarr

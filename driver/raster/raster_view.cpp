@@ -1,0 +1,177 @@
+#include "driver/raster/raster_view.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "driver/error_guard.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+
+// GDAL counts pixels, and bytes of a block, with an int.
+constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
+constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 30;
+
+}  // namespace
+
+RasterView::RasterView(std::shared_ptr<const Array> array, std::optional<std::size_t> x,
+                       std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice)
+    : array_(std::move(array)), x_(x), y_(y), slice_(slice) {
+  const zarrcore::Shape& shape = array_->core().shape();
+  const std::string& name = array_->GetFullName();
+  std::vector<std::uint64_t> other_lengths;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i == x_ || i == y_) {
+      if (shape[i] == 0 || shape[i] > kMaxInt) {
+        throw Error("array " + name + ": a dimension of length " + std::to_string(shape[i]) +
+                    " cannot be an axis of a raster; the multidimensional API can read it");
+      }
+    } else {
+      other_axes_.push_back(i);
+      other_lengths.push_back(shape[i]);
+    }
+  }
+  if (!slice_.empty()) {
+    if (slice_.size() != other_axes_.size()) {
+      throw Error("array " + name + ": " + std::to_string(slice_.size()) +
+                  " indexes are given where " + std::to_string(other_axes_.size()) +
+                  " dimensions are neither X nor Y");
+    }
+    for (std::size_t i = 0; i < slice_.size(); ++i) {
+      if (slice_[i] >= other_lengths[i]) {
+        throw Error("array " + name + ": index " + std::to_string(slice_[i]) +
+                    " is outside a dimension of length " + std::to_string(other_lengths[i]));
+      }
+    }
+    return;
+  }
+  const auto bands = zarrcore::checked_product(other_lengths);
+  if (!bands || *bands > kMaxBands || *bands == 0) {
+    throw Error("array " + name + " would have " +
+                (bands ? std::to_string(*bands) : "2^64 or more") + " bands where 1 to " +
+                std::to_string(kMaxBands) +
+                " are possible; open a slice of it (ZARR:\"path\":" + name + ":i:j)");
+  }
+  band_count_ = static_cast<int>(*bands);
+}
+
+int RasterView::length(std::optional<std::size_t> axis) const {
+  return axis ? static_cast<int>(array_->core().shape()[*axis]) : 1;
+}
+
+std::pair<int, int> RasterView::block_size() const {
+  const zarrcore::Shape block = array_->core().block_shape();
+  const auto along = [&](std::optional<std::size_t> axis, int length) {
+    return axis ? static_cast<int>(std::clamp<std::uint64_t>(block[*axis], 1,
+                                                             static_cast<std::uint64_t>(length)))
+                : 1;
+  };
+  const int columns = along(x_, width());
+  int rows = along(y_, height());
+  const std::uint64_t row_bytes =
+      static_cast<std::uint64_t>(columns) * array_->GetDataType().GetSize();
+  if (row_bytes * static_cast<std::uint64_t>(rows) > kMaxBlockBytes) {
+    rows = static_cast<int>(std::max<std::uint64_t>(1, kMaxBlockBytes / row_bytes));
+  }
+  return {columns, rows};
+}
+
+std::vector<std::uint64_t> RasterView::other_indexes(int band) const {
+  if (!slice_.empty()) return slice_;
+  std::vector<std::uint64_t> indexes(other_axes_.size());
+  auto rest = static_cast<std::uint64_t>(band);
+  for (std::size_t i = indexes.size(); i-- > 0;) {
+    const std::uint64_t length = array_->core().shape()[other_axes_[i]];
+    indexes[i] = rest % length;
+    rest /= length;
+  }
+  return indexes;
+}
+
+zarrcore::Selection RasterView::window(const RasterRequest& request,
+                                       zarrcore::Strides& strides) const {
+  const std::size_t rank = array_->core().shape().size();
+  zarrcore::Selection selection{zarrcore::Shape(rank, 0), zarrcore::Shape(rank, 1),
+                                std::vector<std::int64_t>(rank, 1)};
+  strides.assign(rank, 0);
+  if (x_) {
+    selection.start[*x_] = request.x;
+    selection.count[*x_] = request.columns;
+    selection.step[*x_] = static_cast<std::int64_t>(request.x_step);
+    strides[*x_] = request.pixel_space;
+  }
+  if (y_) {
+    selection.start[*y_] = request.y;
+    selection.count[*y_] = request.rows;
+    selection.step[*y_] = static_cast<std::int64_t>(request.y_step);
+    strides[*y_] = request.line_space;
+  }
+  return selection;
+}
+
+bool RasterView::read_run(const RasterRequest& request, int first, int step, int count,
+                          std::byte* buffer) const {
+  zarrcore::Strides strides;
+  zarrcore::Selection selection = window(request, strides);
+  const std::vector<std::uint64_t> indexes = other_indexes(first);
+  for (std::size_t i = 0; i < indexes.size(); ++i) selection.start[other_axes_[i]] = indexes[i];
+  if (count > 1) {
+    const std::size_t axis = other_axes_.back();
+    selection.count[axis] = static_cast<std::uint64_t>(count);
+    selection.step[axis] = step;
+    strides[axis] = request.band_space;
+  }
+  return array_->read(selection, GDALExtendedDataType::Create(request.type), buffer,
+                      std::move(strides));
+}
+
+bool RasterView::read_all(const RasterRequest& request) const {
+  zarrcore::Strides strides;
+  zarrcore::Selection selection = window(request, strides);
+  std::ptrdiff_t stride = request.band_space;
+  for (std::size_t i = other_axes_.size(); i-- > 0;) {
+    const std::uint64_t length = array_->core().shape()[other_axes_[i]];
+    selection.count[other_axes_[i]] = length;
+    strides[other_axes_[i]] = stride;
+    stride *= static_cast<std::ptrdiff_t>(length);
+  }
+  return array_->read(selection, GDALExtendedDataType::Create(request.type), request.buffer,
+                      std::move(strides));
+}
+
+bool RasterView::read(const RasterRequest& request, std::span<const int> bands) const {
+  return guarded(false, [&] {
+    const bool is_all = slice_.empty() && static_cast<int>(bands.size()) == band_count_ &&
+                        bands.front() == 0 && std::is_sorted(bands.begin(), bands.end()) &&
+                        bands.back() == band_count_ - 1 &&
+                        std::adjacent_find(bands.begin(), bands.end()) == bands.end();
+    if (is_all) return read_all(request);
+    // Runs of bands that are evenly apart along the last of the other dimensions.
+    const int row = other_axes_.empty() || !slice_.empty()
+                        ? 1
+                        : static_cast<int>(array_->core().shape()[other_axes_.back()]);
+    auto* buffer = static_cast<std::byte*>(request.buffer);
+    for (std::size_t first = 0; first < bands.size();) {
+      std::size_t end = first + 1;
+      int step = 1;
+      if (end < bands.size()) step = bands[end] - bands[first];
+      while (end < bands.size() && step != 0 && bands[end] - bands[end - 1] == step &&
+             bands[end] / row == bands[first] / row) {
+        ++end;
+      }
+      if (!read_run(request, bands[first], step, static_cast<int>(end - first),
+                    buffer + static_cast<std::ptrdiff_t>(first) * request.band_space)) {
+        return false;
+      }
+      first = end;
+    }
+    return true;
+  });
+}
+
+}  // namespace gdal_zarr

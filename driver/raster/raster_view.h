@@ -1,0 +1,73 @@
+// An array seen as a raster: which of its dimensions are X and Y, which make bands, and which are
+// held at an index.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "driver/multidim/array.h"
+
+namespace gdal_zarr {
+
+// A window of a raster, every step-th pixel of it, in memory of the caller's layout.
+struct RasterRequest {
+  std::uint64_t x = 0;
+  std::uint64_t y = 0;
+  std::uint64_t columns = 1;  // pixels in the buffer
+  std::uint64_t rows = 1;
+  std::uint64_t x_step = 1;  // pixels of the raster from one to the next
+  std::uint64_t y_step = 1;
+  void* buffer = nullptr;
+  GDALDataType type = GDT_Unknown;
+  std::ptrdiff_t pixel_space = 0;  // bytes
+  std::ptrdiff_t line_space = 0;
+  std::ptrdiff_t band_space = 0;
+};
+
+class RasterView {
+ public:
+  static constexpr std::uint64_t kMaxBands = 65536;
+
+  // `x` and `y` are positions of dimensions; an array of one dimension has no Y, one of none has
+  // neither. `slice` has an index for each of the other dimensions, or is empty: then they make
+  // bands. Throws zarrcore::Error when that does not fit the array or is more than GDAL can show.
+  RasterView(std::shared_ptr<const Array> array, std::optional<std::size_t> x,
+             std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice);
+
+  const Array& array() const { return *array_; }
+  std::optional<std::size_t> x_axis() const { return x_; }
+  std::optional<std::size_t> y_axis() const { return y_; }
+  int width() const { return length(x_); }
+  int height() const { return length(y_); }
+  int band_count() const { return band_count_; }
+  // Pixels along X and Y that are decoded at once.
+  std::pair<int, int> block_size() const;
+
+  // The dimensions that are neither X nor Y, and the index of each in a band (counted from 0).
+  const std::vector<std::size_t>& other_axes() const { return other_axes_; }
+  std::vector<std::uint64_t> other_indexes(int band) const;
+
+  // Reads the given bands (counted from 0), together where their layout allows. Returns false after
+  // a CE_Failure.
+  bool read(const RasterRequest& request, std::span<const int> bands) const;
+
+ private:
+  int length(std::optional<std::size_t> axis) const;
+  // Reads `count` bands from `first` on, `step` apart along the last of the other dimensions.
+  bool read_run(const RasterRequest& request, int first, int step, int count,
+                std::byte* buffer) const;
+  bool read_all(const RasterRequest& request) const;
+  zarrcore::Selection window(const RasterRequest& request, zarrcore::Strides& strides) const;
+
+  std::shared_ptr<const Array> array_;
+  std::optional<std::size_t> x_;
+  std::optional<std::size_t> y_;
+  std::vector<std::size_t> other_axes_;
+  std::vector<std::uint64_t> slice_;
+  int band_count_ = 1;
+};
+
+}  // namespace gdal_zarr

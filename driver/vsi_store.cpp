@@ -1,0 +1,166 @@
+#include "driver/vsi_store.h"
+
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <cpl_vsi_error.h>
+
+#include <algorithm>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/file_system_store.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+
+struct CloseFile {
+  void operator()(VSILFILE* file) const { VSIFCloseL(file); }
+};
+using File = std::unique_ptr<VSILFILE, CloseFile>;
+
+struct CloseDirectory {
+  void operator()(VSIDIR* directory) const { VSICloseDir(directory); }
+};
+
+// Network file systems say why a file could not be opened; for the others that is its absence.
+void check_absence(const std::string& path) {
+  const std::string message = VSIGetLastErrorMsg();
+  switch (VSIGetLastErrorNo()) {
+    case VSIE_None:
+    case VSIE_FileError:
+    case VSIE_AWSObjectNotFound:
+    case VSIE_AWSBucketNotFound:
+      break;
+    case VSIE_HttpError:
+      if (message.find("404") != std::string::npos || message.find("410") != std::string::npos) {
+        return;
+      }
+      [[fallthrough]];
+    default:
+      throw Error(message.empty() ? "cannot be opened" : message);
+  }
+  VSIStatBufL status;
+  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+      !VSI_ISDIR(status.st_mode)) {
+    throw Error("cannot be opened");
+  }
+}
+
+// Null when the file is absent.
+File open_file(const std::string& path) {
+  VSIErrorReset();
+  File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
+  if (!file) check_absence(path);
+  return file;
+}
+
+std::uint64_t file_size(VSILFILE* file) {
+  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be found");
+  return VSIFTellL(file);
+}
+
+Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
+  Buffer buffer(length);
+  if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
+      VSIFReadL(buffer.data(), 1, length, file) != length) {
+    throw Error("reading " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
+                " failed");
+  }
+  return buffer;
+}
+
+class VsiStore final : public zarrcore::Store {
+ public:
+  explicit VsiStore(std::string root) : root_(std::move(root)) {}
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    const std::string path = path_of(key);
+    return zarrcore::with_context([&] { return path; },
+                                  [&]() -> std::optional<Buffer> {
+                                    const File file = open_file(path);
+                                    if (!file) return std::nullopt;
+                                    const std::uint64_t size = file_size(file.get());
+                                    zarrcore::check_value_size(size, max_size);
+                                    return read_bytes(file.get(), 0, size);
+                                  });
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    const std::string path = path_of(key);
+    return zarrcore::with_context([&] { return path; },
+                                  [&]() -> std::optional<std::vector<Buffer>> {
+                                    const File file = open_file(path);
+                                    if (!file) return std::nullopt;
+                                    const std::uint64_t size = file_size(file.get());
+                                    std::vector<Buffer> parts;
+                                    parts.reserve(ranges.size());
+                                    for (const ByteRange& range : ranges) {
+                                      const std::uint64_t offset =
+                                          zarrcore::resolve_range(range, size);
+                                      parts.push_back(read_bytes(file.get(), offset, range.length));
+                                    }
+                                    return parts;
+                                  });
+  }
+
+  void put(std::string_view key, zarrcore::ByteSpan value) override {
+    const std::string path = path_of(key);
+    zarrcore::with_context(
+        [&] { return path; },
+        [&] {
+          const File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
+          if (!file) throw Error("cannot be opened for writing");
+          if (VSIFWriteL(value.data(), 1, value.size(), file.get()) != value.size()) {
+            throw Error("writing " + std::to_string(value.size()) + " bytes failed");
+          }
+        });
+  }
+
+  bool erase(std::string_view key) override { return VSIUnlink(path_of(key).c_str()) == 0; }
+
+  zarrcore::DirectoryListing list(std::string_view prefix) override {
+    const std::string path = prefix.empty() ? root_ : path_of(prefix);
+    zarrcore::DirectoryListing listing;
+    const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
+    const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
+    if (!directory) return listing;
+    while (const VSIDIREntry* entry = VSIGetNextDirEntry(directory.get())) {
+      if (!zarrcore::is_valid_segment(entry->pszName)) continue;
+      bool is_directory = VSI_ISDIR(entry->nMode);
+      if (!entry->bModeKnown) {
+        VSIStatBufL status;
+        const std::string child = path + '/' + entry->pszName;
+        is_directory = VSIStatL(child.c_str(), &status) == 0 && VSI_ISDIR(status.st_mode);
+      }
+      (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
+    }
+    std::sort(listing.keys.begin(), listing.keys.end());
+    std::sort(listing.prefixes.begin(), listing.prefixes.end());
+    return listing;
+  }
+
+  std::string description() const override { return root_; }
+
+ private:
+  std::string path_of(std::string_view key) const {
+    zarrcore::check_key(key);
+    return root_ + '/' + std::string(key);
+  }
+
+  std::string root_;
+};
+
+}  // namespace
+
+std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
+  if (STARTS_WITH(path.c_str(), "/vsi")) return std::make_shared<VsiStore>(path);
+  return std::make_shared<zarrcore::FileSystemStore>(path);
+}
+
+}  // namespace gdal_zarr

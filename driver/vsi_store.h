@@ -1,0 +1,15 @@
+// Stores over GDAL's virtual file systems.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "zarrcore/store/store.h"
+
+namespace gdal_zarr {
+
+// The store in the folder `path`: zarrcore's own for a local one, for /vsi… paths one over GDAL's
+// virtual file systems, to which every path is open that they know: archives, HTTP, object stores.
+std::shared_ptr<zarrcore::Store> make_store(const std::string& path);
+
+}  // namespace gdal_zarr

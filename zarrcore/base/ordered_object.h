@@ -1,0 +1,115 @@
+// The members of a JSON object in the order in which they were written, with a hash index once there
+// are many: documents of consolidated metadata have tens of thousands.
+#pragma once
+
+#include <nlohmann/ordered_map.hpp>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace zarrcore {
+
+// An nlohmann ObjectType: an ordered_map whose look-ups by key are its own.
+template <typename Key, typename T, typename IgnoredLess = std::less<Key>,
+          typename Allocator = std::allocator<std::pair<const Key, T>>>
+class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> {
+  using Base = nlohmann::ordered_map<Key, T, IgnoredLess, Allocator>;
+
+ public:
+  using Base::Base;
+  using typename Base::const_iterator;
+  using typename Base::iterator;
+  using typename Base::size_type;
+
+  template <typename K>
+  iterator find(const K& key) {
+    return this->begin() + position(key);
+  }
+  template <typename K>
+  const_iterator find(const K& key) const {
+    return this->begin() + position(key);
+  }
+  template <typename K>
+  size_type count(const K& key) const {
+    return find(key) == this->end() ? 0 : 1;
+  }
+  template <typename K>
+  T& at(const K& key) {
+    const auto it = find(key);
+    if (it == this->end()) throw std::out_of_range("key not found");
+    return it->second;
+  }
+  template <typename K>
+  const T& at(const K& key) const {
+    const auto it = find(key);
+    if (it == this->end()) throw std::out_of_range("key not found");
+    return it->second;
+  }
+
+  template <typename K, typename... Args>
+  std::pair<iterator, bool> emplace(K&& key, Args&&... args) {
+    const auto it = find(key);
+    if (it != this->end()) return {it, false};
+    this->push_back({Key(std::forward<K>(key)), T(std::forward<Args>(args)...)});
+    extend_index();
+    return {this->end() - 1, true};
+  }
+  template <typename K>
+  T& operator[](K&& key) {
+    return emplace(std::forward<K>(key), T()).first->second;
+  }
+
+  // These move members, which makes the index void.
+  template <typename... Args>
+  auto erase(Args&&... args) {
+    index_.clear();
+    return Base::erase(std::forward<Args>(args)...);
+  }
+  template <typename... Args>
+  auto insert(Args&&... args) {
+    index_.clear();
+    return Base::insert(std::forward<Args>(args)...);
+  }
+  void clear() {
+    index_.clear();
+    Base::clear();
+  }
+
+ private:
+  static constexpr size_type kIndexFrom = 32;
+
+  static std::size_t hash(std::string_view key) { return std::hash<std::string_view>()(key); }
+
+  // Adds all members that the index does not have yet.
+  void extend_index() {
+    if (this->size() < kIndexFrom) return;
+    for (size_type i = index_.size(); i < this->size(); ++i) {
+      index_.emplace(hash(this->data()[i].first), i);
+    }
+  }
+
+  // The place of the member, or size() when there is none. Looks at all members where there are few
+  // or the index is void; readers of one object may be many threads, so it is not made here.
+  std::ptrdiff_t position(std::string_view key) const {
+    const auto* members = this->data();
+    size_type place = this->size();
+    if (index_.size() == this->size()) {
+      const auto [first, last] = index_.equal_range(hash(key));
+      for (auto it = first; it != last; ++it) {
+        if (members[it->second].first == key) place = it->second;
+      }
+    } else {
+      place = 0;
+      while (place < this->size() && members[place].first != key) ++place;
+    }
+    return static_cast<std::ptrdiff_t>(place);
+  }
+
+  std::unordered_multimap<std::size_t, size_type> index_;
+};
+
+}  // namespace zarrcore
