@@ -1,5 +1,5 @@
-"""A fault in a store gives a CE_Failure that names the node and what is wrong. It harms nothing else
-of the store, and can neither crash a program nor make it ask for more memory than it needs.
+"""A fault in a store gives a CE_Failure that names the node and what is wrong. It harms nothing
+else of the store, and can neither crash a program nor make it ask for more memory than it needs.
 """
 import gzip
 import json
@@ -90,6 +90,19 @@ def assert_bad_array(path, *problem):
     assert_fails(message_of(root.OpenMDArray, "bad"), str(path), "bad", *problem)
     assert_fails(message_of(gdal.Open, f'ZARR:"{path}":/bad'), str(path), "bad", *problem)
     assert_good_opens(path)
+
+
+@pytest.mark.parametrize("version, document", [("v2", ".zarray"), ("v3", "zarr.json")])
+def test_missing_json(request, version, document):
+    """Without its document a folder is no node, and without the root's there is no store."""
+    path = request.getfixturevalue(version)
+    (path / "bad" / document).unlink()
+    assert open_root(path).GetMDArrayNames() == ["good"]
+    assert_fails(message_of(open_root(path).OpenMDArray, "bad"), "bad does not exist")
+    assert_fails(message_of(gdal.Open, f'ZARR:"{path}":/bad'), f"{path}: array /bad is not there")
+    assert_good_opens(path)
+    (path / (".zgroup" if version == "v2" else document)).unlink()
+    assert_fails(message_of(gdal.Open, f'ZARR:"{path}"'), f"{path}: there is no Zarr group")
 
 
 TEXTS = {

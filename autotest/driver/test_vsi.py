@@ -124,7 +124,7 @@ def test_damaged_archive(store, tmp_path):
 # --- HTTP ----------------------------------------------------------------------------------------
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves files of `server.root`, also ranges; paths that hold a key of `faults` get its status."""
+    """Serves files of `root`, also in part; paths that hold a key of `faults` get its status."""
 
     def do_HEAD(self):
         self.do_GET()
