@@ -192,8 +192,7 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
                          const ConnectionString& connection) {
   if (connection.array) {
     const ConnectionString settled = settle_name(session, connection);
-    return open_array(find_array(session, *settled.array), info, settled,
-                      !session.root_is_array());
+    return open_array(find_array(session, *settled.array), info, settled, !session.root_is_array());
   }
   const auto candidates = find_candidates(session, flag(info, "LIST_ALL_ARRAYS", "NO"));
   if (candidates.empty()) {

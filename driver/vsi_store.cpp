@@ -115,15 +115,14 @@ class VsiStore final : public zarrcore::Store {
 
   void put(std::string_view key, zarrcore::ByteSpan value) override {
     const std::string path = path_of(key);
-    zarrcore::with_context(
-        [&] { return path; },
-        [&] {
-          const File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
-          if (!file) throw Error("cannot be opened for writing");
-          if (VSIFWriteL(value.data(), 1, value.size(), file.get()) != value.size()) {
-            throw Error("writing " + std::to_string(value.size()) + " bytes failed");
-          }
-        });
+    zarrcore::with_context([&] { return path; },
+                           [&] {
+      const File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
+      if (!file) throw Error("cannot be opened for writing");
+      if (VSIFWriteL(value.data(), 1, value.size(), file.get()) != value.size()) {
+        throw Error("writing " + std::to_string(value.size()) + " bytes failed");
+      }
+    });
   }
 
   bool erase(std::string_view key) override { return VSIUnlink(path_of(key).c_str()) == 0; }

@@ -24,9 +24,9 @@ TEST(Zarrcore, ItsHeaderIsAllThatAProgramNeeds) {
   std::vector<double> converted(2 * 3);
   const auto converter = zarrcore::make_numeric_converter(
       array->data_type(), {zarrcore::TypeKind::floating, sizeof(double)});
-  array->read({{1, 2}, {2, 3}}, {reinterpret_cast<std::byte*>(converted.data()),
-                                     zarrcore::c_strides(zarrcore::Shape{2, 3}, sizeof(double)),
-                                     converter.get()});
+  array->read({{1, 2}, {2, 3}},
+              {reinterpret_cast<std::byte*>(converted.data()),
+               zarrcore::c_strides(zarrcore::Shape{2, 3}, sizeof(double)), converter.get()});
   EXPECT_EQ(converted, std::vector<double>(window.begin(), window.end()));
 }
 

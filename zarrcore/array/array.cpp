@@ -27,16 +27,17 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
       id_(next_array_id()) {
   with_context([&] { return description(); },
                [&] {
-                 fill_value_ = metadata_.fill_value.value_or(std::vector<std::byte>());
-                 fill_value_.resize(metadata_.data_type.item_size);
-                 grid_ = ChunkGrid::regular(metadata_.shape, metadata_.chunk_shape);
-                 chain_ = std::make_unique<const CodecChain>(
-                     metadata_.codecs,
-                     ChunkSpec{grid_.max_chunk_shape(), metadata_.data_type, fill_value_});
-               });
+    fill_value_ = metadata_.fill_value.value_or(std::vector<std::byte>());
+    fill_value_.resize(metadata_.data_type.item_size);
+    grid_ = ChunkGrid::regular(metadata_.shape, metadata_.chunk_shape);
+    chain_ = std::make_unique<const CodecChain>(
+        metadata_.codecs, ChunkSpec{grid_.max_chunk_shape(), metadata_.data_type, fill_value_});
+  });
 }
 
-std::string Array::description() const { return store_->description() + ": array /" + path_; }
+std::string Array::description() const {
+  return store_->description() + ": array /" + path_;
+}
 
 Array::~Array() {
   context_->chunks.erase_array(id_);

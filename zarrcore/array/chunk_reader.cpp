@@ -24,7 +24,9 @@ bool is_fully_used(const ChunkPart& part) {
 }
 
 // Whether neighbours of the part may be fetched together with it.
-bool is_range_of_value(const ChunkPart& part) { return !part.is_whole_value() && !part.bytes; }
+bool is_range_of_value(const ChunkPart& part) {
+  return !part.is_whole_value() && !part.bytes;
+}
 
 }  // namespace
 
@@ -87,7 +89,8 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
 }
 
 ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
-  return with_context([&] { return "shard " + *shard.key; }, [&] {
+  return with_context([&] { return "shard " + *shard.key; },
+                      [&] {
     OpenShard opened{shard, shard.chain->framing(), nullptr};
     if (!shard.chain->shard_is_addressable()) {
       opened.part.bytes = decompress_shard(shard);
@@ -139,10 +142,10 @@ std::shared_ptr<const ShardIndex> ChunkReader::read_index(const OpenShard& shard
       throw Error("a shard of " + std::to_string(part.length) +
                   " bytes is too short for its index of " + std::to_string(size));
     }
-    range = ByteRange::at(part.offset + (sharding.index_at_end()
-                                             ? part.length - shard.framing.suffix - size
-                                             : shard.framing.prefix),
-                          size);
+    range = ByteRange::at(
+        part.offset + (sharding.index_at_end() ? part.length - shard.framing.suffix - size
+                                               : shard.framing.prefix),
+        size);
   }
   if (part.bytes) {
     return std::make_shared<const ShardIndex>(
@@ -152,8 +155,8 @@ std::shared_ptr<const ShardIndex> ChunkReader::read_index(const OpenShard& shard
   if (auto cached = context_.shard_indexes.find(key)) return cached;
   const auto bytes = store_.get_ranges(*part.key, {&range, 1});
   if (!bytes) return nullptr;
-  auto index = std::make_shared<const ShardIndex>(
-      sharding.decode_index(bytes->front().span().first(size)));
+  auto index =
+      std::make_shared<const ShardIndex>(sharding.decode_index(bytes->front().span().first(size)));
   context_.shard_indexes.insert(key, index, index->byte_count());
   return index;
 }
@@ -165,10 +168,9 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
   const Shape& inner_shape = sharding.inner_shape();
   const Shape& grid = sharding.inner_grid();
   const std::uint64_t payload = outer.offset + shard.framing.prefix;
-  const std::uint64_t payload_length = outer.is_whole_value()
-                                           ? UINT64_MAX - payload
-                                           : outer.length - shard.framing.prefix -
-                                                 shard.framing.suffix;
+  const std::uint64_t payload_length =
+      outer.is_whole_value() ? UINT64_MAX - payload
+                             : outer.length - shard.framing.prefix - shard.framing.suffix;
   const std::size_t rank = outer.axes.size();
 
   std::vector<AxisWalker> walkers;
@@ -264,7 +266,8 @@ void ChunkReader::read_group(Group group, Buffer& scratch) const {
   }
   if (wanted.empty()) return;
   const ChunkPart& first = *wanted.front();
-  with_context([&] { return "chunk " + *first.key; }, [&] {
+  with_context([&] { return "chunk " + *first.key; },
+               [&] {
     const auto decode_inner = [&](const ChunkPart& part, ByteSpan encoded) {
       with_context([&] { return "inner chunk at offset " + std::to_string(part.offset); },
                    [&] { decode(part, encoded, scratch); });
@@ -287,8 +290,7 @@ void ChunkReader::read_group(Group group, Buffer& scratch) const {
     const auto bytes = store_.get_ranges(*first.key, {&range, 1});
     if (!bytes) throw Error("the shard is gone since its index was read");
     for (const ChunkPart* part : wanted) {
-      decode_inner(*part,
-                   bytes->front().span().subspan(part->offset - first.offset, part->length));
+      decode_inner(*part, bytes->front().span().subspan(part->offset - first.offset, part->length));
     }
   });
 }

@@ -33,8 +33,8 @@ class Error : public std::exception {
 };
 
 // Runs `body`; an Error that it throws goes on with the text that `context()` returns in front. All
-// other exceptions become an Error, too: running out of memory nearly always means that a file asked
-// too much.
+// other exceptions become an Error, too: running out of memory nearly always means that a file
+// asked too much.
 template <typename Context, typename Body>
 decltype(auto) with_context(Context&& context, Body&& body) {
   try {

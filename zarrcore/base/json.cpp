@@ -127,7 +127,7 @@ class Preparer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::string changed_;      // what replaces the original up to copied_
+  std::string changed_;  // what replaces the original up to copied_
   std::size_t copied_ = 0;
   bool has_bare_words_ = false;
 };

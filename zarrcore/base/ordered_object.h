@@ -1,11 +1,10 @@
-// The members of a JSON object in the order in which they were written, with a hash index once there
-// are many: documents of consolidated metadata have tens of thousands.
+// The members of a JSON object in the order in which they were written, with a hash index once
+// there are many: documents of consolidated metadata have tens of thousands.
 #pragma once
-
-#include <nlohmann/ordered_map.hpp>
 
 #include <functional>
 #include <memory>
+#include <nlohmann/ordered_map.hpp>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>

@@ -47,8 +47,8 @@ class CodecChain {
   // Not null if the chain is nothing but transposes, a sharding codec, and bytes-to-bytes codecs:
   // then inner chunks can be decoded one by one.
   const ShardingCodec* sharding() const { return sharding_; }
-  // With sharding(): whether the bytes-to-bytes codecs leave the shard as it is, but for a frame, so
-  // that parts of it can be read where it is stored.
+  // With sharding(): whether the bytes-to-bytes codecs leave the shard as it is, but for a frame,
+  // so that parts of it can be read where it is stored.
   bool shard_is_addressable() const { return is_framed_; }
   const Framing& framing() const { return framing_; }
   // With sharding(): the shard itself, which the bytes-to-bytes codecs have made `encoded` of.

@@ -75,7 +75,7 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
 ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
   return with_context([] { return "shard index"; },
                       [&] {
-                        const Buffer stored = index_chain_->decode(encoded_index);
+    const Buffer stored = index_chain_->decode(encoded_index);
     std::vector<ShardIndex::Entry> entries(inner_count_);
     const ChunkSpec& stored_spec = index_chain_->stored_spec();
     const Strides strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
@@ -87,16 +87,15 @@ ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
                  c_strides(stored_spec.shape, sizeof(std::uint64_t)),
                  reinterpret_cast<std::byte*>(entries.data()), destination);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-                                              if (!entries[i].is_present()) continue;
-                          if (entries[i].length == UINT64_MAX ||
-                              !checked_add(entries[i].offset, entries[i].length)) {
-                            throw Error("inner chunk " + std::to_string(i) + " is said to have " +
-                                        std::to_string(entries[i].length) + " bytes at offset " +
-                                        std::to_string(entries[i].offset));
-                          }
-                        }
-                        return ShardIndex(std::move(entries));
-                      });
+      if (!entries[i].is_present()) continue;
+      if (entries[i].length == UINT64_MAX || !checked_add(entries[i].offset, entries[i].length)) {
+        throw Error("inner chunk " + std::to_string(i) + " is said to have " +
+                    std::to_string(entries[i].length) + " bytes at offset " +
+                    std::to_string(entries[i].offset));
+      }
+    }
+    return ShardIndex(std::move(entries));
+  });
 }
 
 std::uint64_t ShardingCodec::max_encoded_size() const {
@@ -138,14 +137,13 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded) const {
                    destination, inner_strides_);
       return;
     }
-    with_context(
-        [&] { return "inner chunk " + std::to_string(position); },
-        [&] {
-          if (entry.offset > encoded.size() || entry.length > encoded.size() - entry.offset) {
-            throw Error("the shard index points outside the shard");
-          }
-          inner_chain_->decode(encoded.subspan(entry.offset, entry.length), scratch.span());
-        });
+    with_context([&] { return "inner chunk " + std::to_string(position); },
+                 [&] {
+      if (entry.offset > encoded.size() || entry.length > encoded.size() - entry.offset) {
+        throw Error("the shard index points outside the shard");
+      }
+      inner_chain_->decode(encoded.subspan(entry.offset, entry.length), scratch.span());
+    });
     copy_strided(stored_shape, spec_.data_type.item_size, scratch.data(), stored_strides_,
                  destination, inner_strides_);
   });

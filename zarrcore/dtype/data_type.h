@@ -40,8 +40,8 @@ std::string type_name(const DataType& type);
 // The type of a v3 core name (data types, core specification), or nothing when there is none.
 std::optional<DataType> parse_type_name(std::string_view name);
 
-// The largest item size that is taken from metadata, in bytes: a fill value has this size, and every
-// stage of a codec chain holds one.
+// The largest item size that is taken from metadata, in bytes: a fill value has this size, and
+// every stage of a codec chain holds one.
 inline constexpr std::uint64_t kMaxItemSize = std::uint64_t{1} << 20;
 
 }  // namespace zarrcore

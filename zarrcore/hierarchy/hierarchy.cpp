@@ -46,10 +46,11 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
 }
 
 std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
-  return with_context([&] { return key; }, [&]() -> std::optional<Json> {
-    const auto text = store_->get(key, kMaxDocumentBytes);
-    return text ? std::optional(parse_json(text->text())) : std::nullopt;
-  });
+  return with_context([&] { return key; },
+                      [&]() -> std::optional<Json> {
+                        const auto text = store_->get(key, kMaxDocumentBytes);
+                        return text ? std::optional(parse_json(text->text())) : std::nullopt;
+                      });
 }
 
 std::optional<Json> Hierarchy::read_document(const std::string& key) const {
@@ -64,12 +65,11 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const
     const std::lock_guard lock(mutex_);
     if (const auto it = nodes_.find(normalized); it != nodes_.end()) return it->second;
   }
-  auto found = with_context(
-      [this] { return store_->description(); },
-      [&] {
-        return format_->read_node([this](const std::string& key) { return read_document(key); },
-                                  normalized);
-      });
+  auto found = with_context([this] { return store_->description(); },
+                            [&] {
+    return format_->read_node([this](const std::string& key) { return read_document(key); },
+                              normalized);
+  });
   if (!found) return nullptr;
   auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
   const std::lock_guard lock(mutex_);

@@ -17,7 +17,8 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 [[noreturn]] void refuse(const Json& value, const DataType& type) {
-  throw Error("the fill value " + excerpt(value) + " does not fit the data type " + type_name(type));
+  throw Error("the fill value " + excerpt(value) + " does not fit the data type " +
+              type_name(type));
 }
 
 // The low `size` bytes of `bits` as an integer of that size in memory.

@@ -171,21 +171,20 @@ class V2Format final : public Format {
     const std::string key = join_path(path, kConsolidatedDocument);
     const auto document = documents(key);
     if (!document) return std::nullopt;
-    return with_context(
-        [&] { return key; },
-        [&] {
-          const Json& format = required_member(*document, "zarr_consolidated_format");
-          if (format != 1) {
-            throw Error("\"zarr_consolidated_format\" is " + excerpt(format) + ", not 1");
-          }
-          const Json& metadata = required_member(*document, "metadata");
-          if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
-          ConsolidatedDocuments consolidated;
-          for (const auto& [name, node_document] : metadata.items()) {
-            add_consolidated(consolidated, path, name, "", node_document);
-          }
-          return consolidated;
-        });
+    return with_context([&] { return key; },
+                        [&] {
+      const Json& format = required_member(*document, "zarr_consolidated_format");
+      if (format != 1) {
+        throw Error("\"zarr_consolidated_format\" is " + excerpt(format) + ", not 1");
+      }
+      const Json& metadata = required_member(*document, "metadata");
+      if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
+      ConsolidatedDocuments consolidated;
+      for (const auto& [name, node_document] : metadata.items()) {
+        add_consolidated(consolidated, path, name, "", node_document);
+      }
+      return consolidated;
+    });
   }
 
   bool is_document(std::string_view file_name) const override {

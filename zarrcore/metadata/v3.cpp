@@ -143,23 +143,22 @@ class V3Format final : public Format {
     if (!document || !document->is_object()) return std::nullopt;
     const auto member = document->find("consolidated_metadata");
     if (member == document->end() || member->is_null()) return std::nullopt;
-    return with_context(
-        [&] { return key; },
-        [&] {
-          const Json& kind = required_member(*member, "kind");
-          if (kind != "inline") {
-            throw Error("consolidated metadata of kind " + excerpt(kind) + " is not supported");
-          }
-          const Json& metadata = required_member(*member, "metadata");
-          if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
-          ConsolidatedDocuments consolidated;
-          for (const auto& [node, node_document] : metadata.items()) {
-            add_consolidated(consolidated, path, node, kDocument, node_document);
-          }
-          document->erase("consolidated_metadata");
-          consolidated.documents.insert_or_assign(key, std::move(*document));
-          return consolidated;
-        });
+    return with_context([&] { return key; },
+                        [&] {
+      const Json& kind = required_member(*member, "kind");
+      if (kind != "inline") {
+        throw Error("consolidated metadata of kind " + excerpt(kind) + " is not supported");
+      }
+      const Json& metadata = required_member(*member, "metadata");
+      if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
+      ConsolidatedDocuments consolidated;
+      for (const auto& [node, node_document] : metadata.items()) {
+        add_consolidated(consolidated, path, node, kDocument, node_document);
+      }
+      document->erase("consolidated_metadata");
+      consolidated.documents.insert_or_assign(key, std::move(*document));
+      return consolidated;
+    });
   }
 
   bool is_document(std::string_view file_name) const override { return file_name == kDocument; }

@@ -94,14 +94,14 @@ std::optional<std::uint64_t> value_size(const File& file) {
 
 constexpr std::string_view kTemporarySuffix = ".zarr-partial";
 
-// Temporary files lie beside their target, hidden, under names that no other writer makes: processes
-// of other machines and containers can have the same id, forked ones have the same random number.
+// Temporary files lie beside their target, hidden, under names that no other writer makes:
+// processes of other machines and containers can have the same id, forked ones have the same random
+// number.
 fs::path temporary_path(const fs::path& target) {
   static const unsigned process = std::random_device()();
   static std::atomic<unsigned> counter{0};
-  return target.parent_path() /
-         ("." + std::to_string(::getpid()) + "-" + std::to_string(process) + "-" +
-          std::to_string(counter++) + std::string(kTemporarySuffix));
+  return target.parent_path() / ("." + std::to_string(::getpid()) + "-" + std::to_string(process) +
+                                 "-" + std::to_string(counter++) + std::string(kTemporarySuffix));
 }
 
 }  // namespace
@@ -144,22 +144,22 @@ void FileSystemStore::put(std::string_view key, ByteSpan value) {
   const fs::path path = path_of(key);
   with_context([&] { return path.string(); },
                [&] {
-                 std::error_code error;
-                 fs::create_directories(path.parent_path(), error);
-                 if (error) throw Error(error.message());
-                 const fs::path temporary = temporary_path(path);
-                 try {
-                   File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
-                   if (!file.is_open()) throw Error(reason(errno));
-                   file.write(value);
-                   file.close();
-                   fs::rename(temporary, path, error);
-                   if (error) throw Error(error.message());
-                 } catch (...) {
-                   fs::remove(temporary, error);
-                   throw;
-                 }
-               });
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (error) throw Error(error.message());
+    const fs::path temporary = temporary_path(path);
+    try {
+      File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+      if (!file.is_open()) throw Error(reason(errno));
+      file.write(value);
+      file.close();
+      fs::rename(temporary, path, error);
+      if (error) throw Error(error.message());
+    } catch (...) {
+      fs::remove(temporary, error);
+      throw;
+    }
+  });
 }
 
 bool FileSystemStore::erase(std::string_view key) {

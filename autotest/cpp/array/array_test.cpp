@@ -78,10 +78,11 @@ std::string random_codecs(Random& random, const Shape& chunk_shape) {
                                       index_codecs(), random() % 2 == 0 ? "start" : "end"));
       break;
     case 3:
-      codecs.insert(codecs.end(),
-                    {sharding_codec(inner_shape, codec_list({transpose_codec(order), bytes_codec()}),
-                                    kPlain, random() % 2 == 0 ? "start" : "end"),
-                     compressor});
+      codecs.insert(
+          codecs.end(),
+          {sharding_codec(inner_shape, codec_list({transpose_codec(order), bytes_codec()}), kPlain,
+                          random() % 2 == 0 ? "start" : "end"),
+           compressor});
       break;
     default: {
       const std::string inner =
@@ -95,7 +96,8 @@ std::string random_codecs(Random& random, const Shape& chunk_shape) {
 
 TEST(Array, AnyRegionOfAnyArrayIsWhatTheModelSays) {
   Random random(16);
-  const std::vector<std::string> types{"uint8", "int16", "uint32", "complex64", "complex128", "r24"};
+  const std::vector<std::string> types{"uint8",     "int16",      "uint32",
+                                       "complex64", "complex128", "r24"};
   for (int round = 0; round < 300; ++round) {
     const Shape shape = random_shape(random, 4, 9);
     Shape chunk_shape;
@@ -127,9 +129,8 @@ TEST(Array, AnyDestinationIsFilledAndNothingBesideIt) {
     const std::string codecs = random_codecs(random, chunk_shape);
     const Stored stored = make_stored(random, shape, chunk_shape, "int32", codecs);
     const Selection selection = random_selection(random, shape);
-    const auto converter = round % 2 == 0
-                               ? make_numeric_converter(stored.array->data_type(), kFloat64)
-                               : nullptr;
+    const auto converter =
+        round % 2 == 0 ? make_numeric_converter(stored.array->data_type(), kFloat64) : nullptr;
     const std::size_t item_size = converter ? 8 : 4;
 
     const Layout layout = random_layout(random, selection.count, item_size);
@@ -179,9 +180,8 @@ TEST(Array, AnUndefinedFillValueReadsAsZero) {
 
 TEST(Array, RankZeroIsOneElement) {
   Random random(18);
-  for (const std::string& codecs :
-       {kPlain, codec_list({bytes_codec("big"), codec("gzip")}),
-        codec_list({sharding_codec({}, kPlain, index_codecs())})}) {
+  for (const std::string& codecs : {kPlain, codec_list({bytes_codec("big"), codec("gzip")}),
+                                    codec_list({sharding_codec({}, kPlain, index_codecs())})}) {
     const Stored stored = make_stored(random, {}, {}, "int32", codecs);
     EXPECT_EQ(read(*stored.array, {}), stored.values);
     EXPECT_EQ(stored.array->block_shape(), Shape{});
@@ -310,8 +310,8 @@ TEST(Array, SeveralThreadsMayReadIt) {
   const Shape shape{40, 50};
   for (const std::string& codecs :
        {codec_list({bytes_codec("big"), codec("zstd")}),
-        codec_list({sharding_codec({5, 5}, codec_list({bytes_codec(), codec("blosc")}),
-                                   index_codecs())}),
+        codec_list(
+            {sharding_codec({5, 5}, codec_list({bytes_codec(), codec("blosc")}), index_codecs())}),
         codec_list({sharding_codec({5, 5}, kPlain, index_codecs()), codec("gzip")})}) {
     const Stored stored = make_stored(random, shape, {10, 10}, "uint16", codecs);
     // So small that the threads keep on pushing each other's chunks out.

@@ -89,8 +89,8 @@ TEST(ShardedArray, AChecksumAroundTheShardDoesNotHideItsInnerChunks) {
   for (const std::string& frame :
        {codec("crc32c"), codec("numcodecs.crc32c", R"("location": "start")")}) {
     for (const char* location : {"start", "end"}) {
-      const Sharded sharded(codec_list(
-          {sharding_codec({10, 10}, kPlain, index_codecs(), location), frame, frame}));
+      const Sharded sharded(
+          codec_list({sharding_codec({10, 10}, kPlain, index_codecs(), location), frame, frame}));
       EXPECT_EQ(read(*sharded.array, kCorner), sharded.expected(kCorner));
       EXPECT_LE(total_bytes(sharded.store->take_requests()), kIndexSize + 100 + 8);
       EXPECT_EQ(read(*sharded.array, everything(kShape)), sharded.values);
@@ -129,7 +129,8 @@ TEST(ShardedArray, TransposesBeforeAndInsideAreUndone) {
   const Sharded sharded(
       codec_list({transpose_codec({1, 0}), sharding_codec({10, 20}, inside, index_codecs())}));
   EXPECT_EQ(sharded.array->block_shape(), (Shape{20, 10}));
-  for (const Selection& selection : {kCorner, kOtherChunk, Selection{{299, 0}, {10, 50}, {-7, 6}}}) {
+  for (const Selection& selection :
+       {kCorner, kOtherChunk, Selection{{299, 0}, {10, 50}, {-7, 6}}}) {
     EXPECT_EQ(read(*sharded.array, selection), sharded.expected(selection));
   }
   EXPECT_EQ(read(*sharded.array, everything(kShape)), sharded.values);
@@ -179,8 +180,8 @@ std::shared_ptr<const Array> make_hostile(std::string_view payload,
     shard.insert(shard.end(), encoded.begin(), encoded.end());
   }
   const auto store = std::make_shared<MemoryStore>();
-  put_document(*store, "", array_document({index.size() / 2}, {index.size() / 2}, "\"uint8\"",
-                                          codecs));
+  put_document(*store, "",
+               array_document({index.size() / 2}, {index.size() / 2}, "\"uint8\"", codecs));
   store->put("c/0", shard);
   return open_array(store);
 }
@@ -194,8 +195,8 @@ TEST(ShardedArray, GapsAnyOrderAndOverlapsAreFine) {
 
 TEST(ShardedArray, AnIndexThatPointsOutsideHurtsThatInnerChunkAlone) {
   const std::uint64_t tebibyte = std::uint64_t{1} << 40;
-  for (const std::uint64_t offset : {std::uint64_t{66}, std::uint64_t{100}, tebibyte,
-                                     UINT64_MAX - 1}) {
+  for (const std::uint64_t offset :
+       {std::uint64_t{66}, std::uint64_t{100}, tebibyte, UINT64_MAX - 1}) {
     const auto array = make_hostile("ab", {0, 1, 1, 1, offset, 1, 1, 1}, kBytewise);
     EXPECT_EQ(read(*array, {{0}, {2}, {}}), bytes_of("ab"));
     EXPECT_ERROR(read(*array, {{2}, {1}, {}}), "array /", "c/0", std::to_string(offset));
@@ -219,9 +220,10 @@ TEST(ShardedArray, NumbersThatWrapAroundAreAnErrorThatNamesTheShard) {
 TEST(ShardedArray, AShardShorterThanItsIndexIsAnErrorThatNamesIt) {
   for (const char* location : {"start", "end"}) {
     const auto store = std::make_shared<MemoryStore>();
-    put_document(*store, "", array_document(
-                                 {2}, {2}, "\"uint8\"",
-                                 codec_list({sharding_codec({1}, R"(["bytes"])", kPlain, location)})));
+    put_document(
+        *store, "",
+        array_document({2}, {2}, "\"uint8\"",
+                       codec_list({sharding_codec({1}, R"(["bytes"])", kPlain, location)})));
     store->put("c/0", Bytes(31));
     EXPECT_ERROR(read(*open_array(store), everything({2})), "array /", "shard c/0");
   }

@@ -90,14 +90,15 @@ TEST(ThreadPool, AnExceptionOfAWorkerReachesTheCaller) {
   ThreadPool pool;
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> thrown = false;
-  EXPECT_THROW(pool.parallel_for(2, 2,
-                                 [&](std::size_t, std::size_t) {
-                                   if (std::this_thread::get_id() != caller) {
-                                     thrown = true;
-                                     throw std::runtime_error("in a worker");
-                                   }
-                                   while (!thrown) std::this_thread::yield();
-                                 }),
+  EXPECT_THROW(pool.parallel_for(
+                   2, 2,
+                   [&](std::size_t, std::size_t) {
+    if (std::this_thread::get_id() != caller) {
+      thrown = true;
+      throw std::runtime_error("in a worker");
+    }
+    while (!thrown) std::this_thread::yield();
+                   }),
                std::runtime_error);
 }
 
@@ -140,16 +141,16 @@ TEST(ThreadPool, TheScopeIsAroundTheWorkOfEachWorker) {
   pool.parallel_for(
       3, 3,
       [&](std::size_t, std::size_t) {
-        EXPECT_EQ(is_inside, std::this_thread::get_id() != caller);
-        ++arrived;
-        while (arrived < 3) std::this_thread::yield();
+    EXPECT_EQ(is_inside, std::this_thread::get_id() != caller);
+    ++arrived;
+    while (arrived < 3) std::this_thread::yield();
       },
       [&](const std::function<void()>& work) {
-        ++scopes;
-        is_inside = true;
-        work();
-        is_inside = false;
-      });
+    ++scopes;
+    is_inside = true;
+    work();
+    is_inside = false;
+  });
   EXPECT_EQ(scopes, 2);
 }
 
@@ -157,9 +158,7 @@ TEST(ThreadPool, LoopsEndInAForkedChildThoughTheWorkersAreGone) {
   for (int round = 0; round < 20; ++round) {
     auto pool = std::make_unique<ThreadPool>();
     std::atomic<int> calls = 0;
-    const auto run = [&] {
-      pool->parallel_for(10, 3, [&](std::size_t, std::size_t) { ++calls; });
-    };
+    const auto run = [&] { pool->parallel_for(10, 3, [&](std::size_t, std::size_t) { ++calls; }); };
     run();
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);

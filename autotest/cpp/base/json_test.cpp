@@ -28,7 +28,8 @@ TEST(Json, ABareWordCanBeTheWholeDocument) {
 }
 
 TEST(Json, BareWordsInsideStringsStayText) {
-  const Json value = parse_json(R"({"NaN": "NaN", "x": "say \"Infinity\" and -Infinity", "y": NaN})");
+  const Json value =
+      parse_json(R"({"NaN": "NaN", "x": "say \"Infinity\" and -Infinity", "y": NaN})");
   EXPECT_EQ(value["NaN"], "NaN");
   EXPECT_EQ(value["x"], R"(say "Infinity" and -Infinity)");
 }
@@ -92,8 +93,8 @@ TEST(Json, NestingIsBounded) {
 }
 
 TEST(Json, BracketsInStringsAreNoNesting) {
-  EXPECT_NO_THROW(parse_json("[\"" + nested(1000, '{', '}') + R"(\\\" )" + nested(999, '[', ']') +
-                             "\"]"));
+  EXPECT_NO_THROW(
+      parse_json("[\"" + nested(1000, '{', '}') + R"(\\\" )" + nested(999, '[', ']') + "\"]"));
 }
 
 TEST(Json, BrokenDocumentsNeverPass) {
@@ -108,7 +109,8 @@ TEST(Json, EveryPrefixOfADocumentIsAnError) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_ERROR(parse_json(text.substr(0, size)), "not valid JSON") << text.substr(0, size);
   }
-  EXPECT_EQ(dump_json(parse_json(text)), R"({"a":[1,-2500.0,NaN,"é\"x"],"b":{"c":null,"d":-Infinity}})");
+  EXPECT_EQ(dump_json(parse_json(text)),
+            R"({"a":[1,-2500.0,NaN,"é\"x"],"b":{"c":null,"d":-Infinity}})");
 }
 
 TEST(Json, TheErrorTellsThePosition) {

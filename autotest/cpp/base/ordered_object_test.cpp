@@ -38,8 +38,10 @@ TEST(OrderedObject, FindsMembersAfterSomeWereErased) {
 TEST(OrderedObject, TheLastOfEqualKeysWinsAmongMany) {
   std::string text = "{";
   for (int i = 0; i < 3 * kMany; ++i) {
-    text.append(i > 0 ? ",\"" : "\"").append(name(i % kMany)).append("\":").append(
-        std::to_string(i));
+    text.append(i > 0 ? ",\"" : "\"")
+        .append(name(i % kMany))
+        .append("\":")
+        .append(std::to_string(i));
   }
   const Json object = parse_json(text + "}");
   EXPECT_EQ(object.size(), kMany);

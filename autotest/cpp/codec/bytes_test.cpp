@@ -1,6 +1,7 @@
+#include "autotest/cpp/support/bytes.h"
+
 #include <gtest/gtest.h>
 
-#include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 

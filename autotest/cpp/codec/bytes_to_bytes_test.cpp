@@ -1,9 +1,10 @@
 // What every bytes-to-bytes codec promises, asked of each.
+#include "autotest/cpp/support/bytes.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
@@ -37,12 +38,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Zstd", "zstd", R"({"level": 3, "checksum": false})"},
         Case{"ZstdChecksum", "zstd", R"({"level": -5, "checksum": true})"},
         Case{"NumcodecsZstd", "numcodecs.zstd", R"({"level": 1})"},
-        Case{"Blosc", "blosc",
-             R"({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0})"},
+        Case{
+            "Blosc", "blosc",
+            R"({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0})"},
         Case{"BloscStored", "blosc",
              R"({"cname": "lz4", "clevel": 0, "shuffle": "noshuffle", "blocksize": 0})"},
-        Case{"BloscZstdBits", "blosc",
-             R"({"cname": "zstd", "clevel": 1, "shuffle": "bitshuffle", "typesize": 2, "blocksize": 256})"},
+        Case{
+            "BloscZstdBits", "blosc",
+            R"({"cname": "zstd", "clevel": 1, "shuffle": "bitshuffle", "typesize": 2, "blocksize": 256})"},
         Case{"NumcodecsBlosc", "numcodecs.blosc",
              R"({"cname": "zlib", "clevel": 9, "shuffle": -1, "blocksize": 0})"}),
     [](const auto& test) { return test.param.label; });
@@ -116,8 +119,8 @@ TEST_P(BytesToBytes, CorruptBytesNeverReachOutsideTheDestination) {
     Bytes corrupt = encoded;
     for (std::uint64_t i = random_number(random, 1, 4); i > 0; --i) {
       // Headers are hit more often than chance would have it.
-      const std::size_t limit = random() % 2 == 0 ? std::min<std::size_t>(24, corrupt.size())
-                                                  : corrupt.size();
+      const std::size_t limit =
+          random() % 2 == 0 ? std::min<std::size_t>(24, corrupt.size()) : corrupt.size();
       corrupt[random_number(random, 0, limit - 1)] = static_cast<std::byte>(random() & 0xff);
     }
     Bytes memory(kGuard + bytes.size() + kGuard, std::byte{0xee});

@@ -63,8 +63,8 @@ TEST(CodecChain, ALeadingTransposeIsFoldedAway) {
 
 TEST(CodecChain, TransposesFollowEachOther) {
   // In stored order: first (1, 2, 0) of the array, then (2, 0, 1) of that.
-  const CodecChain chain = make_chain(list({transpose("[1, 2, 0]"), transpose("[2, 0, 1]"), kLittle}),
-                                      spec_of({2, 3, 4}, kInt16));
+  const CodecChain chain = make_chain(
+      list({transpose("[1, 2, 0]"), transpose("[2, 0, 1]"), kLittle}), spec_of({2, 3, 4}, kInt16));
   EXPECT_EQ(chain.axis_order(), (Order{0, 1, 2}));
   EXPECT_EQ(chain.stored_spec().shape, (Shape{2, 3, 4}));
 }

@@ -6,10 +6,9 @@ namespace zarrcore::test {
 namespace {
 
 TEST(Registry, KnowsTheCodecsOfTheSpecificationAndOfNumcodecs) {
-  for (const char* name :
-       {"bytes", "endian", "transpose", "blosc", "gzip", "zlib", "zstd", "crc32c",
-        "sharding_indexed", "numcodecs.blosc", "numcodecs.gzip", "numcodecs.zlib",
-        "numcodecs.zstd", "numcodecs.crc32c"}) {
+  for (const char* name : {"bytes", "endian", "transpose", "blosc", "gzip", "zlib", "zstd",
+                           "crc32c", "sharding_indexed", "numcodecs.blosc", "numcodecs.gzip",
+                           "numcodecs.zlib", "numcodecs.zstd", "numcodecs.crc32c"}) {
     EXPECT_NE(find_codec(name), nullptr) << name;
   }
 }

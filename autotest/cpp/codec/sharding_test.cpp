@@ -200,15 +200,16 @@ TEST(Sharding, AnInnerChunkOfAnotherSizeIsAnErrorThatNamesIt) {
 
 void expect_refused(std::string_view configuration, std::string_view problem) {
   const std::string codecs = codec_list({codec("sharding_indexed", configuration)});
-  EXPECT_ERROR(make_chain(codecs, spec_of({4, 6}, kInt16)), "codec \"sharding_indexed\": ",
-               problem);
+  EXPECT_ERROR(make_chain(codecs, spec_of({4, 6}, kInt16)),
+               "codec \"sharding_indexed\": ", problem);
 }
 
 TEST(Sharding, RefusesConfigurationsThatAreNone) {
   const std::string lists = R"("codecs": )" + kPlain + R"(, "index_codecs": )" + kPlain;
   expect_refused(lists, "\"chunk_shape\" is missing");
   expect_refused(R"("chunk_shape": 2, )" + lists, "\"chunk_shape\" is an integer");
-  expect_refused(R"("chunk_shape": [2], )" + lists, "\"chunk_shape\" has 1 dimensions, the shard 2");
+  expect_refused(R"("chunk_shape": [2], )" + lists,
+                 "\"chunk_shape\" has 1 dimensions, the shard 2");
   expect_refused(R"("chunk_shape": [2, 0], )" + lists, "inner chunk length 0 of dimension 1");
   expect_refused(R"("chunk_shape": [3, 3], )" + lists, "inner chunk length 3 of dimension 0");
   expect_refused(R"("chunk_shape": [8, 6], )" + lists, "does not divide the shard's, 4");
@@ -228,16 +229,17 @@ TEST(Sharding, RefusesConfigurationsThatAreNone) {
 }
 
 TEST(Sharding, RefusesAnIndexWhoseSizeIsNotFixed) {
-  expect_refused(R"("chunk_shape": [2, 3], "codecs": )" + kPlain + R"(, "index_codecs": )" +
-                     kGzipped,
-                 "\"index_codecs\" do not give an index of fixed size");
+  expect_refused(
+      R"("chunk_shape": [2, 3], "codecs": )" + kPlain + R"(, "index_codecs": )" + kGzipped,
+      "\"index_codecs\" do not give an index of fixed size");
 }
 
 TEST(Sharding, TheIndexStandsAtTheEndUnlessItIsSaidOtherwise) {
-  const CodecChain chain = make_chain(
-      codec_list({codec("sharding_indexed", R"("chunk_shape": [1], "codecs": ["bytes"],
-                                               "index_codecs": )" + kPlain)}),
-      spec_of({2}));
+  const CodecChain chain =
+      make_chain(codec_list({codec("sharding_indexed", R"("chunk_shape": [1], "codecs": ["bytes"],
+                                               "index_codecs": )" +
+                                                           kPlain)}),
+                 spec_of({2}));
   EXPECT_TRUE(chain.sharding()->index_at_end());
 }
 
@@ -253,8 +255,8 @@ TEST(Sharding, InnerChunksOfOneElementEachRoundTripCompressed) {
 
 TEST(Sharding, ChunksOfAZeroLengthHaveNoInnerChunks) {
   for (const Shape& inner : {Shape{0, 3}, Shape{5, 3}}) {
-    const CodecChain chain = make_chain(
-        codec_list({sharding_codec(inner, kPlain, index_codecs())}), spec_of({0, 6}, kInt16));
+    const CodecChain chain = make_chain(codec_list({sharding_codec(inner, kPlain, index_codecs())}),
+                                        spec_of({0, 6}, kInt16));
     EXPECT_EQ(chain.encode({}).size(), 4);
     EXPECT_EQ(chain.decode(chain.encode({}).span()).size(), 0);
   }

@@ -55,12 +55,20 @@ TEST(Convert, OtherThanNumbersHaveNone) {
 }
 
 TEST(Convert, EveryPairOfNumericTypesHasAConverterThatKeepsSmallNumbers) {
-  const std::vector<DataType> types{
-      type_of<bool>(),          type_of<std::int8_t>(),        type_of<std::int16_t>(),
-      type_of<std::int32_t>(),  type_of<std::int64_t>(),       type_of<std::uint8_t>(),
-      type_of<std::uint16_t>(), type_of<std::uint32_t>(),      type_of<std::uint64_t>(),
-      type_of<Half>(),          type_of<float>(),              type_of<double>(),
-      type_of<std::complex<float>>(), type_of<std::complex<double>>()};
+  const std::vector<DataType> types{type_of<bool>(),
+                                    type_of<std::int8_t>(),
+                                    type_of<std::int16_t>(),
+                                    type_of<std::int32_t>(),
+                                    type_of<std::int64_t>(),
+                                    type_of<std::uint8_t>(),
+                                    type_of<std::uint16_t>(),
+                                    type_of<std::uint32_t>(),
+                                    type_of<std::uint64_t>(),
+                                    type_of<Half>(),
+                                    type_of<float>(),
+                                    type_of<double>(),
+                                    type_of<std::complex<float>>(),
+                                    type_of<std::complex<double>>()};
   for (const DataType& from : types) {
     for (const DataType& to : types) {
       if (from == to) continue;

@@ -90,9 +90,9 @@ TEST_F(BadInput, BrokenJson) {
 }
 
 TEST_F(BadInput, WrongTypesInJson) {
-  for (const char* member : {"zarr_format", "node_type", "shape", "data_type", "chunk_grid",
-                             "chunk_key_encoding", "fill_value", "codecs", "attributes",
-                             "dimension_names", "storage_transformers"}) {
+  for (const char* member :
+       {"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",
+        "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers"}) {
     for (const char* json : {"7.5", "\"text\"", "{}", "[[]]", "true"}) {
       Json changed = document();
       const Json wrong = parse_json(json);
@@ -246,8 +246,8 @@ TEST_F(BadInput, ChunkShapeWithAZero) {
 
 TEST_F(BadInput, ChunkShapeWithAnOverflowingProduct) {
   const std::uint64_t large = std::uint64_t{1} << 32;
-  for (const Shape& chunk_shape : {Shape{large, large}, Shape{UINT64_MAX, 1}, Shape{large, large / 4},
-                                   Shape{UINT64_MAX, UINT64_MAX}}) {
+  for (const Shape& chunk_shape : {Shape{large, large}, Shape{UINT64_MAX, 1},
+                                   Shape{large, large / 4}, Shape{UINT64_MAX, UINT64_MAX}}) {
     Json changed = document();
     changed["chunk_grid"]["configuration"]["chunk_shape"] = chunk_shape;
     put_document(*store_, "bad", changed);
@@ -322,7 +322,8 @@ TEST_F(BadInput, AMillionNestedGroupsInConsolidatedMetadata) {
   Json root = group;
   root["consolidated_metadata"] = {
       {"kind", "inline"},
-      {"metadata", {{path, group}, {"good", parse_json(store_->get("good/zarr.json", kNoSizeLimit)->text())}}}};
+      {"metadata",
+       {{path, group}, {"good", parse_json(store_->get("good/zarr.json", kNoSizeLimit)->text())}}}};
   put_document(*store_, "", root);
   std::vector<std::string> problems;
   const Hierarchy hierarchy(

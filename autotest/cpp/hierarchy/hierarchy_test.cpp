@@ -58,12 +58,12 @@ std::shared_ptr<MemoryStore> make_v3_tree() {
 std::shared_ptr<MemoryStore> make_consolidated_v2_tree() {
   auto store = make_v2_tree();
   Json metadata = Json::object();
-  for (const char* key : {".zgroup", ".zattrs", "b/.zgroup", "b/a/.zarray", "a/.zarray",
-                          "a/.zattrs"}) {
+  for (const char* key :
+       {".zgroup", ".zattrs", "b/.zgroup", "b/a/.zarray", "a/.zarray", "a/.zattrs"}) {
     metadata[key] = parse_json(store->get(key, kNoSizeLimit)->text());
   }
-  store->put(".zmetadata", bytes_of(dump_json(Json{{"zarr_consolidated_format", 1},
-                                                   {"metadata", metadata}})));
+  store->put(".zmetadata",
+             bytes_of(dump_json(Json{{"zarr_consolidated_format", 1}, {"metadata", metadata}})));
   return store;
 }
 
@@ -236,9 +236,8 @@ TEST(Hierarchy, ConsolidatedMetadataThatIsNotRightIsReportedAndNotUsed) {
     const auto store = make_v2_tree();
     store->put(".zmetadata", bytes_of(text));
     std::vector<std::string> problems;
-    const Hierarchy hierarchy(store, {.on_problem = [&](const std::string& problem) {
-                                problems.push_back(problem);
-                              }});
+    const Hierarchy hierarchy(
+        store, {.on_problem = [&](const std::string& problem) { problems.push_back(problem); }});
     EXPECT_FALSE(hierarchy.is_consolidated());
     EXPECT_EQ(describe(hierarchy.children("")), "a array; b group; ");
     ASSERT_EQ(problems.size(), 1);

@@ -19,8 +19,8 @@ TEST(NamedConfiguration, HasANameAndAConfiguration) {
 }
 
 TEST(NamedConfiguration, MayBeANameAlone) {
-  for (const char* json : {R"("crc32c")", R"({"name": "crc32c"})",
-                           R"({"name": "crc32c", "configuration": null})"}) {
+  for (const char* json :
+       {R"("crc32c")", R"({"name": "crc32c"})", R"({"name": "crc32c", "configuration": null})"}) {
     const NamedConfiguration codec = parsed(json);
     EXPECT_EQ(codec.name, "crc32c");
     EXPECT_EQ(codec.configuration, Json::object());

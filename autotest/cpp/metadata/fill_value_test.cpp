@@ -135,9 +135,9 @@ TEST(FillValue, OfFloatsAsText) {
 }
 
 TEST(FillValue, OfFloatsRefusesWhatIsNone) {
-  expect_refused(kFloat32, {"\"\"", "\"x\"", "\"1.5x\"", "\"0x7fc0000\"", "\"0x7fc000001\"",
-                            "\"0x7fc0000g\"", "\"0x\"", "\"0x-7fc0000\"", "true", "{}", "[]",
-                            "[1,2]", "null"});
+  expect_refused(kFloat32,
+                 {"\"\"", "\"x\"", "\"1.5x\"", "\"0x7fc0000\"", "\"0x7fc000001\"", "\"0x7fc0000g\"",
+                  "\"0x\"", "\"0x-7fc0000\"", "true", "{}", "[]", "[1,2]", "null"});
 }
 
 TEST(FillValue, ANumberThatIsTooLargeForAFloatIsInfinite) {

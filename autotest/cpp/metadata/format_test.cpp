@@ -117,8 +117,8 @@ TEST(V2Format, ConsolidatedMetadataOfAnotherKindIsRefusedByName) {
 
 TEST(V3Format, ANodeIsOneDocument) {
   Documents documents{{"a/zarr.json", kV3Array}, {"zarr.json", kV3Group}};
-  EXPECT_TRUE(std::holds_alternative<ArrayMetadata>(
-      *v3_format().read_node(documents.source(), "a")));
+  EXPECT_TRUE(
+      std::holds_alternative<ArrayMetadata>(*v3_format().read_node(documents.source(), "a")));
   EXPECT_TRUE(
       std::holds_alternative<GroupMetadata>(*v3_format().read_node(documents.source(), "")));
   EXPECT_FALSE(v3_format().read_node(documents.source(), "b"));

@@ -121,9 +121,9 @@ TEST(V2Array, EveryTypeString) {
 }
 
 TEST(V2Array, OtherTypeStringsAreRefusedByName) {
-  for (const char* dtype : {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c4", "b2", "|S0", "<U0",
-                            "|O", "<M8[s]", "<x4", "<i4x", "<i-4", "|S99999999999999999999",
-                            "|S4294967296", "<U1073741824"}) {
+  for (const char* dtype :
+       {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c4", "b2", "|S0", "<U0", "|O", "<M8[s]",
+        "<x4", "<i4x", "<i-4", "|S99999999999999999999", "|S4294967296", "<U1073741824"}) {
     EXPECT_ERROR(type_of(dtype), "the data type \"" + std::string(dtype) + "\" is not supported");
   }
 }

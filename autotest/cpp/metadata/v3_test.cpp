@@ -168,9 +168,9 @@ TEST(V3Group, AnUnknownMemberIsRefusedByNameUnlessItNeedNotBeUnderstood) {
 }
 
 TEST(V3Group, AttributesOfAWrongKindAreNamed) {
-  EXPECT_ERROR(parse_v3_node(
-                   parse_json(R"({"zarr_format": 3, "node_type": "group", "attributes": 7})"), ""),
-               "\"attributes\" is an integer");
+  EXPECT_ERROR(
+      parse_v3_node(parse_json(R"({"zarr_format": 3, "node_type": "group", "attributes": 7})"), ""),
+      "\"attributes\" is an integer");
 }
 
 TEST(V3DataType, ExtensionsOfFixedLength) {

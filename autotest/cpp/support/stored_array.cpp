@@ -26,8 +26,8 @@ Bytes stored_chunk(const ArrayMetadata& metadata, const CodecChain& chain, const
       element[axis] = chunk[axis] * metadata.chunk_shape[axis] + index[i];
       is_inside = is_inside && element[axis] < metadata.shape[axis];
     }
-    const std::byte* source = is_inside ? values.data() + offset_of(element, array_strides)
-                                        : metadata.fill_value->data();
+    const std::byte* source =
+        is_inside ? values.data() + offset_of(element, array_strides) : metadata.fill_value->data();
     std::memcpy(bytes.data() + offset_of(index, stored_strides), source, item_size);
   });
   return bytes;
@@ -46,15 +46,15 @@ bool is_filled_with(const Bytes& chunk, const Bytes& fill) {
 
 Json array_document(const Shape& shape, const Shape& chunk_shape, std::string_view type,
                     std::string_view codecs, std::string_view fill_value) {
-  return Json{{"zarr_format", 3},
-              {"node_type", "array"},
-              {"shape", shape},
-              {"data_type", parse_json(type)},
-              {"chunk_grid",
-               {{"name", "regular"}, {"configuration", {{"chunk_shape", chunk_shape}}}}},
-              {"chunk_key_encoding", {{"name", "default"}}},
-              {"fill_value", parse_json(fill_value)},
-              {"codecs", parse_json(codecs)}};
+  return Json{
+      {"zarr_format", 3},
+      {"node_type", "array"},
+      {"shape", shape},
+      {"data_type", parse_json(type)},
+      {"chunk_grid", {{"name", "regular"}, {"configuration", {{"chunk_shape", chunk_shape}}}}},
+      {"chunk_key_encoding", {{"name", "default"}}},
+      {"fill_value", parse_json(fill_value)},
+      {"codecs", parse_json(codecs)}};
 }
 
 std::string codec(std::string_view name, std::string_view configuration) {
