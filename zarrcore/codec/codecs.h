@@ -15,4 +15,7 @@ Codec make_transpose(const Json& configuration, const ChunkSpec& spec);
 Codec make_zlib(const Json& configuration, const ChunkSpec& spec);
 Codec make_zstd(const Json& configuration, const ChunkSpec& spec);
 
+// Gives integers of `bits` bits, each in the low bits of a byte, the value of the whole byte.
+void extend_narrow_integers(MutableByteSpan elements, std::uint8_t bits, bool is_signed);
+
 }  // namespace zarrcore
