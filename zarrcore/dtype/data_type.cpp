@@ -1,5 +1,7 @@
 #include "zarrcore/dtype/data_type.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -70,6 +72,14 @@ bool DataType::operator==(const DataType& other) const {
 
 DataType DataType::value_type() const {
   return is_time() ? DataType{TypeKind::signed_integer, 8} : *this;
+}
+
+std::optional<std::string_view> find_time_unit(std::string_view name) {
+  static constexpr std::array<std::string_view, 15> kUnits{
+      "generic", "Y",  "M",  "W",  "D",  "h",  "m", "s",
+      "ms",      "us", "\u03bcs", "ns", "ps", "fs", "as"};
+  const auto unit = std::find(kUnits.begin(), kUnits.end(), name);
+  return unit == kUnits.end() ? std::nullopt : std::optional(*unit);
 }
 
 DataType make_structure(std::vector<Field> fields) {

@@ -50,11 +50,14 @@ enum class FloatFormat : std::uint8_t {
 
 // Of datetimes: `count` times a NumPy unit ("ns", "D"…; "generic" when there is none).
 struct TimeUnit {
-  std::string name = "generic";
+  std::string_view name = "generic";  // of the constant list, see find_time_unit()
   std::int64_t count = 1;
 
   bool operator==(const TimeUnit&) const = default;
 };
+
+// The unit of this name in the list of NumPy's units, or nothing when it is not there.
+std::optional<std::string_view> find_time_unit(std::string_view name);
 
 struct Field;
 

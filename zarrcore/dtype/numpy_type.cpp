@@ -1,7 +1,6 @@
 #include "zarrcore/dtype/numpy_type.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <initializer_list>
 
@@ -54,19 +53,13 @@ std::optional<TimeUnit> parse_time_unit(std::string_view text) {
   const auto [stop, error] =
       std::from_chars(text.data(), text.data() + text.size(), unit.count);
   if (error == std::errc()) text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
-  if (!is_time_unit_name(text) || unit.count < 1) return std::nullopt;
-  unit.name = text;
+  const auto name = find_time_unit(text);
+  if (!name || unit.count < 1) return std::nullopt;
+  unit.name = *name;
   return unit;
 }
 
 }  // namespace
-
-bool is_time_unit_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 15> kUnits{
-      "generic", "Y",  "M",  "W",  "D",  "h",  "m", "s",
-      "ms",      "us", "μs", "ns", "ps", "fs", "as"};
-  return std::find(kUnits.begin(), kUnits.end(), name) != kUnits.end();
-}
 
 std::optional<NumpyType> parse_numpy_type(std::string_view text) {
   if (const auto named = parse_type_name(text); named && named->kind != TypeKind::raw) {

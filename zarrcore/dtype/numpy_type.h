@@ -18,7 +18,4 @@ struct NumpyType {
 // Nothing when `text` is not a type of fixed size that has a counterpart.
 std::optional<NumpyType> parse_numpy_type(std::string_view text);
 
-// NumPy's time units, which v3 uses as well ("ns", "D", "generic"…).
-bool is_time_unit_name(std::string_view name);
-
 }  // namespace zarrcore
