@@ -52,8 +52,11 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   inner_count_ = checked_product(inner_grid_).value_or(UINT64_MAX);
   inner_chain_ = std::make_unique<const CodecChain>(parse_codecs(configuration, "codecs"), inner);
 
-  ChunkSpec index{inner_grid_, {TypeKind::unsigned_integer, 8}, std::vector<std::byte>(8)};
+  ChunkSpec index;
+  index.shape = inner_grid_;
   index.shape.push_back(2);
+  index.data_type = {TypeKind::unsigned_integer, sizeof(std::uint64_t)};
+  index.fill_value.resize(sizeof(std::uint64_t));
   index_chain_ =
       std::make_unique<const CodecChain>(parse_codecs(configuration, "index_codecs"), index);
   const auto index_size = index_chain_->encoded_size();
