@@ -76,7 +76,7 @@ Codec make_astype(const Json& configuration, const ChunkSpec& spec) {
   const NumpyType decoded = numpy_type_option(configuration, "decode_dtype", {spec.data_type});
   const NumpyType encoded = numpy_type_option(configuration, "encode_dtype", decoded);
   if (is_text(decoded.type) && is_text(encoded.type)) {
-    return std::make_unique<TextFilter>(decoded, encoded);
+    return std::unique_ptr<const Filter>(std::make_unique<TextFilter>(decoded, encoded));
   }
   return make_pipeline_filter("astype", decoded, encoded,
                               NumpyPipeline(decoded.type).cast(encoded.type),

@@ -31,7 +31,9 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
     const CodecFactory make = find_codec(metadata.name);
     if (make == nullptr) {
       if (!metadata.must_understand) continue;
-      throw Error("the codec \"" + metadata.name + "\" is not supported");
+      const std::string reason(refusal_reason(metadata.name));
+      throw Error("the codec \"" + metadata.name + "\" is not supported" +
+                  (reason.empty() ? "" : ": " + reason));
     }
     with_context([&] { return "codec \"" + metadata.name + "\""; },
                  [&] {

@@ -152,7 +152,7 @@ class DeltaFilter final : public ElementFilter {
 Codec make_delta(const Json& configuration, const ChunkSpec& spec) {
   const NumpyType decoded = numpy_type_option(configuration, "dtype", {spec.data_type});
   const NumpyType encoded = numpy_type_option(configuration, "astype", decoded);
-  return std::make_unique<DeltaFilter>(decoded, encoded);
+  return std::unique_ptr<const Filter>(std::make_unique<DeltaFilter>(decoded, encoded));
 }
 
 }  // namespace zarrcore

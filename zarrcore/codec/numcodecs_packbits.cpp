@@ -80,7 +80,7 @@ class NumcodecsPackbitsFilter final : public Filter {
 }  // namespace
 
 Codec make_numcodecs_packbits(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
-  return std::make_unique<NumcodecsPackbitsFilter>();
+  return std::unique_ptr<const Filter>(std::make_unique<NumcodecsPackbitsFilter>());
 }
 
 }  // namespace zarrcore

@@ -9,7 +9,7 @@
 namespace zarrcore {
 namespace {
 
-constexpr DataType kFloat64{TypeKind::floating, 8};
+const DataType kFloat64{TypeKind::floating, 8};
 
 bool is_integer(const DataType& type) {
   return type.kind == TypeKind::signed_integer || type.kind == TypeKind::unsigned_integer;

@@ -126,9 +126,9 @@ NumpyPipeline& NumpyPipeline::multiply(const Json& number) {
 }
 
 NumpyPipeline& NumpyPipeline::divide(const Json& number) {
-  constexpr DataType kFloat64{TypeKind::floating, 8};
   const bool is_float = type().kind == TypeKind::floating;
-  append<Divide>(is_float ? promote_numpy_type(type(), number) : kFloat64, number);
+  append<Divide>(
+      is_float ? promote_numpy_type(type(), number) : DataType{TypeKind::floating, 8}, number);
   return *this;
 }
 

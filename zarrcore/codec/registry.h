@@ -19,4 +19,7 @@ using CodecFactory = Codec (*)(const Json& configuration, const ChunkSpec& spec)
 // Null when no codec has this name.
 CodecFactory find_codec(std::string_view name);
 
+// Why a codec that is known by name is not supported; empty for others.
+std::string_view refusal_reason(std::string_view name);
+
 }  // namespace zarrcore

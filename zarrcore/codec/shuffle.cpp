@@ -79,8 +79,8 @@ Codec make_shuffle(const Json& configuration, const ChunkSpec& spec) {
   const std::int64_t element_size =
       integer_option(configuration, "elementsize", static_cast<std::int64_t>(item_size));
   // Like numcodecs, for which less than one is one.
-  return std::make_unique<ShuffleFilter>(
-      item_size, element_size < 1 ? 1 : static_cast<std::uint64_t>(element_size));
+  return std::unique_ptr<const Filter>(std::make_unique<ShuffleFilter>(
+      item_size, element_size < 1 ? 1 : static_cast<std::uint64_t>(element_size)));
 }
 
 }  // namespace zarrcore

@@ -162,4 +162,25 @@ std::uint16_t encode_small_float(FloatFormat format, double value) {
   return static_cast<std::uint16_t>(sign | code);
 }
 
+FloatLimits float_limits(const DataType& type) {
+  const FloatFormat format = type.float_format;
+  if (format == FloatFormat::ieee && type.item_size == 8) {
+    constexpr double kLargest = std::numeric_limits<double>::max();
+    return {53, -1074, -kLargest, kLargest, true, true};
+  }
+  if (format == FloatFormat::ieee && type.item_size == 4) {
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    return {24, -149, -kLargest, kLargest, true, true};
+  }
+  if (format == FloatFormat::float8_e8m0fnu) return {1, -127, 0x1p-127, 0x1p127, false, true};
+  const Layout layout = layout_of(format);
+  const double largest = decode_small_float(format, largest_code(layout));
+  return {layout.mantissa_bits + 1,
+          1 - layout.bias - layout.mantissa_bits,
+          -largest,
+          largest,
+          layout.specials == Specials::ieee,
+          layout.specials != Specials::none};
+}
+
 }  // namespace zarrcore

@@ -15,4 +15,18 @@ float decode_small_float(FloatFormat format, std::uint16_t bits);
 // without infinities NaN, and in those without NaN the largest number.
 std::uint16_t encode_small_float(FloatFormat format, double value);
 
+// What the numbers of a float type are: multiples of 2^min_exponent with at most `precision` bits, from
+// `lowest` to `largest`.
+struct FloatLimits {
+  int precision;
+  int min_exponent;
+  double lowest;
+  double largest;
+  bool has_infinity;
+  bool has_nan;
+};
+
+// Of any type of the kind `floating`, IEEE's included.
+FloatLimits float_limits(const DataType& type);
+
 }  // namespace zarrcore
