@@ -163,6 +163,21 @@ GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo*
   return new RasterDataset(std::move(view), info->pszFilename, subdataset);
 }
 
+bool is_array(const Session& session, const std::string& name) {
+  const auto node = session.hierarchy().node(session.node_path(name));
+  return node && std::holds_alternative<zarrcore::ArrayMetadata>(*node);
+}
+
+// Numbers after a name that no array has are the end of the name, if that makes it one's.
+ConnectionString settle_name(const Session& session, const ConnectionString& connection) {
+  ConnectionString longer = connection;
+  while (!longer.slice.empty() && !is_array(session, *longer.array)) {
+    *longer.array += ':' + std::to_string(longer.slice.front());
+    longer.slice.erase(longer.slice.begin());
+  }
+  return is_array(session, *longer.array) ? longer : connection;
+}
+
 std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
   const std::string path = session.node_path(name);
   const auto node = session.hierarchy().node(path);
@@ -176,7 +191,8 @@ std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
 GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
                          const ConnectionString& connection) {
   if (connection.array) {
-    return open_array(find_array(session, *connection.array), info, connection,
+    const ConnectionString settled = settle_name(session, connection);
+    return open_array(find_array(session, *settled.array), info, settled,
                       !session.root_is_array());
   }
   const auto candidates = find_candidates(session, flag(info, "LIST_ALL_ARRAYS", "NO"));

@@ -37,11 +37,15 @@ void check_absence(const std::string& path) {
     case VSIE_AWSBucketNotFound:
       break;
     case VSIE_HttpError:
-      if (message.find("404") != std::string::npos || message.find("410") != std::string::npos) {
+      // After the code may stand what the server wrote, with any number in it.
+      if (message.starts_with("HTTP response code: 404") ||
+          message.starts_with("HTTP response code: 410")) {
         return;
       }
       [[fallthrough]];
     default:
+      // GDAL would remember the file as absent and not say why the next time.
+      VSICurlPartialClearCache(path.c_str());
       throw Error(message.empty() ? "cannot be opened" : message);
   }
   VSIStatBufL status;

@@ -179,12 +179,13 @@ Json parse_json(std::string_view text) {
     if (preparer.has_bare_words()) restore_bare_words(value);
     return value;
   } catch (const Json::exception& exception) {
-    // The library's text starts with its own exception number in brackets.
-    std::string_view reason = exception.what();
-    if (const auto end = reason.find("] "); end != std::string_view::npos) {
-      reason.remove_prefix(end + 2);
-    }
-    throw Error("not valid JSON: " + std::string(reason));
+    // The library's text starts with its own exception number in brackets, and quotes what it read,
+    // which may be no UTF-8.
+    std::string reason = exception.what();
+    if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
+    std::replace_if(
+        reason.begin(), reason.end(), [](char c) { return static_cast<signed char>(c) < 0; }, '?');
+    throw Error("not valid JSON: " + reason);
   }
 }
 

@@ -150,7 +150,7 @@ TEST(ShardedArray, MissingShardsAndInnerChunksAreFillValues) {
   const auto store = std::make_shared<ObservedStore>(memory);
   const std::string codecs = codec_list({sharding_codec({10, 10}, kPlain, index_codecs())});
   write_array(*memory, "", array_document(kShape, {100, 100}, "\"uint8\"", codecs, "7"), values);
-  EXPECT_FALSE(memory->get("c/0/0"));
+  EXPECT_FALSE(memory->get("c/0/0", kNoSizeLimit));
   const auto array = open_array(store);
   for (const std::size_t threads : {1, 2}) {
     EXPECT_EQ(read(*array, everything(kShape), {.threads = threads}), values);

@@ -8,6 +8,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/stored_array.h"
+#include "zarrcore/base/endian.h"
 
 namespace zarrcore::test {
 namespace {
@@ -28,8 +29,8 @@ Bytes sample_shard() {
   return random_bytes(random, 48);
 }
 
-std::uint64_t number_at(ByteSpan bytes, std::size_t offset, Endian endian = Endian::little) {
-  return load_integer<std::uint64_t>(bytes.data() + offset, endian);
+std::uint64_t number_at(ByteSpan bytes, std::size_t offset) {
+  return load_integer<std::uint64_t>(bytes.data() + offset, Endian::little);
 }
 
 TEST(Sharding, TheIndexStandsWhereItIsSaidTo) {

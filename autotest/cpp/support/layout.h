@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "autotest/cpp/support/bytes.h"
 #include "zarrcore/base/strided.h"

@@ -1,0 +1,311 @@
+"""Stores in GDAL's virtual file systems: in memory, in archives, and on a web server."""
+import shutil
+import socket
+import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal
+from stores import BYTES, GZIP, ZSTD, sharding, write_array, write_group
+from test_multidim import consolidate_v3
+
+DATA = np.arange(40 * 60, dtype="i4").reshape(40, 60)
+SHARDED = [sharding((5, 10), [BYTES, ZSTD])]
+
+
+@pytest.fixture(params=["v2", "v3", "v3 sharded"])
+def store(request, tmp_path):
+    path = tmp_path / "some.zarr"
+    write_store(path, request.param)
+    return path
+
+
+def write_store(path, kind):
+    """The array /sub/a with DATA and coordinates, consolidated so that it needs no listing."""
+    if kind == "v2":
+        root = zarr.open_group(str(path), "w")
+        array = root.create_dataset("sub/a", data=DATA, chunks=(20, 20), fill_value=-1)
+        array.attrs["_ARRAY_DIMENSIONS"] = ["y", "x"]
+        zarr.consolidate_metadata(str(path))
+        return
+    write_group(path)
+    write_group(path / "sub")
+    codecs = SHARDED if "sharded" in kind else [BYTES, GZIP]
+    write_array(path / "sub/a", DATA, (20, 20), codecs, fill_value=-1, names=["y", "x"])
+    consolidate_v3(path)
+
+
+def copy_to_memory(path, name):
+    gdal.Mkdir(name, 0o755)
+    for file in sorted(path.rglob("*")):
+        copy = f"{name}/{file.relative_to(path)}"
+        if file.is_dir():
+            gdal.Mkdir(copy, 0o755)
+        else:
+            gdal.FileFromMemBuffer(copy, file.read_bytes())
+
+
+def assert_reads(path):
+    """Both APIs, whole and in part."""
+    dataset = gdal.Open(path)
+    assert dataset.GetDriver().ShortName == "Zarr"
+    np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
+    root = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    array = root.OpenMDArrayFromFullname("/sub/a")
+    got = array.ReadAsArray([39, 3], [20, 9], [-2, 6])
+    np.testing.assert_array_equal(got, DATA[::-2][:20, 3::6][:, :9])
+
+
+# --- Memory and archives -------------------------------------------------------------------------
+
+def test_memory(store):
+    copy_to_memory(store, "/vsimem/some.zarr")
+    try:
+        for name in ("/vsimem/some.zarr", 'ZARR:"/vsimem/some.zarr":/sub/a',
+                     "/vsimem/some.zarr/sub/a"):
+            dataset = gdal.Open(name)
+            np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
+        assert_reads('ZARR:"/vsimem/some.zarr"')
+    finally:
+        gdal.RmdirRecursive("/vsimem/some.zarr")
+
+
+def test_memory_without_consolidated_metadata():
+    """Groups are found by listing folders."""
+    root = "/vsimem/listed"
+    for name in ("", "/one", "/one/two", "/three", "/not_a_node"):
+        gdal.Mkdir(root + name, 0o755)
+        document = "file" if "not" in name else ".zgroup"
+        gdal.FileFromMemBuffer(f"{root}{name}/{document}", b'{"zarr_format": 2}')
+    try:
+        top = gdal.OpenEx(root, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        assert top.GetGroupNames() == ["one", "three"]
+        assert top.OpenGroup("one").GetGroupNames() == ["two"]
+    finally:
+        gdal.RmdirRecursive(root)
+
+
+@pytest.mark.parametrize("archive", ["zip", "tar", "gztar"])
+def test_archive(store, tmp_path, archive):
+    file = shutil.make_archive(str(tmp_path / "packed"), archive, store.parent, store.name)
+    prefix = "/vsizip/" if archive == "zip" else "/vsitar/"
+    assert_reads(f'ZARR:"{prefix}{file}/some.zarr"')
+    assert_reads(f"{prefix}{file}/some.zarr")
+
+
+def test_archive_of_the_store_itself(store, tmp_path):
+    file = shutil.make_archive(str(tmp_path / "packed.zarr"), "zip", store)
+    assert_reads(f"/vsizip/{file}")
+
+
+def test_archive_of_the_archive(store, tmp_path):
+    inner = shutil.make_archive(str(tmp_path / "inner"), "zip", store)
+    with tarfile.open(tmp_path / "outer.tar", "w") as tar:
+        tar.add(inner, "inner.zip")
+    assert_reads(f'ZARR:"/vsizip/{{/vsitar/{tmp_path}/outer.tar/inner.zip}}"')
+
+
+def test_damaged_archive(store, tmp_path):
+    """An entry that does not unpack is no absent chunk."""
+    file = shutil.make_archive(str(tmp_path / "packed"), "zip", store)
+    with zarr.ZipStore(file, mode="r") as packed:
+        (chunk,) = [i for i in packed.zf.infolist() if i.filename in ("sub/a/1.2", "sub/a/c/1/2")]
+    content = bytearray(open(file, "rb").read())
+    content[chunk.header_offset : chunk.header_offset + 4] = b"\0\0\0\0"
+    open(file, "wb").write(content)
+    array = gdal.Open(f"/vsizip/{file}")
+    np.testing.assert_array_equal(array.ReadAsArray(0, 0, 40, 40), DATA[:, :40])
+    with pytest.raises(RuntimeError, match=chunk.filename):
+        array.ReadAsArray(40, 20, 1, 1)
+
+
+# --- HTTP ----------------------------------------------------------------------------------------
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves `server.root`, whole files and ranges, but answers `server.faults` where they match."""
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        self.server.requests.append((self.path, dict(self.headers)))
+        for part, status in self.server.faults.items():
+            if part in self.path:
+                return self.fail(status)
+        file = self.server.root / self.path.lstrip("/")
+        if not file.is_file():
+            return self.fail(404)
+        content = file.read_bytes()
+        status = 200
+        if wanted := self.headers.get("Range"):
+            first, last = wanted.removeprefix("bytes=").split("-")
+            if int(first) >= len(content):
+                return self.fail(416)
+            status, size = 206, len(content)
+            content = content[int(first) : int(last) + 1 if last else None]
+        self.send_response(status)
+        if status == 206:
+            self.send_header("Content-Range", f"bytes {first}-{int(first) + len(content) - 1}/{size}")
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def fail(self, status):
+        """Status 0 hangs up without a word."""
+        if status == 0:
+            return
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+HTTP_OPTIONS = {
+    "GDAL_DISABLE_READDIR_ON_OPEN": "EMPTY_DIR",
+    "GDAL_HTTP_PROXY": "",
+    "GDAL_HTTP_TIMEOUT": "20",
+    "GDAL_HTTP_MAX_RETRY": "0",
+    "CPL_VSIL_CURL_USE_HEAD": "YES",
+}
+
+
+def start_server():
+    """On a port whose number, in the text of an error, must not be taken for the status 404."""
+    for port in range(40400, 40500):
+        try:
+            return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        except OSError:
+            continue
+    pytest.fail("the ports 40400 to 40499 are all in use")
+
+
+@pytest.fixture
+def server(store, tmp_path, monkeypatch):
+    """A running server, its address in `url`."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server = start_server()
+    server.root, server.faults, server.requests = tmp_path, {}, []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    for name, value in HTTP_OPTIONS.items():
+        gdal.SetConfigOption(name, value)
+    yield server
+    for name in HTTP_OPTIONS:
+        gdal.SetConfigOption(name, None)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    gdal.VSICurlClearCache()
+
+
+def chunk_part(store, row, column):
+    """What the URL of a chunk contains."""
+    separator, start = (".", "a/") if (store / ".zgroup").exists() else ("/", "a/c/")
+    return f"{start}{row}{separator}{column}"
+
+
+def chunk_file(store, row, column):
+    return store / "sub" / chunk_part(store, row, column)
+
+
+def requested_keys(server):
+    """What was asked of the store; beside it GDAL looks for files of its own."""
+    paths = {path for path, _ in server.requests}
+    return {p.removeprefix("/some.zarr/") for p in paths if p.startswith("/some.zarr/")}
+
+
+def open_remote(server):
+    root = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/some.zarr"', gdal.OF_MULTIDIM_RASTER)
+    return root.GetRootGroup().OpenMDArrayFromFullname("/sub/a")
+
+
+def test_http(server):
+    assert_reads(f"/vsicurl/{server.url}/some.zarr")
+    assert_reads(f'ZARR:"/vsicurl/{server.url}/some.zarr"')
+
+
+def test_http_window(server, store):
+    """Nothing is asked of chunks outside the window."""
+    array = open_remote(server)
+    server.requests.clear()
+    np.testing.assert_array_equal(array.ReadAsArray([21, 5], [4, 10]), DATA[21:25, 5:15])
+    assert requested_keys(server) == {f"sub/{chunk_part(store, 1, 0)}"}
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_http_absent_chunk(server, store, status):
+    server.faults[chunk_part(store, 1, 2)] = status
+    want = DATA.copy()
+    want[20:, 40:] = -1
+    np.testing.assert_array_equal(open_remote(server).ReadAsArray(), want)
+
+
+@pytest.mark.parametrize("status", [500, 503, 403, 401, 0])
+def test_http_fault(server, store, status):
+    """A chunk that cannot be had is a failure that names it; the others still read."""
+    part = chunk_part(store, 1, 2)
+    server.faults[part] = status
+    array = open_remote(server)
+    np.testing.assert_array_equal(array.ReadAsArray([0, 0], [20, 60]), DATA[:20])
+    for _ in range(2):  # not from a cache of what is not there either
+        with pytest.raises(RuntimeError, match=part):
+            array.ReadAsArray()
+    dataset = gdal.Open(f"/vsicurl/{server.url}/some.zarr")
+    with pytest.raises(RuntimeError, match=part):
+        dataset.ReadAsArray()
+
+
+def test_http_server_gone(server, store):
+    array = open_remote(server)
+    server.shutdown()
+    server.server_close()
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", server.server_port)) != 0
+    with pytest.raises(RuntimeError, match=chunk_part(store, 0, 0)):
+        array.ReadAsArray([0, 0], [1, 1])
+
+
+@pytest.mark.parametrize("status", [500, 403, 0])
+def test_http_metadata_fault(server, status):
+    server.faults["some.zarr/"] = status
+    with pytest.raises(RuntimeError, match="some.zarr/zarr.json") as caught:
+        open_remote(server)
+    assert "no Zarr" not in str(caught.value)
+
+
+def test_http_nothing_there(server):
+    with pytest.raises(RuntimeError, match="other.zarr: there is no Zarr group or array"):
+        gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/other.zarr"')
+
+
+def test_http_short_shard(server, store):
+    """A server that sends less of a file than it has."""
+    file = chunk_file(store, 0, 1)
+    file.write_bytes(file.read_bytes()[:-7])
+    with pytest.raises(RuntimeError, match=chunk_part(store, 0, 1)):
+        open_remote(server).ReadAsArray()
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_http_options_reach_every_request(server, threads):
+    """Options that a program sets for its thread alone are used by the threads that work for it."""
+    array = open_remote(server)
+    server.requests.clear()
+    options = {"GDAL_HTTP_HEADERS": "X-Token: secret", "GDAL_NUM_THREADS": threads}
+    for name, value in options.items():
+        gdal.SetThreadLocalConfigOption(name, value)
+    try:
+        np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+    finally:
+        for name in options:
+            gdal.SetThreadLocalConfigOption(name, None)
+    assert len(requested_keys(server)) == 6
+    assert {headers.get("X-Token") for _, headers in server.requests} == {"secret"}
