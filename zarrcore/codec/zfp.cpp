@@ -175,7 +175,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
 
   // What the header says, which must fit the chunk.
   void read_header(ByteSpan encoded, Parameters& parameters, Shape& shape) const {
-    std::array<std::byte, ceil_divide(ZFP_HEADER_MAX_BITS, 64) * kWord + kWord> head{};
+    std::array<std::byte, (ZFP_HEADER_MAX_BITS / 64 + 2) * kWord> head{};
     std::copy_n(encoded.begin(), std::min(encoded.size(), head.size()), head.begin());
     const Stream stream(head);
     const Field field(zfp_field_alloc());
@@ -199,13 +199,14 @@ class ZfpCodec final : public ArrayToBytesCodec {
   std::size_t readable_size(std::size_t size, const Parameters& parameters,
                             const Shape& shape) const {
     const std::uint64_t blocks = block_count(shape);
-    // Each block has at least a bit.
-    if (checked_multiply(size, 8).value_or(UINT64_MAX) < blocks) {
-      throw Error("zfp: the chunk has " + std::to_string(size) + " bytes for " +
+    // Every block has a bit at least, and as many as the mode demands.
+    const auto least_bits = checked_multiply(blocks, std::max(parameters.min_bits, 1u));
+    if (!least_bits || *least_bits / 8 > size) {
+      throw Error("zfp: the chunk has " + std::to_string(size) + " bytes, too few for " +
                   std::to_string(blocks) + " blocks");
     }
     // Of zeros, a block takes a bit or, as integers, one for each bit plane; of anything, at most
-    // max_bits. One block can be in the middle of the end.
+    // max_bits. One block can go over the end.
     constexpr std::uint64_t kZeroBlockBits = 128;
     const std::uint64_t zero_bits = std::max<std::uint64_t>(kZeroBlockBits, parameters.min_bits);
     const std::uint64_t last_bits = std::max<std::uint64_t>(ZFP_MAX_BITS, parameters.max_bits);
@@ -322,7 +323,6 @@ Parameters expert(const Json& configuration) {
   return parameters;
 }
 
-// The library's checks and ours, on what both codecs get.
 void check_rank(const ChunkSpec& spec) {
   if (spec.shape.size() > kMaxRank) {
     throw Error("the array has " + std::to_string(spec.shape.size()) +
