@@ -22,7 +22,7 @@ DataType promote_numpy_type(const DataType& type, const Json& number);
 
 // ndarray.astype: floats lose their fraction to become integers, integers wrap around, complex numbers
 // lose their imaginary part, times are their int64. Of floats that an integer cannot hold, NumPy makes
-// what the processor makes; here, that is what x86's scalar instructions do. Throws Error for types
+// what the processor makes; here, that is what it does on x86. Throws Error for types
 // that are neither numbers nor times, and for times whose units differ.
 std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
                                                         const DataType& destination);
