@@ -118,6 +118,15 @@ def write_json(path, document):
     path.write_text(json.dumps(document))
 
 
+ABSENT = object()
+
+
+def edit_json(path, **members):
+    """Replaces members of a document; ABSENT removes one."""
+    document = json.loads(path.read_text()) | members
+    write_json(path, {name: value for name, value in document.items() if value is not ABSENT})
+
+
 def write_group(path, attributes=None, **members):
     group = {"zarr_format": 3, "node_type": "group", "attributes": attributes or {}}
     write_json(path / "zarr.json", group | members)
@@ -150,3 +159,11 @@ def write_array(path, data, chunks=None, codecs=(BYTES,), fill_value=0, names=No
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(encode(chunk, codecs, fill))
     return path
+
+
+def consolidate(path, **documents):
+    """Puts the documents of all nodes below into that of the group, and others in their place."""
+    for file in path.glob("*/**/zarr.json"):
+        documents.setdefault(str(file.parent.relative_to(path)), json.loads(file.read_text()))
+    members = {"kind": "inline", "must_understand": False, "metadata": documents}
+    edit_json(path / "zarr.json", consolidated_metadata=members)

@@ -1,4 +1,4 @@
-"""The classic API: which arrays become datasets and bands, how they are read, and where they lie."""
+"""The classic API: what becomes a dataset or a band, how it is read, and where it lies."""
 import json
 import math
 import re
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from osgeo import gdal, osr
-from stores import BYTES, GZIP, ZSTD, sharding, transpose, write_array, write_group, write_json
+from stores import BYTES, GZIP, ZSTD, edit_json, sharding, transpose, write_array, write_group
 
 GRID = np.random.default_rng(7).integers(0, 1000, (50, 70)).astype("i2")
 CUBE = np.random.default_rng(8).integers(-999, 999, (2, 3, 20, 30)).astype("i2")
@@ -239,8 +239,7 @@ def test_wrong_slice(cube, slice_, problem):
 
 def resize(path, shape):
     """Sets a shape without writing chunks."""
-    document = json.loads((path / "zarr.json").read_text())
-    write_json(path / "zarr.json", document | {"shape": shape})
+    edit_json(path / "zarr.json", shape=shape)
 
 
 @pytest.mark.parametrize("shape", [[65536, 1, 1], [256, 256, 1, 1]])
@@ -265,10 +264,11 @@ def test_too_many_bands(tmp_path, shape):
 def test_too_long_for_a_raster(tmp_path):
     write_array(tmp_path / "a.zarr", np.zeros((1, 1), "u1"))
     resize(tmp_path / "a.zarr", [2, 2**31])
-    with pytest.raises(RuntimeError, match="/a: a dimension of length 2147483648 cannot be an axis"):
+    with pytest.raises(RuntimeError, match="/a: a dimension of length 2147483648 cannot be"):
         open_raster(tmp_path / "a.zarr")
     resize(tmp_path / "a.zarr", [2, 2**31 - 1])
-    assert open_raster(tmp_path / "a.zarr").ReadAsArray(2**31 - 4, 0, 3, 2).tolist() == [[0] * 3] * 2
+    got = open_raster(tmp_path / "a.zarr").ReadAsArray(2**31 - 4, 0, 3, 2)
+    assert got.tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -346,7 +346,8 @@ def test_resampling(tmp_path, algorithm, window, size, nodata):
 
 @pytest.mark.parametrize("bands", [
     [1], [6], [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1], [2, 3], [3, 4], [1, 4], [5, 3, 1], [2, 2, 2],
-    [1, 3, 5, 6], [4, 4, 1, 2, 3, 6, 5], [3, 1, 2], [1, 2, 3, 4, 5, 6, 1],
+    [1, 3, 5, 6], [4, 4, 1, 2, 3, 6, 5], [3, 1, 2], [1, 2, 3, 4, 5, 6, 1], [1, 5, 3, 4, 2, 6],
+    [1, 2, 2, 4, 5, 6],
 ], ids=str)
 @pytest.mark.parametrize("layout", ["band", "pixel", "line", "padded"])
 def test_bands_in_any_order_and_layout(cube, bands, layout):
@@ -429,10 +430,8 @@ def test_checksum_and_statistics(tmp_path):
 def test_nodata_and_mask(tmp_path, dtype, fill_value, other):
     fill = float("nan") if fill_value == "NaN" else fill_value
     data = np.array([[other, fill]], dtype)
-    write_array(tmp_path, data, fill_value=fill, codecs=[BYTES])
-    write_json(tmp_path / "zarr.json", json.loads((tmp_path / "zarr.json").read_text()) | {
-        "fill_value": fill_value
-    })
+    write_array(tmp_path, data, fill_value=fill)
+    edit_json(tmp_path / "zarr.json", fill_value=fill_value)
     dataset = open_raster(tmp_path)
     band = dataset.GetRasterBand(1)
     got = band.GetNoDataValue()
@@ -508,19 +507,18 @@ def test_geotransform(tmp_path, x, y, want):
 
 def test_geotransform_of_float32_coordinates(tmp_path):
     """What rounding makes of even steps is still even."""
-    x = np.linspace(0, 359.9, 3600).astype("f4")
-    y = np.linspace(89.95, -89.95, 1800).astype("f4")
+    x = np.linspace(0, 359.99, 36000).astype("f4")
+    y = np.linspace(89.995, 80.005, 1000).astype("f4")
+    assert np.ptp(np.diff(x)) > 1e-5
     got = geotransform(write_located(tmp_path, x, y))
-    assert got == pytest.approx((-0.05, 0.1, 0, 90, 0, -0.1), abs=1e-5)
+    assert got == pytest.approx((-0.005, 0.01, 0, 90, 0, -0.01), abs=1e-5)
 
 
 def test_geotransform_of_packed_coordinates(tmp_path):
     """The indexing variables are what they say after scale and offset."""
     write_located(tmp_path, np.arange(4, dtype="i2"), np.arange(3, dtype="i2"))
-    for name, attributes in (("x", {"scale_factor": 0.5, "add_offset": 10}),
-                             ("y", {"scale_factor": -2.0})):
-        document = json.loads((tmp_path / name / "zarr.json").read_text())
-        write_json(tmp_path / name / "zarr.json", document | {"attributes": attributes})
+    edit_json(tmp_path / "x/zarr.json", attributes={"scale_factor": 0.5, "add_offset": 10})
+    edit_json(tmp_path / "y/zarr.json", attributes={"scale_factor": -2.0})
     assert geotransform(tmp_path) == (9.75, 0.5, 0, 1, 0, -2)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import zarr
 from osgeo import gdal
-from stores import BYTES, GZIP, ZSTD, sharding, write_array, write_group
-from test_multidim import consolidate_v3
+from stores import BYTES, GZIP, ZSTD, consolidate, sharding, write_array, write_group
 
 DATA = np.arange(40 * 60, dtype="i4").reshape(40, 60)
 SHARDED = [sharding((5, 10), [BYTES, ZSTD])]
@@ -35,7 +34,7 @@ def write_store(path, kind):
     write_group(path / "sub")
     codecs = SHARDED if "sharded" in kind else [BYTES, GZIP]
     write_array(path / "sub/a", DATA, (20, 20), codecs, fill_value=-1, names=["y", "x"])
-    consolidate_v3(path)
+    consolidate(path)
 
 
 def copy_to_memory(path, name):
@@ -125,7 +124,7 @@ def test_damaged_archive(store, tmp_path):
 # --- HTTP ----------------------------------------------------------------------------------------
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves `server.root`, whole files and ranges, but answers `server.faults` where they match."""
+    """Serves files of `root`, also in part; paths that hold a key of `faults` get its status."""
 
     def do_HEAD(self):
         self.do_GET()
@@ -142,13 +141,14 @@ class Handler(BaseHTTPRequestHandler):
         status = 200
         if wanted := self.headers.get("Range"):
             first, last = wanted.removeprefix("bytes=").split("-")
-            if int(first) >= len(content):
+            first, size = int(first), len(content)
+            if first >= size:
                 return self.fail(416)
-            status, size = 206, len(content)
-            content = content[int(first) : int(last) + 1 if last else None]
+            status = 206
+            content = content[first : int(last) + 1 if last else None]
         self.send_response(status)
         if status == 206:
-            self.send_header("Content-Range", f"bytes {first}-{int(first) + len(content) - 1}/{size}")
+            self.send_header("Content-Range", f"bytes {first}-{first + len(content) - 1}/{size}")
         self.send_header("Accept-Ranges", "bytes")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

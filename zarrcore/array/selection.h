@@ -14,7 +14,7 @@ namespace zarrcore {
 struct Selection {
   Shape start;
   Shape count;
-  std::vector<std::int64_t> step;  // may be negative; empty means 1 everywhere
+  std::vector<std::int64_t> step = {};  // may be negative; empty means 1 everywhere
 };
 
 // The part of a selection along one dimension that falls into one chunk.

@@ -9,7 +9,23 @@
 #include <thread>
 #include <utility>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+
 namespace zarrcore {
+namespace {
+
+// The same for all processes where they cannot fork.
+long process_id() {
+#if defined(__unix__) || defined(__APPLE__)
+  return ::getpid();
+#else
+  return 0;
+#endif
+}
+
+}  // namespace
 
 struct ThreadPool::Loop {
   std::size_t count = 0;
@@ -65,6 +81,10 @@ struct ThreadPool::Loop {
 };
 
 struct ThreadPool::State {
+  // In a forked child there are no workers, and what they had locked stays locked.
+  bool is_inherited() const { return process != process_id(); }
+
+  const long process = process_id();
   std::mutex mutex;
   std::condition_variable wake;
   std::deque<std::shared_ptr<Loop>> tickets;  // each invites one worker to a loop
@@ -93,6 +113,7 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool() : state_(std::make_shared<State>()) {}
 
 ThreadPool::~ThreadPool() {
+  if (state_->is_inherited()) return;
   {
     const std::lock_guard lock(state_->mutex);
     state_->stopping = true;
@@ -103,7 +124,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
                               const std::function<void(std::size_t, std::size_t)>& body,
                               const WorkerScope& scope) {
-  if (count <= 1 || threads <= 1) {
+  if (count <= 1 || threads <= 1 || state_->is_inherited()) {
     for (std::size_t i = 0; i < count; ++i) body(i, 0);
     return;
   }

@@ -1,5 +1,6 @@
 // A small pool of threads for loops over chunks. The calling thread always takes part, so a loop
-// makes progress even when every worker is busy (or gone, as in a forked child).
+// makes progress even when every worker is busy. In a forked child, where the workers of the parent
+// do not exist, it does all the work.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -151,22 +153,29 @@ TEST(ThreadPool, TheScopeIsAroundTheWorkOfEachWorker) {
   EXPECT_EQ(scopes, 2);
 }
 
-TEST(ThreadPool, ALoopEndsInAForkedChildThoughTheWorkersAreGone) {
-  ThreadPool pool;
-  std::atomic<int> calls = 0;
-  pool.parallel_for(10, 3, [&](std::size_t, std::size_t) { ++calls; });
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    ::alarm(10);
-    calls = 0;
-    pool.parallel_for(10, 3, [&](std::size_t, std::size_t) { ++calls; });
-    ::_exit(calls == 10 ? 0 : 1);
+TEST(ThreadPool, LoopsEndInAForkedChildThoughTheWorkersAreGone) {
+  for (int round = 0; round < 20; ++round) {
+    auto pool = std::make_unique<ThreadPool>();
+    std::atomic<int> calls = 0;
+    const auto run = [&] {
+      pool->parallel_for(10, 3, [&](std::size_t, std::size_t) { ++calls; });
+    };
+    run();
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::alarm(20);
+      for (int i = 0; i < 5; ++i) run();
+      pool.reset();
+      ::_exit(calls == 60 ? 0 : 1);
+    }
+    run();
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "the child hung";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(calls, 20);
   }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(ThreadPool, MayBeDestroyedRightAfterALoop) {
