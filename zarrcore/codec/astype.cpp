@@ -40,8 +40,7 @@ class TextFilter final : public ElementFilter {
                    std::byte* destination, std::size_t count) {
     const std::size_t source_size = character_size(from);
     const std::size_t size = character_size(to);
-    const std::size_t characters =
-        std::min(from.item_size / source_size, to.item_size / size);
+    const std::size_t characters = std::min(from.item_size / source_size, to.item_size / size);
     for (std::size_t i = 0; i < count; ++i) {
       std::fill_n(destination, to.item_size, std::byte{0});
       for (std::size_t k = 0; k < characters; ++k) {

@@ -16,9 +16,7 @@ class Base64Codec final : public BytesToBytesCodec {
 
   std::uint64_t max_decoded_size(ByteSpan encoded) const override { return encoded.size() / 4 * 3; }
 
-  Buffer encode(ByteSpan decoded) const override {
-    return Buffer::copy_of(encode_base64(decoded));
-  }
+  Buffer encode(ByteSpan decoded) const override { return Buffer::copy_of(encode_base64(decoded)); }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     const std::vector<std::byte> bytes = decode_text(encoded);

@@ -70,7 +70,8 @@ class BitroundFilter final : public ElementFilter {
 Codec make_bitround(const Json& configuration, const ChunkSpec& spec) {
   const std::int64_t keepbits = integer_option(configuration, "keepbits", -1);
   if (keepbits < 0) throw Error("\"keepbits\" is not a number of bits");
-  return std::unique_ptr<const Filter>(std::make_unique<BitroundFilter>(NumpyType{spec.data_type}, keepbits));
+  return std::unique_ptr<const Filter>(
+      std::make_unique<BitroundFilter>(NumpyType{spec.data_type}, keepbits));
 }
 
 }  // namespace zarrcore

@@ -15,8 +15,8 @@ namespace {
 // A block has at least 20 bytes and holds at most 900,000, five of which may stand for 259.
 constexpr std::uint64_t kMaxExpansion = 900'000 / 5 * 259 / 20;
 
-// Points `stream` at as much of the two spans as its counters can hold; afterwards, take_off() takes
-// off them what it has used.
+// Points `stream` at as much of the two spans as its counters can hold; afterwards, take_off()
+// takes off them what it has used.
 void point_at(bz_stream& stream, ByteSpan input, MutableByteSpan output) {
   constexpr std::size_t kMax = std::numeric_limits<unsigned>::max();
   // The library's parameter lacks a const.

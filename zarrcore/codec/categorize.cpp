@@ -1,6 +1,6 @@
-// The `categorize` filter of numcodecs: each text is stored as the number of its label, counted from
-// one; zero is any other text, and decodes to the empty one. Configuration: `labels`, `dtype` of the
-// texts ("<U8", or "|O" for texts of any length), `astype` of the numbers.
+// The `categorize` filter of numcodecs: each text is stored as the number of its label, counted
+// from one; zero is any other text, and decodes to the empty one. Configuration: `labels`, `dtype`
+// of the texts ("<U8", or "|O" for texts of any length), `astype` of the numbers.
 //
 // Of texts of any length, it is what turns the array into bytes.
 #include <algorithm>
@@ -211,8 +211,8 @@ std::vector<std::string> parse_labels(const Json& configuration) {
 
 Codec make_categorize(const Json& configuration, const ChunkSpec& spec) {
   std::vector<std::string> labels = parse_labels(configuration);
-  const NumpyType encoded = numpy_type_option(configuration, "astype",
-                                              {DataType{TypeKind::unsigned_integer, 1}});
+  const NumpyType encoded =
+      numpy_type_option(configuration, "astype", {DataType{TypeKind::unsigned_integer, 1}});
   const auto dtype = text_option(configuration, "dtype");
   if (spec.data_type.kind == TypeKind::variable_string) {
     if (dtype && *dtype != "|O" && *dtype != "O" && *dtype != "object") {
@@ -224,7 +224,8 @@ Codec make_categorize(const Json& configuration, const ChunkSpec& spec) {
   if (decoded.type.kind != TypeKind::fixed_utf32) {
     throw Error("the data type " + type_name(decoded.type) + " is not one of Unicode texts");
   }
-  return std::unique_ptr<const Filter>(std::make_unique<CategorizeFilter>(decoded, encoded, labels));
+  return std::unique_ptr<const Filter>(
+      std::make_unique<CategorizeFilter>(decoded, encoded, labels));
 }
 
 }  // namespace zarrcore

@@ -1,5 +1,5 @@
-// What the checksum codecs are: the payload as it is, and 4 bytes of checksum, little-endian, before
-// or behind it.
+// What the checksum codecs are: the payload as it is, and 4 bytes of checksum, little-endian,
+// before or behind it.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@ namespace zarrcore {
 
 enum class ChecksumLocation : std::uint8_t { start, end };
 
-// The member `location`, which numcodecs has for some of them; `fallback` when it is absent or null.
+// The member `location`, which numcodecs has for some of them; `fallback` when it is absent or
+// null.
 ChecksumLocation checksum_location_option(const Json& configuration, ChecksumLocation fallback);
 
 // `name` begins the errors.

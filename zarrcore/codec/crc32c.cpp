@@ -1,5 +1,5 @@
-// The `crc32c` codec (v3 codecs, "crc32c", RFC 3720): the checksum follows the payload. numcodecs can
-// put it first.
+// The `crc32c` codec (v3 codecs, "crc32c", RFC 3720): the checksum follows the payload. numcodecs
+// can put it first.
 #include <isa-l/crc.h>
 
 #include <algorithm>

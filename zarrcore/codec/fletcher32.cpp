@@ -24,7 +24,8 @@ std::uint32_t fletcher32(ByteSpan bytes) {
   };
   // So many words can be added before the sums have to be folded.
   constexpr std::size_t kBlock = 2 << 20;
-  for (; bytes.size() > 1; bytes = bytes.subspan(std::min(bytes.size() & ~std::size_t{1}, kBlock))) {
+  for (; bytes.size() > 1;
+       bytes = bytes.subspan(std::min(bytes.size() & ~std::size_t{1}, kBlock))) {
     const std::size_t size = std::min(bytes.size() & ~std::size_t{1}, kBlock);
     for (std::size_t i = 0; i < size; i += 2) {
       add(load_integer<std::uint16_t>(bytes.data() + i, Endian::big));

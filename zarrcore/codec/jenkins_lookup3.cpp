@@ -1,6 +1,6 @@
-// The `jenkins_lookup3` codec of numcodecs: Bob Jenkins' hash function lookup3 (its `hashlittle`), with
-// which HDF5 guards its metadata, behind the payload. Configuration: `initval`, with which hashing
-// starts, and `prefix`, bytes that are hashed as if they stood before the payload.
+// The `jenkins_lookup3` codec of numcodecs: Bob Jenkins' hash function lookup3 (its `hashlittle`),
+// with which HDF5 guards its metadata, behind the payload. Configuration: `initval`, with which
+// hashing starts, and `prefix`, bytes that are hashed as if they stood before the payload.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -76,15 +76,14 @@ Codec make_jenkins_lookup3(const Json& configuration, const ChunkSpec& /*spec*/)
   if (!std::in_range<std::uint32_t>(initval)) {
     throw Error("\"initval\" is " + std::to_string(initval) + ", not a number of 32 bits");
   }
-  return make_checksum_codec(
-      "jenkins_lookup3", ChecksumLocation::end,
-      [prefix = parse_prefix(configuration),
-       start = static_cast<std::uint32_t>(initval)](ByteSpan bytes) {
-        if (prefix.empty()) return jenkins_lookup3(bytes, start);
-        std::vector<std::byte> all = prefix;
-        all.insert(all.end(), bytes.begin(), bytes.end());
-        return jenkins_lookup3(all, start);
-      });
+  return make_checksum_codec("jenkins_lookup3", ChecksumLocation::end,
+                             [prefix = parse_prefix(configuration),
+                              start = static_cast<std::uint32_t>(initval)](ByteSpan bytes) {
+                               if (prefix.empty()) return jenkins_lookup3(bytes, start);
+                               std::vector<std::byte> all = prefix;
+                               all.insert(all.end(), bytes.begin(), bytes.end());
+                               return jenkins_lookup3(all, start);
+                             });
 }
 
 }  // namespace zarrcore

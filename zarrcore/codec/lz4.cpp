@@ -35,10 +35,9 @@ class Lz4Codec final : public BytesToBytesCodec {
     const int bound = LZ4_compressBound(size);
     Buffer encoded(kHeaderSize + static_cast<std::size_t>(bound));
     store_integer(static_cast<std::uint32_t>(size), Endian::little, encoded.data());
-    const int written =
-        LZ4_compress_fast(reinterpret_cast<const char*>(decoded.data()),
-                          reinterpret_cast<char*>(encoded.data()) + kHeaderSize, size, bound,
-                          acceleration_);
+    const int written = LZ4_compress_fast(reinterpret_cast<const char*>(decoded.data()),
+                                          reinterpret_cast<char*>(encoded.data()) + kHeaderSize,
+                                          size, bound, acceleration_);
     if (written <= 0) throw Error("lz4: compression failed");
     encoded.truncate(kHeaderSize + static_cast<std::size_t>(written));
     return encoded;

@@ -244,8 +244,8 @@ class LzmaCodec final : public StreamCodec {
     return std::make_unique<LzmaDecoder>(format_, LzmaFilterChain(filters_), memory);
   }
 
-  // The filters that the configuration stands for. What is wrong with them is found out here where it
-  // does not matter for decoding.
+  // The filters that the configuration stands for. What is wrong with them is found out here where
+  // it does not matter for decoding.
   std::vector<LzmaFilter> encoding_filters() const {
     if (!filters_.empty()) {
       if (preset_) throw Error("lzma: both \"preset\" and \"filters\" are there");

@@ -1,5 +1,5 @@
-// The `packbits` filter of numcodecs: eight booleans to a byte, the first in the most significant bit,
-// behind a byte that tells how many bits of the last byte are padding.
+// The `packbits` filter of numcodecs: eight booleans to a byte, the first in the most significant
+// bit, behind a byte that tells how many bits of the last byte are padding.
 //
 // The v3 extension of the name `packbits` is another format.
 #include "zarrcore/base/checked_math.h"

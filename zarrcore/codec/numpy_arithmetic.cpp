@@ -17,8 +17,7 @@ bool is_integer(const DataType& type) {
 
 DataType promote_integers(const DataType& a, const DataType& b) {
   if (a.kind == b.kind) return a.item_size < b.item_size ? b : a;
-  const std::uint64_t signed_size =
-      a.kind == TypeKind::signed_integer ? a.item_size : b.item_size;
+  const std::uint64_t signed_size = a.kind == TypeKind::signed_integer ? a.item_size : b.item_size;
   const std::uint64_t unsigned_size =
       a.kind == TypeKind::signed_integer ? b.item_size : a.item_size;
   const std::uint64_t size = std::max(signed_size, 2 * unsigned_size);
@@ -38,8 +37,8 @@ DataType smallest_integer(std::int64_t number, bool may_be_unsigned) {
     const unsigned bits = 8 * size;
     if (may_be_unsigned && number >= 0) {
       if (number < std::int64_t{1} << bits) return {TypeKind::unsigned_integer, size};
-    } else if (number >= -(std::int64_t{1} << (bits - 1)) &&
-               number < std::int64_t{1} << (bits - 1)) {
+    } else if (number >= -(std::int64_t{1} << (bits - 1)) && number < std::int64_t{1}
+                                                                          << (bits - 1)) {
       return {TypeKind::signed_integer, size};
     }
   }
@@ -143,8 +142,8 @@ DataType promote_numpy_type(const DataType& type, const Json& number) {
     return promote_numpy_types(type, is_float ? smallest_float(number.get<double>()) : kFloat64);
   }
   if (type.kind == TypeKind::boolean) return {TypeKind::signed_integer, 8};
-  return promote_numpy_types(type, smallest_integer(number.get<std::int64_t>(),
-                                                    type.kind != TypeKind::signed_integer));
+  return promote_numpy_types(
+      type, smallest_integer(number.get<std::int64_t>(), type.kind != TypeKind::signed_integer));
 }
 
 std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
@@ -155,11 +154,11 @@ std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
                 " differ, which is not supported");
   }
   return with_numeric_type(source.value_type(), [&](auto from) {
-    return with_numeric_type(destination.value_type(),
-                             [&](auto to) -> std::unique_ptr<const ElementConverter> {
-                               return std::make_unique<NumpyCast<typename decltype(from)::Type,
-                                                                 typename decltype(to)::Type>>();
-                             });
+    return with_numeric_type(
+        destination.value_type(), [&](auto to) -> std::unique_ptr<const ElementConverter> {
+          return std::make_unique<
+              NumpyCast<typename decltype(from)::Type, typename decltype(to)::Type>>();
+        });
   });
 }
 

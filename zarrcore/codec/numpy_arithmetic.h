@@ -15,14 +15,14 @@ namespace zarrcore {
 // numpy.result_type of two numeric types.
 DataType promote_numpy_types(const DataType& a, const DataType& b);
 
-// The type of an array of `type` after an operation with a number, which widens it only as far as its
-// kind and value demand (NumPy 1's rule; NumPy 2 has errors and infinities for the numbers where it
-// differs).
+// The type of an array of `type` after an operation with a number, which widens it only as far as
+// its kind and value demand (NumPy 1's rule; NumPy 2 has errors and infinities for the numbers
+// where it differs).
 DataType promote_numpy_type(const DataType& type, const Json& number);
 
-// ndarray.astype: floats lose their fraction to become integers, integers wrap around, complex numbers
-// lose their imaginary part, times are their int64. Of floats that an integer cannot hold, NumPy makes
-// what the processor makes; here, that is what it does on x86. Throws Error for types
+// ndarray.astype: floats lose their fraction to become integers, integers wrap around, complex
+// numbers lose their imaginary part, times are their int64. Of floats that an integer cannot hold,
+// NumPy makes what the processor makes; here, that is what it does on x86. Throws Error for types
 // that are neither numbers nor times, and for times whose units differ.
 std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
                                                         const DataType& destination);

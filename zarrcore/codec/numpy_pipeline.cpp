@@ -11,8 +11,8 @@
 namespace zarrcore {
 namespace {
 
-// Applied to floats, of which half of a precision is a float, and to integers as uint64_t, where they
-// wrap around and nothing else.
+// Applied to floats, of which half of a precision is a float, and to integers as uint64_t, where
+// they wrap around and nothing else.
 struct Add {
   template <typename T>
   T operator()(T a, T b) const {
@@ -127,8 +127,8 @@ NumpyPipeline& NumpyPipeline::multiply(const Json& number) {
 
 NumpyPipeline& NumpyPipeline::divide(const Json& number) {
   const bool is_float = type().kind == TypeKind::floating;
-  append<Divide>(
-      is_float ? promote_numpy_type(type(), number) : DataType{TypeKind::floating, 8}, number);
+  append<Divide>(is_float ? promote_numpy_type(type(), number) : DataType{TypeKind::floating, 8},
+                 number);
   return *this;
 }
 
@@ -163,8 +163,7 @@ void NumpyPipeline::run(const std::byte* input, std::byte* output, std::size_t c
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const Stage& stage = stages_[i];
       const std::uint64_t size = stage.type.item_size;
-      std::byte* target =
-          i + 1 == stages_.size() ? output + done * size : blocks[i % 2].bytes;
+      std::byte* target = i + 1 == stages_.size() ? output + done * size : blocks[i % 2].bytes;
       stage.cast->convert(source, static_cast<std::ptrdiff_t>(source_size), target,
                           static_cast<std::ptrdiff_t>(size), now);
       for (const Operation& operation : stage.operations) operation(target, now);

@@ -16,7 +16,8 @@ namespace zarrcore {
 
 class NumpyPipeline {
  public:
-  // It gets elements of `input`. All steps but cast() are for real numbers; they throw Error for others.
+  // It gets elements of `input`. All steps but cast() are for real numbers; they throw Error for
+  // others.
   explicit NumpyPipeline(const DataType& input) : input_(input) {}
 
   NumpyPipeline& add(const Json& number);

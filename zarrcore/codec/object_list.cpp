@@ -80,42 +80,45 @@ Buffer ObjectListCodec::encode(ByteSpan decoded) const {
 }
 
 void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
-  with_context([&] { return name_; }, [&] {
-    const Json list = parse(encoded);
-    if (!list.is_array() || list.size() < kTrailer) {
-      throw Error("the chunk is not a list that ends with a data type and a shape");
-    }
-    const Shape shape = as_unsigned_list(list.back(), "the shape");
-    if (shape != shape_ && shape != Shape{count_}) {
-      throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
-                  " is expected");
-    }
-    if (list.size() - kTrailer != (shape.empty() ? 1 : shape[0])) {
-      throw Error("the list has " + std::to_string(list.size() - kTrailer) +
-                  " items, which its shape " + excerpt(list.back()) + " does not have");
-    }
-    std::vector<const Json*> elements;
-    const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
-    for (std::size_t i = 0; i + kTrailer < list.size(); ++i) flatten(list[i], lengths, elements);
+  with_context([&] { return name_; },
+               [&] {
+                 const Json list = parse(encoded);
+                 if (!list.is_array() || list.size() < kTrailer) {
+                   throw Error("the chunk is not a list that ends with a data type and a shape");
+                 }
+                 const Shape shape = as_unsigned_list(list.back(), "the shape");
+                 if (shape != shape_ && shape != Shape{count_}) {
+                   throw Error("the shape is " + excerpt(list.back()) + " where " +
+                               excerpt(Json(shape_)) + " is expected");
+                 }
+                 if (list.size() - kTrailer != (shape.empty() ? 1 : shape[0])) {
+                   throw Error("the list has " + std::to_string(list.size() - kTrailer) +
+                               " items, which its shape " + excerpt(list.back()) +
+                               " does not have");
+                 }
+                 std::vector<const Json*> elements;
+                 const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
+                 for (std::size_t i = 0; i + kTrailer < list.size(); ++i)
+                   flatten(list[i], lengths, elements);
 
-    std::string texts;
-    std::vector<std::size_t> ends;
-    for (const Json* item : elements) {
-      const std::string text = text_of(*item);
-      if (!is_utf8(text)) {
-        throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
-      }
-      texts += text;
-      ends.push_back(texts.size());
-    }
-    const char* kept = arena.keep(std::string_view(texts)).data;
-    std::size_t start = 0;
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      const VariableElement element{kept + start, ends[i] - start};
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
-      start = ends[i];
-    }
-  });
+                 std::string texts;
+                 std::vector<std::size_t> ends;
+                 for (const Json* item : elements) {
+                   const std::string text = text_of(*item);
+                   if (!is_utf8(text)) {
+                     throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
+                   }
+                   texts += text;
+                   ends.push_back(texts.size());
+                 }
+                 const char* kept = arena.keep(std::string_view(texts)).data;
+                 std::size_t start = 0;
+                 for (std::size_t i = 0; i < ends.size(); ++i) {
+                   const VariableElement element{kept + start, ends[i] - start};
+                   std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+                   start = ends[i];
+                 }
+               });
 }
 
 }  // namespace zarrcore

@@ -1,6 +1,7 @@
-// What the object codecs json2 and msgpack2 of numcodecs share: a chunk is one list of the elements,
-// nested by dimension, with two more items at its end: the data type as NumPy spells it ("|O") and
-// the shape. Elements are texts here; others that a list holds become the JSON that spells them.
+// What the object codecs json2 and msgpack2 of numcodecs share: a chunk is one list of the
+// elements, nested by dimension, with two more items at its end: the data type as NumPy spells it
+// ("|O") and the shape. Elements are texts here; others that a list holds become the JSON that
+// spells them.
 #pragma once
 
 #include "zarrcore/base/json.h"

@@ -1,8 +1,8 @@
-// The `packbits` codec (zarr-extensions): of each element the bits `first_bit` to `last_bit`, counted
-// from the least significant one, packed without gaps from the least significant bit of the first
-// byte on. The real and the imaginary part of a complex number count as two elements. Zero bits fill
-// the last byte; `padding_encoding` may put their number into a byte in front of the others or after
-// them. What is not stored comes back as zero, but for the sign of signed integers.
+// The `packbits` codec (zarr-extensions): of each element the bits `first_bit` to `last_bit`,
+// counted from the least significant one, packed without gaps from the least significant bit of the
+// first byte on. The real and the imaginary part of a complex number count as two elements. Zero
+// bits fill the last byte; `padding_encoding` may put their number into a byte in front of the
+// others or after them. What is not stored comes back as zero, but for the sign of signed integers.
 //
 // numcodecs has another codec of that name (numcodecs_packbits.cpp).
 #include <algorithm>
@@ -155,7 +155,8 @@ class PackbitsCodec final : public ArrayToBytesCodec {
           used = 0;
         }
       }
-      if (component_.is_signed && (bits >> last_bit_ & 1) != 0) bits |= ~std::uint64_t{0} << last_bit_;
+      if (component_.is_signed && (bits >> last_bit_ & 1) != 0)
+        bits |= ~std::uint64_t{0} << last_bit_;
       store_bits(bits, component_.size, decoded.data() + i);
     }
   }

@@ -1,6 +1,6 @@
-// The `quantize` filter of numcodecs: keeps as many bits behind the binary point as `digits` decimal
-// digits need. Configuration: `digits`, `dtype`, and `astype` of what is stored. Decoding undoes
-// nothing but the cast.
+// The `quantize` filter of numcodecs: keeps as many bits behind the binary point as `digits`
+// decimal digits need. Configuration: `digits`, `dtype`, and `astype` of what is stored. Decoding
+// undoes nothing but the cast.
 #include <cmath>
 
 #include "zarrcore/base/error.h"

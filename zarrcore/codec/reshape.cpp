@@ -57,7 +57,8 @@ Shape parse_shape(const Json& configuration, const Shape& decoded) {
   Shape shape;
   std::size_t open = SIZE_MAX;  // the dimension that takes what is left over
   for (const Json& item : *member) {
-    if (item.is_number_integer() && item == -1) {
+    // The library takes 2^64 - 1 for -1.
+    if (item.is_number_integer() && !item.is_number_unsigned() && item == -1) {
       if (open != SIZE_MAX) throw Error("\"shape\" holds -1 more than once");
       open = shape.size();
       shape.push_back(1);

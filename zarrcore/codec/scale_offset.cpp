@@ -1,6 +1,6 @@
-// The `scale_offset` codec (zarr-extensions): stored = (x - offset) * scale, computed step by step in
-// the array's own type. Integers must come out exactly, in both directions: what overflows, and a
-// quotient with a remainder, is an error.
+// The `scale_offset` codec (zarr-extensions): stored = (x - offset) * scale, computed step by step
+// in the array's own type. Integers must come out exactly, in both directions: what overflows, and
+// a quotient with a remainder, is an error.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -77,8 +77,8 @@ class IntegerCodec final : public ScaleOffsetCodec {
       const auto difference = subtract(x);
       const auto product = difference ? multiply(*difference) : std::nullopt;
       if (product) return *product;
-      throw Error("scale_offset: (" + std::to_string(x) + " - " + std::to_string(offset_) +
-                  ") * " + std::to_string(scale_) + " does not fit the data type " + name_);
+      throw Error("scale_offset: (" + std::to_string(x) + " - " + std::to_string(offset_) + ") * " +
+                  std::to_string(scale_) + " does not fit the data type " + name_);
     });
   }
 
@@ -93,8 +93,8 @@ class IntegerCodec final : public ScaleOffsetCodec {
     });
   }
 
-  // Each gives nothing when the result is not from low_ to high_. Intermediate values are, too, or of
-  // a wider type to which the operands are promoted.
+  // Each gives nothing when the result is not from low_ to high_. Intermediate values are, too, or
+  // of a wider type to which the operands are promoted.
   std::optional<T> subtract(T x) const {
     if (offset_ > 0 ? x < low_ + offset_ : x > high_ + offset_) return std::nullopt;
     return static_cast<T>(x - offset_);
@@ -169,14 +169,16 @@ class SmallFloatCodec final : public ScaleOffsetCodec {
 
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {
-    compute(decoded, encoded, count, [this](double x) { return x - offset_; },
-            [this](double x) { return x * scale_; });
+    compute(
+        decoded, encoded, count, [this](double x) { return x - offset_; },
+        [this](double x) { return x * scale_; });
   }
 
   void decode_elements(const std::byte* encoded, std::byte* decoded,
                        std::size_t count) const override {
-    compute(encoded, decoded, count, [this](double x) { return x / scale_; },
-            [this](double x) { return offset_ == 0 ? x : x + offset_; });
+    compute(
+        encoded, decoded, count, [this](double x) { return x / scale_; },
+        [this](double x) { return offset_ == 0 ? x : x + offset_; });
   }
 
   template <typename First, typename Second>
@@ -206,8 +208,8 @@ class SmallFloatCodec final : public ScaleOffsetCodec {
 };
 
 // The number `key` of the configuration as an element, or nothing when it is absent.
-std::optional<std::vector<std::byte>> number_option(const Json& configuration,
-                                                    std::string_view key, const DataType& type) {
+std::optional<std::vector<std::byte>> number_option(const Json& configuration, std::string_view key,
+                                                    const DataType& type) {
   const Json* member = find_member(configuration, key);
   if (member == nullptr || member->is_null()) return std::nullopt;
   try {
@@ -250,8 +252,7 @@ std::unique_ptr<ScaleOffsetCodec> make_codec(const Json& configuration, const Ch
                                                number_or<T>(scale, 1));
     } else if constexpr (std::floating_point<T>) {
       check_scale(std::isfinite(number_or<T>(scale, 1)) && number_or<T>(scale, 1) != 0);
-      return std::make_unique<FloatCodec<T>>(spec, number_or<T>(offset, 0),
-                                             number_or<T>(scale, 1));
+      return std::make_unique<FloatCodec<T>>(spec, number_or<T>(offset, 0), number_or<T>(scale, 1));
     } else {
       throw Error("elements of the type " + type_name(type) + " are not real numbers");
     }

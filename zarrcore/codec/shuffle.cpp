@@ -1,5 +1,5 @@
-// The `shuffle` filter of numcodecs: the first bytes of all elements, then their second bytes, and so
-// on. Configuration: `elementsize` in bytes.
+// The `shuffle` filter of numcodecs: the first bytes of all elements, then their second bytes, and
+// so on. Configuration: `elementsize` in bytes.
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codecs.h"

@@ -7,6 +7,13 @@
 #include "zarrcore/base/error.h"
 
 namespace zarrcore {
+namespace {
+
+bool is_padding(ByteSpan bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace
 
 // Reads all streams as if they were one.
 class StreamCodec::Reader {
@@ -22,7 +29,7 @@ class StreamCodec::Reader {
         if (rest.empty() || !encoded_.empty()) continue;
         throw Error(codec_.name_ + ": the data ends too early");
       }
-      decoder_ = encoded_.empty() ? nullptr : codec_.make_decoder(size_);
+      decoder_ = is_padding(encoded_) ? nullptr : codec_.make_decoder(size_);
       is_first_ = false;
       is_untouched_ = true;
     }

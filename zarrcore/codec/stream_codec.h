@@ -20,7 +20,8 @@ class StreamDecoder {
   virtual bool advance(ByteSpan& encoded, MutableByteSpan& decoded) = 0;
 };
 
-// As Python's, decoding ignores what follows a stream and does not begin another one.
+// Decoding ignores zeros behind a stream, which .xz has as padding, and, as Python's, what cannot
+// begin another stream.
 class StreamCodec : public BytesToBytesCodec {
  public:
   std::uint64_t max_decoded_size(ByteSpan encoded) const override;

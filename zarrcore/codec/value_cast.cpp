@@ -34,7 +34,9 @@ auto with_wide_type(const DataType& type, const Body& body) {
   }
 }
 
-DataType wide_type(const DataType& type) { return {type.kind, kWideSize}; }
+DataType wide_type(const DataType& type) {
+  return {type.kind, kWideSize};
+}
 
 template <typename From>
 Error unfit(From value, const DataType& type) {
@@ -81,7 +83,8 @@ Parts parts_of(From value) {
 
 }  // namespace
 
-// Exact for every mode and type. The exponent of the result is not bounded: range is another matter.
+// Exact for every mode and type. The exponent of the result is not bounded: range is another
+// matter.
 template <typename From>
 double ValueCast::round_to_float(From value) const {
   if (rounding_ == Rounding::nearest_even) {  // what the processor does
@@ -97,11 +100,12 @@ double ValueCast::round_to_float(From value) const {
     magnitude = std::ldexp(static_cast<double>(parts.significand), parts.exponent);
   } else {
     std::uint64_t kept = dropped < 64 ? parts.significand >> dropped : 0;
-    const std::uint64_t rest = dropped < 64 ? parts.significand & ((std::uint64_t{1} << dropped) - 1)
-                                            : parts.significand;
+    const std::uint64_t rest =
+        dropped < 64 ? parts.significand & ((std::uint64_t{1} << dropped) - 1) : parts.significand;
     // Beyond 64 dropped bits, the rest is less than the half.
     const std::uint64_t half = dropped <= 64 ? std::uint64_t{1} << (dropped - 1) : UINT64_MAX;
-    // Even is the number whose code ends with a zero; with no mantissa that is told by the exponent.
+    // Even is the number whose code ends with a zero; with no mantissa that is told by the
+    // exponent.
     const bool is_odd =
         limits_.precision == 1 ? (unit - limits_.min_exponent) % 2 != 0 : kept % 2 != 0;
     bool goes_up = false;
@@ -136,7 +140,8 @@ double ValueCast::cast_to_float(From value) const {
     }
     if (std::isinf(value) && limits_.has_infinity) return value;
   }
-  const bool is_infinite = std::abs(static_cast<double>(value)) > std::numeric_limits<double>::max();
+  const bool is_infinite =
+      std::abs(static_cast<double>(value)) > std::numeric_limits<double>::max();
   const double rounded = is_infinite ? static_cast<double>(value) : round_to_float(value);
   if (rounded >= limits_.lowest && rounded <= limits_.largest) return rounded;
   if (out_of_range_ != OutOfRange::clamp) throw unfit(value, to_);
@@ -223,7 +228,8 @@ ValueCast::ValueCast(const DataType& from, const DataType& to, Rounding rounding
   } else {
     bits_ = to_.bits != 0 ? to_.bits : static_cast<int>(to_.item_size * 8);
   }
-  for (const MappedScalar& scalar : map) map_.push_back({key_of(widen(scalar.from.data())), scalar.to});
+  for (const MappedScalar& scalar : map)
+    map_.push_back({key_of(widen(scalar.from.data())), scalar.to});
   std::stable_sort(map_.begin(), map_.end(),
                    [](const Entry& a, const Entry& b) { return a.key < b.key; });
 }

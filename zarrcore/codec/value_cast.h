@@ -1,6 +1,6 @@
-// The casts of the `cast_value` codec (zarr-extensions): from one real number type to another, by value
-// and with every case spelled out: how to round, what to do with what does not fit, and single values
-// that are mapped to others instead.
+// The casts of the `cast_value` codec (zarr-extensions): from one real number type to another, by
+// value and with every case spelled out: how to round, what to do with what does not fit, and
+// single values that are mapped to others instead.
 #pragma once
 
 #include <cstdint>
@@ -74,12 +74,12 @@ class ValueCast {
   DataType to_;
   Rounding rounding_;
   OutOfRange out_of_range_;
-  std::vector<Entry> map_;  // sorted
+  std::vector<Entry> map_;                          // sorted
   std::unique_ptr<const ElementConverter> widen_;   // null: the source type is wide
   std::unique_ptr<const ElementConverter> narrow_;  // null: the destination type is wide
   void (ValueCast::*cast_block_)(Wide*, std::size_t) const = nullptr;
-  Wide one_ = 0;  // in the source type
-  int bits_ = 0;  // of a destination that is an integer
+  Wide one_ = 0;          // in the source type
+  int bits_ = 0;          // of a destination that is an integer
   FloatLimits limits_{};  // of a destination that is a float
 };
 

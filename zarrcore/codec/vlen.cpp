@@ -67,16 +67,14 @@ class VlenCodec final : public ArrayToBytesCodec {
     // One copy of it all, with the few bytes of the numbers, into which the elements point.
     ByteSpan rest = arena.keep(encoded).subspan(kNumber);
     for (std::uint64_t i = 0; i < count_; ++i) {
-      const auto size = rest.size() < kNumber
-                            ? UINT64_MAX
-                            : load_integer<std::uint32_t>(rest.data(), Endian::little);
-      if (size > rest.size() - kNumber) {
-        throw Error("vlen: the chunk ends within element " + std::to_string(i));
-      }
-      const VariableElement element{reinterpret_cast<const char*>(rest.data() + kNumber), size};
+      if (rest.size() < kNumber) throw ends_within(i);
+      const auto size = load_integer<std::uint32_t>(rest.data(), Endian::little);
+      rest = rest.subspan(kNumber);
+      if (rest.size() < size) throw ends_within(i);
+      const VariableElement element{reinterpret_cast<const char*>(rest.data()), size};
       check_text(i, element.text());
       std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
-      rest = rest.subspan(kNumber + size);
+      rest = rest.subspan(size);
     }
     if (!rest.empty()) {
       throw Error("vlen: " + std::to_string(rest.size()) + " bytes follow the last element");
@@ -89,6 +87,10 @@ class VlenCodec final : public ArrayToBytesCodec {
     for (std::uint64_t i = 0; i < count_; ++i) {
       body(i, load_element<VariableElement>(decoded.data() + i * sizeof(VariableElement)));
     }
+  }
+
+  static Error ends_within(std::uint64_t i) {
+    return Error("vlen: the chunk ends within element " + std::to_string(i));
   }
 
   void check_text(std::uint64_t i, std::string_view text) const {

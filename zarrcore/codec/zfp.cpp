@@ -1,6 +1,6 @@
-// The `zfp` codec (zarr-extensions) and numcodecs' `zfpy`: blocks of 4^d integers or floats, compressed
-// by the zfp library with or without loss. `zfp` stores the blocks alone; `zfpy` puts zfp's own header
-// in front, which says how they were made.
+// The `zfp` codec (zarr-extensions) and numcodecs' `zfpy`: blocks of 4^d integers or floats,
+// compressed by the zfp library with or without loss. `zfp` stores the blocks alone; `zfpy` puts
+// zfp's own header in front, which says how they were made.
 #include <zfp.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace zarrcore {
 namespace {
 
 constexpr std::size_t kMaxRank = 4;
-// The library reads and writes words of this many bytes.
+// The library reads and writes words of at most this many bytes; how many is chosen when it is
+// built.
 constexpr std::size_t kWord = 8;
 
 // Parameters as the library keeps them; they mean the same for each of its modes.
@@ -134,8 +135,8 @@ class ZfpCodec final : public ArrayToBytesCodec {
     Shape shape = shape_;
     if (has_header_) read_header(encoded, parameters, shape);
 
-    // The library does not look where the stream ends. It gets one that is followed by as many zeros
-    // as it can read, and tells afterwards how far it went.
+    // The library does not look where the stream ends. It gets one that is followed by as many
+    // zeros as it can read, and tells afterwards how far it went.
     Buffer padded(readable_size(encoded.size(), parameters, shape));
     std::memcpy(padded.data(), encoded.data(), encoded.size());
     std::memset(padded.data() + encoded.size(), 0, padded.size() - encoded.size());
@@ -147,12 +148,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     } else {
       stream.set(parameters);
     }
-    const std::size_t size = zfp_decompress(stream.get(), field.get());
-    // Writers with smaller words leave out zeros at the end.
-    if (size == 0 || encoded.size() > size || encoded.size() + kWord <= size) {
-      throw Error("zfp: the chunk has " + std::to_string(encoded.size()) + " bytes where " +
-                  std::to_string(size) + " are expected");
-    }
+    check_size(encoded, zfp_decompress(stream.get(), field.get()));
   }
 
  private:
@@ -195,13 +191,28 @@ class ZfpCodec final : public ArrayToBytesCodec {
     shape = std::move(stated);
   }
 
+  // `read` are the bytes that were read of `encoded` and the zeros behind it. A stream that has
+  // been cut off anywhere is told by that: its reader needs at least another bit.
+  static void check_size(ByteSpan encoded, std::size_t read) {
+    // Ours may have larger words than the writer's, or smaller ones, which leave zeros at the end.
+    const std::size_t own_word = stream_word_bits / 8;
+    const ByteSpan rest = encoded.subspan(std::min(read, encoded.size()));
+    const bool has_zeros_left =
+        rest.size() < kWord &&
+        std::all_of(rest.begin(), rest.end(), [](auto byte) { return byte == std::byte{0}; });
+    if (read == 0 || encoded.size() + own_word <= read || !has_zeros_left) {
+      throw Error("zfp: the chunk has " + std::to_string(encoded.size()) + " bytes where " +
+                  std::to_string(read) + " are expected");
+    }
+  }
+
   // How many bytes the library can read of a stream of `size` bytes that zeros follow.
   std::size_t readable_size(std::size_t size, const Parameters& parameters,
                             const Shape& shape) const {
     const std::uint64_t blocks = block_count(shape);
     // Every block has a bit at least, and as many as the mode demands.
     const auto least_bits = checked_multiply(blocks, std::max(parameters.min_bits, 1u));
-    if (!least_bits || *least_bits / 8 > size) {
+    if (!least_bits || ceil_divide(*least_bits, 8) > size) {
       throw Error("zfp: the chunk has " + std::to_string(size) + " bytes, too few for " +
                   std::to_string(blocks) + " blocks");
     }
@@ -273,8 +284,8 @@ int integer_from(const Json& configuration, std::string_view key, int low, int h
   required_number(configuration, key);
   const std::int64_t value = integer_option(configuration, key, 0);
   if (value < low || value > high) {
-    throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) + ", which is not from " +
-                std::to_string(low) + " to " + std::to_string(high));
+    throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) +
+                ", which is not from " + std::to_string(low) + " to " + std::to_string(high));
   }
   return static_cast<int>(value);
 }
@@ -319,7 +330,8 @@ Parameters expert(const Json& configuration) {
       static_cast<unsigned>(integer_from(configuration, "maxprec", 1, ZFP_MAX_PREC));
   // Less than ZFP_MIN_EXP is how the library says reversible.
   parameters.min_exponent = integer_from(configuration, "minexp", ZFP_MIN_EXP - 1, 1 << 14);
-  if (parameters.min_bits > parameters.max_bits) throw Error("\"minbits\" is more than \"maxbits\"");
+  if (parameters.min_bits > parameters.max_bits)
+    throw Error("\"minbits\" is more than \"maxbits\"");
   return parameters;
 }
 

@@ -137,9 +137,12 @@ std::uint16_t encode_small_float(FloatFormat format, double value) {
   if (std::isnan(value)) return nan_code(layout);
   const double magnitude = std::abs(value);
   // The spacing of the format's numbers around the value, which is rounded to a multiple of it.
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  exponent = std::max(exponent - 1, 1 - layout.bias);
+  int exponent = 1 - layout.bias;  // of zero and of subnormal numbers
+  if (magnitude != 0) {
+    int top = 0;
+    std::frexp(magnitude, &top);
+    exponent = std::max(exponent, top - 1);
+  }
   const double units = std::isinf(magnitude)
                            ? kInfinity
                            : std::nearbyint(std::ldexp(magnitude, layout.mantissa_bits - exponent));

@@ -13,9 +13,9 @@ TEST(Bitround, RoundsAsNumcodecsDoes) {
   // numcodecs.BitRound(5).encode(
   //     np.array([1 / 3, np.pi, -1e30, 0, np.inf, np.nan, 3.4e38], '<f4'))
   const auto single = make_filter("numcodecs.bitround", R"({"keepbits": 5})", kFloat32);
-  EXPECT_EQ(encoded_by(*single,
-                       from_hex("abaaaa3edb0f4940caf249f1000000000000807f0000c07f9ec97f7f")),
-            from_hex("0000ac3e00004840000048f1000000000000807f0000c07f0000807f"));
+  EXPECT_EQ(
+      encoded_by(*single, from_hex("abaaaa3edb0f4940caf249f1000000000000807f0000c07f9ec97f7f")),
+      from_hex("0000ac3e00004840000048f1000000000000807f0000c07f0000807f"));
   // numcodecs.BitRound(10).encode(np.array([1 / 3, np.pi, -1e30, 1.5], '<f8'))
   const auto twice = make_filter("numcodecs.bitround", R"({"keepbits": 10})", kFloat64);
   EXPECT_EQ(encoded_by(*twice, elements<double>({1.0 / 3, 3.141592653589793, -1e30, 1.5})),
@@ -28,10 +28,11 @@ TEST(Bitround, RoundsAsNumcodecsDoes) {
 
 TEST(Bitround, AllBitsKeptIsNoChange) {
   const Bytes numbers = regular_bytes(400);
-  for (const auto& [configuration, type] :
-       {std::pair{R"({"keepbits": 10})", kFloat16}, {R"({"keepbits": 23})", kFloat32},
-        {R"({"keepbits": 52})", kFloat64}}) {
-    EXPECT_EQ(encoded_by(*make_filter("numcodecs.bitround", configuration, type), numbers), numbers);
+  for (const auto& [configuration, type] : {std::pair{R"({"keepbits": 10})", kFloat16},
+                                            {R"({"keepbits": 23})", kFloat32},
+                                            {R"({"keepbits": 52})", kFloat64}}) {
+    EXPECT_EQ(encoded_by(*make_filter("numcodecs.bitround", configuration, type), numbers),
+              numbers);
   }
 }
 
@@ -43,8 +44,7 @@ TEST(Bitround, DecodingUndoesNothing) {
 TEST(Bitround, WhatCannotBeEncodedCanBeDecoded) {
   const auto too_many = make_filter("numcodecs.bitround", R"({"keepbits": 24})", kFloat32);
   EXPECT_EQ(decoded_by(*too_many, regular_bytes(8), 8), regular_bytes(8));
-  EXPECT_ERROR(too_many->encode(Bytes(8)),
-               "bitround: \"keepbits\" is 24, but float32 has 23");
+  EXPECT_ERROR(too_many->encode(Bytes(8)), "bitround: \"keepbits\" is 24, but float32 has 23");
   const auto integers = make_filter("numcodecs.bitround", R"({"keepbits": 3})", kInt32);
   EXPECT_EQ(decoded_by(*integers, regular_bytes(8), 8), regular_bytes(8));
   EXPECT_ERROR(integers->encode(Bytes(8)), "bitround: the data type int32 cannot be rounded");

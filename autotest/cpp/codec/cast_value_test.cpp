@@ -45,7 +45,8 @@ TEST(CastValue, IntegersKeepTheirValueOrFail) {
                "9223372036854775808 does not fit the data type int64");
   EXPECT_ERROR(cast<std::uint64_t>(std::int64_t{-1}, kInt64, to("uint64")), "does not fit");
   EXPECT_EQ(cast<std::int8_t>(std::int16_t{-8}, kInt16, to("int4")), -8);
-  EXPECT_ERROR(cast<std::int8_t>(std::int16_t{8}, kInt16, to("int4")), "does not fit the data type int4");
+  EXPECT_ERROR(cast<std::int8_t>(std::int16_t{8}, kInt16, to("int4")),
+               "does not fit the data type int4");
 }
 
 TEST(CastValue, ClampGoesToTheNearestEnd) {
@@ -100,7 +101,8 @@ TEST(CastValue, RoundingPrecedesTheRangeCheck) {
 
 TEST(CastValue, WhatIsNotFiniteIsNoInteger) {
   for (const std::string& members : {to("int16"), to("int16", kClamp), to("int16", kWrap)}) {
-    EXPECT_ERROR(cast<std::int16_t>(kNan, kFloat64, members), "NaN does not fit the data type int16");
+    EXPECT_ERROR(cast<std::int16_t>(kNan, kFloat64, members),
+                 "NaN does not fit the data type int16");
     EXPECT_ERROR(cast<std::int16_t>(kInfinity, kFloat64, members), "Infinity does not fit");
     EXPECT_ERROR(cast<std::int16_t>(-kInfinity, kFloat64, members), "-Infinity does not fit");
   }
@@ -110,8 +112,7 @@ TEST(CastValue, EveryRoundingOfIntegersToFloats) {
   // Between 2^53 and 2^54 every second integer is a double.
   constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 3;  // the middle of two
   const auto as_double = [](std::int64_t value, std::string_view mode) {
-    return static_cast<std::int64_t>(
-        cast<double>(value, kInt64, to("float64", rounding(mode))));
+    return static_cast<std::int64_t>(cast<double>(value, kInt64, to("float64", rounding(mode))));
   };
   EXPECT_EQ(as_double(kOdd, "nearest-even"), kOdd + 1);
   EXPECT_EQ(as_double(kOdd - 2, "nearest-even"), kOdd - 3);
@@ -132,14 +133,14 @@ TEST(CastValue, OneRoundingNotTwo) {
   constexpr std::int64_t kValue = (std::int64_t{1} << 62) + (std::int64_t{1} << 54) + 1;
   const auto code = cast<std::uint16_t>(kValue, kInt64, to("bfloat16"));
   EXPECT_EQ(decode_small_float(FloatFormat::bfloat16, code), 0x1p62F + 0x1p55F);
-  EXPECT_EQ(cast<float>((std::int64_t{1} << 62) + (std::int64_t{1} << 38) + 1, kInt64, to("float32")),
-            0x1p62F + 0x1p39F);
+  EXPECT_EQ(
+      cast<float>((std::int64_t{1} << 62) + (std::int64_t{1} << 38) + 1, kInt64, to("float32")),
+      0x1p62F + 0x1p39F);
 }
 
 TEST(CastValue, EveryRoundingToNarrowerFloats) {
   const auto as_float16 = [](double value, std::string_view mode) {
-    return float16_to_float(
-        cast<std::uint16_t>(value, kFloat64, to("float16", rounding(mode))));
+    return float16_to_float(cast<std::uint16_t>(value, kFloat64, to("float16", rounding(mode))));
   };
   // Between 2048 and 4096 every second integer is a float16.
   EXPECT_EQ(as_float16(2049, "nearest-even"), 2048);
@@ -158,8 +159,8 @@ TEST(CastValue, EveryRoundingToNarrowerFloats) {
   EXPECT_EQ(as_float16(-0x1p-1074, "towards-negative"), -0x1p-24F);
   EXPECT_EQ(as_float16(0x1.8p-24, "nearest-even"), 0x1p-23F);
   EXPECT_TRUE(std::signbit(as_float16(-0x1p-1074, "towards-positive")));
-  for (const char* mode : {"nearest-even", "towards-zero", "towards-positive", "towards-negative",
-                           "nearest-away"}) {
+  for (const char* mode :
+       {"nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"}) {
     EXPECT_EQ(as_float16(0x1.5p-20, mode), 0x1.5p-20F) << mode;
     EXPECT_EQ(as_float16(kInfinity, mode), kInfinity) << mode;
     EXPECT_TRUE(std::isnan(as_float16(kNan, mode))) << mode;
@@ -190,14 +191,19 @@ TEST(CastValue, NearestEvenIsThatOfTheProcessor) {
 
 TEST(CastValue, FloatsPastTheLargestAreErrorsOrInfinities) {
   EXPECT_EQ(float16_to_float(cast<std::uint16_t>(65519.0, kFloat64, to("float16"))), 65504);
-  EXPECT_ERROR(cast<std::uint16_t>(65520.0, kFloat64, to("float16")), "does not fit the data type float16");
-  EXPECT_EQ(float16_to_float(cast<std::uint16_t>(65520.0, kFloat64, to("float16", kClamp))), kInfinity);
-  EXPECT_EQ(float16_to_float(cast<std::uint16_t>(std::int32_t{-70000}, kInt32, to("float16", kClamp))),
-            -kInfinity);
-  EXPECT_ERROR(cast<float>(1e39, kFloat64, to("float32")), "1e+39 does not fit the data type float32");
-  EXPECT_EQ(cast<float>(-1e39, kFloat64, to("float32", kClamp)), -kInfinity);
-  EXPECT_EQ(cast<float>(1e39, kFloat64, to("float32", std::string(kClamp) + rounding("towards-zero"))),
+  EXPECT_ERROR(cast<std::uint16_t>(65520.0, kFloat64, to("float16")),
+               "does not fit the data type float16");
+  EXPECT_EQ(float16_to_float(cast<std::uint16_t>(65520.0, kFloat64, to("float16", kClamp))),
             kInfinity);
+  EXPECT_EQ(
+      float16_to_float(cast<std::uint16_t>(std::int32_t{-70000}, kInt32, to("float16", kClamp))),
+      -kInfinity);
+  EXPECT_ERROR(cast<float>(1e39, kFloat64, to("float32")),
+               "1e+39 does not fit the data type float32");
+  EXPECT_EQ(cast<float>(-1e39, kFloat64, to("float32", kClamp)), -kInfinity);
+  EXPECT_EQ(
+      cast<float>(1e39, kFloat64, to("float32", std::string(kClamp) + rounding("towards-zero"))),
+      kInfinity);
   EXPECT_EQ(cast<float>(kInfinity, kFloat64, to("float32")), kInfinity);
 }
 
@@ -218,11 +224,23 @@ TEST(CastValue, FormatsWithoutInfinitiesOrNanHaveTheirLargestNumber) {
   EXPECT_EQ(as(-7, "float4_e2m1fn", kClamp), -6);
 }
 
+TEST(CastValue, ZeroIsZeroInEveryFormat) {
+  for (const char* type :
+       {"bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
+        "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float6_e2m3fn", "float6_e3m2fn",
+        "float4_e2m1fn", "float16", "float32"}) {
+    const auto codec = make_cast_value(to(type), spec_of({1}, kFloat64));
+    const Bytes zero = encoded_by(*codec, elements<double>({0}));
+    EXPECT_EQ(zero, Bytes(zero.size())) << type;
+    EXPECT_EQ(decoded_by(*codec, zero, 8), elements<double>({0})) << type;
+  }
+}
+
 TEST(CastValue, Float8E8m0HasPowersOfTwoAlone) {
   const auto as = [](double value, const std::string& rest = "") {
     // Zero, the fill value of spec_of, does not fit.
-    const auto codec = make_cast_value(to("float8_e8m0fnu", rest),
-                                       {{1}, kFloat64, elements<double>({1})});
+    const auto codec =
+        make_cast_value(to("float8_e8m0fnu", rest), {{1}, kFloat64, elements<double>({1})});
     const Bytes code = encoded_by(*codec, elements<double>({value}));
     return decode_small_float(FloatFormat::float8_e8m0fnu, std::to_integer<std::uint16_t>(code[0]));
   };
@@ -231,8 +249,9 @@ TEST(CastValue, Float8E8m0HasPowersOfTwoAlone) {
   EXPECT_EQ(as(5, rounding("towards-positive")), 8);
   EXPECT_EQ(as(0x1p127), 0x1p127F);
   for (const double middle : {1.5, 3.0, 6.0}) {
-    EXPECT_EQ(as(middle), decode_small_float(FloatFormat::float8_e8m0fnu,
-                                             encode_small_float(FloatFormat::float8_e8m0fnu, middle)));
+    EXPECT_EQ(as(middle),
+              decode_small_float(FloatFormat::float8_e8m0fnu,
+                                 encode_small_float(FloatFormat::float8_e8m0fnu, middle)));
   }
   EXPECT_ERROR(as(0), "0.0 does not fit");
   EXPECT_ERROR(as(-1), "-1.0 does not fit");
@@ -252,11 +271,10 @@ TEST(CastValue, TheSameRulesHoldWhenDecoding) {
 }
 
 TEST(CastValue, MappedScalarsComeFirstAndTheFirstDuplicateWins) {
-  const auto codec = make_cast_value(
-      to("uint8", R"(, "scalar_map": {
+  const auto codec = make_cast_value(to("uint8", R"(, "scalar_map": {
              "encode": [["NaN", 7], ["NaN", 8], ["Infinity", 255], [3, 100], [0, 9]],
              "decode": [[7, "NaN"], [255, "Infinity"], [255, 1], [9, -0.0]]})"),
-      spec_of({7}, kFloat64));
+                                     spec_of({7}, kFloat64));
   const std::vector<double> values{kNan, kInfinity, 3, 4, 0.0, -0.0, -kNan};
   const Bytes encoded = encoded_by(*codec, elements(values));
   EXPECT_EQ(encoded, bytes_of({7, 255, 100, 4, 9, 9, 7}));
@@ -294,9 +312,9 @@ TEST(CastValue, RoundTripsAllSizes) {
     std::vector<std::int32_t> numbers(count);
     for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<std::int32_t>(i % 4001) - 2000;
     for (const char* type : {"int16", "int64", "float16", "float32", "float64", "int32"}) {
-      const auto codec = make_cast_value(
-          to(type, R"(, "scalar_map": {"encode": [[5, 9]], "decode": [[-6, 6]]})"),
-          spec_of({count}, kInt32));
+      const auto codec =
+          make_cast_value(to(type, R"(, "scalar_map": {"encode": [[5, 9]], "decode": [[-6, 6]]})"),
+                          spec_of({count}, kInt32));
       auto expected = numbers;
       for (std::int32_t& number : expected) number = number == 5 ? 9 : number == -6 ? 6 : number;
       EXPECT_EQ(values_of<std::int32_t>(
@@ -325,13 +343,17 @@ TEST(CastValue, RefusesConfigurationsThatAreNone) {
   const ChunkSpec spec = spec_of({1}, kFloat64);
   EXPECT_ERROR(make_cast_value("", spec), "\"data_type\" is missing");
   EXPECT_ERROR(make_cast_value(to("int17"), spec), "int17");
-  EXPECT_ERROR(make_cast_value(to("int8", rounding("up")), spec), "\"rounding\" is \"up\", none of nearest-even, ");
+  EXPECT_ERROR(make_cast_value(to("int8", rounding("up")), spec),
+               "\"rounding\" is \"up\", none of nearest-even, ");
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "rounding": 1)"), spec), "\"rounding\" is 1");
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "out_of_range": "saturate")"), spec),
                "\"out_of_range\" is \"saturate\", none of clamp, wrap");
-  EXPECT_ERROR(make_cast_value(to("float32", kWrap), spec), "which is for integers, not for float32");
-  EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": [])"), spec), "\"scalar_map\" is a list");
-  EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": {"encode": {}})"), spec), "it is no list");
+  EXPECT_ERROR(make_cast_value(to("float32", kWrap), spec),
+               "which is for integers, not for float32");
+  EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": [])"), spec),
+               "\"scalar_map\" is a list");
+  EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": {"encode": {}})"), spec),
+               "it is no list");
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": {"encode": [[1]]})"), spec),
                "\"scalar_map\", \"encode\": [1] is not a pair");
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": {"decode": [[1000, 1]]})"), spec),

@@ -23,9 +23,9 @@ Bytes text_elements(std::initializer_list<std::u32string> texts, std::size_t len
 TEST(Categorize, TextsOfFixedLength) {
   // numcodecs.Categorize(['female', 'männlich'], '<U8', '<i2').encode(
   //     np.array(['männlich', 'female', 'x', 'female', ''], '<U8'))
-  const auto filter = make_filter(
-      "numcodecs.categorize",
-      R"({"labels": ["female", "männlich"], "dtype": "<U8", "astype": "<i2"})", kText8);
+  const auto filter =
+      make_filter("numcodecs.categorize",
+                  R"({"labels": ["female", "männlich"], "dtype": "<U8", "astype": "<i2"})", kText8);
   const Bytes encoded = from_hex("02000100000001000000");
   EXPECT_EQ(encoded_by(*filter, text_elements({U"männlich", U"female", U"x", U"female", U""}, 8)),
             encoded);
@@ -46,8 +46,8 @@ TEST(Categorize, LabelsThatAreTooLongAreCutOffAndUnknownNumbersAreEmpty) {
 }
 
 TEST(Categorize, TheLastOfEqualLabelsCounts) {
-  const auto filter = make_filter("numcodecs.categorize",
-                                  R"({"labels": ["a", "a"], "dtype": "<U8"})", kText8);
+  const auto filter =
+      make_filter("numcodecs.categorize", R"({"labels": ["a", "a"], "dtype": "<U8"})", kText8);
   EXPECT_EQ(encoded_by(*filter, text_elements({U"a"}, 8)), from_hex("02"));
 }
 
@@ -86,9 +86,9 @@ TEST(Categorize, NumbersOfTextsOfAnyLengthHaveAByteOrder) {
 TEST(Categorize, MoreLabelsThanNumbersAreAnErrorWhenOneIsEncoded) {
   Json labels = Json::array();
   for (int i = 0; i < 200; ++i) labels.push_back("label" + std::to_string(i));
-  const auto filter = make_filter(
-      "numcodecs.categorize",
-      dump_json({{"labels", labels}, {"dtype", "<U8"}, {"astype", "|i1"}}), kText8);
+  const auto filter =
+      make_filter("numcodecs.categorize",
+                  dump_json({{"labels", labels}, {"dtype", "<U8"}, {"astype", "|i1"}}), kText8);
   EXPECT_EQ(encoded_by(*filter, text_elements({U"label126"}, 8)), from_hex("7f"));
   EXPECT_ERROR(filter->encode(text_elements({U"label127"}, 8)),
                "categorize: the label 128 is too many");

@@ -1,10 +1,11 @@
 // What every filter of numcodecs promises, asked of each.
+#include "autotest/cpp/support/filters.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "autotest/cpp/support/expect_error.h"
-#include "autotest/cpp/support/filters.h"
 
 namespace zarrcore::test {
 namespace {
@@ -75,7 +76,9 @@ TEST_P(Filters, RoundTripAllSizes) {
     const Bytes bytes = sample(count);
     const Buffer encoded = filter_->encode(bytes);
     const Bytes decoded = decoded_by(*filter_, encoded.span(), bytes.size());
-    if (!GetParam().is_lossy) EXPECT_EQ(decoded, bytes) << count;
+    if (!GetParam().is_lossy) {
+      EXPECT_EQ(decoded, bytes) << count;
+    }
     EXPECT_EQ(to_bytes(filter_->decode(encoded.span(), bytes.size()).span()), decoded) << count;
   }
 }
@@ -95,8 +98,7 @@ TEST_P(Filters, TheEncodedTypeAndShapeDescribeTheEncodedBytes) {
   for (const std::size_t count : kCounts) {
     const Shape shape = filter_->encoded_shape({count});
     ASSERT_EQ(shape.size(), 1u);
-    EXPECT_EQ(shape[0] * filter_->encoded_type().item_size,
-              filter_->encode(sample(count)).size());
+    EXPECT_EQ(shape[0] * filter_->encoded_type().item_size, filter_->encode(sample(count)).size());
   }
 }
 
@@ -126,7 +128,11 @@ TEST_P(Filters, AnyBytesOfTheRightSizeDecodeWithinTheDestination) {
     Bytes encoded = random_bytes(random, *filter_->encoded_size(size));
     if (std::string_view(GetParam().label) == "Packbits") encoded[0] = std::byte{3};
     Bytes memory(kGuard + size + kGuard, std::byte{0xee});
-    filter_->decode(encoded, std::span(memory).subspan(kGuard, size));
+    try {
+      filter_->decode(encoded, std::span(memory).subspan(kGuard, size));
+    } catch (const Error&) {
+      EXPECT_STREQ(GetParam().label, "AstypeText");  // of what is not ASCII
+    }
     const auto is_untouched = [](std::byte byte) { return byte == std::byte{0xee}; };
     EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + kGuard, is_untouched));
     EXPECT_TRUE(std::all_of(memory.end() - kGuard, memory.end(), is_untouched));

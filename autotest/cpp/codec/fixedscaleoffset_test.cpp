@@ -15,12 +15,11 @@ std::unique_ptr<const Filter> make(std::string_view configuration) {
 TEST(FixedScaleOffset, EncodesToTheNearestIntegerHalvesToTheEvenOne) {
   // numcodecs.FixedScaleOffset(1000, 100, '<f8', '<i4').encode(
   //     np.array([1000, 1000.125, 999.995, 1000.005, 1234.5678, -1e5], '<f8'))
-  const auto filter =
-      make(R"({"offset": 1000, "scale": 100, "dtype": "<f8", "astype": "<i4"})");
+  const auto filter = make(R"({"offset": 1000, "scale": 100, "dtype": "<f8", "astype": "<i4"})");
   const Bytes encoded = from_hex("000000000c0000000000000000000000a15b0000e0e265ff");
-  EXPECT_EQ(encoded_by(*filter, elements<double>({1000, 1000.125, 999.995, 1000.005, 1234.5678,
-                                                  -1e5})),
-            encoded);
+  EXPECT_EQ(
+      encoded_by(*filter, elements<double>({1000, 1000.125, 999.995, 1000.005, 1234.5678, -1e5})),
+      encoded);
   EXPECT_EQ(decoded_by(*filter, encoded, 48),
             elements<double>({1000, 1000.12, 1000, 1000, 1234.57, -1e5}));
 }
@@ -57,9 +56,9 @@ TEST(FixedScaleOffset, ByteOrdersAreThoseOfTheTypes) {
 TEST(FixedScaleOffset, WhatIntegersCannotHoldIsWhatNumpyMakesOfIt) {
   // numcodecs.FixedScaleOffset(0, 1, '<f8', '<i4').encode(np.array([np.nan, 2.5, 3.5], '<f8'))
   const auto filter = make(R"({"offset": 0, "scale": 1, "dtype": "<f8", "astype": "<i4"})");
-  EXPECT_EQ(encoded_by(*filter, elements<double>(
-                                    {std::numeric_limits<double>::quiet_NaN(), 2.5, 3.5})),
-            from_hex("000000800200000004000000"));
+  EXPECT_EQ(
+      encoded_by(*filter, elements<double>({std::numeric_limits<double>::quiet_NaN(), 2.5, 3.5})),
+      from_hex("000000800200000004000000"));
 }
 
 TEST(FixedScaleOffset, AScaleOfZeroHarmsNobody) {

@@ -19,8 +19,7 @@ Texts texts(const Shape& shape, std::string_view json) {
 
 TEST(Json2, ReadsAndWritesWhatNumcodecsWrites) {
   // JSON().encode(np.array([['a', 'b\u00e9', ''], ['\U0001f30d', '"\\', 'x']], dtype=object))
-  constexpr const char* kJson =
-      R"([["a","b\u00e9",""],["\ud83c\udf0d","\"\\","x"],"|O",[2,3]])";
+  constexpr const char* kJson = R"([["a","b\u00e9",""],["\ud83c\udf0d","\"\\","x"],"|O",[2,3]])";
   const Texts expected{"a", "b\xc3\xa9", "", "\xf0\x9f\x8c\x8d", "\"\\", "x"};
   EXPECT_EQ(texts({2, 3}, kJson), expected);
   EXPECT_EQ(encoded_by(*make_json2({2, 3}), elements(expected)), bytes_of(kJson));
@@ -63,7 +62,8 @@ TEST(Json2, RoundTripsAllSizes) {
 }
 
 TEST(Json2, RefusesListsThatAreNotTheChunk) {
-  EXPECT_ERROR(texts({2}, R"(["a","b","|O",[3]])"), "json2: the shape is [3] where [2] is expected");
+  EXPECT_ERROR(texts({2}, R"(["a","b","|O",[3]])"),
+               "json2: the shape is [3] where [2] is expected");
   EXPECT_ERROR(texts({2}, R"(["a","|O",[2]])"), "the list has 1 items");
   EXPECT_ERROR(texts({2}, R"(["a","b","c","|O",[2]])"), "the list has 3 items");
   EXPECT_ERROR(texts({2, 2}, R"([["a","b"],["c"],"|O",[2,2]])"),

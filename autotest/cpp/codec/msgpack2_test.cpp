@@ -9,8 +9,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 // MsgPack().encode(np.array([['a', 'b\u00e9', ''], ['\U0001f30d', '"\\', 'x']], dtype=object))
-constexpr const char* kFromNumcodecs =
-    "9493a161a362c3a9a093a4f09f8c8da2225ca178a27c4f920203";
+constexpr const char* kFromNumcodecs = "9493a161a362c3a9a093a4f09f8c8da2225ca178a27c4f920203";
 const Texts kTexts{"a", "b\xc3\xa9", "", "\xf0\x9f\x8c\x8d", "\"\\", "x"};
 
 auto make_msgpack2(const Shape& shape) {
@@ -30,7 +29,8 @@ TEST(Msgpack2, OtherItemsBecomeTextToo) {
 }
 
 TEST(Msgpack2, RoundTripsAllSizes) {
-  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{2, 0}, Shape{3, 5, 7}, Shape{70001}}) {
+  for (const Shape& shape :
+       {Shape{}, Shape{0}, Shape{1}, Shape{2, 0}, Shape{3, 5, 7}, Shape{70001}}) {
     const std::size_t count = spec_of(shape, kString).byte_count() / sizeof(VariableElement);
     Texts expected;
     for (std::size_t i = 0; i < count; ++i) expected.push_back(std::string(i % 300, 'x'));

@@ -11,9 +11,9 @@ const DataType kBool{TypeKind::boolean, 1};
 TEST(NumcodecsPackbits, PacksAsNumcodecsDoes) {
   const auto filter = make_filter("numcodecs.packbits", "{}", kBool);
   const std::vector<std::pair<Bytes, const char*>> examples{
-      {{}, "00"},                                                   // encode(np.array([], '?'))
-      {bytes_of({1, 0, 0, 1}), "0490"},                             // [1, 0, 0, 1]
-      {bytes_of({1, 0, 0, 1, 1, 1, 0, 1, 1, 0}), "069d80"},         // [1, 0, 0, 1, 1, 1, 0, 1, 1, 0]
+      {{}, "00"},                                            // encode(np.array([], '?'))
+      {bytes_of({1, 0, 0, 1}), "0490"},                      // [1, 0, 0, 1]
+      {bytes_of({1, 0, 0, 1, 1, 1, 0, 1, 1, 0}), "069d80"},  // [1, 0, 0, 1, 1, 1, 0, 1, 1, 0]
   };
   for (const auto& [decoded, encoded] : examples) {
     EXPECT_EQ(encoded_by(*filter, decoded), from_hex(encoded));

@@ -7,8 +7,8 @@
 namespace zarrcore::test {
 namespace {
 
-constexpr DataType kBool{TypeKind::boolean, 1};
-constexpr DataType kInt4{TypeKind::signed_integer, 1, 4};
+const DataType kBool{TypeKind::boolean, 1};
+const DataType kInt4{TypeKind::signed_integer, 1, 4};
 
 auto make_packbits(std::string_view configuration, const Shape& shape, const DataType& type) {
   return make_array_to_bytes("packbits", configuration, spec_of(shape, type));
@@ -38,14 +38,17 @@ TEST(Packbits, NarrowIntegersKeepTheirSign) {
   expect_pair(*make_packbits("{}", {3}, kInt4), elements<std::int8_t>({-8, 7, -1}), "780f");
   expect_pair(*make_packbits("{}", {4}, {TypeKind::signed_integer, 1, 2}),
               elements<std::int8_t>({-2, -1, 0, 1}), "4e");
-  expect_pair(*make_packbits("{}", {2}, {TypeKind::unsigned_integer, 1, 4}), bytes_of({15, 1}), "1f");
+  expect_pair(*make_packbits("{}", {2}, {TypeKind::unsigned_integer, 1, 4}), bytes_of({15, 1}),
+              "1f");
   expect_pair(*make_packbits("{}", {4}, {TypeKind::unsigned_integer, 1, 2}), bytes_of({0, 1, 2, 3}),
               "e4");
 }
 
 TEST(Packbits, ARangeOfBitsIsEnoughForNumbersThatFit) {
   expect_pair(*make_packbits(R"({"last_bit": 11})", {3}, kInt16),
-              elements<std::int16_t>({-1, 0x123, -2048}), "ff3f1200" "08");
+              elements<std::int16_t>({-1, 0x123, -2048}),
+              "ff3f1200"
+              "08");
   expect_pair(*make_packbits(R"({"first_bit": 4, "last_bit": 11})", {2}, kUint16),
               elements<std::uint16_t>({0x0ab0, 0x0120}), "ab12");
   // What is not stored is lost.
@@ -55,8 +58,8 @@ TEST(Packbits, ARangeOfBitsIsEnoughForNumbersThatFit) {
 }
 
 TEST(Packbits, WholeNumbersAreLittleEndian) {
-  expect_pair(*make_packbits("{}", {1}, kUint64),
-              elements<std::uint64_t>({0x0102030405060708}), "0807060504030201");
+  expect_pair(*make_packbits("{}", {1}, kUint64), elements<std::uint64_t>({0x0102030405060708}),
+              "0807060504030201");
   expect_pair(*make_packbits("{}", {1}, kFloat32), elements<float>({1.5F}), "0000c03f");
   expect_pair(*make_packbits("{}", {1}, {TypeKind::complex, 8}), elements<float>({1.5F, -2.0F}),
               "0000c03f000000c0");
@@ -72,7 +75,7 @@ TEST(Packbits, SmallFloatsTakeTheBitsThatTheyHave) {
 TEST(Packbits, RoundTripsAllSizesAndWidths) {
   Random random(22);
   for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 1001, 100003}) {
-    for (int last = 0; last < 64; last += count > 1000 ? 13 : 1) {
+    for (int last = 0; last<64; last += count> 1000 ? 13 : 1) {
       const std::string configuration =
           R"({"last_bit": )" + std::to_string(last) + R"(, "padding_encoding": "last_byte"})";
       const auto codec = make_packbits(configuration, {count}, kUint64);
@@ -87,7 +90,8 @@ TEST(Packbits, RoundTripsAllSizesAndWidths) {
 
 TEST(Packbits, OtherSizesAndPaddingsAreErrors) {
   const auto codec = make_packbits(R"({"padding_encoding": "first_byte"})", {10}, kBool);
-  EXPECT_ERROR(decoded_by(*codec, from_hex("060d"), 10), "the chunk has 2 bytes where 3 are expected");
+  EXPECT_ERROR(decoded_by(*codec, from_hex("060d"), 10),
+               "the chunk has 2 bytes where 3 are expected");
   EXPECT_ERROR(decoded_by(*codec, from_hex("060d0300"), 10), "has 4 bytes where 3 are expected");
   EXPECT_ERROR(decoded_by(*codec, {}, 10), "has 0 bytes where 3 are expected");
   EXPECT_ERROR(decoded_by(*codec, from_hex("050d03"), 10),

@@ -41,20 +41,23 @@ TEST(ScaleOffset, BothNumbersMayBeAbsent) {
   EXPECT_EQ(One<std::int32_t>(kInt32, R"({"offset": 5})").encode(15), 10);
   EXPECT_EQ(One<std::int32_t>(kInt32, R"({"scale": -1})").decode(15), -15);
   EXPECT_EQ(One<std::int32_t>(kInt32, R"({"scale": null})").encode(15), 15);
-  EXPECT_TRUE(std::signbit(One<double>(kFloat64, "{}").decode(One<double>(kFloat64, "{}").encode(-0.0))));
+  EXPECT_TRUE(
+      std::signbit(One<double>(kFloat64, "{}").decode(One<double>(kFloat64, "{}").encode(-0.0))));
 }
 
 TEST(ScaleOffset, RoundTripsAllSizes) {
   for (const std::size_t count : {0, 1, 7, 255, 256, 257, 100003}) {
     const auto codec = make_scale_offset(R"({"offset": -3, "scale": 2})", spec_of({count}, kInt32));
-    const auto half = make_scale_offset(R"({"offset": -3, "scale": 2})", spec_of({count}, kFloat16));
+    const auto half =
+        make_scale_offset(R"({"offset": -3, "scale": 2})", spec_of({count}, kFloat16));
     std::vector<std::int32_t> numbers(count);
     std::vector<std::uint16_t> halves(count);
     for (std::size_t i = 0; i < count; ++i) {
-      numbers[i] = static_cast<std::int32_t>(i * i);
+      numbers[i] = static_cast<std::int32_t>(i * i % 1000003);
       halves[i] = double_to_float16(static_cast<double>(i % 500));
     }
-    EXPECT_EQ(decoded_by(*codec, encoded_by(*codec, elements(numbers)), count * 4), elements(numbers));
+    EXPECT_EQ(decoded_by(*codec, encoded_by(*codec, elements(numbers)), count * 4),
+              elements(numbers));
     EXPECT_EQ(decoded_by(*half, encoded_by(*half, elements(halves)), count * 2), elements(halves));
   }
 }
@@ -148,9 +151,11 @@ TEST(ScaleOffset, RefusesConfigurationsThatAreNone) {
   EXPECT_ERROR(make_scale_offset(R"({"offset": 0.5})", spec_of({1}, kInt16)),
                "\"offset\" is 0.5, no number of the data type int16");
   EXPECT_ERROR(make_scale_offset(R"({"offset": 300})", spec_of({1})), "\"offset\" is 300");
-  EXPECT_ERROR(make_scale_offset(R"({"scale": "x"})", spec_of({1}, kFloat64)), "\"scale\" is \"x\"");
+  EXPECT_ERROR(make_scale_offset(R"({"scale": "x"})", spec_of({1}, kFloat64)),
+               "\"scale\" is \"x\"");
   for (const DataType& type : {kInt16, kFloat16, kFloat32, kFloat64}) {
-    EXPECT_ERROR(make_scale_offset(R"({"scale": 0})", spec_of({1}, type)), "could not be read again");
+    EXPECT_ERROR(make_scale_offset(R"({"scale": 0})", spec_of({1}, type)),
+                 "could not be read again");
   }
   for (const DataType& type : {DataType{TypeKind::boolean, 1}, DataType{TypeKind::complex, 8},
                                DataType{TypeKind::datetime, 8}, kString}) {

@@ -10,8 +10,7 @@ using Texts = std::vector<std::string>;
 using namespace std::string_literals;
 
 // VLenUTF8().encode(np.array(['a', '', 'bé', '\U0001f30d'], dtype=object))
-constexpr const char* kFromNumcodecs =
-    "040000000100000061000000000300000062c3a904000000f09f8c8d";
+constexpr const char* kFromNumcodecs = "040000000100000061000000000300000062c3a904000000f09f8c8d";
 const Texts kTexts{"a", "", "b\xc3\xa9", "\xf0\x9f\x8c\x8d"};
 
 auto make_utf8(std::uint64_t count) {
@@ -60,7 +59,8 @@ TEST(Vlen, ElementsOutliveTheEncodedBytes) {
 }
 
 TEST(Vlen, AnElementWithoutBytesMayPointNowhere) {
-  EXPECT_EQ(encoded_by(*make_utf8(1), Bytes(sizeof(VariableElement))), from_hex("0100000000000000"));
+  EXPECT_EQ(encoded_by(*make_utf8(1), Bytes(sizeof(VariableElement))),
+            from_hex("0100000000000000"));
 }
 
 TEST(Vlen, AnotherCountThanTheChunksIsAnError) {
@@ -85,7 +85,8 @@ TEST(Vlen, LengthsThatLeadOutAndBytesLeftOverAreErrors) {
 }
 
 TEST(Vlen, TextIsUtf8InBothDirections) {
-  EXPECT_ERROR(texts_by(*make_utf8(1), from_hex("0100000001000000ff"), 1), "element 0 is not UTF-8");
+  EXPECT_ERROR(texts_by(*make_utf8(1), from_hex("0100000001000000ff"), 1),
+               "element 0 is not UTF-8");
   EXPECT_ERROR(encoded_by(*make_utf8(2), elements(Texts{"a", "\xed\xa0\x80"})),
                "element 1 is not UTF-8");
 }

@@ -54,16 +54,19 @@ TEST(Zfp, ReadsAndWritesWhatZfpyWrites) {
   EXPECT_LT(largest_error(*accurate, from_hex(kAccurate), sample<double>()), 1e-3);
   // zfpy.compress_numpy(a.astype('f4'), rate=8, write_header=False)
   const Bytes rate = from_hex(
-      "0d4985441aa4420388440080082012010d49851483aeb28906510589940006800f2de0820c24019204001220490020"
+      "0d4985441aa4420388440080082012010d49851483aeb28906510589940006800f2de0820c240192040012204900"
+      "20"
       "010fad12c5082008221228008126922880");
   const auto fixed = make_zfp(R"({"mode": "fixed_rate", "rate": 8})", kShape, kFloat32);
   EXPECT_EQ(encoded_by(*fixed, elements(sample<float>())), rate);
   EXPECT_NEAR(largest_error(*fixed, rate, sample<float>()), 0.087055, 1e-5);
   // zfpy.compress_numpy(a, precision=20, write_header=False)
   const Bytes precision = from_hex(
-      "0d482a24d220151a4024020044009108000d482aa41874954d34882a48a404300024020088081221000c0089f08016"
+      "0d482a24d220151a4024020044009108000d482aa41874954d34882a48a404300024020088081221000c0089f080"
+      "16"
       "7041069200490200090f6895284600411091400108349144010c2011001101");
-  const auto precise = make_zfp(R"({"mode": "fixed_precision", "precision": 20})", kShape, kFloat64);
+  const auto precise =
+      make_zfp(R"({"mode": "fixed_precision", "precision": 20})", kShape, kFloat64);
   EXPECT_EQ(encoded_by(*precise, elements(sample<double>())), precision);
   EXPECT_NEAR(largest_error(*precise, precision, sample<double>()), 0.0010812, 1e-6);
   // zfpy.compress_numpy(np.arange(5, dtype='i8'), write_header=False)
@@ -73,15 +76,16 @@ TEST(Zfp, ReadsAndWritesWhatZfpyWrites) {
 }
 
 TEST(Zfp, ZfpyStandsBehindAHeader) {
-  const auto codec = make_zfpy(R"({"mode": 4, "tolerance": 1e-3, "rate": -1, "precision": -1})",
-                               kShape, kFloat64);
+  const auto codec =
+      make_zfpy(R"({"mode": 4, "tolerance": 1e-3, "rate": -1, "precision": -1})", kShape, kFloat64);
   const Bytes encoded = encoded_by(*codec, elements(sample<double>()));
   const Bytes header = from_hex(kHeader);
   EXPECT_EQ(Bytes(encoded.begin(), encoded.begin() + 12), header);
   EXPECT_LT(largest_error(*codec, encoded, sample<double>()), 1e-3);
   // ZFPY(mode=4, tolerance=-1).encode(a.astype('i4')), which zfpy makes without loss
   const Bytes lossless = from_hex(
-      "7a66700564000040000000881f00000099080816913e00000032019912524bb2001f0000b0e80410e803000016021a"
+      "7a66700564000040000000881f00000099080816913e00000032019912524bb2001f0000b0e80410e80300001602"
+      "1a"
       "408080029200");
   const auto plain = make_zfpy(R"({"mode": 4, "tolerance": -1})", kShape, kInt32);
   EXPECT_EQ(decoded_by(*plain, lossless, 140), elements(sample<std::int32_t>()));
@@ -159,27 +163,37 @@ TEST(Zfp, WhatALossyModeWouldRuinIsRefused) {
   EXPECT_ERROR(encoded_by(*floats, elements<float>({1, NAN})), "has a NaN or an infinity");
   const auto integers = make_zfp(R"({"mode": "fixed_precision", "precision": 32})", {2}, kInt32);
   EXPECT_NO_THROW(encoded_by(*integers, elements<std::int32_t>({(1 << 30) - 1, 1 - (1 << 30)})));
-  EXPECT_ERROR(encoded_by(*integers, elements<std::int32_t>({0, 1 << 30})), "integers that take all");
+  EXPECT_ERROR(encoded_by(*integers, elements<std::int32_t>({0, 1 << 30})),
+               "integers that take all");
   EXPECT_ERROR(encoded_by(*integers, elements<std::int32_t>({0, INT32_MIN})), "integers that take");
 }
 
 TEST(Zfp, OtherSizesAreErrors) {
   const auto codec = make_zfp(R"({"mode": "fixed_accuracy", "tolerance": 1e-3})", kShape, kFloat64);
   const Bytes whole = from_hex(kAccurate);
-  for (std::size_t size = 0; size + 8 <= whole.size(); ++size) {
-    EXPECT_ERROR(decoded_by(*codec, {whole.begin(), whole.begin() + size}, 280), "zfp: the chunk has ");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_ERROR(decoded_by(*codec, {whole.begin(), whole.begin() + size}, 280),
+                 "zfp: the chunk has ");
   }
+  // Writers with larger words than ours end with zeros.
   Bytes longer = whole;
-  longer.resize(whole.size() + 8);
+  longer.resize(whole.size() + 7);
+  EXPECT_NO_THROW(decoded_by(*codec, longer, 280));
+  longer.back() = std::byte{1};
+  EXPECT_ERROR(decoded_by(*codec, longer, 280), "zfp: the chunk has ");
+  longer.back() = std::byte{0};
+  longer.push_back(std::byte{0});
   EXPECT_ERROR(decoded_by(*codec, longer, 280),
                "zfp: the chunk has " + std::to_string(longer.size()) + " bytes where ");
-  EXPECT_ERROR(decoded_by(*make_zfp(kReversible, {0}, kFloat64), whole, 0), "has bytes, but no elements");
+  EXPECT_ERROR(decoded_by(*make_zfp(kReversible, {0}, kFloat64), whole, 0),
+               "has bytes, but no elements");
 }
 
 TEST(Zfp, AFewBytesCannotDemandALotOfMemory) {
   const auto codec = make_zfp(kReversible, {std::uint64_t{1} << 50}, kFloat64);
   Arena arena;
-  EXPECT_ERROR(codec->decode(Bytes(100), {}, arena), "100 bytes, too few for 281474976710656 blocks");
+  EXPECT_ERROR(codec->decode(Bytes(100), {}, arena),
+               "100 bytes, too few for 281474976710656 blocks");
   EXPECT_EQ(make_zfp(kReversible, {1, 1, 1, std::uint64_t{1} << 59}, kFloat64)->max_encoded_size(),
             UINT64_MAX);
 }
@@ -223,14 +237,16 @@ TEST(Zfp, RefusesConfigurationsThatAreNone) {
   EXPECT_ERROR(refused("{}"), "\"mode\" is missing");
   EXPECT_ERROR(refused(R"({"mode": "lossless"})"), "\"mode\" is \"lossless\"");
   EXPECT_ERROR(refused(R"({"mode": "fixed_accuracy"})"), "\"tolerance\" is missing");
-  EXPECT_ERROR(refused(R"({"mode": "fixed_accuracy", "tolerance": -1})"), "\"tolerance\" is negative");
+  EXPECT_ERROR(refused(R"({"mode": "fixed_accuracy", "tolerance": -1})"),
+               "\"tolerance\" is negative");
   EXPECT_ERROR(refused(R"({"mode": "fixed_accuracy", "tolerance": NaN})"), "\"tolerance\" is NaN");
   EXPECT_ERROR(refused(R"({"mode": "fixed_rate", "rate": 0})"), "\"rate\" is 0");
   EXPECT_ERROR(refused(R"({"mode": "fixed_rate", "rate": 1e300})"), "\"rate\" is 1e+300");
   EXPECT_ERROR(refused(R"({"mode": "fixed_precision", "precision": 65})"), "\"precision\" is 65");
   EXPECT_ERROR(refused(R"({"mode": "fixed_precision", "precision": 1.5})"), "\"precision\" is 1.5");
-  EXPECT_ERROR(refused(R"({"mode": "expert", "minbits": 9, "maxbits": 8, "maxprec": 64, "minexp": 0})"),
-               "\"minbits\" is more than \"maxbits\"");
+  EXPECT_ERROR(
+      refused(R"({"mode": "expert", "minbits": 9, "maxbits": 8, "maxprec": 64, "minexp": 0})"),
+      "\"minbits\" is more than \"maxbits\"");
   EXPECT_ERROR(refused(R"({"mode": "expert", "minbits": 1, "maxbits": 4294967296, "maxprec": 64,
                            "minexp": 0})"),
                "\"maxbits\" is 4294967296");

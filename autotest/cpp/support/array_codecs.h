@@ -12,14 +12,14 @@
 
 namespace zarrcore::test {
 
-inline constexpr DataType kInt8{TypeKind::signed_integer, 1};
-inline constexpr DataType kInt64{TypeKind::signed_integer, 8};
-inline constexpr DataType kUint16{TypeKind::unsigned_integer, 2};
-inline constexpr DataType kUint64{TypeKind::unsigned_integer, 8};
-inline constexpr DataType kFloat16{TypeKind::floating, 2};
-inline constexpr DataType kFloat32{TypeKind::floating, 4};
-inline constexpr DataType kString{TypeKind::variable_string, sizeof(VariableElement)};
-inline constexpr DataType kBytes{TypeKind::variable_bytes, sizeof(VariableElement)};
+inline const DataType kInt8{TypeKind::signed_integer, 1};
+inline const DataType kInt64{TypeKind::signed_integer, 8};
+inline const DataType kUint16{TypeKind::unsigned_integer, 2};
+inline const DataType kUint64{TypeKind::unsigned_integer, 8};
+inline const DataType kFloat16{TypeKind::floating, 2};
+inline const DataType kFloat32{TypeKind::floating, 4};
+inline const DataType kString{TypeKind::variable_string, sizeof(VariableElement)};
+inline const DataType kBytes{TypeKind::variable_bytes, sizeof(VariableElement)};
 
 inline std::unique_ptr<const ArrayToArrayCodec> make_array_to_array(std::string_view name,
                                                                     std::string_view configuration,
@@ -80,7 +80,8 @@ inline std::vector<std::string> texts_by(const ArrayToBytesCodec& codec, const B
   Arena arena;
   codec.decode(encoded, decoded, arena);
   std::vector<std::string> texts;
-  for (const auto& element : values_of<VariableElement>(decoded)) texts.emplace_back(element.text());
+  for (const auto& element : values_of<VariableElement>(decoded))
+    texts.emplace_back(element.text());
   return texts;
 }
 
