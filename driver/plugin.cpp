@@ -2,9 +2,7 @@
 #include "driver/gdal_compat.h"
 #include "driver/open.h"
 
-extern "C" CPL_DLL void GDALRegister_Zarr();
-
-void GDALRegister_Zarr() {
+extern "C" CPL_DLL void GDALRegister_Zarr() {
   if (GDAL_CHECK_VERSION("Zarr driver") == 0) return;
   if (GDALGetDriverByName("Zarr") != nullptr) return;
   auto* driver = new GDALDriver();
