@@ -219,9 +219,11 @@ int identify(GDALOpenInfo* info) {
   if (!may_be_folder) return FALSE;
   static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
                                                          ".zmetadata"};
-  return std::any_of(kDocuments.begin(), kDocuments.end(), [&](const char* document) {
+  const auto has = [&](const char* document) {
     return exists(CPLFormFilename(info->pszFilename, document, nullptr));
-  });
+  };
+  // The names of v1 are common: only both together count.
+  return std::any_of(kDocuments.begin(), kDocuments.end(), has) || (has("meta") && has("attrs"));
 }
 
 GDALDataset* open(GDALOpenInfo* info) {

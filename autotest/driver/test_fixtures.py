@@ -12,16 +12,6 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 # What the driver does not read yet: patterns for a fixture's features. The marks are strict, so a
 # feature that arrives has to leave its row.
 NOT_YET = {
-    "Zarr v1": ["v1"],
-    "the v3 draft of 2020": ["v3 2020 draft"],
-    "v2 filters and the rarer compressors": [
-        "filter:*", "compressor:bz2", "compressor:lzma", "compressor:lz4", "z2_F_filters",
-    ],
-    "numcodecs.* in v3": ["numcodecs.[!z]*"],
-    "extension codecs and grids": ["*scale_offset*", "reshape", "rectilinear chunk grid"],
-    "datetimes": ["datetime"],
-    "variable-length strings": ["variable-length string"],
-    "structured types": ["structured dtype"],
     "kerchunk references": ["kerchunk *"],
     "zipped stores": ["zip store"],
     "multiscales": ["multiscales *"],
@@ -67,6 +57,8 @@ def assert_values(array, want):
     if want.size == 0:
         return  # osgeo cannot make an empty numpy array
     got = np.asarray(array.ReadAsArray()).reshape(want.shape)
+    # Times come as numbers, whose units are the array's.
+    want = want.view(want.dtype.str[0] + "i8") if want.dtype.kind in "mM" else want
     native = want.dtype.newbyteorder("=")
     assert got.dtype.name in WIDENED.get(native.name, [native.name])
     # Compared in the writer's type, where NaN equals NaN.

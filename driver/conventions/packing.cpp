@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "driver/conventions/axis.h"
 #include "zarrcore/base/base64.h"
@@ -53,6 +54,21 @@ std::optional<double> number_attribute(const ArrayMetadata& array, const char* n
 
 }  // namespace
 
+std::string time_units(const zarrcore::DataType& type) {
+  static const std::map<std::string_view, std::string> kWords{
+      {"Y", "years"},         {"M", "months"},        {"W", "weeks"},        {"D", "days"},
+      {"h", "hours"},         {"m", "minutes"},       {"s", "seconds"},      {"ms", "milliseconds"},
+      {"us", "microseconds"}, {"μs", "microseconds"}, {"ns", "nanoseconds"}, {"ps", "picoseconds"},
+      {"fs", "femtoseconds"}, {"as", "attoseconds"}};
+  const auto word = kWords.find(type.time_unit.name);
+  if (!type.is_time() || word == kWords.end()) return {};
+  std::string units = type.time_unit.count == 1
+                          ? word->second
+                          : std::to_string(type.time_unit.count) + ' ' + word->second;
+  if (type.kind == TypeKind::datetime) units += " since 1970-01-01";
+  return units;
+}
+
 Packing read_packing(const ArrayMetadata& array) {
   Packing packing;
   const auto consume = [&packing](const char* name) {
@@ -66,7 +82,8 @@ Packing read_packing(const ArrayMetadata& array) {
     // Programs look for the units of a time axis among the attributes.
     if (!is_time_unit(packing.unit)) consume("units");
   }
-  if (!array.data_type.is_numeric()) return packing;
+  if (packing.unit.empty()) packing.unit = time_units(array.data_type);
+  if (!array.data_type.is_numeric() && !array.data_type.is_time()) return packing;
   for (const char* name : {"_FillValue", "missing_value"}) {
     const Json* value = zarrcore::find_member(array.attributes, name);
     if (value == nullptr) continue;

@@ -11,6 +11,10 @@
 
 namespace gdal_zarr {
 
+// Units of a time type in the manner of CF: "seconds since 1970-01-01", "nanoseconds"; empty for
+// other types and for the generic unit.
+std::string time_units(const zarrcore::DataType& type);
+
 struct Packing {
   std::optional<double> scale;
   std::optional<double> offset;

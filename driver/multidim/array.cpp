@@ -24,6 +24,14 @@ Json without(Json attributes, const std::vector<std::string>& names) {
   return attributes;
 }
 
+// The units of a time type are part of the type; programs look for them among the attributes.
+Json with_time_units(const zarrcore::ArrayMetadata& array) {
+  Json attributes = array.attributes;
+  const std::string units = time_units(array.data_type);
+  if (!units.empty() && !attributes.contains("units")) attributes["units"] = units;
+  return attributes;
+}
+
 Json codec_json(const zarrcore::CodecMetadata& codec) {
   Json json = {{"name", codec.name}};
   if (!codec.configuration.empty()) json["configuration"] = codec.configuration;
@@ -40,7 +48,8 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       array_(std::move(array)),
       type_(gdal_type(array_->data_type())),
       packing_(read_packing(array_->metadata())),
-      shown_attributes_(without(array_->metadata().attributes, packing_.consumed_attributes)) {
+      attributes_(with_time_units(array_->metadata())),
+      shown_attributes_(without(attributes_, packing_.consumed_attributes)) {
   make_dimensions();
   make_structural_info();
   if (packing_.nodata && type_.GetClass() == GEDTC_NUMERIC) {
@@ -106,14 +115,13 @@ std::vector<GUInt64> Array::GetBlockSize() const {
 
 std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
   return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), array_->metadata().attributes, name); });
+      nullptr, [&] { return find_attribute(GetFullName(), attributes_, name); });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
     const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
-    return make_attributes(GetFullName(),
-                           show_all ? array_->metadata().attributes : shown_attributes_);
+    return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_);
   });
 }
 

@@ -67,6 +67,7 @@ class Array final : public GDALMDArray {
   std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_
+  zarrcore::Json attributes_;
   zarrcore::Json shown_attributes_;
   CPLStringList structural_info_;
 };

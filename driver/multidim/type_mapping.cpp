@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/convert.h"
 
@@ -53,9 +54,13 @@ GDALDataType numeric_type(const DataType& type) {
           return GDT_Int64;
       }
     case TypeKind::floating:
+      if (type.float_format != zarrcore::FloatFormat::ieee) return GDT_Float32;
       return type.item_size == 2 ? kFloat16 : type.item_size == 4 ? GDT_Float32 : GDT_Float64;
     case TypeKind::complex:
       return type.item_size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+    case TypeKind::datetime:
+    case TypeKind::timedelta:
+      return GDT_Int64;
     default:
       return GDT_Unknown;
   }
@@ -65,12 +70,17 @@ std::size_t byte_size(GDALDataType type) {
   return static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type));
 }
 
-// The core type of the numbers that GDAL sees where they are wider than the stored ones.
+// The core type of the numbers that GDAL sees where they are not stored as such.
 std::optional<DataType> widened_type(const DataType& type) {
   const GDALDataType seen = numeric_type(type);
-  if (seen == GDT_Unknown || byte_size(seen) == type.item_size) return std::nullopt;
+  if (seen == GDT_Unknown || !type.is_numeric() || byte_size(seen) == type.item_size) {
+    return std::nullopt;
+  }
   return DataType{type.kind, byte_size(seen)};
 }
+
+// More would be of no use to anyone, and each costs an object.
+constexpr std::size_t kMaxComponents = 4096;
 
 class NumberConverter final : public ElementConverter {
  public:
@@ -146,6 +156,14 @@ void append_utf8(std::uint32_t code_point, std::string& text) {
 
 std::string string_value(const std::byte* element, const DataType& type) {
   std::string text;
+  if (type.is_variable()) {
+    zarrcore::VariableElement variable;
+    std::memcpy(&variable, element, sizeof(variable));
+    if (variable.text().find('\0') != std::string_view::npos) {
+      throw zarrcore::Error("an element holds a zero byte, which a string of GDAL cannot");
+    }
+    return std::string(variable.text());
+  }
   if (type.kind == TypeKind::fixed_bytes) {
     const auto* bytes = reinterpret_cast<const char*>(element);
     return {bytes, strnlen(bytes, type.item_size)};
@@ -181,10 +199,10 @@ class StringConverter final : public ElementConverter {
   GDALExtendedDataType destination_;
 };
 
-// Compound types, one element at a time.
-class GenericConverter final : public ElementConverter {
+// Compounds of the same layout in memory, one element at a time.
+class CompoundConverter final : public ElementConverter {
  public:
-  GenericConverter(const GDALExtendedDataType& source, const GDALExtendedDataType& destination)
+  CompoundConverter(const GDALExtendedDataType& source, const GDALExtendedDataType& destination)
       : source_(source), destination_(destination) {}
 
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
@@ -201,6 +219,74 @@ class GenericConverter final : public ElementConverter {
   GDALExtendedDataType destination_;
 };
 
+// Where an element of a structure goes in the compound that GDAL sees.
+struct Component {
+  std::string name;
+  std::uint64_t source_offset;
+  std::size_t offset;
+  DataType type;
+  GDALExtendedDataType seen;
+};
+
+std::vector<Component> components_of(const DataType& structure) {
+  std::vector<Component> components;
+  std::size_t offset = 0;
+  for (const zarrcore::Field& field : *structure.fields) {
+    if (field.name.empty()) continue;  // padding
+    for (std::uint64_t i = 0; i < field.count; ++i) {
+      const GDALExtendedDataType seen = gdal_type(field.type);
+      components.push_back(
+          {field.shape.empty() ? field.name : field.name + '[' + std::to_string(i) + ']',
+           field.offset + i * field.type.item_size, offset, field.type, seen});
+      offset += seen.GetSize();
+      if (components.size() > kMaxComponents) {
+        throw zarrcore::Error("a structure of so many fields has no counterpart in GDAL");
+      }
+    }
+  }
+  if (components.empty()) throw zarrcore::Error("a structure has no field with a name");
+  return components;
+}
+
+// Structures to the compound that GDAL sees, and from there to what is asked for.
+class StructureConverter final : public ElementConverter {
+ public:
+  StructureConverter(const DataType& type, const GDALExtendedDataType& destination)
+      : seen_(gdal_type(type)), destination_(destination), components_(components_of(type)) {
+    for (const Component& component : components_) {
+      converters_.push_back(make_converter(component.type, component.seen));
+    }
+  }
+
+  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+               std::ptrdiff_t destination_stride, std::size_t count) const override {
+    std::vector<std::byte> element(seen_.GetSize());
+    for (std::size_t i = 0; i < count; ++i) {
+      std::fill(element.begin(), element.end(), std::byte{0});
+      for (std::size_t k = 0; k < components_.size(); ++k) {
+        const Component& component = components_[k];
+        const std::byte* from = source + component.source_offset;
+        std::byte* to = element.data() + component.offset;
+        if (converters_[k]) {
+          converters_[k]->convert(from, 0, to, 0, 1);
+        } else {
+          std::memcpy(to, from, component.type.item_size);
+        }
+      }
+      GDALExtendedDataType::CopyValue(element.data(), seen_, destination, destination_);
+      seen_.FreeDynamicMemory(element.data());
+      source += source_stride;
+      destination += destination_stride;
+    }
+  }
+
+ private:
+  GDALExtendedDataType seen_;
+  GDALExtendedDataType destination_;
+  std::vector<Component> components_;
+  std::vector<std::unique_ptr<const ElementConverter>> converters_;
+};
+
 GDALExtendedDataType bytes_type(std::uint64_t size) {
   std::vector<std::unique_ptr<GDALEDTComponent>> components;
   for (std::uint64_t i = 0; i < size; ++i) {
@@ -210,13 +296,24 @@ GDALExtendedDataType bytes_type(std::uint64_t size) {
   return GDALExtendedDataType::Create("raw", size, std::move(components));
 }
 
+GDALExtendedDataType compound_type(const DataType& structure) {
+  std::vector<std::unique_ptr<GDALEDTComponent>> components;
+  std::size_t size = 0;
+  for (const Component& component : components_of(structure)) {
+    components.push_back(
+        std::make_unique<GDALEDTComponent>(component.name, component.offset, component.seen));
+    size = component.offset + component.seen.GetSize();
+  }
+  return GDALExtendedDataType::Create("", size, std::move(components));
+}
+
 }  // namespace
 
 GDALExtendedDataType gdal_type(const DataType& type) {
   if (type.is_string()) return GDALExtendedDataType::CreateString();
+  if (type.kind == TypeKind::structure) return compound_type(type);
   const GDALDataType numeric = numeric_type(type);
   if (numeric != GDT_Unknown) return GDALExtendedDataType::Create(numeric);
-  constexpr std::uint64_t kMaxComponents = 4096;
   if (type.item_size > kMaxComponents) {
     throw zarrcore::Error("elements of " + std::to_string(type.item_size) +
                           " raw bytes have no counterpart in GDAL");
@@ -243,8 +340,11 @@ std::unique_ptr<const ElementConverter> make_converter(const DataType& type,
     if (source == destination) return nullptr;
     return std::make_unique<NumberConverter>(source, destination);
   }
+  if (type.kind == TypeKind::structure) {
+    return std::make_unique<StructureConverter>(type, buffer_type);
+  }
   if (seen == buffer_type) return nullptr;
-  return std::make_unique<GenericConverter>(seen, buffer_type);
+  return std::make_unique<CompoundConverter>(seen, buffer_type);
 }
 
 }  // namespace gdal_zarr

@@ -1,8 +1,10 @@
 // Zarr data types as GDAL types, and conversion of elements to the type a caller of GDAL wants.
 //
 // Where GDAL has no such type the next wider one stands in: bool is Byte, int8 Int16 before
-// GDAL 3.7, float16 Float32 before 3.11. Strings are GDAL strings. Raw bits of 1, 2, 4 or 8 bytes
-// are unsigned integers, others a compound of bytes.
+// GDAL 3.7, float16 Float32 before 3.11, all smaller floats and bfloat16 Float32. Strings, of fixed
+// length or not, are GDAL strings, times Int64 (conventions/packing.h gives them units). Raw bits
+// of 1, 2, 4 or 8 bytes are unsigned integers, others a compound of bytes. Structures are compounds
+// without their padding; a field of several elements is as many components: "name[0]", "name[1]"…
 #pragma once
 
 #include <memory>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "zarrcore/array/chunk_reader.h"
 #include "zarrcore/base/checked_math.h"
@@ -27,12 +28,44 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
       id_(next_array_id()) {
   with_context([&] { return description(); },
                [&] {
-    fill_value_ = metadata_.fill_value.value_or(std::vector<std::byte>());
-    fill_value_.resize(metadata_.data_type.item_size);
-    grid_ = ChunkGrid::regular(metadata_.shape, metadata_.chunk_shape);
-    chain_ = std::make_unique<const CodecChain>(
-        metadata_.codecs, ChunkSpec{grid_.max_chunk_shape(), metadata_.data_type, fill_value_});
+    make_fill_value();
+    grid_ = metadata_.chunk_runs.empty()
+                ? ChunkGrid::regular(metadata_.shape, metadata_.chunk_shape)
+                : ChunkGrid::rectilinear(metadata_.shape, metadata_.chunk_runs);
+    // Made now, so that what is wrong with the codecs shows when the array is opened.
+    const Shape first(shape().size(), 0);
+    first_chain_ = &chain_of(grid_.chunk_shape(first));
+    // In the draft of v3, writers and the text differ on the key of the one chunk of a scalar.
+    if (const auto other = metadata_.chunk_key_encoding.other_scalar_key();
+        other && first.empty()) {
+      const std::string key =
+          join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(first));
+      if (!store_->get_ranges(key, {})) scalar_key_ = join_path(metadata_.chunk_prefix, *other);
+    }
   });
+}
+
+void Array::make_fill_value() {
+  const auto& value = metadata_.fill_value;
+  fill_value_.assign(data_type().item_size, std::byte{0});
+  if (!value) return;
+  if (data_type().is_variable()) {
+    const VariableElement element{reinterpret_cast<const char*>(value->data()), value->size()};
+    std::memcpy(fill_value_.data(), &element, sizeof(element));
+  } else {
+    fill_value_ = *value;
+    fill_value_.resize(data_type().item_size);
+  }
+}
+
+const CodecChain& Array::chain_of(const Shape& chunk_shape) const {
+  const std::lock_guard lock(chains_mutex_);
+  auto& chain = chains_[chunk_shape];
+  if (!chain) {
+    chain = std::make_unique<const CodecChain>(
+        metadata_.codecs, ChunkSpec{chunk_shape, metadata_.data_type, fill_value_});
+  }
+  return *chain;
 }
 
 std::string Array::description() const {
@@ -46,7 +79,8 @@ Array::~Array() {
 
 Shape Array::block_shape() const {
   // Dimension i of the chain in hand is dimension axes[i] of the array.
-  const CodecChain* chain = chain_.get();
+  const CodecChain* chain = first_chain_;
+  if (chain->sharding() == nullptr) return grid_.max_chunk_shape();
   std::vector<std::size_t> axes(shape().size());
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = i;
   while (const ShardingCodec* sharding = chain->sharding()) {
@@ -70,6 +104,9 @@ void Array::read_selection(const Selection& selection, const Destination& destin
                            const ReadOptions& options) const {
   check_selection(selection, shape());
   const std::size_t rank = shape().size();
+  if (data_type().is_variable() && destination.converter == nullptr) {
+    throw Error("elements of variable length are read with a converter");
+  }
   if (destination.strides.size() != rank) {
     throw Error("the destination does not have the " + std::to_string(rank) +
                 " dimensions of the array");
@@ -103,7 +140,6 @@ void Array::read_selection(const Selection& selection, const Destination& destin
   std::vector<AxisSlice> slices(rank);
   do {
     ChunkPart part;
-    part.chain = chain_.get();
     part.destination = data;
     for (std::size_t i = 0; i < rank; ++i) {
       const AxisPart& along = walkers[i].part();
@@ -115,9 +151,10 @@ void Array::read_selection(const Selection& selection, const Destination& destin
                    strides[i]};
       part.destination += static_cast<std::ptrdiff_t>(along.position) * strides[i];
     }
-    part.axes = permute_axes(slices, chain_->axis_order());
-    part.key = std::make_shared<const std::string>(
-        join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(chunk)));
+    part.chain = grid_.is_regular() ? first_chain_ : &chain_of(grid_.chunk_shape(chunk));
+    part.axes = permute_axes(slices, part.chain->axis_order());
+    part.key = std::make_shared<const std::string>(scalar_key_.value_or(
+        join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(chunk))));
     batch.push_back(std::move(part));
     if (batch.size() == ChunkReader::kBatchSize) {
       reader.read(std::move(batch));

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "zarrcore/array/context.h"
@@ -21,7 +24,8 @@ namespace zarrcore {
 struct Destination {
   std::byte* data = nullptr;
   Strides strides;
-  // Makes the caller's type of the array's; null when they are the same.
+  // Makes the caller's type of the array's; null when they are the same. Elements of variable
+  // length (base/arena.h) need one, for what they point to goes away.
   const ElementConverter* converter = nullptr;
 };
 
@@ -65,6 +69,8 @@ class Array {
  private:
   // The store and the array, for messages.
   std::string description() const;
+  void make_fill_value();
+  const CodecChain& chain_of(const Shape& chunk_shape) const;
   void read_selection(const Selection& selection, const Destination& destination,
                       const ReadOptions& options) const;
 
@@ -75,7 +81,11 @@ class Array {
   std::uint64_t id_;  // of this object, for the caches
   std::vector<std::byte> fill_value_;
   ChunkGrid grid_;
-  std::unique_ptr<const CodecChain> chain_;
+  // By the shape of the chunks they are for; a regular grid has one, that of the first chunk.
+  mutable std::mutex chains_mutex_;
+  mutable std::map<Shape, std::unique_ptr<const CodecChain>> chains_;
+  const CodecChain* first_chain_ = nullptr;
+  std::optional<std::string> scalar_key_;  // where it is not the one that the encoding gives
 };
 
 }  // namespace zarrcore

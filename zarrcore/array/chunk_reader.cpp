@@ -28,6 +28,10 @@ bool is_range_of_value(const ChunkPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
 
+std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const DecodedChunk>& chunk) {
+  return {chunk, &chunk->elements};
+}
+
 }  // namespace
 
 std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
@@ -107,7 +111,7 @@ ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
 // The shard that a chain keeps compressed as a whole; null when it is absent.
 std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& shard) const {
   const CacheKey key = cache_key(shard);
-  if (auto cached = context_.chunks.find(key)) return cached;
+  if (const auto cached = context_.chunks.find(key)) return elements_of(cached);
   std::optional<Buffer> fetched;
   ByteSpan encoded;
   if (shard.bytes) {
@@ -117,9 +121,10 @@ std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& sha
     if (!fetched) return nullptr;
     encoded = fetched->span();
   }
-  auto bytes = std::make_shared<const Buffer>(shard.chain->decode_shard(encoded));
-  context_.chunks.insert(key, bytes, bytes->size());
-  return bytes;
+  const auto bytes =
+      std::make_shared<const DecodedChunk>(DecodedChunk{shard.chain->decode_shard(encoded), {}});
+  context_.chunks.insert(key, bytes, bytes->byte_count());
+  return elements_of(bytes);
 }
 
 // The encoded bytes of a part from the store; nothing when the value is absent.
@@ -259,7 +264,7 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
   return groups;
 }
 
-void ChunkReader::read_group(Group group, Buffer& scratch) const {
+void ChunkReader::read_group(Group group, DecodedChunk& scratch) const {
   std::vector<const ChunkPart*> wanted;
   for (const ChunkPart& part : group) {
     if (!copy_from_cache(part)) wanted.push_back(&part);
@@ -298,17 +303,17 @@ void ChunkReader::read_group(Group group, Buffer& scratch) const {
 bool ChunkReader::copy_from_cache(const ChunkPart& part) const {
   const auto chunk = context_.chunks.find(cache_key(part));
   if (!chunk) return false;
-  copy(part, chunk->data());
+  copy(part, chunk->elements.data());
   return true;
 }
 
-void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, Buffer& scratch) const {
+void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const {
   const CodecChain& chain = *part.chain;
   const Shape& shape = chain.stored_spec().shape;
   if (!is_fully_used(part)) {
-    const auto chunk = std::make_shared<const Buffer>(chain.decode(encoded));
-    context_.chunks.insert(cache_key(part), chunk, chunk->size());
-    copy(part, chunk->data());
+    const auto chunk = std::make_shared<const DecodedChunk>(chain.decode(encoded));
+    context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
+    copy(part, chunk->elements.data());
     return;
   }
   bool is_dense = converter_ == nullptr;
@@ -318,14 +323,17 @@ void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, Buffer& scratc
     is_dense = axis.count == shape[i] && (axis.count == 1 || axis.stride == expected);
     expected *= static_cast<std::ptrdiff_t>(shape[i]);
   }
+  scratch.arena = {};
   if (is_dense) {
-    chain.decode(encoded, {part.destination, chain.decoded_size()});
+    chain.decode(encoded, {part.destination, chain.decoded_size()}, scratch.arena);
     return;
   }
   chain.check_plausible(encoded);
-  if (scratch.size() != chain.decoded_size()) scratch = Buffer(chain.decoded_size());
-  chain.decode(encoded, scratch.span());
-  copy(part, scratch.data());
+  if (scratch.elements.size() != chain.decoded_size()) {
+    scratch.elements = Buffer(chain.decoded_size());
+  }
+  chain.decode(encoded, scratch.elements.span(), scratch.arena);
+  copy(part, scratch.elements.data());
 }
 
 // Copies what is wanted from a decoded chunk in stored order.

@@ -78,9 +78,9 @@ class ChunkReader {
 
   void read_chunks(std::span<ChunkPart> chunks);
   std::vector<Group> make_groups(std::span<ChunkPart> chunks) const;
-  void read_group(Group group, Buffer& scratch) const;
+  void read_group(Group group, DecodedChunk& scratch) const;
   bool copy_from_cache(const ChunkPart& part) const;
-  void decode(const ChunkPart& part, ByteSpan encoded, Buffer& scratch) const;
+  void decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
   void copy(const ChunkPart& part, const std::byte* chunk) const;
   void fill(const ChunkPart& part) const;
   void parallel_for(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body);
@@ -93,7 +93,7 @@ class ChunkReader {
   std::uint64_t item_size_;
   const ElementConverter* converter_;
   const ReadOptions& options_;
-  std::vector<Buffer> scratch_;  // one per worker
+  std::vector<DecodedChunk> scratch_;  // one per worker
 };
 
 }  // namespace zarrcore

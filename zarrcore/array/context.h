@@ -19,7 +19,8 @@ struct Context {
       : chunks(chunk_cache_bytes), shard_indexes(index_cache_bytes) {}
 
   ThreadPool pool;
-  LruCache<Buffer> chunks;             // decoded, in stored order
+  // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
+  LruCache<DecodedChunk> chunks;
   LruCache<ShardIndex> shard_indexes;  // decoded
 };
 

@@ -89,7 +89,7 @@ class LruCache {
   struct Entry {
     CacheKey key;
     std::shared_ptr<const Value> value;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes;
   };
   using Iterator = typename std::list<Entry>::iterator;
 

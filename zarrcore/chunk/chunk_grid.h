@@ -8,28 +8,47 @@
 
 namespace zarrcore {
 
+// Chunks of one length that follow each other.
+struct ChunkRun {
+  std::uint64_t length = 0;
+  std::uint64_t count = 0;
+
+  bool operator==(const ChunkRun&) const = default;
+};
+
 // One dimension of a grid.
 class GridDimension {
  public:
   // Chunks of `chunk_length` elements each. The last one reaches past the array's end when that is
   // not a multiple; its stored form is of full length. `chunk_length` may be 0 only if
   // `array_length` is.
-  GridDimension(std::uint64_t array_length, std::uint64_t chunk_length)
-      : array_length_(array_length), chunk_length_(chunk_length) {}
+  GridDimension(std::uint64_t array_length, std::uint64_t chunk_length);
+  // Chunks of stated lengths. Throws Error when they do not cover `array_length`, or one has no
+  // length.
+  GridDimension(std::uint64_t array_length, std::span<const ChunkRun> runs);
 
   std::uint64_t array_length() const { return array_length_; }
-  std::uint64_t chunk_count() const;
+  std::uint64_t chunk_count() const { return chunk_count_; }
   // The chunk that holds an element; `index` is below array_length().
-  std::uint64_t chunk_of(std::uint64_t index) const { return index / chunk_length_; }
-  std::uint64_t chunk_start(std::uint64_t chunk) const { return chunk * chunk_length_; }
+  std::uint64_t chunk_of(std::uint64_t index) const;
+  std::uint64_t chunk_start(std::uint64_t chunk) const;
   // Elements of a chunk as it is stored.
-  std::uint64_t chunk_length(std::uint64_t /*chunk*/) const { return chunk_length_; }
+  std::uint64_t chunk_length(std::uint64_t chunk) const { return run_of_chunk(chunk).length; }
   // The largest chunk_length of all.
-  std::uint64_t max_chunk_length() const { return chunk_length_; }
+  std::uint64_t max_chunk_length() const { return max_chunk_length_; }
 
  private:
+  struct Run {
+    std::uint64_t length;
+    std::uint64_t first_chunk;
+    std::uint64_t first_index;
+  };
+  const Run& run_of_chunk(std::uint64_t chunk) const;
+
   std::uint64_t array_length_;
-  std::uint64_t chunk_length_;
+  std::uint64_t chunk_count_ = 0;
+  std::uint64_t max_chunk_length_ = 0;
+  std::vector<Run> runs_;  // at least one
 };
 
 class ChunkGrid {
@@ -39,17 +58,26 @@ class ChunkGrid {
   // that has one, or when the number of chunks passes 2^63.
   static ChunkGrid regular(std::span<const std::uint64_t> array_shape,
                            std::span<const std::uint64_t> chunk_shape);
+  // A rectilinear grid (zarr-extensions, "rectilinear"): the chunk lengths along each dimension.
+  // Throws Error when they do not fit the array.
+  static ChunkGrid rectilinear(std::span<const std::uint64_t> array_shape,
+                               std::span<const std::vector<ChunkRun>> chunk_runs);
 
   std::size_t rank() const { return dimensions_.size(); }
   const GridDimension& dimension(std::size_t axis) const { return dimensions_[axis]; }
 
-  // The largest stored shape of a chunk: for a regular grid, that of every chunk.
+  // Whether all chunks are stored in one shape.
+  bool is_regular() const { return is_regular_; }
+  // The largest stored lengths: for a regular grid, the shape of every chunk.
   Shape max_chunk_shape() const;
   // The stored shape of one chunk.
   Shape chunk_shape(std::span<const std::uint64_t> chunk) const;
 
  private:
+  void check_count() const;
+
   std::vector<GridDimension> dimensions_;
+  bool is_regular_ = true;
 };
 
 }  // namespace zarrcore

@@ -3,13 +3,15 @@
 namespace zarrcore {
 
 std::string ChunkKeyEncoding::encode(std::span<const std::uint64_t> chunk) const {
-  if (kind == Kind::v2 && chunk.empty()) return "0";
-  std::string key = kind == Kind::default_ ? "c" : "";
+  std::string coordinates;
   for (const std::uint64_t coordinate : chunk) {
-    if (!key.empty()) key += separator;
-    key += std::to_string(coordinate);
+    if (!coordinates.empty()) coordinates += separator;
+    coordinates += std::to_string(coordinate);
   }
-  return key;
+  if (kind == Kind::default_)
+    return chunk.empty() ? "c" : std::string("c") + separator + coordinates;
+  if (chunk.empty()) coordinates = "0";
+  return kind == Kind::draft ? "c" + coordinates : coordinates;
 }
 
 }  // namespace zarrcore

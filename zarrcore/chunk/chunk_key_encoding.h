@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,6 +15,8 @@ struct ChunkKeyEncoding {
     default_,
     // The coordinates with separators in between: "1.2"; "0" for rank 0.
     v2,
+    // "c" before that: "c1/2"; "c0" for rank 0 (v3 draft of 2020).
+    draft,
   };
 
   Kind kind = Kind::default_;
@@ -22,6 +25,11 @@ struct ChunkKeyEncoding {
   bool operator==(const ChunkKeyEncoding&) const = default;
 
   std::string encode(std::span<const std::uint64_t> chunk) const;
+
+  // Another key under which the chunk of an array of rank 0 may stand.
+  std::optional<std::string> other_scalar_key() const {
+    return kind == Kind::draft ? std::optional<std::string>("c") : std::nullopt;
+  }
 };
 
 }  // namespace zarrcore

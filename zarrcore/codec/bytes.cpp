@@ -1,5 +1,9 @@
 // The `bytes` codec (v3 codecs, "bytes"): the elements of a chunk one after the other, in a stated
 // byte order. In a chain with nothing but this codec, decoding is a copy.
+//
+// `endian` is "little" or "big". For v2 structures, whose fields may differ, it is a list of these:
+// one for each of byte_units() (dtype/data_type.h).
+#include <algorithm>
 #include <optional>
 
 #include "zarrcore/base/endian.h"
@@ -12,18 +16,32 @@ namespace {
 
 class BytesCodec final : public ArrayToBytesCodec {
  public:
-  BytesCodec(std::uint64_t size, std::size_t swap_unit) : size_(size), swap_unit_(swap_unit) {}
+  // `swapped` are the units whose bytes stand in the other order than the host's.
+  BytesCodec(const ChunkSpec& spec, std::vector<ByteUnit> swapped)
+      : size_(spec.byte_count()),
+        item_size_(spec.data_type.item_size),
+        bits_(spec.data_type.bits),
+        is_signed_(spec.data_type.kind == TypeKind::signed_integer),
+        swapped_(std::move(swapped)) {
+    // Units of one size that fill the element make one run over the whole chunk.
+    const bool is_uniform =
+        std::all_of(swapped_.begin(), swapped_.end(),
+                    [&](const ByteUnit& unit) { return unit.size == swapped_.front().size; });
+    if (is_uniform && !swapped_.empty() && swapped_.size() * swapped_.front().size == item_size_) {
+      run_unit_ = swapped_.front().size;
+    }
+  }
 
   std::optional<std::uint64_t> encoded_size() const override { return size_; }
   std::uint64_t max_encoded_size() const override { return size_; }
 
   Buffer encode(ByteSpan decoded) const override {
     Buffer encoded = Buffer::copy_of(decoded);
-    swap_bytes(encoded.span(), swap_unit_);
+    swap(encoded.span());
     return encoded;
   }
 
-  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
     if (encoded.size() != size_) {
       throw Error("the chunk has " + std::to_string(encoded.size()) + " bytes where " +
                   std::to_string(size_) + " are expected");
@@ -33,28 +51,72 @@ class BytesCodec final : public ArrayToBytesCodec {
   }
 
   bool decodes_in_place() const override { return true; }
-  void decode_in_place(MutableByteSpan chunk) const override { swap_bytes(chunk, swap_unit_); }
+  void decode_in_place(MutableByteSpan chunk) const override {
+    swap(chunk);
+    if (bits_ != 0) extend_narrow_integers(chunk, bits_, is_signed_);
+  }
 
  private:
+  void swap(MutableByteSpan chunk) const {
+    if (run_unit_ != 0) {
+      swap_bytes(chunk, run_unit_);
+      return;
+    }
+    for (std::size_t i = 0; i < chunk.size() && !swapped_.empty(); i += item_size_) {
+      for (const ByteUnit& unit : swapped_) {
+        swap_bytes(chunk.subspan(i + unit.offset, unit.size), unit.size);
+      }
+    }
+  }
+
   std::uint64_t size_;
-  std::size_t swap_unit_;  // 1: the byte order is the host's, or does not matter
+  std::uint64_t item_size_;
+  std::uint8_t bits_;
+  bool is_signed_;
+  std::vector<ByteUnit> swapped_;
+  std::uint64_t run_unit_ = 0;
 };
+
+Endian parse_endian(const Json& value) {
+  if (value == "little") return Endian::little;
+  if (value == "big") return Endian::big;
+  throw Error("\"endian\" is " + excerpt(value) + ", neither little nor big");
+}
 
 }  // namespace
 
+void extend_narrow_integers(MutableByteSpan elements, std::uint8_t bits, bool is_signed) {
+  const unsigned mask = (1u << bits) - 1;
+  const unsigned sign = is_signed ? 1u << (bits - 1) : 0;
+  for (std::byte& element : elements) {
+    // Flipping the sign bit and taking it off again copies it to the bits above.
+    element = static_cast<std::byte>(((std::to_integer<unsigned>(element) & mask) ^ sign) - sign);
+  }
+}
+
 Codec make_bytes(const Json& configuration, const ChunkSpec& spec) {
-  const std::uint64_t unit = spec.data_type.swap_unit();
-  const auto endian = text_option(configuration, "endian");
-  if (endian && *endian != "little" && *endian != "big") {
-    throw Error("\"endian\" is \"" + *endian + "\", neither little nor big");
+  const DataType& type = spec.data_type;
+  if (type.is_variable()) {
+    throw Error("elements of the type " + type_name(type) + " have no fixed number of bytes");
   }
-  // fixed_length_utf32 is the one type of several bytes that writers leave without an order.
-  if (!endian && unit > 1 && !spec.data_type.is_string()) {
-    throw Error("\"endian\" is missing, which the data type " + type_name(spec.data_type) +
-                " needs");
+  const std::vector<ByteUnit> units = byte_units(type);
+  std::vector<Endian> orders(units.size(), Endian::little);
+  const Json* endian = find_member(configuration, "endian");
+  if (endian == nullptr || endian->is_null()) {
+    // Text of several bytes and structures are the types that writers leave without an order.
+    if (!units.empty() && !type.is_string() && type.kind != TypeKind::structure) {
+      throw Error("\"endian\" is missing, which the data type " + type_name(type) + " needs");
+    }
+  } else if (endian->is_array() && endian->size() == units.size()) {
+    std::transform(endian->begin(), endian->end(), orders.begin(), parse_endian);
+  } else {
+    std::fill(orders.begin(), orders.end(), parse_endian(*endian));
   }
-  const Endian stored = endian == "big" ? Endian::big : Endian::little;
-  return std::make_unique<BytesCodec>(spec.byte_count(), stored == kHostEndian ? 1 : unit);
+  std::vector<ByteUnit> swapped;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (orders[i] != kHostEndian) swapped.push_back(units[i]);
+  }
+  return std::make_unique<BytesCodec>(spec, std::move(swapped));
 }
 
 }  // namespace zarrcore

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "zarrcore/base/arena.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/dtype/data_type.h"
@@ -64,8 +65,9 @@ class ArrayToBytesCodec {
   virtual std::uint64_t max_encoded_size() const = 0;
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
-  // Decodes into `decoded`, a dense chunk of the spec.
-  virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;
+  // Decodes into `decoded`, a dense chunk of the spec. What elements of variable length point to
+  // goes into `arena`.
+  virtual void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const = 0;
 
   // If encoded and decoded chunks are the same bytes but for the order of the bytes of each
   // element: what to do in place after the encoded bytes have been put where the chunk belongs.
@@ -110,9 +112,19 @@ class BytesToBytesCodec {
   virtual ByteSpan unframe(ByteSpan encoded) const { return encoded; }
 };
 
-// A codec of one of the three kinds.
+// A filter of numcodecs: it views the bytes it gets as elements of a type of its own, and makes
+// other elements of them. It may stand on either side of the array-to-bytes codec: v2 chains it
+// after, v3 before. There, its input is the chunk's elements in C order.
+class Filter : public BytesToBytesCodec {
+ public:
+  // The type of what it encodes to, and, of chunks of `shape`, the shape.
+  virtual DataType encoded_type() const = 0;
+  virtual Shape encoded_shape(const Shape& shape) const { return shape; }
+};
+
+// A codec of one of the three kinds, or a filter.
 using Codec =
     std::variant<std::unique_ptr<const ArrayToArrayCodec>, std::unique_ptr<const ArrayToBytesCodec>,
-                 std::unique_ptr<const BytesToBytesCodec>>;
+                 std::unique_ptr<const BytesToBytesCodec>, std::unique_ptr<const Filter>>;
 
 }  // namespace zarrcore

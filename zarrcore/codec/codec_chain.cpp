@@ -6,6 +6,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/array_filter.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/sharding.h"
 
@@ -30,12 +31,15 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
     const CodecFactory make = find_codec(metadata.name);
     if (make == nullptr) {
       if (!metadata.must_understand) continue;
-      throw Error("the codec \"" + metadata.name + "\" is not supported");
+      const std::string reason(refusal_reason(metadata.name));
+      throw Error("the codec \"" + metadata.name + "\" is not supported" +
+                  (reason.empty() ? "" : ": " + reason));
     }
     with_context([&] { return "codec \"" + metadata.name + "\""; },
                  [&] {
-      const ChunkSpec& input =
-          array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
+      const ChunkSpec& input = array_to_bytes_         ? bytes_spec_
+                               : array_codecs_.empty() ? stored_spec_
+                                                       : array_codecs_.back()->encoded_spec();
       add(make(metadata.configuration, input));
     });
   }
@@ -57,6 +61,16 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
 }
 
 void CodecChain::add(Codec codec) {
+  if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&codec)) {
+    if (array_to_bytes_) {
+      bytes_spec_.data_type = (*filter)->encoded_type();
+      bytes_codecs_.push_back(std::move(*filter));
+      return;
+    }
+    const ChunkSpec& input =
+        array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
+    codec = make_array_filter(std::move(*filter), input);
+  }
   if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
     if (!array_to_bytes_) throw Error("it stands before the array has become bytes");
     bytes_codecs_.push_back(std::move(*bytes_codec));
@@ -64,6 +78,7 @@ void CodecChain::add(Codec codec) {
   }
   if (array_to_bytes_) throw Error("it stands where the array has become bytes already");
   if (auto* to_bytes = std::get_if<std::unique_ptr<const ArrayToBytesCodec>>(&codec)) {
+    bytes_spec_ = array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
     array_to_bytes_ = std::move(*to_bytes);
     return;
   }
@@ -146,7 +161,7 @@ ByteSpan CodecChain::decode_bytes(ByteSpan encoded, std::optional<MutableByteSpa
   return encoded;
 }
 
-void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded) const {
+void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
   check_plausible(encoded);
   Buffer held;
   if (array_codecs_.empty()) {
@@ -156,13 +171,13 @@ void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded) const {
     if (in_place && bytes.data() == decoded.data() && bytes.size() == decoded.size()) {
       array_to_bytes_->decode_in_place(decoded);
     } else {
-      array_to_bytes_->decode(bytes, decoded);
+      array_to_bytes_->decode(bytes, decoded, arena);
     }
     return;
   }
   const ByteSpan bytes = decode_bytes(encoded, std::nullopt, held);
   Buffer chunk(array_codecs_.back()->encoded_spec().byte_count());
-  array_to_bytes_->decode(bytes, chunk.span());
+  array_to_bytes_->decode(bytes, chunk.span(), arena);
   for (std::size_t i = array_codecs_.size(); i-- > 1;) {
     Buffer previous(array_codecs_[i - 1]->encoded_spec().byte_count());
     array_codecs_[i]->decode(chunk.span(), previous.span());
@@ -171,11 +186,11 @@ void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded) const {
   array_codecs_.front()->decode(chunk.span(), decoded);
 }
 
-Buffer CodecChain::decode(ByteSpan encoded) const {
+DecodedChunk CodecChain::decode(ByteSpan encoded) const {
   check_plausible(encoded);
-  Buffer decoded(decoded_size_);
-  decode(encoded, decoded.span());
-  return decoded;
+  DecodedChunk chunk{Buffer(decoded_size_), {}};
+  decode(encoded, chunk.elements.span(), chunk.arena);
+  return chunk;
 }
 
 }  // namespace zarrcore

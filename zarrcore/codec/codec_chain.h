@@ -17,6 +17,14 @@
 
 namespace zarrcore {
 
+// A chunk in memory, in stored order.
+struct DecodedChunk {
+  Buffer elements;
+  Arena arena;  // what elements of variable length point to
+
+  std::uint64_t byte_count() const { return elements.size() + arena.byte_count(); }
+};
+
 class CodecChain {
  public:
   // Throws Error, which names the codec, when a codec is unknown (unless it need not be
@@ -39,10 +47,11 @@ class CodecChain {
 
   // Throws Error when `encoded` is too small to make a chunk, without decoding it.
   void check_plausible(ByteSpan encoded) const;
-  // `decoded` has decoded_size() bytes.
-  void decode(ByteSpan encoded, MutableByteSpan decoded) const;
+  // `decoded` has decoded_size() bytes. What elements of variable length point to goes into
+  // `arena`.
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const;
   // The same into memory of its own.
-  Buffer decode(ByteSpan encoded) const;
+  DecodedChunk decode(ByteSpan encoded) const;
 
   // Not null if the chain is nothing but transposes, a sharding codec, and bytes-to-bytes codecs:
   // then inner chunks can be decoded one by one.
@@ -67,6 +76,7 @@ class CodecChain {
   std::vector<std::unique_ptr<const ArrayToArrayCodec>> array_codecs_;  // but the folded ones
   std::unique_ptr<const ArrayToBytesCodec> array_to_bytes_;
   std::vector<std::unique_ptr<const BytesToBytesCodec>> bytes_codecs_;
+  ChunkSpec bytes_spec_;  // what the bytes are made of, as far as the codecs have been added
   // The sizes of what each bytes codec decodes to, as far as they are fixed.
   std::vector<std::optional<std::uint64_t>> bytes_sizes_;
   std::uint64_t decoded_size_ = 0;

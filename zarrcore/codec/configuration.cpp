@@ -41,4 +41,11 @@ bool boolean_option(const Json& configuration, std::string_view key, bool fallba
   throw wrong(key, *option, "true or false");
 }
 
+const Json& number_member(const Json& configuration, std::string_view key) {
+  const Json* member = find_option(configuration, key);
+  if (member == nullptr) throw Error("\"" + std::string(key) + "\" is missing");
+  if (member->is_number()) return *member;
+  throw wrong(key, *member, "a number");
+}
+
 }  // namespace zarrcore

@@ -10,12 +10,16 @@
 
 namespace zarrcore {
 
-// Makes the codec that `metadata` names for chunks of `spec`. For a bytes-to-bytes codec `spec` is
-// that of the array-to-bytes codec before it: what the bytes were made from. Throws Error when the
-// configuration is not right.
+// Makes a codec from its configuration. `spec` is what it gets to encode: for an array-to-array or
+// array-to-bytes codec the chunk; for a filter or a bytes-to-bytes codec behind these, the chunk
+// that was turned into bytes, with the data type of the elements that are now in them. Throws Error
+// when the configuration is not right.
 using CodecFactory = Codec (*)(const Json& configuration, const ChunkSpec& spec);
 
 // Null when no codec has this name.
 CodecFactory find_codec(std::string_view name);
+
+// Why a codec that is known by name is not supported; empty for others.
+std::string_view refusal_reason(std::string_view name);
 
 }  // namespace zarrcore

@@ -35,9 +35,9 @@ std::vector<CodecMetadata> parse_codecs(const Json& configuration, std::string_v
   return parse_codec_list(*member, "\"" + std::string(key) + "\"");
 }
 
-bool is_fill_value(ByteSpan chunk, const std::vector<std::byte>& fill) {
-  for (std::size_t i = 0; i < chunk.size(); i += fill.size()) {
-    if (std::memcmp(chunk.data() + i, fill.data(), fill.size()) != 0) return false;
+bool is_fill_value(ByteSpan chunk, const ChunkSpec& spec) {
+  for (std::size_t i = 0; i < chunk.size(); i += spec.data_type.item_size) {
+    if (!same_element(spec.data_type, chunk.data() + i, spec.fill_value.data())) return false;
   }
   return true;
 }
@@ -52,8 +52,11 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   inner_count_ = checked_product(inner_grid_).value_or(UINT64_MAX);
   inner_chain_ = std::make_unique<const CodecChain>(parse_codecs(configuration, "codecs"), inner);
 
-  ChunkSpec index{inner_grid_, {TypeKind::unsigned_integer, 8}, std::vector<std::byte>(8)};
+  ChunkSpec index;
+  index.shape = inner_grid_;
   index.shape.push_back(2);
+  index.data_type = {TypeKind::unsigned_integer, sizeof(std::uint64_t)};
+  index.fill_value.resize(sizeof(std::uint64_t));
   index_chain_ =
       std::make_unique<const CodecChain>(parse_codecs(configuration, "index_codecs"), index);
   const auto index_size = index_chain_->encoded_size();
@@ -75,7 +78,7 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
 ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
   return with_context([] { return "shard index"; },
                       [&] {
-    const Buffer stored = index_chain_->decode(encoded_index);
+    const DecodedChunk chunk = index_chain_->decode(encoded_index);
     std::vector<ShardIndex::Entry> entries(inner_count_);
     const ChunkSpec& stored_spec = index_chain_->stored_spec();
     const Strides strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
@@ -83,7 +86,7 @@ ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
     for (const std::size_t axis : index_chain_->axis_order()) destination.push_back(strides[axis]);
     // An entry is two integers without padding: the last dimension of the index.
     static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
-    copy_strided(stored_spec.shape, sizeof(std::uint64_t), stored.data(),
+    copy_strided(stored_spec.shape, sizeof(std::uint64_t), chunk.elements.data(),
                  c_strides(stored_spec.shape, sizeof(std::uint64_t)),
                  reinterpret_cast<std::byte*>(entries.data()), destination);
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -120,7 +123,7 @@ void ShardingCodec::for_each_inner_chunk(const Body& body) const {
   }
 }
 
-void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded) const {
+void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
   if (encoded.size() < index_size_) {
     throw Error("the shard has " + std::to_string(encoded.size()) + " bytes, fewer than its index");
   }
@@ -142,7 +145,7 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded) const {
       if (entry.offset > encoded.size() || entry.length > encoded.size() - entry.offset) {
         throw Error("the shard index points outside the shard");
       }
-      inner_chain_->decode(encoded.subspan(entry.offset, entry.length), scratch.span());
+      inner_chain_->decode(encoded.subspan(entry.offset, entry.length), scratch.span(), arena);
     });
     copy_strided(stored_shape, spec_.data_type.item_size, scratch.data(), stored_strides_,
                  destination, inner_strides_);
@@ -158,7 +161,7 @@ Buffer ShardingCodec::encode(ByteSpan decoded) const {
   for_each_inner_chunk([&](std::uint64_t /*position*/, std::size_t start) {
     copy_strided(stored_shape, spec_.data_type.item_size, decoded.data() + start, inner_strides_,
                  scratch.data(), stored_strides_);
-    if (is_fill_value(scratch.span(), spec_.fill_value)) {
+    if (is_fill_value(scratch.span(), spec_)) {
       index.insert(index.end(), {UINT64_MAX, UINT64_MAX});
       return;
     }

@@ -53,7 +53,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override;
   Buffer encode(ByteSpan decoded) const override;
-  void decode(ByteSpan encoded, MutableByteSpan decoded) const override;
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override;
   const ShardingCodec* as_sharding() const override { return this; }
 
  private:

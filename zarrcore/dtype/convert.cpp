@@ -1,5 +1,6 @@
 #include "zarrcore/dtype/convert.h"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -7,37 +8,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "zarrcore/dtype/float16.h"
+#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
 namespace {
-
-// Types of elements that C++ has no type of its own for.
-struct Bool {
-  std::uint8_t value;
-};
-struct Float16 {
-  std::uint16_t bits;
-};
-
-// What an element is computed with: itself, or the type that holds its value.
-template <typename T>
-auto load(const std::byte* bytes) {
-  T stored;
-  std::memcpy(&stored, bytes, sizeof(T));
-  if constexpr (std::is_same_v<T, Bool>) {
-    return static_cast<std::uint8_t>(stored.value != 0);
-  } else if constexpr (std::is_same_v<T, Float16>) {
-    return float16_to_float(stored.bits);
-  } else {
-    return stored;
-  }
-}
-
-template <typename T>
-struct IsComplex : std::false_type {};
-template <typename T>
-struct IsComplex<std::complex<T>> : std::true_type {};
 
 template <typename Integer, typename From>
 Integer to_integer(From value) {
@@ -84,7 +59,7 @@ class NumericConverter final : public ElementConverter {
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                std::ptrdiff_t destination_stride, std::size_t count) const override {
     for (std::size_t i = 0; i < count; ++i) {
-      const To element = to_element<To>(load<From>(source));
+      const To element = to_element<To>(load_element<From>(source));
       std::memcpy(destination, &element, sizeof(To));
       source += source_stride;
       destination += destination_stride;
@@ -92,67 +67,139 @@ class NumericConverter final : public ElementConverter {
   }
 };
 
-template <typename T>
-struct Tag {
-  using Type = T;
-};
+using Converter = std::unique_ptr<const ElementConverter>;
 
-// Calls `body` with the tag of the C++ type of a numeric data type.
-template <typename Body>
-std::unique_ptr<const ElementConverter> with_type(const DataType& type, const Body& body) {
-  switch (type.kind) {
-    case TypeKind::boolean:
-      return body(Tag<Bool>());
-    case TypeKind::signed_integer:
-      switch (type.item_size) {
-        case 1:
-          return body(Tag<std::int8_t>());
-        case 2:
-          return body(Tag<std::int16_t>());
-        case 4:
-          return body(Tag<std::int32_t>());
-        default:
-          return body(Tag<std::int64_t>());
-      }
-    case TypeKind::unsigned_integer:
-      switch (type.item_size) {
-        case 1:
-          return body(Tag<std::uint8_t>());
-        case 2:
-          return body(Tag<std::uint16_t>());
-        case 4:
-          return body(Tag<std::uint32_t>());
-        default:
-          return body(Tag<std::uint64_t>());
-      }
-    case TypeKind::floating:
-      switch (type.item_size) {
-        case 2:
-          return body(Tag<Float16>());
-        case 4:
-          return body(Tag<float>());
-        default:
-          return body(Tag<double>());
-      }
-    case TypeKind::complex:
-      return type.item_size == 8 ? body(Tag<std::complex<float>>())
-                                 : body(Tag<std::complex<double>>());
-    default:
-      return nullptr;
-  }
-}
-
-}  // namespace
-
-std::unique_ptr<const ElementConverter> make_numeric_converter(const DataType& source,
-                                                               const DataType& destination) {
-  if (source == destination) return nullptr;
-  return with_type(source, [&](auto from) {
-    return with_type(destination, [&](auto to) -> std::unique_ptr<const ElementConverter> {
+Converter make_plain_converter(const DataType& source, const DataType& destination) {
+  return with_numeric_type(source, [&](auto from) {
+    return with_numeric_type(destination, [&](auto to) -> Converter {
       return std::make_unique<
           NumericConverter<typename decltype(from)::Type, typename decltype(to)::Type>>();
     });
   });
+}
+
+constexpr std::size_t kBlock = 256;
+
+// Two conversions one after the other, a block of elements at a time.
+class ChainedConverter final : public ElementConverter {
+ public:
+  ChainedConverter(Converter first, std::size_t middle_size, Converter second)
+      : first_(std::move(first)),
+        middle_size_(static_cast<std::ptrdiff_t>(middle_size)),
+        second_(std::move(second)) {}
+
+  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+               std::ptrdiff_t destination_stride, std::size_t count) const override {
+    std::byte block[kBlock * sizeof(std::complex<double>)];
+    for (std::size_t done = 0; done < count; done += kBlock) {
+      const std::size_t now = std::min(kBlock, count - done);
+      const auto offset = static_cast<std::ptrdiff_t>(done);
+      first_->convert(source + offset * source_stride, source_stride, block, middle_size_, now);
+      second_->convert(block, middle_size_, destination + offset * destination_stride,
+                       destination_stride, now);
+    }
+  }
+
+ private:
+  Converter first_;
+  std::ptrdiff_t middle_size_;
+  Converter second_;
+};
+
+// Small floats of one or two bytes to float.
+class SmallFloatReader final : public ElementConverter {
+ public:
+  explicit SmallFloatReader(const DataType& type)
+      : format_(type.float_format), is_wide_(type.item_size == 2) {}
+
+  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+               std::ptrdiff_t destination_stride, std::size_t count) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint16_t bits =
+          is_wide_ ? load_element<std::uint16_t>(source) : load_element<std::uint8_t>(source);
+      const float value = decode_small_float(format_, bits);
+      std::memcpy(destination, &value, sizeof(value));
+      source += source_stride;
+      destination += destination_stride;
+    }
+  }
+
+ private:
+  FloatFormat format_;
+  bool is_wide_;
+};
+
+// Doubles to small floats.
+class SmallFloatWriter final : public ElementConverter {
+ public:
+  explicit SmallFloatWriter(const DataType& type)
+      : format_(type.float_format), size_(type.item_size) {}
+
+  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+               std::ptrdiff_t destination_stride, std::size_t count) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint16_t bits = encode_small_float(format_, load_element<double>(source));
+      const auto low = static_cast<std::uint8_t>(bits);
+      std::memcpy(destination, size_ == 2 ? static_cast<const void*>(&bits) : &low, size_);
+      source += source_stride;
+      destination += destination_stride;
+    }
+  }
+
+ private:
+  FloatFormat format_;
+  std::size_t size_;
+};
+
+// Integers of a byte to the range of fewer bits.
+class NarrowIntegerClamp final : public ElementConverter {
+ public:
+  explicit NarrowIntegerClamp(const DataType& type)
+      : low_(type.kind == TypeKind::signed_integer ? -(1 << (type.bits - 1)) : 0),
+        high_((1 << (type.kind == TypeKind::signed_integer ? type.bits - 1 : type.bits)) - 1) {}
+
+  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+               std::ptrdiff_t destination_stride, std::size_t count) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      const int value =
+          low_ < 0 ? load_element<std::int8_t>(source) : load_element<std::uint8_t>(source);
+      *destination = static_cast<std::byte>(std::clamp(value, low_, high_));
+      source += source_stride;
+      destination += destination_stride;
+    }
+  }
+
+ private:
+  int low_;
+  int high_;
+};
+
+bool is_small_float(const DataType& type) {
+  return type.float_format != FloatFormat::ieee;
+}
+
+}  // namespace
+
+Converter make_numeric_converter(const DataType& source, const DataType& destination) {
+  if (source == destination || !source.is_numeric() || !destination.is_numeric()) return nullptr;
+  if (is_small_float(source)) {
+    const DataType value{TypeKind::floating, sizeof(float)};
+    auto reader = std::make_unique<SmallFloatReader>(source);
+    if (destination == value) return reader;
+    return std::make_unique<ChainedConverter>(std::move(reader), sizeof(float),
+                                              make_numeric_converter(value, destination));
+  }
+  if (is_small_float(destination)) {
+    const DataType value{TypeKind::floating, sizeof(double)};
+    auto writer = std::make_unique<SmallFloatWriter>(destination);
+    if (source == value) return writer;
+    return std::make_unique<ChainedConverter>(make_numeric_converter(source, value), sizeof(double),
+                                              std::move(writer));
+  }
+  if (destination.bits == 0) return make_plain_converter(source, destination);
+  return std::make_unique<ChainedConverter>(
+      make_plain_converter(source, {destination.kind, destination.item_size}), 1,
+      std::make_unique<NarrowIntegerClamp>(destination));
 }
 
 }  // namespace zarrcore

@@ -1,68 +1,157 @@
 #include "zarrcore/dtype/data_type.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstring>
+
+#include "zarrcore/base/arena.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
 
 namespace zarrcore {
 namespace {
 
 struct NamedType {
   std::string_view name;
-  DataType type;
+  TypeKind kind;
+  std::uint64_t item_size;
+  std::uint8_t bits = 0;
+  FloatFormat float_format = FloatFormat::ieee;
+
+  DataType type() const { return {kind, item_size, bits, float_format}; }
 };
 
-constexpr NamedType kCoreTypes[] = {
-    {"bool", {TypeKind::boolean, 1}},
-    {"int8", {TypeKind::signed_integer, 1}},
-    {"int16", {TypeKind::signed_integer, 2}},
-    {"int32", {TypeKind::signed_integer, 4}},
-    {"int64", {TypeKind::signed_integer, 8}},
-    {"uint8", {TypeKind::unsigned_integer, 1}},
-    {"uint16", {TypeKind::unsigned_integer, 2}},
-    {"uint32", {TypeKind::unsigned_integer, 4}},
-    {"uint64", {TypeKind::unsigned_integer, 8}},
-    {"float16", {TypeKind::floating, 2}},
-    {"float32", {TypeKind::floating, 4}},
-    {"float64", {TypeKind::floating, 8}},
-    {"complex64", {TypeKind::complex, 8}},
-    {"complex128", {TypeKind::complex, 16}},
-    // Synonyms: the names above are the ones that are written.
-    {"complex_float32", {TypeKind::complex, 8}},
-    {"complex_float64", {TypeKind::complex, 16}},
+// Of several names for one type the first is the one that is written.
+constexpr NamedType kNamedTypes[] = {
+    {"bool", TypeKind::boolean, 1},
+    {"int8", TypeKind::signed_integer, 1},
+    {"int16", TypeKind::signed_integer, 2},
+    {"int32", TypeKind::signed_integer, 4},
+    {"int64", TypeKind::signed_integer, 8},
+    {"uint8", TypeKind::unsigned_integer, 1},
+    {"uint16", TypeKind::unsigned_integer, 2},
+    {"uint32", TypeKind::unsigned_integer, 4},
+    {"uint64", TypeKind::unsigned_integer, 8},
+    {"float16", TypeKind::floating, 2},
+    {"float32", TypeKind::floating, 4},
+    {"float64", TypeKind::floating, 8},
+    {"complex64", TypeKind::complex, 8},
+    {"complex128", TypeKind::complex, 16},
+    {"complex_float32", TypeKind::complex, 8},
+    {"complex_float64", TypeKind::complex, 16},
+    {"int2", TypeKind::signed_integer, 1, 2},
+    {"int4", TypeKind::signed_integer, 1, 4},
+    {"uint2", TypeKind::unsigned_integer, 1, 2},
+    {"uint4", TypeKind::unsigned_integer, 1, 4},
+    {"bfloat16", TypeKind::floating, 2, 0, FloatFormat::bfloat16},
+    {"float8_e3m4", TypeKind::floating, 1, 0, FloatFormat::float8_e3m4},
+    {"float8_e4m3", TypeKind::floating, 1, 0, FloatFormat::float8_e4m3},
+    {"float8_e4m3b11fnuz", TypeKind::floating, 1, 0, FloatFormat::float8_e4m3b11fnuz},
+    {"float8_e4m3fn", TypeKind::floating, 1, 0, FloatFormat::float8_e4m3fn},
+    {"float8_e4m3fnuz", TypeKind::floating, 1, 0, FloatFormat::float8_e4m3fnuz},
+    {"float8_e5m2", TypeKind::floating, 1, 0, FloatFormat::float8_e5m2},
+    {"float8_e5m2fnuz", TypeKind::floating, 1, 0, FloatFormat::float8_e5m2fnuz},
+    {"float8_e8m0fnu", TypeKind::floating, 1, 0, FloatFormat::float8_e8m0fnu},
+    {"float6_e2m3fn", TypeKind::floating, 1, 0, FloatFormat::float6_e2m3fn},
+    {"float6_e3m2fn", TypeKind::floating, 1, 0, FloatFormat::float6_e3m2fn},
+    {"float4_e2m1fn", TypeKind::floating, 1, 0, FloatFormat::float4_e2m1fn},
+    {"string", TypeKind::variable_string, sizeof(VariableElement)},
+    {"bytes", TypeKind::variable_bytes, sizeof(VariableElement)},
+    {"variable_length_bytes", TypeKind::variable_bytes, sizeof(VariableElement)},
 };
 
 }  // namespace
 
-std::uint64_t DataType::swap_unit() const {
-  switch (kind) {
-    case TypeKind::complex:
-      return item_size / 2;
-    case TypeKind::fixed_utf32:
-      return 4;
+bool DataType::operator==(const DataType& other) const {
+  const bool same_fields =
+      fields == other.fields || (fields && other.fields && *fields == *other.fields);
+  return kind == other.kind && item_size == other.item_size && bits == other.bits &&
+         float_format == other.float_format && time_unit == other.time_unit && same_fields;
+}
+
+DataType DataType::value_type() const {
+  return is_time() ? DataType{TypeKind::signed_integer, 8} : *this;
+}
+
+std::optional<std::string_view> find_time_unit(std::string_view name) {
+  static constexpr std::array<std::string_view, 15> kUnits{
+      "generic", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "\u03bcs", "ns", "ps", "fs", "as"};
+  const auto unit = std::find(kUnits.begin(), kUnits.end(), name);
+  return unit == kUnits.end() ? std::nullopt : std::optional(*unit);
+}
+
+DataType make_structure(std::vector<Field> fields) {
+  DataType type{TypeKind::structure, 0};
+  for (Field& field : fields) {
+    if (field.type.is_variable()) {
+      throw Error("the field \"" + field.name + "\" has a type of variable length");
+    }
+    field.offset = type.item_size;
+    const auto size = checked_multiply(field.type.item_size, field.count);
+    type.item_size = size ? checked_add(type.item_size, *size).value_or(UINT64_MAX) : UINT64_MAX;
+    if (type.item_size > kMaxItemSize) throw Error("the elements of a structure are too large");
+  }
+  if (type.item_size == 0) throw Error("a structure without fields has no elements");
+  type.fields = std::make_shared<const std::vector<Field>>(std::move(fields));
+  return type;
+}
+
+std::vector<ByteUnit> byte_units(const DataType& type) {
+  std::vector<ByteUnit> units;
+  switch (type.kind) {
     case TypeKind::raw:
     case TypeKind::fixed_bytes:
-      return 1;
+    case TypeKind::variable_string:
+    case TypeKind::variable_bytes:
+      break;
+    case TypeKind::complex:
+      units = {{0, type.item_size / 2}, {type.item_size / 2, type.item_size / 2}};
+      break;
+    case TypeKind::fixed_utf32:
+      for (std::uint64_t offset = 0; offset < type.item_size; offset += 4) {
+        units.push_back({offset, 4});
+      }
+      break;
+    case TypeKind::structure:
+      for (const Field& field : *type.fields) {
+        const std::vector<ByteUnit> inner = byte_units(field.type);
+        for (std::uint64_t i = 0; i < field.count; ++i) {
+          for (const ByteUnit& unit : inner) {
+            units.push_back({field.offset + i * field.type.item_size + unit.offset, unit.size});
+          }
+        }
+      }
+      break;
     default:
-      return item_size;
+      if (type.item_size > 1) units = {{0, type.item_size}};
   }
+  return units;
 }
 
 std::string type_name(const DataType& type) {
-  for (const NamedType& named : kCoreTypes) {
-    if (named.type == type) return std::string(named.name);
+  for (const NamedType& named : kNamedTypes) {
+    if (named.type() == type) return std::string(named.name);
   }
   switch (type.kind) {
+    case TypeKind::datetime:
+      return "numpy.datetime64";
+    case TypeKind::timedelta:
+      return "numpy.timedelta64";
     case TypeKind::fixed_bytes:
       return "null_terminated_bytes";
     case TypeKind::fixed_utf32:
       return "fixed_length_utf32";
+    case TypeKind::structure:
+      return "struct";
     default:
       return "r" + std::to_string(type.item_size * 8);
   }
 }
 
 std::optional<DataType> parse_type_name(std::string_view name) {
-  for (const NamedType& named : kCoreTypes) {
-    if (named.name == name) return named.type;
+  for (const NamedType& named : kNamedTypes) {
+    if (named.name == name) return named.type();
   }
   if (name.size() < 2 || name[0] != 'r') return std::nullopt;
   std::uint64_t bits = 0;
@@ -71,6 +160,15 @@ std::optional<DataType> parse_type_name(std::string_view name) {
   if (error != std::errc() || stop != end) return std::nullopt;
   if (bits == 0 || bits % 8 != 0 || bits / 8 > kMaxItemSize) return std::nullopt;
   return DataType{TypeKind::raw, bits / 8};
+}
+
+bool same_element(const DataType& type, const std::byte* a, const std::byte* b) {
+  if (!type.is_variable()) return std::memcmp(a, b, type.item_size) == 0;
+  VariableElement left;
+  VariableElement right;
+  std::memcpy(&left, a, sizeof(left));
+  std::memcpy(&right, b, sizeof(right));
+  return left.text() == right.text();
 }
 
 }  // namespace zarrcore

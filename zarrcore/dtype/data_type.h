@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "zarrcore/base/buffer.h"
 
 namespace zarrcore {
 
@@ -13,32 +17,110 @@ enum class TypeKind : std::uint8_t {
   boolean,           // one byte, 0 or 1
   signed_integer,    // 1, 2, 4 or 8 bytes, two's complement
   unsigned_integer,  // 1, 2, 4 or 8 bytes
-  floating,          // 2, 4 or 8 bytes, IEEE 754
+  floating,          // 1, 2, 4 or 8 bytes; see FloatFormat
   complex,           // 8 or 16 bytes: real part, imaginary part
+  datetime,          // int64: time units since 1970-01-01; -2^63 is "not a time"
+  timedelta,         // int64: time units; -2^63 is "not a time"
   raw,               // bits without a meaning (v3 `r*`, v2 `V#`)
   fixed_bytes,       // a byte string padded with zero bytes (v2 `S#`)
   fixed_utf32,       // code points of 4 bytes each, padded with zeros (v2 `U#`)
+  variable_string,   // UTF-8 of any length: a VariableElement (base/arena.h)
+  variable_bytes,    // bytes of any length: a VariableElement
+  structure,         // fields one after the other
 };
+
+// How the bits of a float are meant. Names as in zarr-extensions and ml_dtypes: e exponent bits, m
+// mantissa bits; fn: no infinities; uz: no negative zero; b11: exponent bias 11. Formats of less
+// than 8 bits are in the low bits of a byte.
+enum class FloatFormat : std::uint8_t {
+  ieee,  // binary16, binary32, binary64 by item size
+  bfloat16,
+  float8_e3m4,
+  float8_e4m3,
+  float8_e4m3b11fnuz,
+  float8_e4m3fn,
+  float8_e4m3fnuz,
+  float8_e5m2,
+  float8_e5m2fnuz,
+  float8_e8m0fnu,
+  float6_e2m3fn,
+  float6_e3m2fn,
+  float4_e2m1fn,
+};
+
+// Of datetimes: `count` times a NumPy unit ("ns", "D"…; "generic" when there is none).
+struct TimeUnit {
+  std::string_view name = "generic";  // of the constant list, see find_time_unit()
+  std::int64_t count = 1;
+
+  bool operator==(const TimeUnit&) const = default;
+};
+
+// The unit of this name in the list of NumPy's units, or nothing when it is not there.
+std::optional<std::string_view> find_time_unit(std::string_view name);
+
+struct Field;
 
 struct DataType {
   TypeKind kind = TypeKind::unsigned_integer;
   std::uint64_t item_size = 1;  // bytes of one element
+  // Of an integer of 2 or 4 bits, which takes a byte in memory, sign-extended; else 0.
+  std::uint8_t bits = 0;
+  FloatFormat float_format = FloatFormat::ieee;
+  TimeUnit time_unit = {};
+  // Of a structure; null otherwise.
+  std::shared_ptr<const std::vector<Field>> fields = nullptr;
 
-  bool operator==(const DataType&) const = default;
+  bool operator==(const DataType& other) const;
 
   bool is_numeric() const { return kind <= TypeKind::complex; }
-  bool is_string() const { return kind == TypeKind::fixed_bytes || kind == TypeKind::fixed_utf32; }
+  bool is_time() const { return kind == TypeKind::datetime || kind == TypeKind::timedelta; }
+  bool is_variable() const {
+    return kind == TypeKind::variable_string || kind == TypeKind::variable_bytes;
+  }
+  bool is_string() const {
+    return kind == TypeKind::fixed_bytes || kind == TypeKind::fixed_utf32 || is_variable();
+  }
 
-  // The unit whose bytes are reversed between byte orders; 1 when order does not matter.
-  std::uint64_t swap_unit() const;
+  // The numeric type in which an element's value stands: int64 for times, else the type itself.
+  DataType value_type() const;
 };
 
-// The v3 core name (`int16`, `float64`, `r24`…) of a type; strings have the name of the type that
-// holds them in v3.
+// A field of a structure. One without a name is padding.
+struct Field {
+  std::string name;
+  DataType type;
+  std::uint64_t offset = 0;  // bytes from the element's start
+  // Elements of `type` that make the field, and their shape (v2 subarrays); 1 and empty without.
+  std::uint64_t count = 1;
+  std::vector<std::uint64_t> shape = {};
+
+  bool operator==(const Field&) const = default;
+};
+
+// A structure of fields one after the other; sets their offsets. Throws Error when its size passes
+// kMaxItemSize, or when a field has a type of variable length.
+DataType make_structure(std::vector<Field> fields);
+
+// A run of bytes in an element that belong to one number, as far as byte order is concerned.
+struct ByteUnit {
+  std::uint64_t offset = 0;  // in the element
+  std::uint64_t size = 1;
+};
+
+// The units of more than one byte in an element, in the order of their offsets.
+std::vector<ByteUnit> byte_units(const DataType& type);
+
+// The v3 name (`int16`, `float64`, `r24`…) of a type; of one that needs a configuration, the name
+// without it.
 std::string type_name(const DataType& type);
 
-// The type of a v3 core name (data types, core specification), or nothing when there is none.
+// The type of a v3 name that needs no configuration (data types, core specification, and
+// zarr-extensions), or nothing when there is none.
 std::optional<DataType> parse_type_name(std::string_view name);
+
+// Whether two elements of a type are the same: bit for bit, texts by what they hold.
+bool same_element(const DataType& type, const std::byte* a, const std::byte* b);
 
 // The largest item size that is taken from metadata, in bytes: a fill value has this size, and
 // every stage of a codec chain holds one.

@@ -15,12 +15,7 @@ constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
 
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     : store_(std::move(store)), options_(std::move(options)) {
-  // Formats ask for the same documents more than once while the root is looked for.
-  std::map<std::string, std::optional<Json>> seen;
-  const DocumentSource documents = [&](const std::string& key) {
-    const auto it = seen.find(key);
-    return it != seen.end() ? it->second : seen.emplace(key, stored_document(key)).first->second;
-  };
+  const DocumentSource documents = stored_documents();
   for (const Format* format : formats()) {
     format_ = format;
     if (options_.use_consolidated) {
@@ -32,6 +27,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     }
     if (consolidated_) {
       for (const std::string& problem : consolidated_->problems) options_.on_problem(problem);
+      root_documents_.clear();  // nothing is asked of the store any more
       // A consolidated hierarchy has a root group even if nobody wrote a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
       return;
@@ -53,10 +49,49 @@ std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
                       });
 }
 
-std::optional<Json> Hierarchy::read_document(const std::string& key) const {
-  if (!consolidated_) return stored_document(key);
-  const auto it = consolidated_->documents.find(key);
-  return it == consolidated_->documents.end() ? std::nullopt : std::optional(it->second);
+// The store's own documents. Those at its root are asked for more than once: by several formats,
+// and some by every node.
+DocumentSource Hierarchy::stored_documents() const {
+  const auto document = [this](const std::string& key) {
+    if (key.find('/') != std::string::npos) return stored_document(key);
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto it = root_documents_.find(key); it != root_documents_.end()) return it->second;
+    }
+    auto read = stored_document(key);
+    const std::lock_guard lock(mutex_);
+    return root_documents_.emplace(key, std::move(read)).first->second;
+  };
+  return {document, [this](const std::string& prefix) { return store_->list(prefix); }};
+}
+
+// What consolidated metadata holds, or the store.
+DocumentSource Hierarchy::documents() const {
+  if (!consolidated_) return stored_documents();
+  const auto& all = consolidated_->documents;
+  const auto document = [&all](const std::string& key) {
+    const auto it = all.find(key);
+    return it == all.end() ? std::nullopt : std::optional(it->second);
+  };
+  const auto list = [&all](const std::string& prefix) {
+    const std::string start = prefix.empty() ? std::string() : prefix + '/';
+    DirectoryListing listing;
+    for (auto it = all.lower_bound(start); it != all.end() && it->first.starts_with(start);) {
+      const std::string_view rest = std::string_view(it->first).substr(start.size());
+      const auto slash = rest.find('/');
+      if (slash == std::string_view::npos) {
+        listing.keys.emplace_back(rest);
+        ++it;
+        continue;
+      }
+      listing.prefixes.emplace_back(rest.substr(0, slash));
+      // '0' follows '/': the first key past this child.
+      it = all.lower_bound(start + listing.prefixes.back() + '0');
+    }
+    std::sort(listing.prefixes.begin(), listing.prefixes.end());
+    return listing;
+  };
+  return {document, list};
 }
 
 std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const {
@@ -66,41 +101,17 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const
     if (const auto it = nodes_.find(normalized); it != nodes_.end()) return it->second;
   }
   auto found = with_context([this] { return store_->description(); },
-                            [&] {
-    return format_->read_node([this](const std::string& key) { return read_document(key); },
-                              normalized);
-  });
+                            [&] { return format_->read_node(documents(), normalized); });
   if (!found) return nullptr;
   auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
   const std::lock_guard lock(mutex_);
   return nodes_.emplace(normalized, std::move(metadata)).first->second;
 }
 
-std::vector<std::string> Hierarchy::child_names(const std::string& path) const {
-  if (!consolidated_) return store_->list(path).prefixes;
-  const std::string start = path.empty() ? std::string() : path + '/';
-  const auto& documents = consolidated_->documents;
-  std::vector<std::string> names;
-  for (auto it = documents.lower_bound(start);
-       it != documents.end() && it->first.starts_with(start);) {
-    const std::string_view rest = std::string_view(it->first).substr(start.size());
-    const auto slash = rest.find('/');
-    if (slash == std::string_view::npos) {
-      ++it;
-      continue;
-    }
-    names.emplace_back(rest.substr(0, slash));
-    // '0' follows '/': the first key past this child.
-    it = documents.lower_bound(start + names.back() + '0');
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::vector<Child> Hierarchy::children(std::string_view path) const {
   const std::string group = normalize_path(path);
   std::vector<Child> children;
-  for (std::string& name : child_names(group)) {
+  for (std::string& name : format_->child_names(documents(), group)) {
     try {
       if (const auto metadata = node(join_path(group, name))) {
         const bool is_array = std::holds_alternative<ArrayMetadata>(*metadata);

@@ -50,9 +50,9 @@ class Hierarchy {
                                           std::shared_ptr<Context> context) const;
 
  private:
-  std::optional<Json> read_document(const std::string& key) const;
   std::optional<Json> stored_document(const std::string& key) const;
-  std::vector<std::string> child_names(const std::string& path) const;
+  DocumentSource stored_documents() const;
+  DocumentSource documents() const;
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
@@ -61,6 +61,7 @@ class Hierarchy {
 
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
+  mutable std::map<std::string, std::optional<Json>> root_documents_;
 };
 
 }  // namespace zarrcore

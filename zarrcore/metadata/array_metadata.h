@@ -10,6 +10,7 @@
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"
+#include "zarrcore/chunk/chunk_grid.h"
 #include "zarrcore/chunk/chunk_key_encoding.h"
 #include "zarrcore/dtype/data_type.h"
 #include "zarrcore/metadata/codec_metadata.h"
@@ -19,10 +20,13 @@ namespace zarrcore {
 struct ArrayMetadata {
   Shape shape;
   DataType data_type;
-  Shape chunk_shape;  // of the regular grid
+  Shape chunk_shape;  // of a regular grid
+  // Of a rectilinear grid: the chunk lengths along each dimension. Empty for a regular one.
+  std::vector<std::vector<ChunkRun>> chunk_runs;
   ChunkKeyEncoding chunk_key_encoding;
-  // What elements of absent chunks are: item_size bytes in the host's order, or nothing when the
-  // format lets a writer leave it undefined and it did; then they read as zero bytes.
+  // What elements of absent chunks are: item_size bytes in the host's order (of a type of variable
+  // length: what the element holds), or nothing when the format lets a writer leave it undefined
+  // and it did; then they read as zero bytes, or as empty.
   std::optional<std::vector<std::byte>> fill_value;
   // Whether the format makes every writer state a fill value: then stating zero says nothing about
   // zero being special.

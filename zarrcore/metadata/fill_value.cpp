@@ -1,5 +1,6 @@
 #include "zarrcore/metadata/fill_value.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/float16.h"
+#include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
 namespace {
@@ -71,7 +73,7 @@ std::optional<Whole> parse_whole(const Json& value) {
 Bytes parse_integer(const Json& value, const DataType& type) {
   const auto whole = parse_whole(value);
   if (!whole) refuse(value, type);
-  const std::uint64_t bits = type.item_size * 8;
+  const std::uint64_t bits = type.bits != 0 ? type.bits : type.item_size * 8;
   const bool is_signed = type.kind == TypeKind::signed_integer;
   const std::uint64_t positive_limit = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
   const std::uint64_t negative_limit = is_signed ? positive_limit + 1 : 0;
@@ -117,6 +119,27 @@ Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
   refuse(value, type);
 }
 
+Bytes parse_small_float(const Json& value, const DataType& type) {
+  const Bytes wide = [&] {
+    // The spelling by bits has the width of the type, all others are numbers.
+    if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) return Bytes();
+    return parse_float(value, sizeof(double), type);
+  }();
+  if (wide.empty()) {
+    const auto& text = value.get_ref<const std::string&>();
+    std::uint16_t bits = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + 2, end, bits, 16);
+    if (error != std::errc() || stop != end || text.size() != 2 + 2 * type.item_size) {
+      refuse(value, type);
+    }
+    return integer_bytes(bits, type.item_size);
+  }
+  double number = 0;
+  std::memcpy(&number, wide.data(), sizeof(number));
+  return integer_bytes(encode_small_float(type.float_format, number), type.item_size);
+}
+
 Bytes parse_complex(const Json& value, const DataType& type) {
   const std::uint64_t part_size = type.item_size / 2;
   const bool has_two_parts = value.is_array() && value.size() == 2;
@@ -133,6 +156,16 @@ Bytes padded(Bytes bytes, const Json& value, const DataType& type) {
   return bytes;
 }
 
+Bytes parse_byte_list(const Json& value, const DataType& type) {
+  if (!value.is_array()) refuse(value, type);
+  Bytes bytes;
+  for (const Json& item : value) {
+    if (!item.is_number_integer() || item < 0 || item > 255) refuse(value, type);
+    bytes.push_back(static_cast<std::byte>(item.get<std::uint8_t>()));
+  }
+  return bytes;
+}
+
 Bytes parse_bytes(const Json& value, const DataType& type) {
   if (value.is_string()) {
     auto bytes = decode_base64(value.get_ref<const std::string&>());
@@ -143,11 +176,7 @@ Bytes parse_bytes(const Json& value, const DataType& type) {
     return padded(std::move(*bytes), value, type);
   }
   if (value.is_array()) {
-    Bytes bytes;
-    for (const Json& item : value) {
-      if (!item.is_number_integer() || item < 0 || item > 255) refuse(value, type);
-      bytes.push_back(static_cast<std::byte>(item.get<std::uint8_t>()));
-    }
+    Bytes bytes = parse_byte_list(value, type);
     if (bytes.size() != type.item_size) refuse(value, type);
     return bytes;
   }
@@ -175,21 +204,61 @@ Bytes parse_utf32(const Json& value, const DataType& type) {
   return padded(std::move(bytes), value, type);
 }
 
+// What the element holds: as many bytes as there are.
+Bytes parse_variable(const Json& value, const DataType& type) {
+  if (value.is_number() && value == 0) return {};
+  if (type.kind == TypeKind::variable_string) {
+    if (!value.is_string()) refuse(value, type);
+    const ByteSpan text = std::as_bytes(std::span(value.get_ref<const std::string&>()));
+    return {text.begin(), text.end()};
+  }
+  if (value.is_string()) {
+    auto bytes = decode_base64(value.get_ref<const std::string&>());
+    if (!bytes) refuse(value, type);
+    return std::move(*bytes);
+  }
+  return parse_byte_list(value, type);
+}
+
+Bytes parse_structure(const Json& value, const DataType& type) {
+  if (!value.is_object()) return parse_bytes(value, type);
+  Bytes bytes(type.item_size);
+  for (const Field& field : *type.fields) {
+    const Json* member = find_member(value, field.name);
+    if (member == nullptr || field.count != 1) continue;
+    const Bytes element = parse_fill_value(*member, field.type);
+    std::copy(element.begin(), element.end(),
+              bytes.begin() + static_cast<std::ptrdiff_t>(field.offset));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type) {
   // A list can also be the bytes of a raw or fixed_bytes element.
-  const bool is_bytes = type.kind == TypeKind::raw || type.kind == TypeKind::fixed_bytes;
+  const bool is_bytes = type.kind == TypeKind::raw || type.kind == TypeKind::fixed_bytes ||
+                        type.kind == TypeKind::variable_bytes;
   const bool is_single = value.is_array() && value.size() == 1;
   if (is_single && !is_bytes) return parse_fill_value(value[0], type);
   switch (type.kind) {
+    case TypeKind::datetime:
+    case TypeKind::timedelta:
+      if (value == "NaT") return integer_bytes(std::uint64_t{1} << 63, 8);
+      return parse_integer(value, type.value_type());
+    case TypeKind::variable_string:
+    case TypeKind::variable_bytes:
+      return parse_variable(value, type);
+    case TypeKind::structure:
+      return parse_structure(value, type);
     case TypeKind::boolean:
       return parse_bool(value, type);
     case TypeKind::signed_integer:
     case TypeKind::unsigned_integer:
       return parse_integer(value, type);
     case TypeKind::floating:
-      return parse_float(value, type.item_size, type);
+      return type.float_format == FloatFormat::ieee ? parse_float(value, type.item_size, type)
+                                                    : parse_small_float(value, type);
     case TypeKind::complex:
       return parse_complex(value, type);
     case TypeKind::raw:

@@ -4,6 +4,8 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/draft.h"
+#include "zarrcore/metadata/v1.h"
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"
 
@@ -20,7 +22,8 @@ void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view grou
 }
 
 std::span<const Format* const> formats() {
-  static const std::array<const Format*, 2> all{&v3_format(), &v2_format()};
+  static const std::array<const Format*, 4> all{&v3_format(), &v2_format(), &draft_format(),
+                                                &v1_format()};
   return all;
 }
 

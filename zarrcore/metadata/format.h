@@ -12,14 +12,20 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/metadata/array_metadata.h"
 
 namespace zarrcore {
 
-// Gives the document under a key of the store, or nothing when there is none. Throws Error, which
-// names the key, when it cannot be read or is not JSON.
-using DocumentSource = std::function<std::optional<Json>(const std::string& key)>;
+// Where a format finds documents.
+struct DocumentSource {
+  // Gives the document under a key of the store, or nothing when there is none. Throws Error, which
+  // names the key, when it cannot be read or is not JSON.
+  std::function<std::optional<Json>(const std::string& key)> document;
+  // Gives what stands directly below a prefix of the store ("" for its root).
+  std::function<DirectoryListing(const std::string& prefix)> list;
+};
 
 // The consolidated metadata of a group and all nodes below it.
 struct ConsolidatedDocuments {
@@ -49,6 +55,13 @@ class Format {
   // all nodes below it. Nothing when the group holds none.
   virtual std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                                  const std::string& path) const = 0;
+
+  // The names of what may be nodes directly below the group at `path`. Reading them shows which
+  // are.
+  virtual std::vector<std::string> child_names(const DocumentSource& documents,
+                                               const std::string& path) const {
+    return documents.list(path).prefixes;
+  }
 
   // Whether a file of this name describes the node whose folder it is in.
   virtual bool is_document(std::string_view file_name) const = 0;

@@ -1,6 +1,4 @@
-// Zarr v2: `.zarray`, `.zgroup` and `.zattrs` (v2 specification, "metadata"). In the model, the
-// memory order F is a transpose codec, the byte order of the dtype is that of the `bytes` codec,
-// and filters and the compressor are bytes-to-bytes codecs named `numcodecs.` and their id.
+// Zarr v2: `.zarray`, `.zgroup` and `.zattrs` (v2 specification, "metadata").
 #pragma once
 
 #include "zarrcore/metadata/format.h"

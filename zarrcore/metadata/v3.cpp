@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/numpy_array.h"
 
 namespace zarrcore {
 namespace {
@@ -37,6 +39,38 @@ std::uint64_t length_bytes(const NamedConfiguration& type) {
   return bytes;
 }
 
+DataType parse_time(TypeKind kind, const NamedConfiguration& named) {
+  DataType type{kind, 8};
+  const Json& unit = required_member(named.configuration, "unit");
+  const auto name =
+      unit.is_string() ? find_time_unit(unit.get_ref<const std::string&>()) : std::nullopt;
+  if (!name) throw Error("the data type " + named.name + " has the unit " + excerpt(unit));
+  type.time_unit.name = *name;
+  if (const Json* scale = find_member(named.configuration, "scale_factor")) {
+    const std::uint64_t count = as_unsigned(*scale, "\"scale_factor\"");
+    if (count == 0 || count > INT32_MAX) {
+      throw Error("the data type " + named.name + " has the scale factor " + excerpt(*scale));
+    }
+    type.time_unit.count = static_cast<std::int64_t>(count);
+  }
+  return type;
+}
+
+// Fields are objects, in the older `structured` pairs of name and type.
+DataType parse_struct(const NamedConfiguration& named) {
+  const Json& list = required_member(named.configuration, "fields");
+  if (!list.is_array()) throw Error("\"fields\" is not a list");
+  std::vector<Field> fields;
+  for (const Json& item : list) {
+    const bool is_pair = item.is_array() && item.size() == 2;
+    const Json& name = is_pair ? item[0] : required_member(item, "name");
+    if (!name.is_string()) throw Error("the name of a field is no string");
+    fields.push_back({name.get<std::string>(),
+                      parse_v3_data_type(is_pair ? item[1] : required_member(item, "data_type"))});
+  }
+  return make_structure(std::move(fields));
+}
+
 ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
   const NamedConfiguration named = parse_named_configuration(value, "\"chunk_key_encoding\"");
   ChunkKeyEncoding encoding;
@@ -47,21 +81,55 @@ ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
   } else {
     throw Error("the chunk key encoding \"" + named.name + "\" is not supported");
   }
-  if (const Json* separator = find_member(named.configuration, "separator")) {
-    if (*separator != "/" && *separator != ".") {
-      throw Error("the chunk key separator " + excerpt(*separator) + " is neither / nor .");
-    }
-    encoding.separator = separator->get_ref<const std::string&>()[0];
-  }
+  encoding.separator =
+      parse_separator(find_member(named.configuration, "separator"), encoding.separator);
   return encoding;
 }
 
-Shape parse_chunk_grid(const Json& value) {
+// `[length, count]`, or a length alone.
+ChunkRun parse_chunk_run(const Json& value) {
+  if (value.is_array() && value.size() == 2) {
+    return {as_unsigned(value[0], "a chunk length"), as_unsigned(value[1], "a chunk count")};
+  }
+  return {as_unsigned(value, "a chunk length"), 1};
+}
+
+// zarr-extensions, "rectilinear": for each dimension an integer, the length of all chunks, or a
+// list of lengths and runs.
+std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration,
+                                                     const Shape& shape) {
+  const Json* kind = find_member(configuration, "kind");
+  if (kind != nullptr && *kind != "inline") {
+    throw Error("a rectilinear chunk grid of kind " + excerpt(*kind) + " is not supported");
+  }
+  const Json& lengths = required_member(configuration, "chunk_shapes");
+  if (!lengths.is_array() || lengths.size() != shape.size()) {
+    throw Error("\"chunk_shapes\" is not a list of " + std::to_string(shape.size()) +
+                " dimensions");
+  }
+  std::vector<std::vector<ChunkRun>> runs(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (lengths[i].is_array()) {
+      for (const Json& run : lengths[i]) runs[i].push_back(parse_chunk_run(run));
+    } else {
+      const std::uint64_t length = as_unsigned(lengths[i], "a chunk length");
+      if (length == 0) throw Error("a chunk length of dimension " + std::to_string(i) + " is zero");
+      runs[i].push_back({length, std::max<std::uint64_t>(1, ceil_divide(shape[i], length))});
+    }
+  }
+  return runs;
+}
+
+void parse_chunk_grid(const Json& value, ArrayMetadata& array) {
   const NamedConfiguration grid = parse_named_configuration(value, "\"chunk_grid\"");
-  if (grid.name != "regular") {
+  if (grid.name == "regular") {
+    array.chunk_shape =
+        as_unsigned_list(required_member(grid.configuration, "chunk_shape"), "\"chunk_shape\"");
+  } else if (grid.name == "rectilinear") {
+    array.chunk_runs = parse_rectilinear(grid.configuration, array.shape);
+  } else {
     throw Error("the chunk grid \"" + grid.name + "\" is not supported");
   }
-  return as_unsigned_list(required_member(grid.configuration, "chunk_shape"), "\"chunk_shape\"");
 }
 
 std::vector<std::optional<std::string>> parse_dimension_names(const Json& document,
@@ -100,7 +168,7 @@ ArrayMetadata parse_array(const Json& document, const std::string& path) {
   ArrayMetadata array;
   array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
   array.data_type = parse_v3_data_type(required_member(document, "data_type"));
-  array.chunk_shape = parse_chunk_grid(required_member(document, "chunk_grid"));
+  parse_chunk_grid(required_member(document, "chunk_grid"), array);
   array.chunk_key_encoding =
       parse_chunk_key_encoding(required_member(document, "chunk_key_encoding"));
   // The specification wants a value here; GDAL's driver writes null all the same.
@@ -131,15 +199,17 @@ class V3Format final : public Format {
   std::optional<NodeMetadata> read_node(const DocumentSource& documents,
                                         const std::string& path) const override {
     const std::string key = join_path(path, kDocument);
-    const auto document = documents(key);
-    if (!document) return std::nullopt;
+    const auto document = documents.document(key);
+    // A URI in the place of the version: the entry point of the draft of 2020.
+    const Json* version = document ? find_member(*document, "zarr_format") : nullptr;
+    if (!document || (version != nullptr && version->is_string())) return std::nullopt;
     return with_context([&] { return key; }, [&] { return parse_v3_node(*document, path); });
   }
 
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                          const std::string& path) const override {
     const std::string key = join_path(path, kDocument);
-    auto document = documents(key);
+    auto document = documents.document(key);
     if (!document || !document->is_object()) return std::nullopt;
     const auto member = document->find("consolidated_metadata");
     if (member == document->end() || member->is_null()) return std::nullopt;
@@ -183,6 +253,9 @@ DataType parse_v3_data_type(const Json& value) {
   }
   if (type.name == "null_terminated_bytes") return {TypeKind::fixed_bytes, length_bytes(type)};
   if (type.name == "raw_bytes") return {TypeKind::raw, length_bytes(type)};
+  if (type.name == "numpy.datetime64") return parse_time(TypeKind::datetime, type);
+  if (type.name == "numpy.timedelta64") return parse_time(TypeKind::timedelta, type);
+  if (type.name == "struct" || type.name == "structured") return parse_struct(type);
   if (const auto core = parse_type_name(type.name)) return *core;
   throw Error("the data type \"" + type.name + "\" is not supported");
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/directory_listing.h"
 
 namespace zarrcore {
 
@@ -31,11 +32,6 @@ struct ByteRange {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   bool from_end = false;
-};
-
-struct DirectoryListing {
-  std::vector<std::string> keys;      // names of the values directly below the prefix
-  std::vector<std::string> prefixes;  // names of the deeper levels
 };
 
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;

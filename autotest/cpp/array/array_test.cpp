@@ -19,7 +19,7 @@ namespace zarrcore::test {
 namespace {
 
 const std::string kPlain = codec_list({bytes_codec()});
-constexpr DataType kFloat64{TypeKind::floating, 8};
+const DataType kFloat64{TypeKind::floating, 8};
 
 // An array in a store of its own, and its elements.
 struct Stored {

@@ -19,7 +19,8 @@ std::unique_ptr<const ArrayToBytesCodec> make_bytes_codec(std::string_view confi
 
 Bytes decoded(const ArrayToBytesCodec& codec, const Bytes& encoded, std::size_t size) {
   Bytes chunk(size);
-  codec.decode(encoded, chunk);
+  Arena arena;
+  codec.decode(encoded, chunk, arena);
   return chunk;
 }
 

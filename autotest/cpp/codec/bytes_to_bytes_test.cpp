@@ -30,6 +30,16 @@ class BytesToBytes : public testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(
     Codecs, BytesToBytes,
     testing::Values(
+        Case{"Adler32", "numcodecs.adler32", "{}"}, Case{"Base64", "numcodecs.base64", "{}"},
+        Case{"Bz2", "numcodecs.bz2", R"({"level": 1})"}, Case{"Crc32", "numcodecs.crc32", "{}"},
+        Case{"Crc32AtEnd", "numcodecs.crc32", R"({"location": "end"})"},
+        Case{"Fletcher32", "numcodecs.fletcher32", "{}"},
+        Case{"JenkinsLookup3", "numcodecs.jenkins_lookup3", R"({"initval": 1})"},
+        Case{"Lz4", "numcodecs.lz4", R"({"acceleration": 1})"},
+        Case{"LzmaXz", "numcodecs.lzma", R"({"preset": 0})"},
+        Case{"LzmaAlone", "numcodecs.lzma", R"({"format": 2, "preset": 0})"},
+        Case{"LzmaRaw", "numcodecs.lzma",
+             R"({"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 0}]})"},
         Case{"Crc32c", "crc32c", "{}"},
         Case{"Crc32cAtStart", "numcodecs.crc32c", R"({"location": "start"})"},
         Case{"Gzip", "gzip", R"({"level": 5})"}, Case{"GzipStored", "gzip", R"({"level": 0})"},

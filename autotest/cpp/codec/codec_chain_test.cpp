@@ -31,9 +31,10 @@ void expect_round_trip(const CodecChain& chain) {
   const Buffer encoded = chain.encode(chunk);
   EXPECT_LE(encoded.size(), chain.max_encoded_size());
   EXPECT_EQ(chain.encoded_size().value_or(encoded.size()), encoded.size());
-  EXPECT_EQ(to_bytes(chain.decode(encoded.span()).span()), chunk);
+  EXPECT_EQ(to_bytes(chain.decode(encoded.span()).elements.span()), chunk);
   Bytes decoded(chunk.size());
-  chain.decode(encoded.span(), decoded);
+  Arena arena;
+  chain.decode(encoded.span(), decoded, arena);
   EXPECT_EQ(decoded, chunk);
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "autotest/cpp/support/expect_error.h"
+
 namespace zarrcore::test {
 namespace {
 
@@ -23,18 +25,37 @@ TEST(DataType, TheNumberInANameIsItsBits) {
 
 TEST(DataType, OtherNamesAreNone) {
   for (const char* name : {"", "int", "int24", "float128", "Int8", "r", "r0", "r7", "r12", "r-8",
-                           "r8x", "r99999999999999999999999", "r18446744073709551608", "string"}) {
+                           "r8x", "r99999999999999999999999", "r18446744073709551608"}) {
     EXPECT_EQ(parse_type_name(name), std::nullopt) << name;
   }
 }
 
-TEST(DataType, TheUnitOfByteOrder) {
-  EXPECT_EQ((DataType{TypeKind::floating, 8}.swap_unit()), 8);
-  EXPECT_EQ((DataType{TypeKind::complex, 16}.swap_unit()), 8);
-  EXPECT_EQ((DataType{TypeKind::fixed_utf32, 48}.swap_unit()), 4);
-  EXPECT_EQ((DataType{TypeKind::fixed_bytes, 12}.swap_unit()), 1);
-  EXPECT_EQ((DataType{TypeKind::raw, 4}.swap_unit()), 1);
-  EXPECT_EQ((DataType{TypeKind::boolean, 1}.swap_unit()), 1);
+TEST(DataType, TheUnitsOfByteOrder) {
+  const auto units = [](const DataType& type) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+    for (const ByteUnit& unit : byte_units(type)) pairs.emplace_back(unit.offset, unit.size);
+    return pairs;
+  };
+  using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  EXPECT_EQ(units({TypeKind::floating, 8}), (Pairs{{0, 8}}));
+  EXPECT_EQ(units({TypeKind::complex, 16}), (Pairs{{0, 8}, {8, 8}}));
+  EXPECT_EQ(units({TypeKind::fixed_utf32, 12}), (Pairs{{0, 4}, {4, 4}, {8, 4}}));
+  EXPECT_EQ(units({TypeKind::datetime, 8}), (Pairs{{0, 8}}));
+  EXPECT_EQ(units({TypeKind::fixed_bytes, 12}), Pairs{});
+  EXPECT_EQ(units({TypeKind::raw, 4}), Pairs{});
+  EXPECT_EQ(units({TypeKind::boolean, 1}), Pairs{});
+  const DataType pair = make_structure(
+      {{"a", {TypeKind::signed_integer, 2}}, {"b", {TypeKind::complex, 8}, 0, 2, {2}}});
+  EXPECT_EQ(pair.item_size, 18);
+  EXPECT_EQ(units(pair), (Pairs{{0, 2}, {2, 4}, {6, 4}, {10, 4}, {14, 4}}));
+}
+
+TEST(DataType, StructuresAreBoundedAndOfFixedSize) {
+  const DataType large{TypeKind::raw, kMaxItemSize};
+  EXPECT_ERROR(make_structure({{"a", large}, {"b", {TypeKind::boolean, 1}}}), "too large");
+  EXPECT_ERROR(make_structure({{"a", large, 0, UINT64_MAX}}), "too large");
+  EXPECT_ERROR(make_structure({}), "without fields");
+  EXPECT_ERROR(make_structure({{"text", *parse_type_name("string")}}), "text");
 }
 
 TEST(DataType, NumbersAndStringsAreToldApart) {

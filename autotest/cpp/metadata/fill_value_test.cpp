@@ -10,23 +10,23 @@
 namespace zarrcore::test {
 namespace {
 
-constexpr DataType kBool{TypeKind::boolean, 1};
-constexpr DataType kInt8{TypeKind::signed_integer, 1};
-constexpr DataType kInt16{TypeKind::signed_integer, 2};
-constexpr DataType kInt32{TypeKind::signed_integer, 4};
-constexpr DataType kInt64{TypeKind::signed_integer, 8};
-constexpr DataType kUint8{TypeKind::unsigned_integer, 1};
-constexpr DataType kUint16{TypeKind::unsigned_integer, 2};
-constexpr DataType kUint32{TypeKind::unsigned_integer, 4};
-constexpr DataType kUint64{TypeKind::unsigned_integer, 8};
-constexpr DataType kFloat16{TypeKind::floating, 2};
-constexpr DataType kFloat32{TypeKind::floating, 4};
-constexpr DataType kFloat64{TypeKind::floating, 8};
-constexpr DataType kComplex64{TypeKind::complex, 8};
-constexpr DataType kComplex128{TypeKind::complex, 16};
-constexpr DataType kRaw24{TypeKind::raw, 3};
-constexpr DataType kBytes5{TypeKind::fixed_bytes, 5};
-constexpr DataType kText3{TypeKind::fixed_utf32, 12};
+const DataType kBool{TypeKind::boolean, 1};
+const DataType kInt8{TypeKind::signed_integer, 1};
+const DataType kInt16{TypeKind::signed_integer, 2};
+const DataType kInt32{TypeKind::signed_integer, 4};
+const DataType kInt64{TypeKind::signed_integer, 8};
+const DataType kUint8{TypeKind::unsigned_integer, 1};
+const DataType kUint16{TypeKind::unsigned_integer, 2};
+const DataType kUint32{TypeKind::unsigned_integer, 4};
+const DataType kUint64{TypeKind::unsigned_integer, 8};
+const DataType kFloat16{TypeKind::floating, 2};
+const DataType kFloat32{TypeKind::floating, 4};
+const DataType kFloat64{TypeKind::floating, 8};
+const DataType kComplex64{TypeKind::complex, 8};
+const DataType kComplex128{TypeKind::complex, 16};
+const DataType kRaw24{TypeKind::raw, 3};
+const DataType kBytes5{TypeKind::fixed_bytes, 5};
+const DataType kText3{TypeKind::fixed_utf32, 12};
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

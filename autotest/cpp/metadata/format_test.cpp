@@ -20,11 +20,12 @@ class Documents {
       : texts_(texts) {}
 
   DocumentSource source() {
-    return [this](const std::string& key) -> std::optional<Json> {
+    const auto document = [this](const std::string& key) -> std::optional<Json> {
       asked_.insert(key);
       const auto it = texts_.find(key);
       return it == texts_.end() ? std::nullopt : std::optional(parse_json(it->second));
     };
+    return {document, [](const std::string&) { return DirectoryListing(); }};
   }
   const std::set<std::string>& asked() const { return asked_; }
 

@@ -11,10 +11,10 @@
 
 namespace zarrcore::test {
 
-inline constexpr DataType kUint8{TypeKind::unsigned_integer, 1};
-inline constexpr DataType kInt16{TypeKind::signed_integer, 2};
-inline constexpr DataType kInt32{TypeKind::signed_integer, 4};
-inline constexpr DataType kFloat64{TypeKind::floating, 8};
+inline const DataType kUint8{TypeKind::unsigned_integer, 1};
+inline const DataType kInt16{TypeKind::signed_integer, 2};
+inline const DataType kInt32{TypeKind::signed_integer, 4};
+inline const DataType kFloat64{TypeKind::floating, 8};
 
 // A spec whose fill value is zero.
 inline ChunkSpec spec_of(Shape shape, const DataType& type = kUint8) {

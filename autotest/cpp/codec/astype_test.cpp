@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/filters.h"
+
+namespace zarrcore::test {
+namespace {
+
+std::unique_ptr<const Filter> make(std::string_view configuration) {
+  return make_filter("numcodecs.astype", configuration, kFloat64);
+}
+
+TEST(Astype, CastsAsNumpyDoes) {
+  // numcodecs.AsType('<i4', '<i8').encode(np.array([1, -2, 2**33 + 5], '<i8'))
+  EXPECT_EQ(encoded_by(*make(R"({"encode_dtype": "<i4", "decode_dtype": "<i8"})"),
+                       elements<std::int64_t>({1, -2, (std::int64_t{1} << 33) + 5})),
+            from_hex("01000000feffffff05000000"));
+  // numcodecs.AsType('|u1', '<f8').encode(np.array([1.9, -1.9, 300.5, 255], '<f8'))
+  EXPECT_EQ(encoded_by(*make(R"({"encode_dtype": "|u1", "decode_dtype": "<f8"})"),
+                       elements<double>({1.9, -1.9, 300.5, 255})),
+            from_hex("01ff2cff"));
+  // numcodecs.AsType('>f4', '<f8').encode(np.array([0.1, -2], '<f8'))
+  const auto to_big = make(R"({"encode_dtype": ">f4", "decode_dtype": "<f8"})");
+  EXPECT_EQ(encoded_by(*to_big, elements<double>({0.1, -2})), from_hex("3dcccccdc0000000"));
+  EXPECT_EQ(decoded_by(*to_big, from_hex("3dcccccdc0000000"), 16),
+            elements<double>({double{0.1f}, -2}));
+}
+
+TEST(Astype, TheTypeOfTheArrayStandsInForAMissingOne) {
+  EXPECT_EQ(decoded_by(*make(R"({"encode_dtype": "int16"})"), elements<std::int16_t>({-3}), 8),
+            elements<double>({-3}));
+}
+
+TEST(Astype, TimesAreTheirIntegers) {
+  const auto filter = make(R"({"encode_dtype": "<i4", "decode_dtype": "<M8[s]"})");
+  EXPECT_EQ(encoded_by(*filter, elements<std::int64_t>({86400})), elements<std::int32_t>({86400}));
+  EXPECT_EQ(decoded_by(*filter, elements<std::int32_t>({-1}), 8), elements<std::int64_t>({-1}));
+}
+
+TEST(Astype, TextsAreCutOffOrPadded) {
+  // numcodecs.AsType('|S2', '<U3').encode(np.array(['abc', 'd'], '<U3'))
+  const auto filter = make(R"({"encode_dtype": "|S2", "decode_dtype": "<U3"})");
+  const Bytes decoded = from_hex("610000006200000063000000640000000000000000000000");
+  EXPECT_EQ(encoded_by(*filter, decoded), from_hex("61626400"));
+  EXPECT_EQ(decoded_by(*filter, from_hex("61626400"), 24),
+            from_hex("610000006200000000000000640000000000000000000000"));
+  EXPECT_ERROR(filter->encode(from_hex("e90000000000000000000000")),
+               "astype: a text that is not ASCII cannot be cast");
+  EXPECT_ERROR(decoded_by(*filter, from_hex("e900"), 12), "astype: a text that is not ASCII");
+}
+
+TEST(Astype, RefusesCastsThatItDoesNotHave) {
+  EXPECT_ERROR(make("{}"), "\"encode_dtype\" is missing");
+  EXPECT_ERROR(make(R"({"encode_dtype": "|O"})"), R"("encode_dtype" is "|O")");
+  EXPECT_ERROR(make(R"({"encode_dtype": "|S4"})"), "not one to compute with");
+  EXPECT_ERROR(make(R"({"encode_dtype": "<M8[s]", "decode_dtype": "<M8[ms]"})"),
+               "units of numpy.datetime64 and numpy.datetime64 differ");
+}
+
+}  // namespace
+}  // namespace zarrcore::test

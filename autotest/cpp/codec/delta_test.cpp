@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/filters.h"
+
+namespace zarrcore::test {
+namespace {
+
+constexpr auto kMin = std::numeric_limits<std::int32_t>::min();
+constexpr auto kMax = std::numeric_limits<std::int32_t>::max();
+
+void expect_both_ways(const Filter& filter, const Bytes& decoded, const Bytes& encoded) {
+  EXPECT_EQ(encoded_by(filter, decoded), encoded);
+  EXPECT_EQ(decoded_by(filter, encoded, decoded.size()), decoded);
+}
+
+TEST(Delta, IntegersWrapAround) {
+  // numcodecs.Delta('<i4').encode(np.array([100000, 7, -5, -5, 2**31 - 1, -2**31], '<i4'))
+  expect_both_ways(*make_filter("numcodecs.delta", R"({"dtype": "<i4"})"),
+                   elements<std::int32_t>({100000, 7, -5, -5, kMax, kMin}),
+                   from_hex("a08601006779fefff4ffffff000000000400008001000000"));
+}
+
+TEST(Delta, TypesMayDiffer) {
+  // numcodecs.Delta('<i2', '|i1').encode(np.array([100, 102, 90, 300, 301], '<i2')), where 210 does
+  // not fit
+  const auto filter = make_filter("numcodecs.delta", R"({"dtype": "<i2", "astype": "|i1"})");
+  const Bytes encoded = from_hex("6402f4d201");
+  EXPECT_EQ(encoded_by(*filter, elements<std::int16_t>({100, 102, 90, 300, 301})), encoded);
+  EXPECT_EQ(decoded_by(*filter, encoded, 10), elements<std::int16_t>({100, 102, 90, 44, 45}));
+  EXPECT_EQ(filter->encoded_type(), (DataType{TypeKind::signed_integer, 1}));
+}
+
+TEST(Delta, ByteOrdersAreThoseOfTheTypes) {
+  // numcodecs.Delta('>i4', '>i2').encode(np.array([1000, 998, 1500], '>i4'))
+  expect_both_ways(*make_filter("numcodecs.delta", R"({"dtype": ">i4", "astype": ">i2"})"),
+                   from_hex("000003e8000003e6000005dc"), from_hex("03e8fffe01f6"));
+}
+
+TEST(Delta, FloatsAndBooleans) {
+  // numcodecs.Delta('<f4').encode(np.array([0.5, 0.75, -1, 1e10], '<f4'))
+  expect_both_ways(*make_filter("numcodecs.delta", R"({"dtype": "<f4"})"),
+                   elements<float>({0.5f, 0.75f, -1.f, 1e10f}),
+                   from_hex("0000003f0000803e0000e0bff9021550"));
+  // numcodecs.Delta('|b1').encode(np.array([1, 0, 0, 1, 1], '?')), whose decode() gives ones
+  const auto booleans = make_filter("numcodecs.delta", R"({"dtype": "|b1"})");
+  EXPECT_EQ(encoded_by(*booleans, from_hex("0100000101")), from_hex("0101000100"));
+  EXPECT_EQ(decoded_by(*booleans, from_hex("0101000100"), 5), from_hex("0101010101"));
+}
+
+TEST(Delta, SumsAreTakenInTheTypeThatBothTypesMeetIn) {
+  // numcodecs.Delta('<i4', '<f8').decode(np.array([1.5, 2.5, 2.6], '<f8')).tolist() == [1, 4, 6]
+  EXPECT_EQ(decoded_by(*make_filter("numcodecs.delta", R"({"dtype": "<i4", "astype": "<f8"})"),
+                       elements<double>({1.5, 2.5, 2.6}), 12),
+            elements<std::int32_t>({1, 4, 6}));
+}
+
+TEST(Delta, ADurationThatIsNoTimeStaysOne) {
+  const auto nat = std::numeric_limits<std::int64_t>::min();
+  const auto filter = make_filter("numcodecs.delta", R"({"dtype": "<m8[s]"})");
+  EXPECT_EQ(encoded_by(*filter, elements<std::int64_t>({3, nat, 5, 9})),
+            elements<std::int64_t>({3, nat, nat, 4}));
+  EXPECT_EQ(decoded_by(*filter, elements<std::int64_t>({3, 4, nat, 1}), 32),
+            elements<std::int64_t>({3, 7, nat, nat}));
+}
+
+TEST(Delta, TheTypeOfTheArrayStandsInForAMissingOne) {
+  const auto filter = make_filter("numcodecs.delta", "{}", kInt16);
+  expect_both_ways(*filter, elements<std::int16_t>({5, 3}), elements<std::int16_t>({5, -2}));
+}
+
+TEST(Delta, RefusesTypesThatHaveNoDifferences) {
+  const auto make = [](const char* configuration) {
+    return make_filter("numcodecs.delta", configuration);
+  };
+  EXPECT_ERROR(make(R"({"dtype": "|O"})"), R"("dtype" is "|O")");
+  EXPECT_ERROR(make(R"({"dtype": 4})"), R"("dtype" is 4 where a string is expected)");
+  EXPECT_ERROR(make(R"({"dtype": "<i4", "astype": "<i5"})"), R"("astype" is "<i5")");
+  EXPECT_ERROR(make(R"({"dtype": "<U4"})"), "not one to compute with");
+  EXPECT_ERROR(make(R"({"dtype": "<M8[s]"})"), "not one to compute with");
+  EXPECT_ERROR(make(R"({"dtype": "<m8[s]", "astype": "<i8"})"), "not the same kind of time");
+  EXPECT_ERROR(make_filter("numcodecs.delta", "{}", {TypeKind::signed_integer, 1, 4}),
+               "NumPy has no data type int4");
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,247 @@
+"""Data types beyond numbers, and the older formats, as GDAL sees them."""
+import json
+
+import numpy as np
+import pytest
+import zarr
+from numcodecs import JSON, Categorize, MsgPack, Pickle, VLenArray, VLenUTF8
+from osgeo import gdal
+
+
+def open_root(path):
+    """The dataset (to be kept) and the array at the root of a store."""
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
+    root = dataset.GetRootGroup()
+    return dataset, root.OpenMDArray(root.GetMDArrayNames()[0])
+
+
+def save_v2(path, values, **options):
+    array = zarr.open_array(
+        str(path), mode="w", shape=values.shape, dtype=values.dtype, chunks=4, **options
+    )
+    array[...] = values
+
+
+def write_v3(path, data_type, chunk, shape, codecs=None, fill_value=0):
+    """A v3 array of one chunk, whose bytes the caller gives."""
+    path.mkdir()
+    document = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": shape,
+        "data_type": data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
+        "chunk_key_encoding": {"name": "default"},
+        "fill_value": fill_value,
+        "codecs": codecs or [{"name": "bytes", "configuration": {"endian": "little"}}],
+    }
+    (path / "zarr.json").write_text(json.dumps(document))
+    key = path.joinpath("c", *["0"] * len(shape))
+    key.parent.mkdir(parents=True, exist_ok=True)
+    key.write_bytes(chunk)
+
+
+@pytest.mark.parametrize(
+    "dtype,units",
+    [
+        ("<M8[s]", "seconds since 1970-01-01"),
+        (">M8[D]", "days since 1970-01-01"),
+        ("<M8[10us]", "10 microseconds since 1970-01-01"),
+        ("<m8[ns]", "nanoseconds"),
+    ],
+)
+def test_times_are_integers_with_units(tmp_path, dtype, units):
+    values = np.array([0, 1, -5, 10**12], "i8").view("M8[s]").astype("i8")
+    save_v2(tmp_path / "t.zarr", values.astype(dtype[0] + "i8").view(dtype))
+    _, array = open_root(tmp_path / "t.zarr")
+    assert gdal.GetDataTypeName(array.GetDataType().GetNumericDataType()) == "Int64"
+    assert array.GetUnit() == units
+    # Where a program looks for the units of a time axis.
+    assert (array.GetAttribute("units") is not None) and array.GetAttribute("units").Read() == units
+    np.testing.assert_array_equal(array.ReadAsArray(), values)
+
+
+def test_not_a_time_is_nodata(tmp_path):
+    values = np.array(["2020-01-01", "NaT", "2021-06-01"], "M8[D]")
+    save_v2(tmp_path / "t.zarr", values, fill_value=np.datetime64("NaT"))
+    _, array = open_root(tmp_path / "t.zarr")
+    assert array.GetNoDataValueAsInt64() == -(2**63)
+    assert array.ReadAsArray()[1] == -(2**63)
+
+
+@pytest.mark.parametrize("object_codec", [VLenUTF8(), JSON(), MsgPack()], ids=lambda c: c.codec_id)
+@pytest.mark.parametrize("order", "CF")
+def test_variable_length_strings(tmp_path, object_codec, order):
+    texts = np.array([["", "a", "größer"], ["日本", "x" * 300, "\U0001f600"]], dtype=object)
+    if order == "F" and object_codec.codec_id != "vlen-utf8":
+        texts = texts[:1].ravel()  # zarr-python itself cannot read such an array of two dimensions
+    array = zarr.open_array(
+        str(tmp_path / "s.zarr"), mode="w", shape=texts.shape, chunks=texts.shape, dtype=object,
+        object_codec=object_codec, order=order,
+    )
+    array[...] = texts
+    _, seen = open_root(tmp_path / "s.zarr")
+    assert seen.GetDataType().GetClass() == gdal.GEDTC_STRING
+    assert list(seen.Read()) == list(texts.ravel())
+
+
+def test_strings_of_absent_chunks_are_the_fill_value(tmp_path):
+    zarr.open_array(
+        str(tmp_path / "s.zarr"), mode="w", shape=3, chunks=2, dtype=object,
+        object_codec=VLenUTF8(), fill_value="none",
+    )
+    _, seen = open_root(tmp_path / "s.zarr")
+    assert list(seen.Read()) == ["none"] * 3
+
+
+@pytest.mark.parametrize(
+    "object_codec,word", [(Pickle(), "pickle"), (VLenArray("i4"), "vlen-array")],
+    ids=lambda p: getattr(p, "codec_id", p),
+)
+def test_objects_that_are_refused_are_named(tmp_path, object_codec, word):
+    zarr.open_array(
+        str(tmp_path / "o.zarr"), mode="w", shape=3, chunks=2, dtype=object,
+        object_codec=object_codec,
+    )
+    with pytest.raises(RuntimeError, match=word):
+        open_root(tmp_path / "o.zarr")
+
+
+def test_structures_are_compounds_with_views(tmp_path):
+    dtype = np.dtype(
+        [("a", "<i2"), ("b", ">f8"), ("c", "u1"), ("name", "S4"), ("pair", "<f4", (2,)),
+         ("inner", [("x", "<u4"), ("half", "<f2")])]
+    )
+    values = np.zeros(6, dtype)
+    values["a"] = np.arange(6) - 3
+    values["b"] = np.arange(6) * 0.25
+    values["c"] = np.arange(6) + 250
+    values["name"] = [b"n%d" % i for i in range(6)]
+    values["pair"] = np.arange(12).reshape(6, 2)
+    values["inner"]["x"] = np.arange(6) + 2**31
+    values["inner"]["half"] = np.arange(6) / 4
+    save_v2(tmp_path / "s.zarr", values)
+    _, array = open_root(tmp_path / "s.zarr")
+    components = [c.GetName() for c in array.GetDataType().GetComponents()]
+    assert components == ["a", "b", "c", "name", "pair[0]", "pair[1]", "inner"]
+    for name in "abc":
+        view = array.GetView(f"['{name}']").ReadAsArray()
+        np.testing.assert_array_equal(np.asarray(view).astype(dtype[name]), values[name])
+    assert list(array.GetView("['name']").Read()) == [f"n{i}" for i in range(6)]
+
+
+def test_v3_structures_nest(tmp_path):
+    inner = {"name": "struct", "configuration": {"fields": [{"name": "x", "data_type": "int16"}]}}
+    outer = {
+        "name": "struct",
+        "configuration": {
+            "fields": [{"name": "u", "data_type": "uint8"}, {"name": "in", "data_type": inner}]
+        },
+    }
+    values = np.array([(1, (-2,)), (3, (400,))], [("u", "u1"), ("in", [("x", "<i2")])])
+    write_v3(tmp_path / "s.zarr", outer, values.tobytes(), [2], fill_value={"u": 0, "in": {"x": 0}})
+    _, array = open_root(tmp_path / "s.zarr")
+    np.testing.assert_array_equal(array.GetView("['u']").ReadAsArray(), [1, 3])
+
+
+@pytest.mark.parametrize(
+    "name,codes,values",
+    [
+        ("bfloat16", [0x80, 0x3F, 0x00, 0xC0, 0x80, 0x7F], [1.0, -2.0, np.inf]),
+        ("float8_e4m3fn", [0x38, 0xC0, 0x7E, 0x7F], [1.0, -2.0, 448.0, np.nan]),
+        ("float8_e5m2", [0x3C, 0xC0, 0x7B, 0x7C], [1.0, -2.0, 57344.0, np.inf]),
+        ("float8_e8m0fnu", [0x7F, 0x80, 0x00, 0xFF], [1.0, 2.0, 2.0**-127, np.nan]),
+        ("float4_e2m1fn", [0x0, 0x1, 0x7, 0xF], [0.0, 0.5, 6.0, -6.0]),
+        ("int4", [0x07, 0xF8, 0x0F], [7, -8, -1]),
+        ("uint4", [0x07, 0xF8, 0x0F], [7, 8, 15]),
+        ("int2", [0x01, 0x02, 0xFF], [1, -2, -1]),
+    ],
+)
+def test_small_numbers_are_widened(tmp_path, name, codes, values):
+    write_v3(tmp_path / "n.zarr", name, bytes(codes), [len(values)])
+    _, array = open_root(tmp_path / "n.zarr")
+    np.testing.assert_array_equal(np.asarray(array.ReadAsArray(), "f8"), values)
+
+
+def test_v1_opens_by_its_path(tmp_path):
+    store = tmp_path / "one.zarr"
+    store.mkdir()
+    values = np.arange(12, dtype="<i4").reshape(3, 4)
+    document = {
+        "zarr_format": 1, "shape": [3, 4], "chunks": [3, 4], "dtype": "<i4", "order": "F",
+        "compression": None, "compression_opts": None, "fill_value": 0,
+    }
+    (store / "meta").write_text(json.dumps(document))
+    (store / "attrs").write_text(json.dumps({"units": "m", "limit": float("nan")}))
+    (store / "0.0").write_bytes(values.tobytes(order="F"))
+    dataset = gdal.Open(str(store))
+    np.testing.assert_array_equal(dataset.ReadAsArray(), values)
+    assert dataset.GetRasterBand(1).GetUnitType() == "m"
+
+
+def make_draft(store, array, entry=None):
+    (store / "meta/root/deep/er").mkdir(parents=True)
+    (store / "data/root/deep/er/a").mkdir(parents=True)
+    uri = "https://purl.org/zarr/spec/protocol/core/3.0"
+    document = {
+        "zarr_format": uri, "metadata_encoding": uri, "metadata_key_suffix": ".json",
+        "extensions": [],
+    }
+    (store / "zarr.json").write_text(json.dumps(document | (entry or {})))
+    (store / "meta/root/deep/er/a.array.json").write_text(json.dumps(array))
+
+
+DRAFT_ARRAY = {
+    "shape": [2, 2], "data_type": "<i2", "chunk_memory_layout": "C", "fill_value": 7,
+    "chunk_grid": {"type": "regular", "chunk_shape": [2, 2], "separator": "."},
+    "attributes": {}, "extensions": [],
+}
+
+
+def test_the_draft_has_implied_groups_and_separators(tmp_path):
+    make_draft(tmp_path / "d.zarr", DRAFT_ARRAY)
+    values = np.array([[1, 2], [3, 4]], "<i2")
+    (tmp_path / "d.zarr/data/root/deep/er/a/c0.0").write_bytes(values.tobytes())
+    dataset = gdal.OpenEx(str(tmp_path / "d.zarr"), gdal.OF_MULTIDIM_RASTER)
+    root = dataset.GetRootGroup()
+    assert root.GetGroupNames() == ["deep"]
+    array = root.OpenMDArrayFromFullname("/deep/er/a")
+    np.testing.assert_array_equal(array.ReadAsArray(), values)
+
+
+def test_the_draft_falls_back_to_known_types(tmp_path):
+    unknown = {"extension": "https://example.org/decimal", "type": "decimal", "fallback": "<i2"}
+    make_draft(tmp_path / "d.zarr", DRAFT_ARRAY | {"data_type": unknown})
+    array = gdal.OpenEx(str(tmp_path / "d.zarr"), gdal.OF_MULTIDIM_RASTER)
+    array = array.GetRootGroup().OpenMDArrayFromFullname("/deep/er/a")
+    np.testing.assert_array_equal(array.ReadAsArray(), np.full((2, 2), 7))
+
+
+def test_the_draft_names_extensions_that_must_be_understood(tmp_path):
+    extension = {"extension": "https://example.org/foo", "must_understand": True}
+    make_draft(tmp_path / "d.zarr", DRAFT_ARRAY, {"extensions": [extension]})
+    with pytest.raises(RuntimeError, match="example.org/foo"):
+        gdal.OpenEx(str(tmp_path / "d.zarr"), gdal.OF_MULTIDIM_RASTER)
+
+
+def test_a_rectilinear_grid_has_runs(tmp_path):
+    store = tmp_path / "r.zarr"
+    write_v3(store, "uint8", b"", [7])
+    document = json.loads((store / "zarr.json").read_text())
+    document["chunk_grid"] = {
+        "name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[[2, 2], 4]]}
+    }
+    (store / "zarr.json").write_text(json.dumps(document))
+    for i, chunk in enumerate([b"\1\2", b"\3\4", b"\5\6\7\xff"]):
+        (store / f"c/{i}").write_bytes(chunk)
+    _, array = open_root(store)
+    np.testing.assert_array_equal(array.ReadAsArray(), np.arange(1, 8))
+    np.testing.assert_array_equal(array.GetView("[::-3]").ReadAsArray(), [7, 4, 1])
+
+
+def test_thirty_two_dimensions(tmp_path):
+    save = zarr.open_array(str(tmp_path / "n.zarr"), mode="w", shape=[1] * 31 + [3], dtype="u1")
+    save[...] = np.array([5, 6, 7], "u1")
+    _, array = open_root(tmp_path / "n.zarr")
+    assert array.GetDimensionCount() == 32
+    assert list(array.Read()) == [5, 6, 7]

@@ -1,0 +1,40 @@
+// Memory for what elements of variable length point to. Whoever decodes a chunk of such elements
+// keeps the arena as long as the chunk.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/base/buffer.h"
+
+namespace zarrcore {
+
+// An element of variable length in memory: bytes that stand elsewhere. All zero is the empty one.
+struct VariableElement {
+  const char* data = nullptr;
+  std::uint64_t size = 0;
+
+  std::string_view text() const { return {data, size}; }
+};
+
+class Arena {
+ public:
+  // A copy of `bytes` that lives as long as the arena.
+  ByteSpan keep(ByteSpan bytes) {
+    buffers_.push_back(Buffer::copy_of(bytes));
+    byte_count_ += bytes.size();
+    return buffers_.back().span();
+  }
+  VariableElement keep(std::string_view text) {
+    const ByteSpan bytes = keep(std::as_bytes(std::span(text)));
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  std::uint64_t byte_count() const { return byte_count_; }
+
+ private:
+  std::vector<Buffer> buffers_;
+  std::uint64_t byte_count_ = 0;
+};
+
+}  // namespace zarrcore

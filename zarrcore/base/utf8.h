@@ -1,0 +1,25 @@
+// From UTF-8, in which texts come out of documents, to code points.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace zarrcore {
+
+// The code points of `text`, which is UTF-8: the JSON parser has seen to that.
+inline std::u32string decode_utf8(std::string_view text) {
+  std::u32string code_points;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xc0u) == 0x80u && !code_points.empty()) {
+      code_points.back() = code_points.back() << 6 | (byte & 0x3fu);
+    } else {
+      const unsigned mask = byte < 0x80u ? 0x7fu : byte < 0xe0u ? 0x1fu : byte < 0xf0u ? 0x0fu : 7u;
+      code_points.push_back(byte & mask);
+    }
+  }
+  return code_points;
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,12 @@
+// A numcodecs filter among array-to-array codecs, where v3 chains put it.
+#pragma once
+
+#include "zarrcore/codec/codec.h"
+
+namespace zarrcore {
+
+// An array-to-array codec that runs `filter` over the elements of chunks of `spec` in C order.
+std::unique_ptr<const ArrayToArrayCodec> make_array_filter(std::unique_ptr<const Filter> filter,
+                                                           const ChunkSpec& spec);
+
+}  // namespace zarrcore

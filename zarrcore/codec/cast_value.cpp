@@ -1,0 +1,115 @@
+// The `cast_value` codec (zarr-extensions): stores the values of an array in another data type. The
+// same rules hold in both directions (value_cast.h); only the scalars that are mapped differ.
+#include <string_view>
+#include <utility>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/value_cast.h"
+#include "zarrcore/metadata/fill_value.h"
+#include "zarrcore/metadata/v3.h"
+
+namespace zarrcore {
+namespace {
+
+class CastValueCodec final : public ArrayToArrayCodec {
+ public:
+  CastValueCodec(const ChunkSpec& spec, const DataType& encoded, ValueCast encode, ValueCast decode)
+      : item_size_(spec.data_type.item_size),
+        encoded_spec_{spec.shape, encoded, std::vector<std::byte>(encoded.item_size)},
+        encode_(std::move(encode)),
+        decode_(std::move(decode)) {
+    with_context([] { return "the fill value"; },
+                 [&] { encode_.run(spec.fill_value.data(), encoded_spec_.fill_value.data(), 1); });
+  }
+
+  const ChunkSpec& encoded_spec() const override { return encoded_spec_; }
+
+  void encode(ByteSpan decoded, MutableByteSpan encoded) const override {
+    encode_.run(decoded.data(), encoded.data(), decoded.size() / item_size_);
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    decode_.run(encoded.data(), decoded.data(), decoded.size() / item_size_);
+  }
+
+ private:
+  std::uint64_t item_size_;
+  ChunkSpec encoded_spec_;
+  ValueCast encode_;
+  ValueCast decode_;
+};
+
+template <typename Value, std::size_t kCount>
+Value choice(const Json& configuration, std::string_view key, Value fallback,
+             const std::pair<std::string_view, Value> (&choices)[kCount]) {
+  const auto text = text_option(configuration, key);
+  if (!text) return fallback;
+  std::string known;
+  for (const auto& [name, value] : choices) {
+    if (name == *text) return value;
+    known.append(known.empty() ? "" : ", ").append(name);
+  }
+  throw Error("\"" + std::string(key) + "\" is \"" + *text + "\", none of " + known);
+}
+
+Rounding parse_rounding(const Json& configuration) {
+  return choice<Rounding>(configuration, "rounding", Rounding::nearest_even,
+                          {{"nearest-even", Rounding::nearest_even},
+                           {"towards-zero", Rounding::towards_zero},
+                           {"towards-positive", Rounding::towards_positive},
+                           {"towards-negative", Rounding::towards_negative},
+                           {"nearest-away", Rounding::nearest_away}});
+}
+
+OutOfRange parse_out_of_range(const Json& configuration) {
+  return choice<OutOfRange>(configuration, "out_of_range", OutOfRange::error,
+                            {{"clamp", OutOfRange::clamp}, {"wrap", OutOfRange::wrap}});
+}
+
+std::vector<MappedScalar> parse_map(const Json& configuration, std::string_view direction,
+                                    const DataType& from, const DataType& to) {
+  std::vector<MappedScalar> map;
+  const Json* both = find_member(configuration, "scalar_map");
+  if (both == nullptr || both->is_null()) return map;
+  if (!both->is_object()) {
+    throw Error("\"scalar_map\" is " + std::string(describe_kind(*both)) +
+                " where an object is expected");
+  }
+  const Json* pairs = find_member(*both, direction);
+  if (pairs == nullptr || pairs->is_null()) return map;
+  with_context([&] { return "\"scalar_map\", \"" + std::string(direction) + "\""; },
+               [&] {
+    if (!pairs->is_array()) throw Error("it is no list");
+    for (const Json& pair : *pairs) {
+      if (!pair.is_array() || pair.size() != 2) {
+        throw Error(excerpt(pair) + " is not a pair of numbers");
+      }
+      map.push_back({parse_fill_value(pair[0], from), parse_fill_value(pair[1], to)});
+    }
+  });
+  return map;
+}
+
+}  // namespace
+
+Codec make_cast_value(const Json& configuration, const ChunkSpec& spec) {
+  const Json* member = find_member(configuration, "data_type");
+  if (member == nullptr) throw Error("\"data_type\" is missing");
+  const DataType& decoded = spec.data_type;
+  const DataType encoded = parse_v3_data_type(*member);
+  const Rounding rounding = parse_rounding(configuration);
+  const OutOfRange out_of_range = parse_out_of_range(configuration);
+  ValueCast encode(decoded, encoded, rounding, out_of_range,
+                   parse_map(configuration, "encode", decoded, encoded));
+  ValueCast decode(encoded, decoded, rounding, out_of_range,
+                   parse_map(configuration, "decode", encoded, decoded));
+  if (out_of_range == OutOfRange::wrap && encoded.kind == TypeKind::floating) {
+    throw Error("\"out_of_range\" is \"wrap\", which is for integers, not for " +
+                type_name(encoded));
+  }
+  return std::make_unique<CastValueCodec>(spec, encoded, std::move(encode), std::move(decode));
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,231 @@
+// The `categorize` filter of numcodecs: each text is stored as the number of its label, counted
+// from one; zero is any other text, and decodes to the empty one. Configuration: `labels`, `dtype`
+// of the texts ("<U8", or "|O" for texts of any length), `astype` of the numbers.
+//
+// Of texts of any length, it is what turns the array into bytes.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/utf8.h"
+#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/element_filter.h"
+#include "zarrcore/dtype/dispatch.h"
+
+namespace zarrcore {
+namespace {
+
+// The texts, and their numbers.
+class Labels {
+ public:
+  explicit Labels(std::vector<std::string> texts) : texts_(std::move(texts)) {
+    // As in numcodecs, the last of equal labels is the one that counts.
+    for (std::size_t i = 0; i < texts_.size(); ++i) numbers_[texts_[i]] = i + 1;
+  }
+
+  std::size_t count() const { return texts_.size(); }
+  const std::string& text(std::uint64_t number) const { return texts_[number - 1]; }
+  // 0 for what is no label.
+  std::uint64_t number(const std::string& text) const {
+    const auto found = numbers_.find(text);
+    return found == numbers_.end() ? 0 : found->second;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::uint64_t> numbers_;
+};
+
+// Reads and writes numbers of an integer type in the host's byte order.
+class NumberFormat {
+ public:
+  explicit NumberFormat(const DataType& type) : size_(type.item_size) {
+    if (type.kind != TypeKind::signed_integer && type.kind != TypeKind::unsigned_integer) {
+      throw Error("\"astype\" is " + type_name(type) + ", not a type of integers");
+    }
+    const int bits = static_cast<int>(8 * size_) - (type.kind == TypeKind::signed_integer ? 1 : 0);
+    max_ = std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
+  }
+
+  // The number at `bytes`, zero if it is not one of a label.
+  std::uint64_t load(const std::byte* bytes, const Labels& labels) const {
+    std::uint64_t number = 0;
+    switch (size_) {
+      case 1:
+        number = load_element<std::uint8_t>(bytes);
+        break;
+      case 2:
+        number = load_element<std::uint16_t>(bytes);
+        break;
+      case 4:
+        number = load_element<std::uint32_t>(bytes);
+        break;
+      default:
+        number = load_element<std::uint64_t>(bytes);
+    }
+    return number > std::min<std::uint64_t>(max_, labels.count()) ? 0 : number;
+  }
+
+  void store(std::uint64_t number, std::byte* bytes) const {
+    if (number > max_) {
+      throw Error("categorize: the label " + std::to_string(number) +
+                  " is too many for the type of the numbers");
+    }
+    const int shift = kHostEndian == Endian::little ? 0 : static_cast<int>(64 - 8 * size_);
+    number <<= shift;
+    std::memcpy(bytes, &number, size_);
+  }
+
+ private:
+  std::size_t size_;
+  std::uint64_t max_ = 0;
+};
+
+// Texts of fixed length.
+class CategorizeFilter final : public ElementFilter {
+ public:
+  CategorizeFilter(const NumpyType& decoded, const NumpyType& encoded,
+                   const std::vector<std::string>& labels)
+      : ElementFilter("categorize", decoded, encoded),
+        decoded_size_(decoded.type.item_size),
+        encoded_size_(encoded.type.item_size),
+        numbers_(encoded.type),
+        labels_(as_elements(labels)) {}
+
+ private:
+  // Texts as the bytes of elements without the padding.
+  std::vector<std::string> as_elements(const std::vector<std::string>& labels) const {
+    std::vector<std::string> elements;
+    for (const std::string& label : labels) {
+      const std::u32string text = decode_utf8(label);
+      elements.emplace_back(reinterpret_cast<const char*>(text.data()),
+                            text.size() * sizeof(char32_t));
+    }
+    return elements;
+  }
+
+  void encode_elements(const std::byte* decoded, std::byte* encoded,
+                       std::size_t count) const override {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+      text.assign(reinterpret_cast<const char*>(decoded + i * decoded_size_), decoded_size_);
+      std::size_t size = text.find_last_not_of('\0') + 1;  // 0 if there is no such
+      size += (sizeof(char32_t) - size % sizeof(char32_t)) % sizeof(char32_t);
+      text.resize(size);
+      numbers_.store(labels_.number(text), encoded + i * encoded_size_);
+    }
+  }
+
+  // Labels that are too long are cut off, as NumPy does.
+  void decode_elements(const std::byte* encoded, std::byte* decoded,
+                       std::size_t count) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::byte* element = decoded + i * decoded_size_;
+      std::fill_n(element, decoded_size_, std::byte{0});
+      const std::uint64_t number = numbers_.load(encoded + i * encoded_size_, labels_);
+      if (number == 0) continue;
+      const std::string& text = labels_.text(number);
+      std::memcpy(element, text.data(), std::min<std::size_t>(text.size(), decoded_size_));
+    }
+  }
+
+  std::size_t decoded_size_;
+  std::size_t encoded_size_;
+  NumberFormat numbers_;
+  Labels labels_;
+};
+
+// Texts of any length.
+class CategorizeCodec final : public ArrayToBytesCodec {
+ public:
+  CategorizeCodec(const ChunkSpec& spec, const NumpyType& encoded, std::vector<std::string> labels)
+      : count_(spec.byte_count() / sizeof(VariableElement)),
+        encoded_(encoded),
+        numbers_(encoded.type),
+        labels_(std::move(labels)) {}
+
+  std::optional<std::uint64_t> encoded_size() const override { return max_encoded_size(); }
+  std::uint64_t max_encoded_size() const override { return count_ * encoded_.type.item_size; }
+
+  Buffer encode(ByteSpan decoded) const override {
+    Buffer encoded(max_encoded_size());
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      const auto element =
+          load_element<VariableElement>(decoded.data() + i * sizeof(VariableElement));
+      numbers_.store(labels_.number(std::string(element.text())),
+                     encoded.data() + i * encoded_.type.item_size);
+    }
+    swap(encoded.span());
+    return encoded;
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
+    if (encoded.size() != max_encoded_size()) {
+      throw Error("categorize: " + std::to_string(encoded.size()) + " bytes where " +
+                  std::to_string(max_encoded_size()) + " are expected");
+    }
+    Buffer numbers = Buffer::copy_of(encoded);
+    swap(numbers.span());
+    // Each label is kept once, as soon as it occurs; the first stands for all other texts.
+    std::vector<VariableElement> kept(labels_.count() + 1);
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      const std::uint64_t number =
+          numbers_.load(numbers.data() + i * encoded_.type.item_size, labels_);
+      VariableElement& element = kept[number];
+      if (number != 0 && element.data == nullptr && !labels_.text(number).empty()) {
+        element = arena.keep(labels_.text(number));
+      }
+      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+    }
+  }
+
+ private:
+  void swap(MutableByteSpan numbers) const {
+    if (encoded_.endian != kHostEndian) swap_bytes(numbers, encoded_.type.item_size);
+  }
+
+  std::uint64_t count_;
+  NumpyType encoded_;
+  NumberFormat numbers_;
+  Labels labels_;
+};
+
+std::vector<std::string> parse_labels(const Json& configuration) {
+  const Json* labels = find_member(configuration, "labels");
+  if (labels == nullptr || !labels->is_array()) throw Error("\"labels\" is not a list of texts");
+  std::vector<std::string> texts;
+  for (const Json& label : *labels) {
+    if (!label.is_string()) throw Error("the label " + excerpt(label) + " is not a text");
+    texts.push_back(label.get<std::string>());
+  }
+  return texts;
+}
+
+}  // namespace
+
+Codec make_categorize(const Json& configuration, const ChunkSpec& spec) {
+  std::vector<std::string> labels = parse_labels(configuration);
+  const NumpyType encoded =
+      numpy_type_option(configuration, "astype", {DataType{TypeKind::unsigned_integer, 1}});
+  const auto dtype = text_option(configuration, "dtype");
+  if (spec.data_type.kind == TypeKind::variable_string) {
+    if (dtype && *dtype != "|O" && *dtype != "O" && *dtype != "object") {
+      throw Error("\"dtype\" is \"" + *dtype + "\" where the array has texts of any length");
+    }
+    return std::make_unique<CategorizeCodec>(spec, encoded, std::move(labels));
+  }
+  const NumpyType decoded = numpy_type_option(configuration, "dtype", {spec.data_type});
+  if (decoded.type.kind != TypeKind::fixed_utf32) {
+    throw Error("the data type " + type_name(decoded.type) + " is not one of Unicode texts");
+  }
+  return std::unique_ptr<const Filter>(
+      std::make_unique<CategorizeFilter>(decoded, encoded, labels));
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,87 @@
+#include "zarrcore/codec/checksum.h"
+
+#include <utility>
+
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/configuration.h"
+
+namespace zarrcore {
+namespace {
+
+constexpr std::size_t kChecksumSize = 4;
+
+class ChecksumCodec final : public BytesToBytesCodec {
+ public:
+  ChecksumCodec(std::string name, ChecksumLocation location,
+                std::function<std::uint32_t(ByteSpan)> checksum)
+      : name_(std::move(name)),
+        framing_(location == ChecksumLocation::start ? Framing{kChecksumSize, 0}
+                                                     : Framing{0, kChecksumSize}),
+        checksum_(std::move(checksum)) {}
+
+  std::optional<std::uint64_t> encoded_size(std::uint64_t decoded_size) const override {
+    return decoded_size + kChecksumSize;
+  }
+
+  std::uint64_t max_decoded_size(ByteSpan encoded) const override { return encoded.size(); }
+
+  Buffer encode(ByteSpan decoded) const override {
+    Buffer encoded(decoded.size() + kChecksumSize);
+    if (!decoded.empty()) {
+      std::memcpy(encoded.data() + framing_.prefix, decoded.data(), decoded.size());
+    }
+    std::byte* checksum = encoded.data() + (framing_.prefix > 0 ? 0 : decoded.size());
+    store_integer(checksum_(decoded), Endian::little, checksum);
+    return encoded;
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    const ByteSpan payload = unframe(encoded);
+    if (payload.size() != decoded.size()) {
+      throw Error(name_ + ": " + std::to_string(payload.size()) + " bytes where " +
+                  std::to_string(decoded.size()) + " are expected");
+    }
+    if (!payload.empty()) std::memcpy(decoded.data(), payload.data(), payload.size());
+  }
+
+  Buffer decode(ByteSpan encoded, std::uint64_t /*max_size*/) const override {
+    return Buffer::copy_of(unframe(encoded));
+  }
+
+  const Framing* framing() const override { return &framing_; }
+
+  ByteSpan unframe(ByteSpan encoded) const override {
+    if (encoded.size() < kChecksumSize) {
+      throw Error(name_ + ": " + std::to_string(encoded.size()) + " bytes are too few");
+    }
+    const ByteSpan payload = encoded.subspan(framing_.prefix, encoded.size() - kChecksumSize);
+    const std::byte* checksum = encoded.data() + (framing_.prefix > 0 ? 0 : payload.size());
+    if (load_integer<std::uint32_t>(checksum, Endian::little) != checksum_(payload)) {
+      throw Error(name_ + ": the checksum is wrong");
+    }
+    return payload;
+  }
+
+ private:
+  std::string name_;
+  Framing framing_;
+  std::function<std::uint32_t(ByteSpan)> checksum_;
+};
+
+}  // namespace
+
+ChecksumLocation checksum_location_option(const Json& configuration, ChecksumLocation fallback) {
+  const auto location = text_option(configuration, "location");
+  if (!location) return fallback;
+  if (*location == "start") return ChecksumLocation::start;
+  if (*location == "end") return ChecksumLocation::end;
+  throw Error("\"location\" is \"" + *location + "\", neither start nor end");
+}
+
+Codec make_checksum_codec(std::string name, ChecksumLocation location,
+                          std::function<std::uint32_t(ByteSpan)> checksum) {
+  return std::make_unique<ChecksumCodec>(std::move(name), location, std::move(checksum));
+}
+
+}  // namespace zarrcore

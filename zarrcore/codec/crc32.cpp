@@ -1,0 +1,22 @@
+// The `crc32` and `adler32` codecs of numcodecs: zlib's two checksums (RFC 1952, section 8, and RFC
+// 1950, section 9), in front of the payload unless `location` is "end".
+#include <libdeflate.h>
+
+#include "zarrcore/codec/checksum.h"
+#include "zarrcore/codec/codecs.h"
+
+namespace zarrcore {
+
+Codec make_crc32(const Json& configuration, const ChunkSpec& /*spec*/) {
+  return make_checksum_codec(
+      "crc32", checksum_location_option(configuration, ChecksumLocation::start),
+      [](ByteSpan bytes) { return libdeflate_crc32(0, bytes.data(), bytes.size()); });
+}
+
+Codec make_adler32(const Json& configuration, const ChunkSpec& /*spec*/) {
+  return make_checksum_codec(
+      "adler32", checksum_location_option(configuration, ChecksumLocation::start),
+      [](ByteSpan bytes) { return libdeflate_adler32(1, bytes.data(), bytes.size()); });
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,96 @@
+#include "zarrcore/codec/element_filter.h"
+
+#include <utility>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/configuration.h"
+
+namespace zarrcore {
+namespace {
+
+void swap_elements(MutableByteSpan elements, const NumpyType& type) {
+  // Of types that a type string names, all units have one size and fill the element.
+  const std::vector<ByteUnit> units = byte_units(type.type);
+  if (!units.empty()) swap_bytes(elements, units.front().size);
+}
+
+// `bytes`, which are elements of `type`, in the host's byte order. They may move to `held`.
+ByteSpan in_host_order(ByteSpan bytes, const NumpyType& type, Buffer& held) {
+  if (type.endian == kHostEndian) return bytes;
+  held = Buffer::copy_of(bytes);
+  swap_elements(held.span(), type);
+  return held.span();
+}
+
+}  // namespace
+
+ElementFilter::ElementFilter(std::string name, NumpyType decoded, NumpyType encoded)
+    : name_(std::move(name)), decoded_(std::move(decoded)), encoded_(std::move(encoded)) {}
+
+std::optional<std::uint64_t> ElementFilter::encoded_size(std::uint64_t decoded_size) const {
+  if (decoded_size % decoded_.type.item_size != 0) return std::nullopt;
+  return checked_multiply(decoded_size / decoded_.type.item_size, encoded_.type.item_size);
+}
+
+std::uint64_t ElementFilter::max_decoded_size(ByteSpan encoded) const {
+  return checked_multiply(encoded.size() / encoded_.type.item_size, decoded_.type.item_size)
+      .value_or(UINT64_MAX);
+}
+
+std::uint64_t ElementFilter::count_elements(ByteSpan bytes, const DataType& type) const {
+  if (bytes.size() % type.item_size != 0) {
+    throw Error(name_ + ": " + std::to_string(bytes.size()) +
+                " bytes are no whole number of elements of " + type_name(type));
+  }
+  return bytes.size() / type.item_size;
+}
+
+Buffer ElementFilter::encode(ByteSpan decoded) const {
+  const std::uint64_t count = count_elements(decoded, decoded_.type);
+  const auto size = checked_multiply(count, encoded_.type.item_size);
+  if (!size) throw Error(name_ + ": too many elements");
+  Buffer encoded(*size);
+  Buffer held;
+  encode_elements(in_host_order(decoded, decoded_, held).data(), encoded.data(), count);
+  if (encoded_.endian != kHostEndian) swap_elements(encoded.span(), encoded_);
+  return encoded;
+}
+
+void ElementFilter::decode(ByteSpan encoded, MutableByteSpan decoded) const {
+  const std::uint64_t count = count_elements(encoded, encoded_.type);
+  if (max_decoded_size(encoded) != decoded.size()) {
+    throw Error(name_ + ": " + std::to_string(max_decoded_size(encoded)) + " bytes where " +
+                std::to_string(decoded.size()) + " are expected");
+  }
+  Buffer held;
+  decode_elements(in_host_order(encoded, encoded_, held).data(), decoded.data(), count);
+  if (decoded_.endian != kHostEndian) swap_elements(decoded, decoded_);
+}
+
+Buffer ElementFilter::decode(ByteSpan encoded, std::uint64_t max_size) const {
+  const std::uint64_t size = max_decoded_size(encoded);
+  if (size > max_size) {
+    throw Error(name_ + ": " + std::to_string(size) + " bytes, more than the " +
+                std::to_string(max_size) + " that can be right");
+  }
+  Buffer decoded(size);
+  decode(encoded, decoded.span());
+  return decoded;
+}
+
+NumpyType numpy_type_option(const Json& configuration, std::string_view key,
+                            const NumpyType& fallback) {
+  const auto text = text_option(configuration, key);
+  if (!text) {
+    if (fallback.type.bits == 0) return fallback;
+    throw Error("NumPy has no data type " + type_name(fallback.type));
+  }
+  const auto type = parse_numpy_type(*text);
+  if (!type) {
+    throw Error("\"" + std::string(key) + "\" is \"" + *text + "\", a data type that it cannot be");
+  }
+  return *type;
+}
+
+}  // namespace zarrcore

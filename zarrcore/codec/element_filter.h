@@ -1,0 +1,46 @@
+// What most filters of numcodecs are: elements of one type become as many elements of another.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/codec/codec.h"
+#include "zarrcore/dtype/numpy_type.h"
+
+namespace zarrcore {
+
+class ElementFilter : public Filter {
+ public:
+  std::optional<std::uint64_t> encoded_size(std::uint64_t decoded_size) const final;
+  std::uint64_t max_decoded_size(ByteSpan encoded) const final;
+  Buffer encode(ByteSpan decoded) const final;
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const final;
+  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const final;
+  DataType encoded_type() const final { return encoded_.type; }
+
+ protected:
+  // `name` begins the errors.
+  ElementFilter(std::string name, NumpyType decoded, NumpyType encoded);
+
+ private:
+  // These see elements in the host's byte order, and need not be aligned.
+  virtual void encode_elements(const std::byte* decoded, std::byte* encoded,
+                               std::size_t count) const = 0;
+  virtual void decode_elements(const std::byte* encoded, std::byte* decoded,
+                               std::size_t count) const = 0;
+
+  // How many elements of `type` are in `bytes`. Throws Error when they do not come out even.
+  std::uint64_t count_elements(ByteSpan bytes, const DataType& type) const;
+
+  std::string name_;
+  NumpyType decoded_;
+  NumpyType encoded_;
+};
+
+// The data type `key` of a filter, as NumPy spells it; `fallback` when it is absent or null. Throws
+// Error when it is none.
+NumpyType numpy_type_option(const Json& configuration, std::string_view key,
+                            const NumpyType& fallback);
+
+}  // namespace zarrcore

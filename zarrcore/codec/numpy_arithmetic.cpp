@@ -1,0 +1,165 @@
+#include "zarrcore/codec/numpy_arithmetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+const DataType kFloat64{TypeKind::floating, 8};
+
+bool is_integer(const DataType& type) {
+  return type.kind == TypeKind::signed_integer || type.kind == TypeKind::unsigned_integer;
+}
+
+DataType promote_integers(const DataType& a, const DataType& b) {
+  if (a.kind == b.kind) return a.item_size < b.item_size ? b : a;
+  const std::uint64_t signed_size = a.kind == TypeKind::signed_integer ? a.item_size : b.item_size;
+  const std::uint64_t unsigned_size =
+      a.kind == TypeKind::signed_integer ? b.item_size : a.item_size;
+  const std::uint64_t size = std::max(signed_size, 2 * unsigned_size);
+  return size > 8 ? kFloat64 : DataType{TypeKind::signed_integer, size};
+}
+
+// The size of the smallest float that holds a real type.
+std::uint64_t float_size(const DataType& type) {
+  if (type.kind == TypeKind::boolean) return 2;
+  if (type.kind == TypeKind::floating) return type.item_size;
+  return std::min<std::uint64_t>(2 * type.item_size, 8);
+}
+
+// The smallest integer type, unsigned if that is enough and asked for, that holds a number.
+DataType smallest_integer(std::int64_t number, bool may_be_unsigned) {
+  for (unsigned size = 1; size < 8; size *= 2) {
+    const unsigned bits = 8 * size;
+    if (may_be_unsigned && number >= 0) {
+      if (number < std::int64_t{1} << bits) return {TypeKind::unsigned_integer, size};
+    } else if (number >= -(std::int64_t{1} << (bits - 1)) && number < std::int64_t{1}
+                                                                          << (bits - 1)) {
+      return {TypeKind::signed_integer, size};
+    }
+  }
+  return {may_be_unsigned && number >= 0 ? TypeKind::unsigned_integer : TypeKind::signed_integer,
+          8};
+}
+
+DataType smallest_float(double number) {
+  // The bounds are NumPy's.
+  const double magnitude = std::abs(number);
+  if (!std::isfinite(number) || magnitude < 65000) return {TypeKind::floating, 2};
+  return {TypeKind::floating, magnitude < 3.4e38 ? 4u : 8u};
+}
+
+template <typename Integer>
+Integer truncate(double value) {
+  // Processors convert to one of these; wide unsigned integers take a subtraction more.
+  using Machine = std::conditional_t<sizeof(Integer) == 8, std::int64_t, std::int32_t>;
+  using Limits = std::numeric_limits<Machine>;
+  constexpr auto kLimit = static_cast<double>(std::uint64_t{1} << Limits::digits);
+  if constexpr (std::is_unsigned_v<Integer> && sizeof(Integer) == sizeof(Machine)) {
+    if (value >= kLimit) return value < 2 * kLimit ? static_cast<Integer>(value) : 0;
+  }
+  if (!(value > -kLimit - 1 && value < kLimit)) return static_cast<Integer>(Limits::min());
+  return static_cast<Integer>(static_cast<Machine>(value));
+}
+
+template <typename T, typename From>
+void store_cast(From value, std::byte* bytes) {
+  if constexpr (IsComplex<From>::value) {
+    if constexpr (IsComplex<T>::value) {
+      store_element<T>(T(value), bytes);
+    } else if constexpr (std::is_same_v<T, Bool>) {
+      store_element<T>(value != From{0}, bytes);
+    } else {
+      store_cast<T>(value.real(), bytes);
+    }
+  } else if constexpr (IsComplex<T>::value) {
+    using Part = typename T::value_type;
+    store_element<T>(T(static_cast<Part>(value)), bytes);
+  } else if constexpr (std::is_same_v<T, Bool> || std::is_same_v<T, Float16>) {
+    store_element<T>(value, bytes);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<T>) {
+    store_element<T>(truncate<T>(static_cast<double>(value)), bytes);
+  } else {
+    store_element<T>(static_cast<T>(value), bytes);
+  }
+}
+
+template <typename From, typename To>
+class NumpyCast final : public ElementConverter {
+ public:
+  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+               std::ptrdiff_t destination_stride, std::size_t count) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      store_cast<To>(load_element<From>(source), destination);
+      source += source_stride;
+      destination += destination_stride;
+    }
+  }
+};
+
+class Copy final : public ElementConverter {
+ public:
+  explicit Copy(std::size_t item_size) : item_size_(item_size) {}
+
+  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+               std::ptrdiff_t destination_stride, std::size_t count) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(destination, source, item_size_);
+      source += source_stride;
+      destination += destination_stride;
+    }
+  }
+
+ private:
+  std::size_t item_size_;
+};
+
+}  // namespace
+
+DataType promote_numpy_types(const DataType& a, const DataType& b) {
+  if (a == b || b.kind == TypeKind::boolean) return a;
+  if (a.kind == TypeKind::boolean) return b;
+  if (is_integer(a) && is_integer(b)) return promote_integers(a, b);
+  if (a.kind == TypeKind::complex || b.kind == TypeKind::complex) {
+    const auto part_size = [](const DataType& type) {
+      return type.kind == TypeKind::complex ? type.item_size / 2 : float_size(type);
+    };
+    return {TypeKind::complex, 2 * std::max({part_size(a), part_size(b), std::uint64_t{4}})};
+  }
+  return {TypeKind::floating, std::max(float_size(a), float_size(b))};
+}
+
+DataType promote_numpy_type(const DataType& type, const Json& number) {
+  const bool is_small_integer =
+      number.is_number_integer() &&
+      (!number.is_number_unsigned() || number.get<std::uint64_t>() <= INT64_MAX);
+  if (!is_small_integer) {
+    const bool is_float = type.kind == TypeKind::floating;
+    return promote_numpy_types(type, is_float ? smallest_float(number.get<double>()) : kFloat64);
+  }
+  if (type.kind == TypeKind::boolean) return {TypeKind::signed_integer, 8};
+  return promote_numpy_types(
+      type, smallest_integer(number.get<std::int64_t>(), type.kind != TypeKind::signed_integer));
+}
+
+std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
+                                                        const DataType& destination) {
+  if (source == destination) return std::make_unique<Copy>(source.item_size);
+  if (source.is_time() && destination.is_time() && source.time_unit != destination.time_unit) {
+    throw Error("the units of " + type_name(source) + " and " + type_name(destination) +
+                " differ, which is not supported");
+  }
+  return with_numeric_type(source.value_type(), [&](auto from) {
+    return with_numeric_type(
+        destination.value_type(), [&](auto to) -> std::unique_ptr<const ElementConverter> {
+          return std::make_unique<
+              NumpyCast<typename decltype(from)::Type, typename decltype(to)::Type>>();
+        });
+  });
+}
+
+}  // namespace zarrcore

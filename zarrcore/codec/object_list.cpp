@@ -1,0 +1,122 @@
+#include "zarrcore/codec/object_list.h"
+
+#include <utility>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/utf8_check.h"
+#include "zarrcore/dtype/dispatch.h"
+
+namespace zarrcore {
+namespace {
+
+constexpr std::size_t kTrailer = 2;  // data type and shape
+
+using Lengths = std::span<const std::uint64_t>;
+
+// The elements of a box of `lengths` from `element` on, which moves behind them.
+Json nested_list(Lengths lengths, const std::byte*& element) {
+  if (lengths.empty()) {
+    const auto text = load_element<VariableElement>(element).text();
+    element += sizeof(VariableElement);
+    return std::string(text);
+  }
+  Json list = Json::array();
+  for (std::uint64_t i = 0; i < lengths[0]; ++i) {
+    list.push_back(nested_list(lengths.subspan(1), element));
+  }
+  return list;
+}
+
+// The reverse: adds the elements of `value` to `elements`.
+void flatten(const Json& value, Lengths lengths, std::vector<const Json*>& elements) {
+  if (lengths.empty()) {
+    elements.push_back(&value);
+    return;
+  }
+  if (!value.is_array() || value.size() != lengths[0]) {
+    throw Error(excerpt(value) + " where a list of " + std::to_string(lengths[0]) +
+                " items is expected");
+  }
+  for (const Json& item : value) flatten(item, lengths.subspan(1), elements);
+}
+
+std::string text_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_binary()) {  // in MessagePack
+    const auto& bytes = value.get_binary();
+    return {bytes.begin(), bytes.end()};
+  }
+  return dump_json(value);
+}
+
+}  // namespace
+
+ObjectListCodec::ObjectListCodec(std::string name, const ChunkSpec& spec)
+    : name_(std::move(name)),
+      shape_(spec.shape),
+      count_(spec.byte_count() / spec.data_type.item_size) {
+  if (spec.data_type.kind != TypeKind::variable_string) {
+    throw Error("it is not for elements of the type " + type_name(spec.data_type));
+  }
+  if (shape_.size() >= kMaxJsonDepth) throw Error("the array has too many dimensions for it");
+}
+
+std::uint64_t ObjectListCodec::max_encoded_size() const {
+  // Allowed is a page of text in each element, or a few huge ones.
+  constexpr std::uint64_t kPage = 4096;
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 32;
+  const auto pages = checked_multiply(count_, kPage);
+  return pages ? checked_add(*pages, kHuge).value_or(UINT64_MAX) : UINT64_MAX;
+}
+
+Buffer ObjectListCodec::encode(ByteSpan decoded) const {
+  const std::byte* element = decoded.data();
+  Json list = nested_list(shape_, element);
+  if (shape_.empty()) list = Json::array({std::move(list)});
+  list.push_back("|O");
+  list.push_back(shape_);
+  return with_context([&] { return name_; }, [&] { return write(list); });
+}
+
+void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
+  with_context([&] { return name_; },
+               [&] {
+    const Json list = parse(encoded);
+    if (!list.is_array() || list.size() < kTrailer) {
+      throw Error("the chunk is not a list that ends with a data type and a shape");
+    }
+    const Shape shape = as_unsigned_list(list.back(), "the shape");
+    if (shape != shape_ && shape != Shape{count_}) {
+      throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
+                  " is expected");
+    }
+    if (list.size() - kTrailer != (shape.empty() ? 1 : shape[0])) {
+      throw Error("the list has " + std::to_string(list.size() - kTrailer) +
+                  " items, which its shape " + excerpt(list.back()) + " does not have");
+    }
+    std::vector<const Json*> elements;
+    const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
+    for (std::size_t i = 0; i + kTrailer < list.size(); ++i) flatten(list[i], lengths, elements);
+
+    std::string texts;
+    std::vector<std::size_t> ends;
+    for (const Json* item : elements) {
+      const std::string text = text_of(*item);
+      if (!is_utf8(text)) {
+        throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
+      }
+      texts += text;
+      ends.push_back(texts.size());
+    }
+    const char* kept = arena.keep(std::string_view(texts)).data;
+    std::size_t start = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const VariableElement element{kept + start, ends[i] - start};
+      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+      start = ends[i];
+    }
+  });
+}
+
+}  // namespace zarrcore

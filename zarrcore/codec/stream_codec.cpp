@@ -1,0 +1,106 @@
+#include "zarrcore/codec/stream_codec.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+bool is_padding(ByteSpan bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace
+
+// Reads all streams as if they were one.
+class StreamCodec::Reader {
+ public:
+  Reader(const StreamCodec& codec, ByteSpan encoded, std::uint64_t size)
+      : codec_(codec), encoded_(encoded), size_(size), decoder_(codec.make_decoder(size)) {}
+
+  // Fills `decoded` and returns its size, or less when that is all there is.
+  std::size_t read(MutableByteSpan decoded) {
+    MutableByteSpan rest = decoded;
+    while (!rest.empty() && decoder_) {
+      if (!advance(rest)) {
+        if (rest.empty() || !encoded_.empty()) continue;
+        throw Error(codec_.name_ + ": the data ends too early");
+      }
+      decoder_ = is_padding(encoded_) ? nullptr : codec_.make_decoder(size_);
+      is_first_ = false;
+      is_untouched_ = true;
+    }
+    return decoded.size() - rest.size();
+  }
+
+  // Whether there is nothing more to read.
+  bool is_at_end() {
+    std::byte spare{};
+    return read({&spare, 1}) == 0;
+  }
+
+ private:
+  bool advance(MutableByteSpan& rest) {
+    const std::size_t before = rest.size();
+    try {
+      const bool has_ended = decoder_->advance(encoded_, rest);
+      is_untouched_ = is_untouched_ && rest.size() == before;
+      return has_ended;
+    } catch (const Error&) {
+      if (is_first_ || !is_untouched_ || rest.size() != before) throw;
+      encoded_ = {};  // no stream at all
+      return true;
+    }
+  }
+
+  const StreamCodec& codec_;
+  ByteSpan encoded_;
+  std::uint64_t size_;
+  std::unique_ptr<StreamDecoder> decoder_;  // null at the end
+  bool is_first_ = true;
+  bool is_untouched_ = true;  // the current stream has given no bytes yet
+};
+
+StreamCodec::StreamCodec(std::string name, std::uint64_t max_expansion)
+    : name_(std::move(name)), max_expansion_(max_expansion) {}
+
+std::uint64_t StreamCodec::max_decoded_size(ByteSpan encoded) const {
+  return checked_multiply(encoded.size(), max_expansion_).value_or(UINT64_MAX);
+}
+
+void StreamCodec::decode(ByteSpan encoded, MutableByteSpan decoded) const {
+  Reader reader(*this, encoded, decoded.size());
+  const std::size_t size = reader.read(decoded);
+  if (size != decoded.size()) {
+    throw Error(name_ + ": " + std::to_string(size) + " bytes where " +
+                std::to_string(decoded.size()) + " are expected");
+  }
+  if (!reader.is_at_end()) {
+    throw Error(name_ + ": more than the expected " + std::to_string(size) + " bytes");
+  }
+}
+
+Buffer StreamCodec::decode(ByteSpan encoded, std::uint64_t max_size) const {
+  const std::uint64_t limit = std::min(max_size, max_decoded_size(encoded));
+  Reader reader(*this, encoded, limit);
+  Buffer decoded(std::min<std::uint64_t>(limit, encoded.size() * 4 + 64));
+  std::size_t size = 0;
+  for (;;) {
+    size += reader.read(decoded.span().subspan(size));
+    if (size < decoded.size()) break;
+    if (size == limit) {
+      if (reader.is_at_end()) break;
+      throw Error(name_ + ": more than the " + std::to_string(limit) + " bytes that can be right");
+    }
+    Buffer larger(std::min<std::uint64_t>(limit, size * 4));
+    std::memcpy(larger.data(), decoded.data(), size);
+    decoded = std::move(larger);
+  }
+  decoded.truncate(size);
+  return decoded;
+}
+
+}  // namespace zarrcore

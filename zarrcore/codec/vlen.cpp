@@ -1,0 +1,123 @@
+// The `vlen-utf8` and `vlen-bytes` codecs (zarr-extensions; the object codecs of numcodecs with the
+// same names): the number of elements, then for each the number of its bytes and the bytes. Numbers
+// are unsigned 32-bit little-endian.
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/utf8_check.h"
+#include "zarrcore/codec/codecs.h"
+#include "zarrcore/dtype/dispatch.h"
+
+namespace zarrcore {
+namespace {
+
+constexpr std::size_t kNumber = sizeof(std::uint32_t);
+
+class VlenCodec final : public ArrayToBytesCodec {
+ public:
+  explicit VlenCodec(const ChunkSpec& spec)
+      : count_(spec.byte_count() / spec.data_type.item_size),
+        is_text_(spec.data_type.kind == TypeKind::variable_string) {}
+
+  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
+
+  std::uint64_t max_encoded_size() const override {
+    // Elements could have 4 GiB each. Allowed is a page of text in each, or a few huge ones.
+    constexpr std::uint64_t kPage = 4096;
+    constexpr std::uint64_t kHuge = std::uint64_t{1} << 32;
+    const auto pages = checked_multiply(count_, kPage);
+    return pages ? checked_add(*pages, kHuge).value_or(UINT64_MAX) : UINT64_MAX;
+  }
+
+  Buffer encode(ByteSpan decoded) const override {
+    std::uint64_t size = kNumber;
+    for_each_element(decoded, [&](std::uint64_t i, const VariableElement& element) {
+      if (element.size > UINT32_MAX) {
+        throw Error("vlen: element " + std::to_string(i) + " has " + std::to_string(element.size) +
+                    " bytes, more than can be stored");
+      }
+      check_text(i, element.text());
+      size += kNumber + element.size;
+    });
+    if (count_ > UINT32_MAX) {
+      throw Error("vlen: " + std::to_string(count_) + " elements are more than can be stored");
+    }
+    Buffer encoded(size);
+    std::byte* end = encoded.data();
+    const auto append_number = [&end](std::uint64_t number) {
+      store_integer(static_cast<std::uint32_t>(number), Endian::little, end);
+      end += kNumber;
+    };
+    append_number(count_);
+    for_each_element(decoded, [&](std::uint64_t /*i*/, const VariableElement& element) {
+      append_number(element.size);
+      if (element.size != 0) std::memcpy(end, element.data, element.size);
+      end += element.size;
+    });
+    return encoded;
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
+    if (encoded.size() < kNumber) throw Error("vlen: the chunk has no number of elements");
+    const auto count = load_integer<std::uint32_t>(encoded.data(), Endian::little);
+    if (count != count_) {
+      throw Error("vlen: the chunk has " + std::to_string(count) + " elements where " +
+                  std::to_string(count_) + " are expected");
+    }
+    // One copy of it all, with the few bytes of the numbers, into which the elements point.
+    ByteSpan rest = arena.keep(encoded).subspan(kNumber);
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      if (rest.size() < kNumber) throw ends_within(i);
+      const auto size = load_integer<std::uint32_t>(rest.data(), Endian::little);
+      rest = rest.subspan(kNumber);
+      if (rest.size() < size) throw ends_within(i);
+      const VariableElement element{reinterpret_cast<const char*>(rest.data()), size};
+      check_text(i, element.text());
+      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+      rest = rest.subspan(size);
+    }
+    if (!rest.empty()) {
+      throw Error("vlen: " + std::to_string(rest.size()) + " bytes follow the last element");
+    }
+  }
+
+ private:
+  template <typename Body>
+  void for_each_element(ByteSpan decoded, const Body& body) const {
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      body(i, load_element<VariableElement>(decoded.data() + i * sizeof(VariableElement)));
+    }
+  }
+
+  static Error ends_within(std::uint64_t i) {
+    return Error("vlen: the chunk ends within element " + std::to_string(i));
+  }
+
+  void check_text(std::uint64_t i, std::string_view text) const {
+    if (is_text_ && !is_utf8(text)) {
+      throw Error("vlen: element " + std::to_string(i) + " is not UTF-8");
+    }
+  }
+
+  std::uint64_t count_;
+  bool is_text_;
+};
+
+Codec make_vlen(const ChunkSpec& spec, TypeKind kind) {
+  if (spec.data_type.kind != kind) {
+    throw Error("it is not for elements of the type " + type_name(spec.data_type));
+  }
+  return std::make_unique<VlenCodec>(spec);
+}
+
+}  // namespace
+
+Codec make_vlen_bytes(const Json& /*configuration*/, const ChunkSpec& spec) {
+  return make_vlen(spec, TypeKind::variable_bytes);
+}
+
+Codec make_vlen_utf8(const Json& /*configuration*/, const ChunkSpec& spec) {
+  return make_vlen(spec, TypeKind::variable_string);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,389 @@
+// The `zfp` codec (zarr-extensions) and numcodecs' `zfpy`: blocks of 4^d integers or floats,
+// compressed by the zfp library with or without loss. `zfp` stores the blocks alone; `zfpy` puts
+// zfp's own header in front, which says how they were made.
+#include <zfp.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/configuration.h"
+#include "zarrcore/dtype/dispatch.h"
+
+namespace zarrcore {
+namespace {
+
+constexpr std::size_t kMaxRank = 4;
+// The library reads and writes words of at most this many bytes; how many is chosen when it is
+// built.
+constexpr std::size_t kWord = 8;
+
+// Parameters as the library keeps them; they mean the same for each of its modes.
+struct Parameters {
+  unsigned min_bits = ZFP_MIN_BITS;  // per block
+  unsigned max_bits = ZFP_MAX_BITS;
+  unsigned max_precision = ZFP_MAX_PREC;
+  int min_exponent = ZFP_MIN_EXP;
+
+  bool is_reversible() const { return min_exponent < ZFP_MIN_EXP; }
+};
+
+struct CloseStream {
+  void operator()(zfp_stream* stream) const { zfp_stream_close(stream); }
+  void operator()(bitstream* stream) const { stream_close(stream); }
+};
+struct FreeField {
+  void operator()(zfp_field* field) const { zfp_field_free(field); }
+};
+using Field = std::unique_ptr<zfp_field, FreeField>;
+
+// A stream of compressed blocks over a buffer, or over none.
+class Stream {
+ public:
+  explicit Stream(MutableByteSpan bytes = {})
+      : bits_(stream_open(bytes.data(), bytes.size())), stream_(zfp_stream_open(bits_.get())) {
+    if (!bits_ || !stream_) throw std::bad_alloc();
+  }
+
+  zfp_stream* get() const { return stream_.get(); }
+
+  void set(const Parameters& parameters) const {
+    if (zfp_stream_set_params(get(), parameters.min_bits, parameters.max_bits,
+                              parameters.max_precision, parameters.min_exponent) == 0) {
+      throw Error("zfp has no mode with these parameters");
+    }
+  }
+
+  Parameters parameters() const {
+    Parameters result;
+    zfp_stream_params(get(), &result.min_bits, &result.max_bits, &result.max_precision,
+                      &result.min_exponent);
+    return result;
+  }
+
+ private:
+  std::unique_ptr<bitstream, CloseStream> bits_;
+  std::unique_ptr<zfp_stream, CloseStream> stream_;
+};
+
+zfp_type type_of(const DataType& type) {
+  if (type.kind == TypeKind::signed_integer && type.item_size == 4) return zfp_type_int32;
+  if (type.kind == TypeKind::signed_integer && type.item_size == 8) return zfp_type_int64;
+  if (type.kind == TypeKind::floating && type.item_size == 4) return zfp_type_float;
+  if (type.kind == TypeKind::floating && type.item_size == 8) return zfp_type_double;
+  throw Error("elements of the type " + type_name(type) +
+              " are none that zfp compresses: int32, int64, float32 and float64");
+}
+
+std::uint64_t block_count(const Shape& shape) {
+  Shape blocks;
+  for (const std::uint64_t length : shape) blocks.push_back(ceil_divide(length, 4));
+  return checked_product(blocks).value_or(UINT64_MAX);
+}
+
+class ZfpCodec final : public ArrayToBytesCodec {
+ public:
+  ZfpCodec(const ChunkSpec& spec, const Parameters& parameters, bool has_header)
+      : type_(type_of(spec.data_type)),
+        shape_(spec.shape),
+        size_(spec.byte_count()),
+        parameters_(parameters),
+        has_header_(has_header) {
+    if (shape_.empty()) shape_.push_back(1);
+    const Stream stream;
+    stream.set(parameters_);
+    // Beyond this, what the library computes does not fit; no chunk in memory comes near it.
+    constexpr std::uint64_t kManyBlocks = std::uint64_t{1} << 45;
+    if (size_ != 0 && block_count(shape_) < kManyBlocks) {
+      max_encoded_size_ = zfp_stream_maximum_size(stream.get(), make_field(shape_, nullptr).get());
+    } else if (size_ != 0) {
+      max_encoded_size_ = UINT64_MAX;
+    }
+  }
+
+  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
+  std::uint64_t max_encoded_size() const override { return max_encoded_size_; }
+
+  Buffer encode(ByteSpan decoded) const override {
+    if (size_ == 0) return {};
+    if (!parameters_.is_reversible()) check_is_compressible(decoded);
+    Buffer buffer(max_encoded_size_);
+    const Stream stream(buffer.span());
+    stream.set(parameters_);
+    // The library does not write to it.
+    const Field field = make_field(shape_, const_cast<std::byte*>(decoded.data()));
+    if (has_header_ && zfp_write_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0) {
+      throw Error("zfp: the chunk shape does not fit a header");
+    }
+    const std::size_t size = zfp_compress(stream.get(), field.get());
+    if (size == 0) throw Error("zfp: the chunk cannot be compressed");
+    // Not truncated: the buffer can be many times as large.
+    return Buffer::copy_of(ByteSpan(buffer.span()).first(size));
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
+    if (size_ == 0) {
+      if (!encoded.empty()) throw Error("zfp: the chunk has bytes, but no elements");
+      return;
+    }
+    Parameters parameters = parameters_;
+    Shape shape = shape_;
+    if (has_header_) read_header(encoded, parameters, shape);
+
+    // The library does not look where the stream ends. It gets one that is followed by as many
+    // zeros as it can read, and tells afterwards how far it went.
+    Buffer padded(readable_size(encoded.size(), parameters, shape));
+    std::memcpy(padded.data(), encoded.data(), encoded.size());
+    std::memset(padded.data() + encoded.size(), 0, padded.size() - encoded.size());
+    const Stream stream(padded.span());
+    const Field field = make_field(shape, decoded.data());
+    if (has_header_) {
+      const Field stated(zfp_field_alloc());
+      if (zfp_read_header(stream.get(), stated.get(), ZFP_HEADER_FULL) == 0) throw bad_header();
+    } else {
+      stream.set(parameters);
+    }
+    check_size(encoded, zfp_decompress(stream.get(), field.get()));
+  }
+
+ private:
+  static Error bad_header() { return Error("zfp: the chunk does not start with a header of zfp"); }
+
+  Field make_field(const Shape& shape, std::byte* data) const {
+    // The library's x is the dimension that varies fastest.
+    std::array<std::size_t, kMaxRank> lengths{};
+    std::copy(shape.rbegin(), shape.rend(), lengths.begin());
+    Field field(zfp_field_alloc());
+    if (!field) throw std::bad_alloc();
+    zfp_field_set_type(field.get(), type_);
+    zfp_field_set_pointer(field.get(), data);
+    field->nx = lengths[0];
+    field->ny = lengths[1];
+    field->nz = lengths[2];
+    field->nw = lengths[3];
+    return field;
+  }
+
+  // What the header says, which must fit the chunk.
+  void read_header(ByteSpan encoded, Parameters& parameters, Shape& shape) const {
+    std::array<std::byte, (ZFP_HEADER_MAX_BITS / 64 + 2) * kWord> head{};
+    std::copy_n(encoded.begin(), std::min(encoded.size(), head.size()), head.begin());
+    const Stream stream(head);
+    const Field field(zfp_field_alloc());
+    if (!field) throw std::bad_alloc();
+    if (zfp_read_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0) throw bad_header();
+    Shape stated;
+    for (const std::size_t length : {field->nw, field->nz, field->ny, field->nx}) {
+      if (length != 0) stated.push_back(length);
+    }
+    // Writers that see no more than a run of elements are right, too.
+    const bool is_flat = stated.size() == 1 && stated == Shape{*checked_product(shape_)};
+    if (field->type != type_ || (stated != shape_ && !is_flat)) {
+      throw Error("zfp: the chunk holds another type or shape, " + excerpt(Json(stated)) +
+                  ", than the array");
+    }
+    parameters = stream.parameters();
+    shape = std::move(stated);
+  }
+
+  // `read` are the bytes that were read of `encoded` and the zeros behind it. A stream that has
+  // been cut off anywhere is told by that: its reader needs at least another bit.
+  static void check_size(ByteSpan encoded, std::size_t read) {
+    // Ours may have larger words than the writer's, or smaller ones, which leave zeros at the end.
+    const std::size_t own_word = stream_word_bits / 8;
+    const ByteSpan rest = encoded.subspan(std::min(read, encoded.size()));
+    const bool has_zeros_left =
+        rest.size() < kWord &&
+        std::all_of(rest.begin(), rest.end(), [](auto byte) { return byte == std::byte{0}; });
+    if (read == 0 || encoded.size() + own_word <= read || !has_zeros_left) {
+      throw Error("zfp: the chunk has " + std::to_string(encoded.size()) + " bytes where " +
+                  std::to_string(read) + " are expected");
+    }
+  }
+
+  // How many bytes the library can read of a stream of `size` bytes that zeros follow.
+  std::size_t readable_size(std::size_t size, const Parameters& parameters,
+                            const Shape& shape) const {
+    const std::uint64_t blocks = block_count(shape);
+    // Every block has a bit at least, and as many as the mode demands.
+    const auto least_bits = checked_multiply(blocks, std::max(parameters.min_bits, 1u));
+    if (!least_bits || ceil_divide(*least_bits, 8) > size) {
+      throw Error("zfp: the chunk has " + std::to_string(size) + " bytes, too few for " +
+                  std::to_string(blocks) + " blocks");
+    }
+    // Of zeros, a block takes a bit or, as integers, one for each bit plane; of anything, at most
+    // max_bits. One block can go over the end.
+    constexpr std::uint64_t kZeroBlockBits = 128;
+    const std::uint64_t zero_bits = std::max<std::uint64_t>(kZeroBlockBits, parameters.min_bits);
+    const std::uint64_t last_bits = std::max<std::uint64_t>(ZFP_MAX_BITS, parameters.max_bits);
+    const auto tail = checked_multiply(blocks, zero_bits);
+    if (!tail) throw std::bad_alloc();
+    const std::uint64_t readable = size + *tail / 8 + last_bits / 8 + 4 * kWord;
+    return static_cast<std::size_t>(ceil_divide(readable, kWord) * kWord);
+  }
+
+  // What a mode with loss makes of other values has nothing to do with them, nor with those around.
+  void check_is_compressible(ByteSpan decoded) const {
+    const auto check = [&](auto tag, auto is_right, const char* fault) {
+      using T = typename decltype(tag)::Type;
+      for (std::size_t i = 0; i < decoded.size(); i += sizeof(T)) {
+        if (!is_right(load_element<T>(decoded.data() + i))) {
+          throw Error(std::string("zfp: the chunk has ") + fault +
+                      ", which only the reversible mode can store");
+        }
+      }
+    };
+    const auto is_finite = [](auto value) { return std::isfinite(value); };
+    const auto is_small = [](auto value) {
+      constexpr auto kLimit = std::numeric_limits<decltype(value)>::max() / 2 + 1;
+      return value > -kLimit && value < kLimit;
+    };
+    constexpr const char* kLarge = "integers that take all bits";
+    switch (type_) {
+      case zfp_type_int32:
+        return check(TypeTag<std::int32_t>(), is_small, kLarge);
+      case zfp_type_int64:
+        return check(TypeTag<std::int64_t>(), is_small, kLarge);
+      case zfp_type_float:
+        return check(TypeTag<float>(), is_finite, "a NaN or an infinity");
+      default:
+        return check(TypeTag<double>(), is_finite, "a NaN or an infinity");
+    }
+  }
+
+  zfp_type type_;
+  Shape shape_;
+  std::uint64_t size_;  // bytes, decoded
+  Parameters parameters_;
+  bool has_header_;
+  std::uint64_t max_encoded_size_ = 0;
+};
+
+std::optional<double> number_option(const Json& configuration, std::string_view key) {
+  const Json* member = find_member(configuration, key);
+  if (member == nullptr || member->is_null()) return std::nullopt;
+  if (!member->is_number() || !std::isfinite(member->get<double>())) {
+    throw Error("\"" + std::string(key) + "\" is " + excerpt(*member) +
+                " where a number is expected");
+  }
+  return member->get<double>();
+}
+
+double required_number(const Json& configuration, std::string_view key) {
+  const auto number = number_option(configuration, key);
+  if (!number) throw Error("\"" + std::string(key) + "\" is missing");
+  return *number;
+}
+
+int integer_from(const Json& configuration, std::string_view key, int low, int high) {
+  required_number(configuration, key);
+  const std::int64_t value = integer_option(configuration, key, 0);
+  if (value < low || value > high) {
+    throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) +
+                ", which is not from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  return static_cast<int>(value);
+}
+
+Parameters reversible() {
+  const Stream stream;
+  zfp_stream_set_reversible(stream.get());
+  return stream.parameters();
+}
+
+Parameters fixed_accuracy(double tolerance) {
+  if (tolerance < 0) throw Error("\"tolerance\" is negative");
+  const Stream stream;
+  zfp_stream_set_accuracy(stream.get(), tolerance);
+  return stream.parameters();
+}
+
+Parameters fixed_precision(int precision) {
+  const Stream stream;
+  zfp_stream_set_precision(stream.get(), static_cast<unsigned>(precision));
+  return stream.parameters();
+}
+
+Parameters fixed_rate(double rate, const ChunkSpec& spec) {
+  const auto rank = static_cast<unsigned>(std::max<std::size_t>(spec.shape.size(), 1));
+  const double values = std::ldexp(1.0, static_cast<int>(2 * rank));
+  if (rate <= 0 || rate * values > ZFP_MAX_BITS) {
+    throw Error("\"rate\" is " + dump_json(Json(rate)) + ", no number of bits for a value");
+  }
+  const Stream stream;
+  zfp_stream_set_rate(stream.get(), rate, type_of(spec.data_type), rank, zfp_false);
+  return stream.parameters();
+}
+
+Parameters expert(const Json& configuration) {
+  Parameters parameters;
+  parameters.min_bits =
+      static_cast<unsigned>(integer_from(configuration, "minbits", 0, ZFP_MAX_BITS));
+  parameters.max_bits =
+      static_cast<unsigned>(integer_from(configuration, "maxbits", 1, ZFP_MAX_BITS));
+  parameters.max_precision =
+      static_cast<unsigned>(integer_from(configuration, "maxprec", 1, ZFP_MAX_PREC));
+  // Less than ZFP_MIN_EXP is how the library says reversible.
+  parameters.min_exponent = integer_from(configuration, "minexp", ZFP_MIN_EXP - 1, 1 << 14);
+  if (parameters.min_bits > parameters.max_bits)
+    throw Error("\"minbits\" is more than \"maxbits\"");
+  return parameters;
+}
+
+void check_rank(const ChunkSpec& spec) {
+  if (spec.shape.size() > kMaxRank) {
+    throw Error("the array has " + std::to_string(spec.shape.size()) +
+                " dimensions, zfp is for up to " + std::to_string(kMaxRank));
+  }
+}
+
+}  // namespace
+
+Codec make_zfp(const Json& configuration, const ChunkSpec& spec) {
+  check_rank(spec);
+  const auto mode = text_option(configuration, "mode");
+  if (!mode) throw Error("\"mode\" is missing");
+  const auto parameters = [&] {
+    if (*mode == "reversible") return reversible();
+    if (*mode == "fixed_accuracy") {
+      return fixed_accuracy(required_number(configuration, "tolerance"));
+    }
+    if (*mode == "fixed_precision") {
+      return fixed_precision(integer_from(configuration, "precision", 1, ZFP_MAX_PREC));
+    }
+    if (*mode == "fixed_rate") return fixed_rate(required_number(configuration, "rate"), spec);
+    if (*mode == "expert") return expert(configuration);
+    throw Error("\"mode\" is \"" + *mode +
+                "\", none of reversible, fixed_accuracy, fixed_precision, fixed_rate, expert");
+  }();
+  return std::make_unique<ZfpCodec>(spec, parameters, false);
+}
+
+Codec make_zfpy(const Json& configuration, const ChunkSpec& spec) {
+  check_rank(spec);
+  // The library's numbers of the modes; a parameter that is negative was not given, and without one
+  // there is no loss.
+  const std::int64_t mode = integer_option(configuration, "mode", zfp_mode_fixed_accuracy);
+  const auto given = [&](std::string_view key) {
+    return std::max(number_option(configuration, key).value_or(-1), -1.0);
+  };
+  const auto parameters = [&] {
+    if (mode == zfp_mode_fixed_accuracy && given("tolerance") >= 0) {
+      return fixed_accuracy(given("tolerance"));
+    }
+    if (mode == zfp_mode_fixed_rate && given("rate") >= 0) return fixed_rate(given("rate"), spec);
+    if (mode == zfp_mode_fixed_precision && given("precision") >= 0) {
+      return fixed_precision(integer_from(configuration, "precision", 1, ZFP_MAX_PREC));
+    }
+    if (mode >= zfp_mode_fixed_rate && mode <= zfp_mode_reversible) return reversible();
+    throw Error("\"mode\" is " + std::to_string(mode) + ", which is none of zfpy's");
+  }();
+  return std::make_unique<ZfpCodec>(spec, parameters, true);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,97 @@
+// From a data type at run time to a C++ type: for code that computes with elements.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/dtype/float16.h"
+
+namespace zarrcore {
+
+// Elements that C++ has no type of its own for.
+struct Bool {
+  std::uint8_t value;
+};
+struct Float16 {
+  std::uint16_t bits;
+};
+
+template <typename T>
+struct IsComplex : std::false_type {};
+template <typename T>
+struct IsComplex<std::complex<T>> : std::true_type {};
+
+// The value of the element at `bytes`, which need not be aligned: a uint8_t for Bool, a float for
+// Float16, else a T.
+template <typename T>
+auto load_element(const std::byte* bytes) {
+  T stored;
+  std::memcpy(&stored, bytes, sizeof(T));
+  if constexpr (std::is_same_v<T, Bool>) {
+    return static_cast<std::uint8_t>(stored.value != 0);
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    return float16_to_float(stored.bits);
+  } else {
+    return stored;
+  }
+}
+
+// Stands for a type in a call.
+template <typename T>
+struct TypeTag {
+  using Type = T;
+};
+
+// Calls `body` with the TypeTag of a numeric type: Bool, an integer, Float16, float, double or a
+// complex. Throws Error for other types and for float formats other than IEEE's.
+template <typename Body>
+auto with_numeric_type(const DataType& type, const Body& body) {
+  switch (type.kind) {
+    case TypeKind::boolean:
+      return body(TypeTag<Bool>());
+    case TypeKind::signed_integer:
+      switch (type.item_size) {
+        case 1:
+          return body(TypeTag<std::int8_t>());
+        case 2:
+          return body(TypeTag<std::int16_t>());
+        case 4:
+          return body(TypeTag<std::int32_t>());
+        default:
+          return body(TypeTag<std::int64_t>());
+      }
+    case TypeKind::unsigned_integer:
+      switch (type.item_size) {
+        case 1:
+          return body(TypeTag<std::uint8_t>());
+        case 2:
+          return body(TypeTag<std::uint16_t>());
+        case 4:
+          return body(TypeTag<std::uint32_t>());
+        default:
+          return body(TypeTag<std::uint64_t>());
+      }
+    case TypeKind::floating:
+      if (type.float_format != FloatFormat::ieee) break;
+      switch (type.item_size) {
+        case 2:
+          return body(TypeTag<Float16>());
+        case 4:
+          return body(TypeTag<float>());
+        default:
+          return body(TypeTag<double>());
+      }
+    case TypeKind::complex:
+      if (type.item_size == 8) return body(TypeTag<std::complex<float>>());
+      return body(TypeTag<std::complex<double>>());
+    default:
+      break;
+  }
+  throw Error("the data type " + type_name(type) + " is not one to compute with");
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,21 @@
+// NumPy's spelling of data types: type strings ("<f4", "|S12", ">M8[10us]") as v1, v2 and the draft
+// of v3 use them, and names ("float64") as filters of numcodecs also have them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "zarrcore/base/endian.h"
+#include "zarrcore/dtype/data_type.h"
+
+namespace zarrcore {
+
+struct NumpyType {
+  DataType type;
+  Endian endian = kHostEndian;  // of each unit of the type
+};
+
+// Nothing when `text` is not a type of fixed size that has a counterpart.
+std::optional<NumpyType> parse_numpy_type(std::string_view text);
+
+}  // namespace zarrcore

@@ -1,0 +1,167 @@
+#include "zarrcore/metadata/draft.h"
+
+#include <algorithm>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/numpy_array.h"
+
+namespace zarrcore {
+namespace {
+
+constexpr std::string_view kEntryPoint = "zarr.json";
+constexpr std::string_view kMetaRoot = "meta/root";
+constexpr std::string_view kDataRoot = "data/root";
+// Where zarr-python keeps consolidated metadata, as if it were a node.
+constexpr std::string_view kConsolidated = "consolidated";
+
+// Extensions that a reader has to know are errors ("extensions").
+void check_extensions(const Json& document) {
+  const Json* extensions = find_member(document, "extensions");
+  if (extensions == nullptr || !extensions->is_array()) return;
+  for (const Json& extension : *extensions) {
+    const Json* must = find_member(extension, "must_understand");
+    if (must != nullptr && must->is_boolean() && !must->get<bool>()) continue;
+    const Json* name = find_member(extension, "extension");
+    throw Error("the extension " + (name != nullptr ? excerpt(*name) : excerpt(extension)) +
+                " is not supported");
+  }
+}
+
+// The suffix of documents (".json"), or nothing when the entry point is not one of the draft.
+std::optional<std::string> key_suffix(const DocumentSource& documents) {
+  const std::string key(kEntryPoint);
+  const auto entry = documents.document(key);
+  const Json* format = entry ? find_member(*entry, "zarr_format") : nullptr;
+  if (format == nullptr || !format->is_string()) return std::nullopt;
+  return with_context([&] { return key; },
+                      [&] {
+    check_extensions(*entry);
+    const Json* suffix = find_member(*entry, "metadata_key_suffix");
+    return suffix != nullptr && suffix->is_string() ? suffix->get<std::string>()
+                                                    : std::string(".json");
+  });
+}
+
+// A NumPy type string, "bool", "r16"; or an extension, whose type is a type string as well. A
+// reader that does not know it takes the fallback.
+NumpyDtype parse_data_type(const Json& value) {
+  if (!value.is_object()) {
+    if (value.is_string()) {
+      const auto core = parse_type_name(value.get_ref<const std::string&>());
+      if (core && byte_units(*core).empty()) return {*core, {}, false};
+    }
+    return parse_numpy_dtype(value);
+  }
+  try {
+    return parse_numpy_dtype(required_member(value, "type"));
+  } catch (const Error&) {
+    const Json* fallback = find_member(value, "fallback");
+    if (fallback == nullptr || fallback->is_null()) throw;
+    return parse_data_type(*fallback);
+  }
+}
+
+// "https://purl.org/zarr/spec/codec/gzip/1.0": the name is the last part but one.
+std::optional<CodecMetadata> parse_compressor(const Json& document) {
+  const Json* compressor = find_member(document, "compressor");
+  if (compressor == nullptr || compressor->is_null()) return std::nullopt;
+  const Json& uri = required_member(*compressor, "codec");
+  const std::string text = uri.is_string() ? uri.get<std::string>() : std::string();
+  const std::string_view name = last_segment(parent_path(text));
+  if (name.empty()) throw Error("the codec " + excerpt(uri) + " is not supported");
+  return CodecMetadata{"numcodecs." + std::string(name),
+                       object_member(*compressor, "configuration")};
+}
+
+class DraftFormat final : public Format {
+ public:
+  std::string_view name() const override { return "Zarr v3 draft of 2020"; }
+
+  std::optional<NodeMetadata> read_node(const DocumentSource& documents,
+                                        const std::string& path) const override {
+    const auto suffix = key_suffix(documents);
+    if (!suffix) return std::nullopt;
+    const std::string prefix = join_path(kMetaRoot, path);
+    if (const std::string key = prefix + ".array" + *suffix;
+        const auto document = documents.document(key)) {
+      return with_context([&] { return key; },
+                          [&]() -> NodeMetadata { return parse_draft_array(*document, path); });
+    }
+    if (const std::string key = prefix + ".group" + *suffix;
+        const auto document = documents.document(key)) {
+      return with_context([&] { return key; },
+                          [&] {
+        check_extensions(*document);
+        return GroupMetadata{object_member(*document, "attributes")};
+      });
+    }
+    // A group without a document is implied by what stands below it; the root always is.
+    const DirectoryListing below = documents.list(prefix);
+    if (path.empty() || !below.keys.empty() || !below.prefixes.empty()) return GroupMetadata{};
+    return std::nullopt;
+  }
+
+  std::optional<ConsolidatedDocuments> read_consolidated(
+      const DocumentSource& /*documents*/, const std::string& /*path*/) const override {
+    return std::nullopt;
+  }
+
+  std::vector<std::string> child_names(const DocumentSource& documents,
+                                       const std::string& path) const override {
+    const std::string suffix = key_suffix(documents).value_or("");
+    DirectoryListing below = documents.list(join_path(kMetaRoot, path));
+    std::vector<std::string> names = std::move(below.prefixes);
+    for (const std::string& key : below.keys) {
+      for (const std::string& ending : {".array" + suffix, ".group" + suffix}) {
+        if (key.ends_with(ending)) names.push_back(key.substr(0, key.size() - ending.size()));
+      }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    if (path.empty()) std::erase(names, kConsolidated);
+    return names;
+  }
+
+  bool is_document(std::string_view file_name) const override { return file_name == kEntryPoint; }
+};
+
+}  // namespace
+
+const Format& draft_format() {
+  static const DraftFormat format;
+  return format;
+}
+
+ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
+  check_extensions(document);
+  ArrayMetadata array;
+  array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  const Json& grid = required_member(document, "chunk_grid");
+  if (const Json& type = required_member(grid, "type"); type != "regular") {
+    throw Error("the chunk grid " + excerpt(type) + " is not supported");
+  }
+  array.chunk_shape = as_unsigned_list(required_member(grid, "chunk_shape"), "\"chunk_shape\"");
+  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
+                              parse_separator(find_member(grid, "separator"), '/')};
+  array.attributes = object_member(document, "attributes");
+  // zarr-python keeps the filters, for which the draft has no place, among the attributes.
+  const Json filters = array.attributes.value("filters", Json());
+  const bool has_filters =
+      filters.is_array() && !filters.empty() && filters[0].is_object() && filters[0].contains("id");
+  if (has_filters) array.attributes.erase("filters");
+  NumpyDtype dtype = parse_data_type(required_member(document, "data_type"));
+  array.codecs = make_codecs(dtype,
+                             {find_member(document, "chunk_memory_layout"),
+                              has_filters ? &filters : nullptr, parse_compressor(document)},
+                             array.shape.size());
+  array.data_type = dtype.type;
+  array.fill_value = parse_optional_fill_value(document, array.data_type);
+  array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
+  array.chunk_prefix = join_path(kDataRoot, path);
+  return array;
+}
+
+}  // namespace zarrcore

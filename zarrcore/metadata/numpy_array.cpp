@@ -1,0 +1,178 @@
+#include "zarrcore/metadata/numpy_array.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "zarrcore/base/arena.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/metadata/fill_value.h"
+
+namespace zarrcore {
+namespace {
+
+constexpr std::string_view kDimensionsAttribute = "_ARRAY_DIMENSIONS";
+constexpr std::string_view kNumcodecs = "numcodecs.";
+
+Error unsupported(const Json& value) {
+  return Error("the data type " + excerpt(value) + " is not supported");
+}
+
+// `["name", "<i2"]` or `["name", "<f4", [2, 2]]`; a name can also be a pair with a title first.
+Field parse_field(const Json& value, std::vector<Endian>& orders) {
+  if (!value.is_array() || value.size() < 2 || value.size() > 3) throw unsupported(value);
+  const Json& name = value[0].is_array() && value[0].size() == 2 ? value[0][1] : value[0];
+  if (!name.is_string()) throw unsupported(value);
+  NumpyDtype dtype = parse_numpy_dtype(value[1]);
+  if (dtype.is_object) throw unsupported(value);
+  Field field{name.get<std::string>(), std::move(dtype.type)};
+  if (value.size() == 3) {
+    field.shape = value[2].is_array() ? as_unsigned_list(value[2], "a field's shape")
+                                      : Shape{as_unsigned(value[2], "a field's shape")};
+    field.count = checked_product(field.shape).value_or(UINT64_MAX);
+    if (field.count == 0 || field.count > kMaxItemSize) throw unsupported(value);
+  }
+  for (std::uint64_t i = 0; i < field.count && !dtype.orders.empty(); ++i) {
+    orders.insert(orders.end(), dtype.orders.begin(), dtype.orders.end());
+  }
+  return field;
+}
+
+Json endian_name(Endian endian) {
+  return endian == Endian::little ? "little" : "big";
+}
+
+CodecMetadata make_bytes_codec(const NumpyDtype& dtype) {
+  CodecMetadata codec{"bytes"};
+  if (dtype.orders.empty()) return codec;
+  const bool is_uniform = std::all_of(dtype.orders.begin(), dtype.orders.end(),
+                                      [&](Endian order) { return order == dtype.orders.front(); });
+  Json& endian = codec.configuration["endian"];
+  if (is_uniform) {
+    endian = endian_name(dtype.orders.front());
+  } else {
+    std::transform(dtype.orders.begin(), dtype.orders.end(), std::back_inserter(endian),
+                   endian_name);
+  }
+  return codec;
+}
+
+// The first filter of an object array, which turns its elements into bytes.
+struct ObjectCodec {
+  std::string_view id;
+  TypeKind kind;
+  bool in_logical_order;  // whatever the memory order is
+};
+constexpr std::array<ObjectCodec, 4> kObjectCodecs{{
+    {"vlen-utf8", TypeKind::variable_string, false},
+    {"vlen-bytes", TypeKind::variable_bytes, false},
+    {"json2", TypeKind::variable_string, true},
+    {"msgpack2", TypeKind::variable_string, true},
+}};
+
+const ObjectCodec& find_object_codec(const std::vector<CodecMetadata>& filters) {
+  if (filters.empty()) throw Error("an array of objects has no filter that says what they are");
+  const std::string_view id = std::string_view(filters.front().name).substr(kNumcodecs.size());
+  for (const ObjectCodec& codec : kObjectCodecs) {
+    if (codec.id == id) return codec;
+  }
+  if (id == "pickle") {
+    throw Error("objects stored with pickle are not read: doing so could run any code");
+  }
+  throw Error("objects stored with the filter \"" + std::string(id) + "\" are not supported");
+}
+
+}  // namespace
+
+NumpyDtype parse_numpy_dtype(const Json& value) {
+  if (value.is_array()) {
+    NumpyDtype dtype;
+    std::vector<Field> fields;
+    for (const Json& field : value) fields.push_back(parse_field(field, dtype.orders));
+    dtype.type = make_structure(std::move(fields));
+    return dtype;
+  }
+  if (!value.is_string()) {
+    throw Error("the data type is " + std::string(describe_kind(value)) +
+                " where a string is expected");
+  }
+  const auto& text = value.get_ref<const std::string&>();
+  if (text == "|O" || text == "O") return {{}, {}, true};
+  const auto parsed = parse_numpy_type(text);
+  if (!parsed) throw unsupported(value);
+  return {parsed->type, std::vector<Endian>(byte_units(parsed->type).size(), parsed->endian),
+          false};
+}
+
+CodecMetadata parse_numcodec(const Json& value, std::string_view what) {
+  const Json* id = find_member(value, "id");
+  if (id == nullptr || !id->is_string()) {
+    throw Error(std::string(what) + " is not an object with an \"id\"");
+  }
+  CodecMetadata codec{std::string(kNumcodecs) + id->get<std::string>(), value};
+  codec.configuration.erase("id");
+  return codec;
+}
+
+std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& codecs,
+                                       std::size_t rank) {
+  std::vector<CodecMetadata> filters;
+  if (codecs.filters != nullptr && !codecs.filters->is_null()) {
+    if (!codecs.filters->is_array()) throw Error("\"filters\" is neither a list nor null");
+    for (const Json& filter : *codecs.filters)
+      filters.push_back(parse_numcodec(filter, "a filter"));
+  }
+  bool is_reversed = false;
+  if (codecs.order != nullptr && *codecs.order != "C") {
+    if (*codecs.order != "F") {
+      throw Error("the order is " + excerpt(*codecs.order) + ", neither C nor F");
+    }
+    is_reversed = true;
+  }
+  std::vector<CodecMetadata> chain;
+  if (dtype.is_object) {
+    const ObjectCodec& object_codec = find_object_codec(filters);
+    dtype.type = {object_codec.kind, sizeof(VariableElement)};
+    is_reversed = is_reversed && !object_codec.in_logical_order;
+  } else {
+    chain.push_back(make_bytes_codec(dtype));
+  }
+  if (is_reversed) {
+    Json axes = Json::array();
+    for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
+    chain.insert(chain.begin(), {"transpose", {{"order", std::move(axes)}}});
+  }
+  chain.insert(chain.end(), filters.begin(), filters.end());
+  if (codecs.compressor) chain.push_back(*codecs.compressor);
+  return chain;
+}
+
+std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, std::size_t rank) {
+  std::vector<std::optional<std::string>> names(rank);
+  const Json* member = find_member(attributes, kDimensionsAttribute);
+  if (member == nullptr || !member->is_array() || member->size() != rank) return names;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (!(*member)[i].is_string()) return std::vector<std::optional<std::string>>(rank);
+    if (auto name = (*member)[i].get<std::string>(); !name.empty()) names[i] = std::move(name);
+  }
+  attributes.erase(std::string(kDimensionsAttribute));
+  return names;
+}
+
+std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
+                                                                const DataType& type) {
+  const Json* fill = find_member(document, "fill_value");
+  if (fill == nullptr || fill->is_null()) return std::nullopt;
+  return parse_fill_value(*fill, type);
+}
+
+char parse_separator(const Json* value, char fallback) {
+  if (value == nullptr || value->is_null()) return fallback;
+  if (*value == "/") return '/';
+  if (*value == ".") return '.';
+  throw Error("the chunk key separator " + excerpt(*value) + " is neither / nor .");
+}
+
+}  // namespace zarrcore

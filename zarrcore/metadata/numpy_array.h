@@ -1,0 +1,51 @@
+// What v1, v2 and the draft of v3 have in common: they describe elements as NumPy and codecs as
+// numcodecs do. In the model, the memory order F is a transpose codec, the byte order of the dtype
+// is that of the `bytes` codec, and filters and the compressor are codecs named `numcodecs.` and
+// their id.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/metadata/array_metadata.h"
+
+namespace zarrcore {
+
+struct NumpyDtype {
+  DataType type;
+  std::vector<Endian> orders;  // of each of byte_units(type)
+  // An array of Python objects ("|O"): what they are, and so the type, is for a filter to say.
+  bool is_object = false;
+};
+
+// A type string, or the list of fields of a structure. Throws Error on what has no counterpart.
+NumpyDtype parse_numpy_dtype(const Json& value);
+
+struct NumpyCodecs {
+  const Json* order = nullptr;    // "C" or "F"; null means C
+  const Json* filters = nullptr;  // a list of numcodecs configurations, or null
+  std::optional<CodecMetadata> compressor;
+};
+
+// A numcodecs configuration: `{"id": "zlib", "level": 1}`. Errors begin with `what`.
+CodecMetadata parse_numcodec(const Json& value, std::string_view what);
+
+// The codec chain of an array of `rank` dimensions. Gives an object array its type.
+std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& codecs,
+                                       std::size_t rank);
+
+// xarray's names of dimensions, `_ARRAY_DIMENSIONS`, which leave `attributes` when they name every
+// dimension.
+std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, std::size_t rank);
+
+// The fill value, which these formats leave undefined with null or by not stating it.
+std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
+                                                                const DataType& type);
+
+// The chunk key separator `value` states; `fallback` when it is null or not there.
+char parse_separator(const Json* value, char fallback);
+
+}  // namespace zarrcore
