@@ -643,6 +643,36 @@ def test_no_dimensions(tmp_path, version):
     assert struct.unpack("i", array.Read(buffer_datatype=numeric(gdal.GDT_Int32))) == (3,)
 
 
+@pytest.mark.parametrize("shape, chunks", [((5, 4), (1, 1)), ((3, 3), (8, 5)), ((7,), (2**20,)),
+                                           ((1,) * 30 + (3, 2), (1,) * 30 + (2, 2))], ids=str)
+def test_shapes_at_the_edge(tmp_path, shape, chunks):
+    """Chunks of one element, chunks larger than the array, as many dimensions as NumPy has."""
+    data = np.arange(1, 1 + np.prod(shape), dtype="i4").reshape(shape)
+    write_array(tmp_path, data, chunks)
+    np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray(), data)
+
+
+@pytest.mark.parametrize("shape, chunks", [((0,), (0,)), ((0, 5), (1, 5)), ((3, 0, 2), (2, 1, 2))],
+                         ids=str)
+def test_dimensions_of_length_zero(tmp_path, shape, chunks):
+    write_array(tmp_path, np.empty(shape, "f4"), [c or 1 for c in chunks])
+    edit_json(tmp_path / "zarr.json",
+              chunk_grid={"name": "regular", "configuration": {"chunk_shape": chunks}})
+    array = open_array(tmp_path)
+    assert tuple(d.GetSize() for d in array.GetDimensions()) == shape
+    assert array.GetTotalElementsCount() == 0
+    with pytest.raises(RuntimeError, match="length 0"):
+        gdal.Open(str(tmp_path))
+
+
+def test_million_million_chunks(tmp_path):
+    write_array(tmp_path, np.ones((1, 1), "u1"), fill_value=9)
+    edit_json(tmp_path / "zarr.json", shape=[10**6, 10**6])
+    np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray([0, 0], [2, 2]), [[1, 9], [9, 9]])
+    raster = gdal.Open(str(tmp_path))
+    np.testing.assert_array_equal(raster.ReadAsArray(10**6 - 3, 10**6 - 2, 3, 2), [[9] * 3] * 2)
+
+
 @pytest.mark.parametrize("codecs", [[BYTES], [sharding((10, 10))]], ids=["plain", "sharded"])
 def test_huge_sparse_array(tmp_path, codecs):
     """10^12 elements of which one chunk exists; nothing may be done for each of the others."""

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_arithmetic.h"
 #include "zarrcore/codec/numpy_pipeline.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
+#include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {

@@ -8,11 +8,21 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
+
+// Gives integers of `bits` bits, each in the low bits of a byte, the value of the whole byte.
+void extend_narrow_integers(MutableByteSpan elements, std::uint8_t bits, bool is_signed) {
+  const unsigned mask = (1u << bits) - 1;
+  const unsigned sign = is_signed ? 1u << (bits - 1) : 0;
+  for (std::byte& element : elements) {
+    // Flipping the sign bit and taking it off again copies it to the bits above.
+    element = static_cast<std::byte>(((std::to_integer<unsigned>(element) & mask) ^ sign) - sign);
+  }
+}
 
 class BytesCodec final : public ArrayToBytesCodec {
  public:
@@ -84,15 +94,6 @@ Endian parse_endian(const Json& value) {
 }
 
 }  // namespace
-
-void extend_narrow_integers(MutableByteSpan elements, std::uint8_t bits, bool is_signed) {
-  const unsigned mask = (1u << bits) - 1;
-  const unsigned sign = is_signed ? 1u << (bits - 1) : 0;
-  for (std::byte& element : elements) {
-    // Flipping the sign bit and taking it off again copies it to the bits above.
-    element = static_cast<std::byte>(((std::to_integer<unsigned>(element) & mask) ^ sign) - sign);
-  }
-}
 
 Codec make_bytes(const Json& configuration, const ChunkSpec& spec) {
   const DataType& type = spec.data_type;

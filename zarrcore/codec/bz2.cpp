@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/stream_codec.h"
 
 namespace zarrcore {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/value_cast.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/v3.h"

@@ -13,9 +13,9 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/utf8.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
+#include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {

@@ -3,7 +3,7 @@
 #include <libdeflate.h>
 
 #include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_arithmetic.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -1,9 +1,9 @@
 // The `fixedscaleoffset` filter of numcodecs: encodes x as (x - offset) * scale, rounded to a whole
 // number. Configuration: `offset`, `scale`, `dtype` of x, and `astype` of what is stored.
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_pipeline.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 

@@ -4,7 +4,7 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

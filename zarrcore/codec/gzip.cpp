@@ -1,7 +1,7 @@
 // The `gzip` codec (v3 codecs, "gzip"; numcodecs `gzip`).
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/deflate.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 

@@ -9,8 +9,8 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

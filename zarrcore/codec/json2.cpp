@@ -3,9 +3,9 @@
 #include <array>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/object_list.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

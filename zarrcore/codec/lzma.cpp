@@ -14,8 +14,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/stream_codec.h"
 
 namespace zarrcore {

@@ -1,7 +1,7 @@
 // The object codec `msgpack2` of numcodecs: the list of object_list.h as MessagePack.
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/object_list.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -4,7 +4,7 @@
 // The v3 extension of the name `packbits` is another format.
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_pipeline.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -1,5 +1,5 @@
-// The registry: from the name of a codec to the function that makes it. A new codec is one file
-// with such a function, declared in codecs.h, and one line in registry.cpp.
+// The registry: from the name of a codec to the function that makes it. A new codec is one file in
+// this folder, which defines such a function, and one line in registry.cpp.
 #pragma once
 
 #include <optional>

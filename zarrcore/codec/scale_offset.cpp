@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/dtype/dispatch.h"
 #include "zarrcore/metadata/fill_value.h"

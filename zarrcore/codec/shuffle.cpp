@@ -2,8 +2,8 @@
 // so on. Configuration: `elementsize` in bytes.
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -5,7 +5,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/utf8_check.h"
-#include "zarrcore/codec/codecs.h"
+#include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {

@@ -1,7 +1,7 @@
 // The `zlib` codec of numcodecs and of v1.
-#include "zarrcore/codec/codecs.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/deflate.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 

@@ -34,8 +34,7 @@ void check_extensions(const Json& document) {
 std::optional<std::string> key_suffix(const DocumentSource& documents) {
   const std::string key(kEntryPoint);
   const auto entry = documents.document(key);
-  const Json* format = entry ? find_member(*entry, "zarr_format") : nullptr;
-  if (format == nullptr || !format->is_string()) return std::nullopt;
+  if (!entry || !is_draft_entry_point(*entry)) return std::nullopt;
   return with_context([&] { return key; },
                       [&] {
     check_extensions(*entry);
@@ -135,6 +134,12 @@ const Format& draft_format() {
   return format;
 }
 
+bool is_draft_entry_point(const Json& document) {
+  const Json* format = find_member(document, "zarr_format");
+  return format != nullptr && format->is_string() &&
+         format->get_ref<const std::string&>().starts_with("http");
+}
+
 ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   check_extensions(document);
   ArrayMetadata array;
@@ -145,7 +150,7 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   }
   array.chunk_shape = as_unsigned_list(required_member(grid, "chunk_shape"), "\"chunk_shape\"");
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
-                              parse_separator(find_member(grid, "separator"), '/')};
+                              parse_separator(grid, "separator", '/')};
   array.attributes = object_member(document, "attributes");
   // zarr-python keeps the filters, for which the draft has no place, among the attributes.
   const Json filters = array.attributes.value("filters", Json());
@@ -154,7 +159,7 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   if (has_filters) array.attributes.erase("filters");
   NumpyDtype dtype = parse_data_type(required_member(document, "data_type"));
   array.codecs = make_codecs(dtype,
-                             {find_member(document, "chunk_memory_layout"),
+                             {parse_is_reversed(document, "chunk_memory_layout"),
                               has_filters ? &filters : nullptr, parse_compressor(document)},
                              array.shape.size());
   array.data_type = dtype.type;

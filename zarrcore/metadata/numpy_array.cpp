@@ -96,7 +96,7 @@ NumpyDtype parse_numpy_dtype(const Json& value) {
   }
   if (!value.is_string()) {
     throw Error("the data type is " + std::string(describe_kind(value)) +
-                " where a string is expected");
+                " where a string or a list of fields is expected");
   }
   const auto& text = value.get_ref<const std::string&>();
   if (text == "|O" || text == "O") return {{}, {}, true};
@@ -116,6 +116,13 @@ CodecMetadata parse_numcodec(const Json& value, std::string_view what) {
   return codec;
 }
 
+bool parse_is_reversed(const Json& document, std::string_view key) {
+  const Json* order = find_member(document, key);
+  if (order == nullptr || *order == "C") return false;
+  if (*order == "F") return true;
+  throw Error('"' + std::string(key) + "\" is " + excerpt(*order) + ", neither C nor F");
+}
+
 std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& codecs,
                                        std::size_t rank) {
   std::vector<CodecMetadata> filters;
@@ -124,13 +131,7 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
     for (const Json& filter : *codecs.filters)
       filters.push_back(parse_numcodec(filter, "a filter"));
   }
-  bool is_reversed = false;
-  if (codecs.order != nullptr && *codecs.order != "C") {
-    if (*codecs.order != "F") {
-      throw Error("the order is " + excerpt(*codecs.order) + ", neither C nor F");
-    }
-    is_reversed = true;
-  }
+  bool is_reversed = codecs.is_reversed;
   std::vector<CodecMetadata> chain;
   if (dtype.is_object) {
     const ObjectCodec& object_codec = find_object_codec(filters);
@@ -168,11 +169,12 @@ std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& docu
   return parse_fill_value(*fill, type);
 }
 
-char parse_separator(const Json* value, char fallback) {
+char parse_separator(const Json& object, std::string_view key, char fallback) {
+  const Json* value = find_member(object, key);
   if (value == nullptr || value->is_null()) return fallback;
   if (*value == "/") return '/';
   if (*value == ".") return '.';
-  throw Error("the chunk key separator " + excerpt(*value) + " is neither / nor .");
+  throw Error('"' + std::string(key) + "\" is " + excerpt(*value) + ", neither . nor /");
 }
 
 }  // namespace zarrcore

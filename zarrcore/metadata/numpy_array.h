@@ -25,13 +25,17 @@ struct NumpyDtype {
 NumpyDtype parse_numpy_dtype(const Json& value);
 
 struct NumpyCodecs {
-  const Json* order = nullptr;    // "C" or "F"; null means C
+  bool is_reversed = false;       // whether the memory order is F; see parse_is_reversed()
   const Json* filters = nullptr;  // a list of numcodecs configurations, or null
   std::optional<CodecMetadata> compressor;
 };
 
 // A numcodecs configuration: `{"id": "zlib", "level": 1}`. Errors begin with `what`.
 CodecMetadata parse_numcodec(const Json& value, std::string_view what);
+
+// Whether the member `key` says that the memory order is "F" and not "C", which it is when the
+// member is not there.
+bool parse_is_reversed(const Json& document, std::string_view key);
 
 // The codec chain of an array of `rank` dimensions. Gives an object array its type.
 std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& codecs,
@@ -45,7 +49,7 @@ std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, s
 std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
                                                                 const DataType& type);
 
-// The chunk key separator `value` states; `fallback` when it is null or not there.
-char parse_separator(const Json* value, char fallback);
+// The chunk key separator that the member `key` states; `fallback` when it is null or not there.
+char parse_separator(const Json& object, std::string_view key, char fallback);
 
 }  // namespace zarrcore

@@ -73,9 +73,9 @@ ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
   array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
   array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
   NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
-  array.codecs =
-      make_codecs(dtype, {find_member(document, "order"), nullptr, parse_compression(document)},
-                  array.shape.size());
+  array.codecs = make_codecs(
+      dtype, {parse_is_reversed(document, "order"), nullptr, parse_compression(document)},
+      array.shape.size());
   array.data_type = dtype.type;
   array.fill_value = parse_optional_fill_value(document, array.data_type);
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};

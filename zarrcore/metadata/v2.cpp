@@ -86,7 +86,7 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
   array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
   array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
   NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
-  NumpyCodecs codecs{find_member(document, "order"), find_member(document, "filters"), {}};
+  NumpyCodecs codecs{parse_is_reversed(document, "order"), find_member(document, "filters"), {}};
   if (const Json* compressor = find_member(document, "compressor");
       compressor != nullptr && !compressor->is_null()) {
     codecs.compressor = parse_numcodec(*compressor, "\"compressor\"");
@@ -95,7 +95,7 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
   array.data_type = dtype.type;
   array.fill_value = parse_optional_fill_value(document, array.data_type);
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2,
-                              parse_separator(find_member(document, "dimension_separator"), '.')};
+                              parse_separator(document, "dimension_separator", '.')};
   array.attributes = attributes;
   array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
   array.chunk_prefix = path;

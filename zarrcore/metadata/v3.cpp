@@ -6,6 +6,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/draft.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
@@ -81,8 +82,7 @@ ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
   } else {
     throw Error("the chunk key encoding \"" + named.name + "\" is not supported");
   }
-  encoding.separator =
-      parse_separator(find_member(named.configuration, "separator"), encoding.separator);
+  encoding.separator = parse_separator(named.configuration, "separator", encoding.separator);
   return encoding;
 }
 
@@ -200,9 +200,7 @@ class V3Format final : public Format {
                                         const std::string& path) const override {
     const std::string key = join_path(path, kDocument);
     const auto document = documents.document(key);
-    // A URI in the place of the version: the entry point of the draft of 2020.
-    const Json* version = document ? find_member(*document, "zarr_format") : nullptr;
-    if (!document || (version != nullptr && version->is_string())) return std::nullopt;
+    if (!document || is_draft_entry_point(*document)) return std::nullopt;
     return with_context([&] { return key; }, [&] { return parse_v3_node(*document, path); });
   }
 

@@ -122,7 +122,7 @@ TEST(V2Array, EveryTypeString) {
 
 TEST(V2Array, OtherTypeStringsAreRefusedByName) {
   for (const char* dtype :
-       {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c4", "b2", "|S0", "<U0", "|O", "<M8[s]",
+       {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c4", "b2", "|S0", "<U0", "<M8[x]", "<M8[0s]",
         "<x4", "<i4x", "<i-4", "|S99999999999999999999", "|S4294967296", "<U1073741824"}) {
     EXPECT_ERROR(type_of(dtype), "the data type \"" + std::string(dtype) + "\" is not supported");
   }
@@ -151,9 +151,12 @@ TEST(V2Array, EveryMemberOfAWrongKindIsNamed) {
       {"shape", "null", "\"shape\" is null"},
       {"chunks", "{}", "\"chunks\" is an object"},
       {"chunks", "[10, null]", "\"chunks\" is null"},
-      {"dtype", "7", "\"dtype\" is an integer"},
-      {"dtype", R"([["a", "<i2"]])", "structured data types are not supported"},
-      {"dtype", "null", "\"dtype\" is null"},
+      {"dtype", "7", "the data type is an integer where a string or a list of fields is expected"},
+      {"dtype", R"([["a", "<i2"]])", "the fill value -1 does not fit the data type struct"},
+      {"dtype", R"([["a", "|O"]])", "the data type [\"a\",\"|O\"] is not supported"},
+      {"dtype", R"([["a"]])", "the data type [\"a\"] is not supported"},
+      {"dtype", "\"|O\"", "has no filter that says what they are"},
+      {"dtype", "null", "the data type is null"},
       {"fill_value", "{}", "the fill value {} does not fit"},
       {"fill_value", "40000", "the fill value 40000 does not fit the data type int16"},
       {"order", "\"K\"", "\"order\" is \"K\", neither C nor F"},
