@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "driver/connection_string.h"
 #include "driver/error_guard.h"
@@ -30,6 +31,13 @@ const char* const kOpenOptionList =
     "description='Name or index, from 0, of the Y dimension'/>"
     "  <Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' scope='raster' "
     "description='Whether coordinates and other helpers are among the subdatasets, too'/>"
+    "  <Option name='LOAD_EXTRA_DIM_METADATA_DELAY' type='string' default='5' scope='raster' "
+    "description='Seconds that may be spent on reading the values of dimensions for the metadata "
+    "of "
+    "bands, or unlimited'/>"
+    "  <Option name='CACHE_TILE_PRESENCE' type='boolean' default='NO' "
+    "description='Whether to list the folders of chunks, once each, rather than to ask for chunks "
+    "that may not be there'/>"
     "</OpenOptionList>";
 
 namespace {
@@ -91,8 +99,8 @@ RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* in
   if (rank == 0) return {array, std::nullopt, std::nullopt, slice};
   const std::string x_option = option(info, "DIM_X", "");
   const std::string y_option = option(info, "DIM_Y", "");
-  auto x = array->find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X);
-  auto y = array->find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y);
+  auto x = array->x_dimension();
+  auto y = array->y_dimension();
   // One axis alone may be a name that means something else.
   if (rank >= 2 && (!x || !y)) {
     x = rank - 1;
@@ -153,6 +161,15 @@ GDALDataset* open_slices(const RasterView& view, const GDALOpenInfo* info) {
   return new ContainerDataset(info->pszFilename, std::move(list));
 }
 
+// GDAL's own option for arrays of more dimensions, or its configuration.
+double metadata_seconds(const GDALOpenInfo* info) {
+  const std::string text =
+      option(info, "LOAD_EXTRA_DIM_METADATA_DELAY",
+             CPLGetConfigOption("GDAL_LOAD_EXTRA_DIM_METADATA_DELAY",
+                                std::to_string(RasterDataset::kDefaultMetadataSeconds).c_str()));
+  return EQUAL(text.c_str(), "unlimited") ? HUGE_VAL : CPLAtof(text.c_str());
+}
+
 GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo* info,
                         const ConnectionString& connection, bool is_one_of_several) {
   RasterView view = make_view(array, info, connection.slice);
@@ -160,7 +177,7 @@ GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo*
   if (has_bands && !flag(info, "MULTIBAND", "YES")) return open_slices(view, info);
   std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
   for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
-  return new RasterDataset(std::move(view), info->pszFilename, subdataset);
+  return new RasterDataset(std::move(view), info->pszFilename, subdataset, metadata_seconds(info));
 }
 
 bool is_array(const Session& session, const std::string& name) {
@@ -238,6 +255,7 @@ GDALDataset* open(GDALOpenInfo* info) {
     options.use_consolidated = CPLTestBool(
         option(info, "USE_CONSOLIDATED_METADATA", option(info, "USE_ZMETADATA", "YES").c_str())
             .c_str());
+    options.list_chunks = flag(info, "CACHE_TILE_PRESENCE", "NO");
     const auto session = Session::open(connection.store_path, options);
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
       auto dataset = std::make_unique<MultidimDataset>(session->root_group());

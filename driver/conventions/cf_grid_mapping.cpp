@@ -341,7 +341,7 @@ Crs crs_from_parameters(const Attributes& attributes, const std::string& linear_
 
   Crs crs = read_geographic_crs(attributes);
   std::vector<double> shift = attributes.numbers("towgs84");
-  if (shift.size() != 0 && shift.size() != 3 && shift.size() != 6 && shift.size() != 7) {
+  if (!shift.empty() && shift.size() != 3 && shift.size() != 6 && shift.size() != 7) {
     throw Error("towgs84 does not hold 3, 6 or 7 numbers");
   }
   // WGS 84 has no shift to itself.

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "driver/conventions/cf_grid_mapping.h"
+#include "driver/conventions/crs_import.h"
+#include "driver/conventions/eopf.h"
+#include "driver/conventions/proj.h"
 
 namespace gdal_zarr {
 namespace {
@@ -13,34 +16,27 @@ namespace {
 using zarrcore::Json;
 using Crs = std::shared_ptr<OGRSpatialReference>;
 
-// Runs an import without letting its errors out: the caller says what was wrong in its own words.
-template <typename Import>
-Crs import_quietly(const Import& import) {
-  auto crs = std::make_shared<OGRSpatialReference>();
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  const OGRErr result = import(*crs);
-  CPLPopErrorHandler();
-  CPLErrorReset();
-  return result == OGRERR_NONE ? crs : nullptr;
-}
-
-Crs import_text(const std::string& text) {
-  return import_quietly([&](OGRSpatialReference& crs) {
-    return crs.SetFromUserInput(text.c_str(),
-                                OGRSpatialReference::SET_FROM_USER_INPUT_LIMITATIONS_get());
-  });
-}
-
 // `_CRS`: {"url": …, "wkt": …, "projjson": {…}}.
 Crs crs_from_gdal_attribute(const Json& value) {
   for (const char* key : {"url", "wkt", "projjson"}) {
     const Json* member = zarrcore::find_member(value, key);
     if (member == nullptr) continue;
-    const std::string text =
-        member->is_string() ? member->get<std::string>() : zarrcore::dump_json(*member);
-    if (Crs crs = import_text(text)) return crs;
+    if (Crs crs = import_crs(*member)) return crs;
   }
   CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the attribute _CRS is not understood");
+  return nullptr;
+}
+
+Crs crs_from_cf(const CrsSources& sources) {
+  const std::string name = grid_mapping_variable(sources.array);
+  if (name.empty()) return nullptr;
+  const auto variable = sources.find_variable(name);
+  std::string problem = "there is no such variable";
+  if (variable) {
+    if (Crs crs = crs_from_grid_mapping(*variable, sources.linear_unit, &problem)) return crs;
+  }
+  CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the grid mapping \"%s\" is not understood: %s",
+           name.c_str(), problem.c_str());
   return nullptr;
 }
 
@@ -54,21 +50,16 @@ std::string grid_mapping_variable(const Json& attributes) {
   return text.substr(0, text.find_first_of(": "));
 }
 
-Crs find_crs(const Json& attributes, const FindVariable& find_variable,
-             const std::string& linear_unit) {
-  if (const Json* value = zarrcore::find_member(attributes, "_CRS")) {
-    return crs_from_gdal_attribute(*value);
+Crs find_crs(const CrsSources& sources) {
+  if (Crs crs = crs_from_proj(sources.array)) return crs;
+  for (const auto& group : sources.groups) {
+    if (Crs crs = crs_from_proj(*group)) return crs;
   }
-  const std::string name = grid_mapping_variable(attributes);
-  if (name.empty()) return nullptr;
-  const Json variable = find_variable(name);
-  std::string problem = "there is no such variable";
-  if (variable.is_object()) {
-    if (Crs crs = crs_from_grid_mapping(variable, linear_unit, &problem)) return crs;
+  if (const Json* value = zarrcore::find_member(sources.array, "_CRS")) {
+    if (Crs crs = crs_from_gdal_attribute(*value)) return crs;
   }
-  CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the grid mapping \"%s\" is not understood: %s",
-           name.c_str(), problem.c_str());
-  return nullptr;
+  if (Crs crs = crs_from_cf(sources)) return crs;
+  return sources.root ? crs_from_eopf(*sources.root) : nullptr;
 }
 
 void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "driver/connection_string.h"
 #include "driver/conventions/crs.h"
+#include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/type_mapping.h"
+#include "driver/raster/raster_dataset.h"
 #include "driver/worker_scope.h"
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -15,12 +19,8 @@ namespace {
 
 using zarrcore::Json;
 
-// Attributes that GDAL's objects tell by other means.
-constexpr const char* kHiddenAttributes[] = {"_CRS"};
-
 Json without(Json attributes, const std::vector<std::string>& names) {
   for (const std::string& name : names) attributes.erase(name);
-  for (const char* name : kHiddenAttributes) attributes.erase(name);
   return attributes;
 }
 
@@ -43,13 +43,14 @@ Json codec_json(const zarrcore::CodecMetadata& codec) {
 Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
              const std::string& parent, const std::string& name)
     : GDALAbstractMDArray(parent, name),
-      GDALMDArray(parent, name),
+      GDALPamMDArray(parent, name, session->pam()),
       session_(std::move(session)),
       array_(std::move(array)),
       type_(gdal_type(array_->data_type())),
       packing_(read_packing(array_->metadata())),
       attributes_(with_time_units(array_->metadata())),
-      shown_attributes_(without(attributes_, packing_.consumed_attributes)) {
+      shown_attributes_(
+          gdal_zarr::shown_attributes(without(attributes_, packing_.consumed_attributes))) {
   make_dimensions();
   make_structural_info();
   if (packing_.nodata && type_.GetClass() == GEDTC_NUMERIC) {
@@ -78,8 +79,8 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
 void Array::make_dimensions() {
   const auto& metadata = array_->metadata();
   for (std::size_t i = 0; i < metadata.shape.size(); ++i) {
-    if (const auto& name = metadata.dimension_names[i]) {
-      dimensions_.push_back(session_->dimension(node_path(), *name, metadata.shape[i]));
+    if (auto dimension = session_->dimension(node_path(), metadata, i)) {
+      dimensions_.push_back(std::move(dimension));
     } else {
       // Nobody else can mean the same dimension.
       dimensions_.push_back(
@@ -148,7 +149,31 @@ std::optional<std::size_t> Array::find_dimension(const char* type) const {
   return std::nullopt;
 }
 
-Json Array::find_variable(const std::string& name) const {
+std::optional<std::size_t> Array::x_dimension() const {
+  if (const auto position = find_spatial_dimension(&SpatialDimensions::x)) return position;
+  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X);
+}
+
+std::optional<std::size_t> Array::y_dimension() const {
+  if (const auto position = find_spatial_dimension(&SpatialDimensions::y)) return position;
+  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y);
+}
+
+std::optional<std::size_t> Array::find_spatial_dimension(
+    std::string SpatialDimensions::*which) const {
+  auto names = spatial_dimensions(attributes_);
+  if (!names && !session_->root_is_array()) {
+    names =
+        spatial_dimensions(*session_->attributes(std::string(zarrcore::parent_path(node_path()))));
+  }
+  if (!names) return std::nullopt;
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    if (dimensions_[i]->GetName() == (*names).*which) return i;
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const Json> Array::find_variable(const std::string& name) const {
   if (session_->root_is_array() || !zarrcore::is_valid_segment(name)) return nullptr;
   for (std::string group(zarrcore::parent_path(node_path()));;
        group = zarrcore::parent_path(group)) {
@@ -159,49 +184,123 @@ Json Array::find_variable(const std::string& name) const {
 }
 
 std::shared_ptr<OGRSpatialReference> Array::crs() const {
-  std::string linear_unit;
-  if (const auto x = find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X)) {
+  CrsSources sources{attributes_,
+                     {},
+                     nullptr,
+                     [this](const std::string& name) { return find_variable(name); },
+                     {}};
+  const auto x = x_dimension();
+  if (!session_->root_is_array()) {
+    sources.groups.push_back(session_->attributes(std::string(zarrcore::parent_path(node_path()))));
+    if (const auto pyramid = session_->find_pyramid(node_path())) {
+      sources.groups.push_back(session_->attributes(pyramid->group));
+    }
+    // A product's CRS is that of its projected grids.
+    if (x && y_dimension()) sources.root = session_->attributes("");
+  }
+  if (x) {
     if (const auto variable = dimensions_[*x]->GetIndexingVariable()) {
-      linear_unit = variable->GetUnit();
+      sources.linear_unit = variable->GetUnit();
+      if (STARTS_WITH_CI(sources.linear_unit.c_str(), "degree")) sources.root = nullptr;
     }
   }
-  return find_crs(
-      array_->metadata().attributes,
-      [this](const std::string& name) { return find_variable(name); }, linear_unit);
+  auto found = find_crs(sources);
+  if (found) return found;
+  const auto finest = finest_level();
+  return finest ? finest->crs() : nullptr;
 }
 
 std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
   return guarded<std::shared_ptr<OGRSpatialReference>>(nullptr, [&] {
     auto found = crs();
     const std::size_t rank = dimensions_.size();
+    if (!found && VSIIsLocal(session_->path().c_str())) return GDALPamMDArray::GetSpatialRef();
     if (found && rank >= 2) {
-      const std::size_t x = find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X).value_or(rank - 1);
-      const std::size_t y = find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y).value_or(rank - 2);
+      const std::size_t x = x_dimension().value_or(rank - 1);
+      const std::size_t y = y_dimension().value_or(rank - 2);
       set_axis_mapping(*found, static_cast<int>(x) + 1, static_cast<int>(y) + 1);
     }
     return found;
   });
 }
 
-// The auxiliary coordinate variables that CF's `coordinates` names.
+std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
+  std::vector<std::shared_ptr<Array>> variables;
+  const Json* names = zarrcore::find_member(attributes_, "coordinates");
+  if (names == nullptr || !names->is_string() || session_->root_is_array()) return variables;
+  const CPLStringList list(CSLTokenizeString2(names->get<std::string>().c_str(), " ", 0));
+  const std::string group(zarrcore::parent_path(node_path()));
+  for (int i = 0; i < list.size(); ++i) {
+    if (!zarrcore::is_valid_segment(list[i])) continue;
+    const std::string path = zarrcore::join_path(group, list[i]);
+    std::shared_ptr<const zarrcore::NodeMetadata> holder;
+    if (session_->array_metadata(path, holder) != nullptr) {
+      variables.push_back(session_->array(path));
+    }
+  }
+  return variables;
+}
+
 std::vector<std::shared_ptr<GDALMDArray>> Array::GetCoordinateVariables() const {
   return guarded<std::vector<std::shared_ptr<GDALMDArray>>>({}, [&] {
-    std::vector<std::shared_ptr<GDALMDArray>> variables;
-    const Json* names = zarrcore::find_member(array_->metadata().attributes, "coordinates");
-    if (names == nullptr || !names->is_string() || session_->root_is_array()) return variables;
-    const CPLStringList list(CSLTokenizeString2(names->get<std::string>().c_str(), " ", 0));
-    const std::string group(zarrcore::parent_path(node_path()));
-    for (int i = 0; i < list.size(); ++i) {
-      if (!zarrcore::is_valid_segment(list[i])) continue;
-      const std::string path = zarrcore::join_path(group, list[i]);
-      std::shared_ptr<const zarrcore::NodeMetadata> holder;
-      if (session_->array_metadata(path, holder) != nullptr) {
-        variables.push_back(session_->array(path));
-      }
-    }
-    return variables;
+    const auto arrays = coordinate_arrays();
+    return std::vector<std::shared_ptr<GDALMDArray>>(arrays.begin(), arrays.end());
   });
 }
+
+std::shared_ptr<Array> Array::finest_level() const {
+  const std::string path = session_->finest_level_path(node_path());
+  return path.empty() ? nullptr : session_->array(path);
+}
+
+std::vector<std::shared_ptr<Array>> Array::overviews() const {
+  std::vector<std::shared_ptr<Array>> arrays;
+  for (const std::string& path : session_->overview_paths(node_path())) {
+    arrays.push_back(session_->array(path));
+  }
+  return arrays;
+}
+
+GDALDataset* Array::make_classic_dataset(std::size_t x, std::size_t y) const {
+  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    const std::size_t rank = dimensions_.size();
+    if (x >= rank || (rank > 1 && (y >= rank || x == y))) {
+      throw zarrcore::Error("array " + GetFullName() + ": " + std::to_string(x) + " and " +
+                            std::to_string(y) + " are not the X and Y of its " +
+                            std::to_string(rank) + " dimensions");
+    }
+    RasterView view(session_->array(node_path()), x, rank > 1 ? std::optional(y) : std::nullopt,
+                    {});
+    const std::string name = format_connection_string(session_->path(), GetFullName());
+    return new RasterDataset(std::move(view), name, session_->root_is_array() ? "" : GetFullName());
+  });
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y,
+                                     const std::shared_ptr<GDALGroup>& /*root_group*/,
+                                     CSLConstList /*options*/) const {
+  return make_classic_dataset(x, y);
+}
+#else
+GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y) const {
+  return make_classic_dataset(x, y);
+}
+#endif
+
+#if GDAL_ZARR_AT_LEAST(3, 13)
+int Array::GetOverviewCount() const {
+  return guarded(0, [&] { return static_cast<int>(session_->overview_paths(node_path()).size()); });
+}
+
+std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
+  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&]() -> std::shared_ptr<GDALMDArray> {
+    const auto arrays = overviews();
+    if (index < 0 || index >= static_cast<int>(arrays.size())) return nullptr;
+    return arrays[static_cast<std::size_t>(index)];
+  });
+}
+#endif
 
 bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                  void* buffer, zarrcore::Strides strides) const {

@@ -1,14 +1,17 @@
 // An array of a Zarr hierarchy.
 #pragma once
 
+#include <gdal_pam.h>
+
 #include <optional>
 
 #include "driver/conventions/packing.h"
+#include "driver/conventions/spatial.h"
 #include "driver/multidim/session.h"
 
 namespace gdal_zarr {
 
-class Array final : public GDALMDArray {
+class Array final : public GDALPamMDArray {
  public:
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
                                        std::shared_ptr<const zarrcore::Array> array);
@@ -25,13 +28,21 @@ class Array final : public GDALMDArray {
   bool read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
             void* buffer, zarrcore::Strides strides) const;
 
-  // The attributes of the variable `name` of the array's group or of one above; null JSON when
-  // there is none.
-  zarrcore::Json find_variable(const std::string& name) const;
+  // The attributes of the variable `name` of the array's group or of one above; null when there is
+  // none.
+  std::shared_ptr<const zarrcore::Json> find_variable(const std::string& name) const;
   // The CRS without an axis mapping, or null.
   std::shared_ptr<OGRSpatialReference> crs() const;
-  // The positions of the dimensions of type X and Y; nothing when there is no such dimension.
-  std::optional<std::size_t> find_dimension(const char* type) const;
+  // The positions of the dimensions X and Y: those that the `spatial:` convention names, else those
+  // of these types. Nothing when there is none.
+  std::optional<std::size_t> x_dimension() const;
+  std::optional<std::size_t> y_dimension() const;
+  // The auxiliary coordinate variables that CF's `coordinates` names.
+  std::vector<std::shared_ptr<Array>> coordinate_arrays() const;
+  // Of a coarser level of a pyramid: the array at the finest one. Null for others.
+  std::shared_ptr<Array> finest_level() const;
+  // The coarser levels below this array.
+  std::vector<std::shared_ptr<Array>> overviews() const;
 
   bool IsWritable() const override { return false; }
   const std::string& GetFilename() const override { return session_->path(); }
@@ -49,6 +60,17 @@ class Array final : public GDALMDArray {
   double GetScale(bool* has_scale, GDALDataType* storage_type) const override;
   std::shared_ptr<OGRSpatialReference> GetSpatialRef() const override;
   std::vector<std::shared_ptr<GDALMDArray>> GetCoordinateVariables() const override;
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  GDALDataset* AsClassicDataset(std::size_t x, std::size_t y,
+                                const std::shared_ptr<GDALGroup>& root_group,
+                                CSLConstList options) const override;
+#else
+  GDALDataset* AsClassicDataset(std::size_t x, std::size_t y) const override;
+#endif
+#if GDAL_ZARR_AT_LEAST(3, 13)
+  int GetOverviewCount() const override;
+  std::shared_ptr<GDALMDArray> GetOverview(int index) const override;
+#endif
 
  protected:
   bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
@@ -58,6 +80,9 @@ class Array final : public GDALMDArray {
  private:
   Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
         const std::string& parent, const std::string& name);
+  GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
+  std::optional<std::size_t> find_dimension(const char* type) const;
+  std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::*which) const;
   void make_dimensions();
   void make_structural_info();
 

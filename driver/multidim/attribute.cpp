@@ -87,11 +87,11 @@ std::vector<std::byte> pointer_bytes(const std::vector<std::string>& texts) {
 
 class JsonAttribute final : public GDALAttribute {
  public:
-  JsonAttribute(const std::string& owner, const std::string& name, GDALExtendedDataType type,
+  JsonAttribute(const std::string& owner, const std::string& name, const GDALExtendedDataType& type,
                 std::vector<std::byte> elements, std::vector<std::string> texts, bool is_list)
       : GDALAbstractMDArray(owner, name),
         GDALAttribute(owner, name),
-        type_(std::move(type)),
+        type_(type),
         texts_(std::move(texts)),
         elements_(texts_.empty() ? std::move(elements) : pointer_bytes(texts_)) {
     if (is_list) {

@@ -1,7 +1,12 @@
 #include "driver/multidim/group.h"
 
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
 #include <algorithm>
 
+#include "driver/conventions/nczarr.h"
+#include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/attribute.h"
@@ -101,43 +106,52 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
   });
 }
 
-// The dimensions that arrays of this group use and that are not of a group above.
+// The dimensions that the group defines, or that its arrays use and that are not of a group above.
 std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*options*/) const {
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
     std::vector<std::shared_ptr<GDALDimension>> dimensions;
+    const std::string own_prefix = GetFullName() == "/" ? "/" : GetFullName() + '/';
+    const auto add = [&](std::shared_ptr<GDALDimension> dimension) {
+      if (dimension && dimension->GetFullName() == own_prefix + dimension->GetName() &&
+          std::find(dimensions.begin(), dimensions.end(), dimension) == dimensions.end()) {
+        dimensions.push_back(std::move(dimension));
+      }
+    };
+    if (const auto node = session_->hierarchy().node(node_path_)) {
+      if (const auto* group = std::get_if<zarrcore::GroupMetadata>(node.get())) {
+        for (const auto& [name, size] : nczarr_group_dimensions(*group)) {
+          add(session_->dimension_of_group(node_path_, name, size));
+        }
+      }
+    }
     for (const std::string& path : array_paths()) {
       std::shared_ptr<const zarrcore::NodeMetadata> holder;
       const auto* metadata = session_->array_metadata(path, holder);
       if (metadata == nullptr) continue;
       for (std::size_t i = 0; i < metadata->shape.size(); ++i) {
-        if (!metadata->dimension_names[i]) continue;
-        auto dimension =
-            session_->dimension(path, *metadata->dimension_names[i], metadata->shape[i]);
-        const std::string own_prefix = GetFullName() == "/" ? "/" : GetFullName() + '/';
-        if (dimension->GetFullName() == own_prefix + dimension->GetName() &&
-            std::find(dimensions.begin(), dimensions.end(), dimension) == dimensions.end()) {
-          dimensions.push_back(std::move(dimension));
-        }
+        add(session_->dimension(path, *metadata, i));
       }
     }
     return dimensions;
   });
 }
 
-std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
-    // The attributes of an array at the root are the array's, not those of the group around it.
-    const zarrcore::Json attributes =
-        session_->root_is_array() ? zarrcore::Json::object() : session_->attributes(node_path_);
-    return find_attribute(GetFullName(), attributes, name);
-  });
+// Those of an array at the root are the array's, not those of the group around it.
+zarrcore::Json Group::attributes(bool show_all) const {
+  if (session_->root_is_array()) return zarrcore::Json::object();
+  return show_all ? *session_->attributes(node_path_)
+                  : shown_attributes(*session_->attributes(node_path_));
 }
 
-std::vector<std::shared_ptr<GDALAttribute>> Group::GetAttributes(CSLConstList /*options*/) const {
+std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {
+  return guarded<std::shared_ptr<GDALAttribute>>(
+      nullptr, [&] { return find_attribute(GetFullName(), attributes(true), name); });
+}
+
+std::vector<std::shared_ptr<GDALAttribute>> Group::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
-    const zarrcore::Json attributes =
-        session_->root_is_array() ? zarrcore::Json::object() : session_->attributes(node_path_);
-    return make_attributes(GetFullName(), attributes);
+    return make_attributes(
+        GetFullName(), attributes(CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"))));
   });
 }
 

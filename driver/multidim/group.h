@@ -28,6 +28,7 @@ class Group final : public GDALGroup {
   Group(std::shared_ptr<Session> session, std::string node_path, const std::string& parent,
         const std::string& name);
   std::vector<std::string> child_paths(bool arrays) const;
+  zarrcore::Json attributes(bool show_all) const;
 
   std::shared_ptr<Session> session_;
   std::string node_path_;

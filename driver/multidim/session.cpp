@@ -2,13 +2,17 @@
 
 #include <cpl_conv.h>
 
+#include <algorithm>
+
 #include "driver/conventions/axis.h"
+#include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/group.h"
 #include "driver/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/store/listed_store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -49,13 +53,16 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   const std::shared_ptr<Session> session(new Session());
   session->path_ = path;
   session->context_ = shared_context();
+  session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
   zarrcore::HierarchyOptions hierarchy_options;
   hierarchy_options.use_consolidated = options.use_consolidated;
   hierarchy_options.on_problem = [path](const std::string& problem) {
     CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };
+  std::shared_ptr<zarrcore::Store> store = make_store(path);
+  if (options.list_chunks) store = std::make_shared<zarrcore::ListedStore>(std::move(store));
   session->hierarchy_ =
-      std::make_unique<zarrcore::Hierarchy>(make_store(path), std::move(hierarchy_options));
+      std::make_unique<zarrcore::Hierarchy>(std::move(store), std::move(hierarchy_options));
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = CPLGetBasename(path.c_str());
     if (session->root_array_name_.empty()) session->root_array_name_ = "array";
@@ -94,34 +101,112 @@ std::shared_ptr<Array> Session::array(const std::string& node_path) {
 }
 
 std::shared_ptr<Dimension> Session::dimension(const std::string& array_path,
-                                              const std::string& name, std::uint64_t size) {
-  std::string group(zarrcore::parent_path(array_path));
-  std::string variable;
+                                              const zarrcore::ArrayMetadata& array,
+                                              std::size_t axis) {
+  const std::uint64_t size = array.shape[axis];
+  if (const auto paths = nczarr_dimensions(array); !paths.empty() && !root_is_array()) {
+    const std::string_view path = std::string_view(paths[axis]).substr(1);
+    return dimension_of_group(std::string(zarrcore::parent_path(path)),
+                              std::string(zarrcore::last_segment(path)), size);
+  }
+  std::string name = array.dimension_names[axis].value_or(std::string());
+  if (name.empty()) {
+    const auto pyramid = find_pyramid(array_path);
+    if (!pyramid || pyramid->multiscales.axes.size() != array.shape.size()) return nullptr;
+    name = pyramid->multiscales.axes[axis];
+    if (name.empty()) return nullptr;
+  }
+  const std::string own_group(zarrcore::parent_path(array_path));
   if (zarrcore::is_valid_segment(name) && !root_is_array()) {
-    for (std::string candidate = group;;) {
-      std::shared_ptr<const zarrcore::NodeMetadata> holder;
-      const std::string path = zarrcore::join_path(candidate, name);
-      const auto* metadata = array_metadata(path, holder);
-      if (metadata != nullptr && metadata->shape == zarrcore::Shape{size}) {
-        group = candidate;
-        variable = path;
-        break;
-      }
-      if (candidate.empty()) break;
-      candidate = zarrcore::parent_path(candidate);
+    for (std::string group = own_group;; group = zarrcore::parent_path(group)) {
+      if (has_variable(group, name, size)) return dimension_of_group(group, name, size);
+      if (group.empty()) break;
     }
   }
+  return dimension_of_group(own_group, name, size);
+}
+
+std::shared_ptr<Dimension> Session::dimension_of_group(const std::string& group,
+                                                       const std::string& name,
+                                                       std::uint64_t size) {
   return find_or_make(mutex_, dimensions_, std::tuple(group, name, size), [&] {
+    const std::string variable =
+        has_variable(group, name, size) ? zarrcore::join_path(group, name) : std::string();
     const AxisRole role =
-        find_axis_role(name, variable.empty() ? zarrcore::Json::object() : attributes(variable));
+        find_axis_role(name, variable.empty() ? zarrcore::Json::object() : *attributes(variable));
     return std::make_shared<Dimension>(shared_from_this(), '/' + group, name, role, size, variable);
   });
 }
 
-zarrcore::Json Session::attributes(const std::string& node_path) const {
+bool Session::has_variable(const std::string& group, const std::string& name,
+                           std::uint64_t size) const {
+  if (root_is_array() || !zarrcore::is_valid_segment(name)) return false;
+  std::shared_ptr<const zarrcore::NodeMetadata> holder;
+  const auto* metadata = array_metadata(zarrcore::join_path(group, name), holder);
+  return metadata != nullptr && metadata->shape == zarrcore::Shape{size};
+}
+
+std::optional<PyramidLevel> Session::find_pyramid(const std::string& array_path) const {
+  if (root_is_array()) return std::nullopt;
+  for (std::string group(zarrcore::parent_path(array_path));;
+       group = zarrcore::parent_path(group)) {
+    if (auto multiscales = parse_multiscales(*attributes(group))) {
+      std::optional<PyramidLevel> found;
+      std::size_t longest = 0;
+      for (std::size_t i = 0; i < multiscales->levels.size(); ++i) {
+        const std::string asset = zarrcore::join_path(group, multiscales->levels[i].asset);
+        const std::string start = asset.empty() ? asset : asset + '/';
+        if (array_path != asset && !array_path.starts_with(start)) continue;
+        // Of assets inside each other the inner one is meant.
+        if (found && asset.size() <= longest) continue;
+        longest = asset.size();
+        found = PyramidLevel{
+            group, {}, i, array_path.substr(std::min(start.size(), array_path.size()))};
+      }
+      if (found) {
+        found->multiscales = std::move(*multiscales);
+        return found;
+      }
+    }
+    if (group.empty()) return std::nullopt;
+  }
+}
+
+std::string Session::path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
+                                   std::size_t level) const {
+  // Where one level is an array and another a group, the group holds it under the array's name.
+  const std::string suffix =
+      pyramid.suffix.empty() ? std::string(zarrcore::last_segment(array_path)) : pyramid.suffix;
+  const std::string asset =
+      zarrcore::join_path(pyramid.group, pyramid.multiscales.levels[level].asset);
+  for (std::string path : {asset, zarrcore::join_path(asset, suffix)}) {
+    std::shared_ptr<const zarrcore::NodeMetadata> holder;
+    if (array_metadata(path, holder) != nullptr) return path;
+  }
+  return {};
+}
+
+std::vector<std::string> Session::overview_paths(const std::string& array_path) const {
+  std::vector<std::string> paths;
+  const auto pyramid = find_pyramid(array_path);
+  if (!pyramid) return paths;
+  for (std::size_t i = pyramid->level + 1; i < pyramid->multiscales.levels.size(); ++i) {
+    std::string path = path_at_level(*pyramid, array_path, i);
+    if (!path.empty()) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+std::string Session::finest_level_path(const std::string& array_path) const {
+  const auto pyramid = find_pyramid(array_path);
+  return pyramid && pyramid->level > 0 ? path_at_level(*pyramid, array_path, 0) : std::string();
+}
+
+std::shared_ptr<const zarrcore::Json> Session::attributes(const std::string& node_path) const {
+  static const auto none = std::make_shared<const zarrcore::Json>(zarrcore::Json::object());
   const auto metadata = hierarchy_->node(node_path);
-  if (!metadata) return zarrcore::Json::object();
-  return std::visit([](const auto& node) { return node.attributes; }, *metadata);
+  if (!metadata) return none;
+  return {metadata, std::visit([](const auto& node) { return &node.attributes; }, *metadata)};
 }
 
 const zarrcore::ArrayMetadata* Session::array_metadata(

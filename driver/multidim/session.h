@@ -3,13 +3,18 @@
 // and dimensions hold the session, which holds none of them: they may outlive the dataset.
 #pragma once
 
+#include <gdal_pam.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "driver/conventions/multiscales.h"
 #include "driver/gdal_compat.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
@@ -19,8 +24,19 @@ class Group;
 class Array;
 class Dimension;
 
+// An array as a level of a pyramid.
+struct PyramidLevel {
+  std::string group;  // node path of the group that describes the pyramid
+  Multiscales multiscales;
+  std::size_t level = 0;  // of multiscales.levels
+  std::string suffix;     // path of the array below the level's asset; empty when it is the asset
+
+  const zarrcore::Json& entry() const { return multiscales.levels[level].entry; }
+};
+
 struct SessionOptions {
   bool use_consolidated = true;
+  bool list_chunks = false;  // see zarrcore/store/listed_store.h
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -40,18 +56,34 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string full_name(const std::string& node_path) const;
   std::string node_path(const std::string& full_name) const;
 
+  // What is kept beside the store because it has no place in it (statistics).
+  const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
+
   std::shared_ptr<Group> root_group();
   // These throw zarrcore::Error when the node cannot be used.
   std::shared_ptr<Group> group(const std::string& node_path);
   std::shared_ptr<Array> array(const std::string& node_path);
 
-  // The dimension `name` of `size` elements as the array at `array_path` sees it: that of the
-  // nearest group, from the array's own upwards, which holds a variable for it.
-  std::shared_ptr<Dimension> dimension(const std::string& array_path, const std::string& name,
-                                       std::uint64_t size);
+  // The dimension `axis` of the array at `array_path`, or null when it has no name. It belongs to
+  // the group that the array says (NCZarr), else to the nearest, from the array's own upwards, that
+  // holds a variable for it.
+  std::shared_ptr<Dimension> dimension(const std::string& array_path,
+                                       const zarrcore::ArrayMetadata& array, std::size_t axis);
+  // The dimension `name` of the group at `group`.
+  std::shared_ptr<Dimension> dimension_of_group(const std::string& group, const std::string& name,
+                                                std::uint64_t size);
+
+  // The pyramid of which the array at `array_path` is a level, if there is one.
+  std::optional<PyramidLevel> find_pyramid(const std::string& array_path) const;
+  // The node paths of the arrays at the coarser levels, as far as they are there.
+  std::vector<std::string> overview_paths(const std::string& array_path) const;
+
+  // The node path of the array at the finest level, when the one at `array_path` is coarser and
+  // that one is there; else empty.
+  std::string finest_level_path(const std::string& array_path) const;
 
   // Attributes of a node: an empty object when there is no such node.
-  zarrcore::Json attributes(const std::string& node_path) const;
+  std::shared_ptr<const zarrcore::Json> attributes(const std::string& node_path) const;
   // Metadata of an array, or null when there is no such array or it cannot be read.
   const zarrcore::ArrayMetadata* array_metadata(
       const std::string& node_path, std::shared_ptr<const zarrcore::NodeMetadata>& holder) const;
@@ -59,10 +91,17 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   Session() = default;
 
+  // The array at another level of a pyramid; empty when there is none.
+  std::string path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
+                            std::size_t level) const;
+  // Whether the group holds an array `name` of one dimension of `size`: its indexing variable.
+  bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
+
   std::string path_;
   std::string root_array_name_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
+  std::shared_ptr<GDALPamMultiDim> pam_;
 
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Group>> groups_;

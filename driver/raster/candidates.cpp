@@ -61,7 +61,8 @@ std::vector<Candidate> find_candidates(Session& session, bool list_all) {
   if (list_all) return found;
   std::vector<Candidate> rasters;
   std::copy_if(found.begin(), found.end(), std::back_inserter(rasters), [&](const Candidate& c) {
-    return c.shape.size() >= 2 && !helpers.contains(c.node_path);
+    return c.shape.size() >= 2 && !helpers.contains(c.node_path) &&
+           session.finest_level_path(c.node_path).empty();
   });
   return rasters.empty() ? found : rasters;
 }

@@ -17,8 +17,9 @@ struct Candidate {
 };
 
 // The arrays of two or more dimensions, without those that only describe others (coordinates,
-// bounds, grid mappings). When there are none: those of fewer dimensions. With `list_all`: all that
-// a raster can show. Arrays that cannot be used are passed over with a warning.
+// bounds, grid mappings, coarser levels of pyramids). When there are none: those of fewer
+// dimensions. With `list_all`: all that a raster can show. Arrays that cannot be used are passed
+// over with a warning.
 std::vector<Candidate> find_candidates(Session& session, bool list_all);
 
 }  // namespace gdal_zarr

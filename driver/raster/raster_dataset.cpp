@@ -3,81 +3,166 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <set>
 #include <tuple>
 
+#include "driver/conventions/axis.h"
+#include "driver/conventions/cf_time.h"
 #include "driver/conventions/crs.h"
+#include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/attribute.h"
+#include "driver/raster/georeferencing.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
-
-// Coordinates of more cells than that are not read to find their spacing.
-constexpr std::uint64_t kMaxCoordinates = 50'000'000;
-
-std::vector<double> read_coordinates(const GDALDimension& dimension) {
-  const auto variable = dimension.GetIndexingVariable();
-  if (!variable || dimension.GetSize() > kMaxCoordinates ||
-      variable->GetDataType().GetClass() != GEDTC_NUMERIC) {
-    return {};
-  }
-  std::vector<double> values(dimension.GetSize());
-  const GUInt64 start = 0;
-  const std::size_t count = values.size();
-  if (!variable->Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
-                      values.data())) {
-    return {};
-  }
-  const double scale = variable->GetScale();
-  const double offset = variable->GetOffset();
-  for (double& value : values) value = value * scale + offset;
-  return values;
-}
 
 bool is_evenly_stepped(int length, int buffer_length) {
   return buffer_length > 0 && length % buffer_length == 0;
 }
 
+struct DimensionValue {
+  std::string text;
+  std::string time;  // ISO 8601, of CF times
+};
+
+DimensionValue read_dimension_value(const GDALMDArray& variable, std::uint64_t index) {
+  DimensionValue value;
+  const auto text_type = GDALExtendedDataType::CreateString();
+  const GUInt64 start = index;
+  const std::size_t count = 1;
+  char* text = nullptr;
+  if (variable.GetDataType().CanConvertTo(text_type) &&
+      variable.Read(&start, &count, nullptr, nullptr, text_type, &text)) {
+    if (text != nullptr) value.text = text;
+    CPLFree(text);
+  }
+  double number = 0;
+  if (is_time_unit(variable.GetUnit()) && variable.GetDataType().GetClass() == GEDTC_NUMERIC &&
+      variable.Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
+                    &number)) {
+    const auto attribute = variable.GetAttribute("calendar");
+    const char* calendar = attribute ? attribute->ReadAsString() : nullptr;
+    number = number * variable.GetScale() + variable.GetOffset();
+    value.time = iso_time(number, variable.GetUnit(), calendar != nullptr ? calendar : "")
+                     .value_or(std::string());
+  }
+  return value;
+}
+
 }  // namespace
 
 RasterDataset::RasterDataset(RasterView view, const std::string& name,
-                             const std::string& subdataset)
-    : view_(std::move(view)) {
+                             const std::string& subdataset, double metadata_seconds)
+    : view_(std::move(view)), metadata_seconds_(metadata_seconds) {
+  make_bands();
+  crs_ = view_.array().crs();
+  if (crs_) set_axis_mapping(*crs_, 1, 2);
+  geotransform_ = find_geotransform(view_);
+  CPLStringList geolocation = find_geolocation(view_, crs_.get());
+  if (!geolocation.empty()) GDALDataset::SetMetadata(geolocation.List(), "GEOLOCATION");
+  set_metadata();
+
+  SetDescription(name.c_str());
+  const std::string& path = view_.array().session()->path();
+  SetPhysicalFilename(path.c_str());
+  if (!subdataset.empty()) SetSubdatasetName(subdataset.c_str());
+  TryLoadXML();
+  // Overviews in a file of their own, beside the store.
+  if (subdataset.empty() && VSIIsLocal(path.c_str())) oOvManager.Initialize(this, path.c_str());
+}
+
+RasterDataset::RasterDataset(RasterView view, const RasterDataset& fine)
+    : view_(std::move(view)), crs_(fine.crs_), overviews_(std::in_place) {
+  make_bands();
+  if (fine.geotransform_) {
+    geotransform_ = coarser_geotransform(*fine.geotransform_, fine.nRasterXSize, fine.nRasterYSize,
+                                         nRasterXSize, nRasterYSize);
+  }
+  // Nothing of an overview is kept beside the store.
+  nPamFlags |= GPF_DISABLED;
+}
+
+void RasterDataset::make_bands() {
   nRasterXSize = view_.width();
   nRasterYSize = view_.height();
   eAccess = GA_ReadOnly;
   for (int band = 1; band <= view_.band_count(); ++band) SetBand(band, new RasterBand(this, band));
-
-  crs_ = view_.array().crs();
-  if (crs_) set_axis_mapping(*crs_, 1, 2);
-  find_geotransform();
-  set_metadata();
-
-  SetDescription(name.c_str());
-  SetPhysicalFilename(view_.array().session()->path().c_str());
-  if (!subdataset.empty()) SetSubdatasetName(subdataset.c_str());
-  TryLoadXML();
 }
 
-void RasterDataset::find_geotransform() {
-  const Array& array = view_.array();
-  if (!view_.x_axis() || !view_.y_axis()) return;
-  const std::string grid_mapping = grid_mapping_variable(array.core().metadata().attributes);
-  if (!grid_mapping.empty()) geotransform_ = parse_geotransform(array.find_variable(grid_mapping));
-  if (geotransform_) return;
-  const auto& dimensions = array.GetDimensions();
-  const auto x = find_regular_axis(read_coordinates(*dimensions[*view_.x_axis()]));
-  if (!x) return;
-  const auto y = find_regular_axis(read_coordinates(*dimensions[*view_.y_axis()]));
-  if (y) geotransform_ = make_geotransform(*x, *y);
-}
-
+// Attributes of the root, and before them those of the array.
 void RasterDataset::set_metadata() {
-  for (const auto& [name, value] : view_.array().shown_attributes().items()) {
-    // Not the one of GDALPamDataset: what the store says need not go to an .aux.xml file.
-    GDALDataset::SetMetadataItem(name.c_str(), attribute_text(value).c_str(), "");
-  }
+  const auto set = [this](const zarrcore::Json& attributes) {
+    for (const auto& [name, value] : attributes.items()) {
+      if (name == "COLOR_INTERPRETATION") continue;  // the bands say it
+      // Not the one of GDALPamDataset: what the store says need not go to an .aux.xml file.
+      GDALDataset::SetMetadataItem(name.c_str(), attribute_text(value).c_str(), "");
+    }
+  };
+  const Session& session = *view_.array().session();
+  if (!session.root_is_array()) set(shown_attributes(*session.attributes("")));
+  set(view_.array().shown_attributes());
+}
+
+char** RasterDataset::GetFileList() {
+  return guarded<char**>(nullptr, [this] {
+    const Session& session = *view_.array().session();
+    // The folders of the array and of its coordinates, and the groups around the array.
+    std::set<std::string> nodes{""};
+    for (std::string path = view_.array().node_path(); !path.empty();
+         path = zarrcore::parent_path(path)) {
+      nodes.insert(path);
+    }
+    for (const auto& dimension : view_.array().GetDimensions()) {
+      if (const auto variable = dimension->GetIndexingVariable()) {
+        nodes.insert(session.node_path(variable->GetFullName()));
+      }
+    }
+    CPLStringList files(GDALPamDataset::GetFileList());
+    for (const std::string& key : session.hierarchy().documents_read()) {
+      if (nodes.contains(std::string(zarrcore::parent_path(key)))) {
+        files.AddString((session.path() + '/' + key).c_str());
+      }
+    }
+    return files.StealList();
+  });
+}
+
+const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::overviews() {
+  if (overviews_) return *overviews_;
+  overviews_.emplace();
+  guarded(false, [this] {
+    for (const auto& array : view_.array().overviews()) {
+      if (array->GetDimensions().size() != view_.array().GetDimensions().size()) continue;
+      RasterView coarse = view_.of(array);
+      const bool is_coarser = coarse.width() <= nRasterXSize && coarse.height() <= nRasterYSize &&
+                              (coarse.width() < nRasterXSize || coarse.height() < nRasterYSize);
+      if (!is_coarser || coarse.band_count() != nBands) {
+        CPLError(CE_Warning, CPLE_AppDefined, "Zarr: array %s is no overview of %s",
+                 array->GetFullName().c_str(), view_.array().GetFullName().c_str());
+        continue;
+      }
+      overviews_->push_back(
+          std::unique_ptr<RasterDataset>(new RasterDataset(std::move(coarse), *this)));
+    }
+    return true;
+  });
+  std::stable_sort(overviews_->begin(), overviews_->end(),
+                   [](const auto& a, const auto& b) { return a->nRasterXSize > b->nRasterXSize; });
+  return *overviews_;
+}
+
+RasterDataset* RasterDataset::best_overview(int& x, int& y, int& columns, int& rows,
+                                            int buffer_columns, int buffer_rows,
+                                            GDALRasterIOExtraArg* extra) {
+  const bool is_decimated = buffer_columns < columns || buffer_rows < rows;
+  if (!is_decimated || overviews().empty()) return nullptr;
+  const int level = GDALBandGetBestOverviewLevel2(GetRasterBand(1), x, y, columns, rows,
+                                                  buffer_columns, buffer_rows, extra);
+  return level < 0 ? nullptr : (*overviews_)[static_cast<std::size_t>(level)].get();
 }
 
 const OGRSpatialReference* RasterDataset::GetSpatialRef() const {
@@ -132,6 +217,13 @@ CPLErr RasterDataset::IRasterIO(GDALRWFlag flag, int x, int y, int columns, int 
                                 GSpacing line_space, GSpacing band_space,
                                 GDALRasterIOExtraArg* extra) {
   if (flag == GF_Read) {
+    GDALRasterIOExtraArg overview_extra = *extra;
+    if (RasterDataset* overview =
+            best_overview(x, y, columns, rows, buffer_columns, buffer_rows, &overview_extra)) {
+      return overview->IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
+                                 type, band_count, band_map, pixel_space, line_space, band_space,
+                                 &overview_extra);
+    }
     std::vector<int> bands(band_map, band_map + band_count);
     for (int& band : bands) --band;
     if (const auto result =
@@ -223,6 +315,18 @@ GDALColorInterp RasterBand::GetColorInterpretation() {
   return GDALGetColorInterpretationByName(value->get_ref<const std::string&>().c_str());
 }
 
+int RasterBand::GetOverviewCount() {
+  const auto count = static_cast<int>(dataset().overviews().size());
+  return count > 0 ? count : GDALPamRasterBand::GetOverviewCount();
+}
+
+GDALRasterBand* RasterBand::GetOverview(int index) {
+  const auto& overviews = dataset().overviews();
+  if (overviews.empty()) return GDALPamRasterBand::GetOverview(index);
+  if (index < 0 || index >= static_cast<int>(overviews.size())) return nullptr;
+  return overviews[static_cast<std::size_t>(index)]->GetRasterBand(nBand);
+}
+
 void RasterBand::make_dimension_metadata() {
   if (has_dimension_metadata_) return;
   has_dimension_metadata_ = true;
@@ -235,16 +339,13 @@ void RasterBand::make_dimension_metadata() {
     };
     set("_INDEX", std::to_string(indexes[i]));
     const auto variable = dimension.GetIndexingVariable();
-    if (!variable) continue;
-    const GUInt64 start = indexes[i];
-    const std::size_t count = 1;
-    char* text = nullptr;
-    if (variable->GetDataType().CanConvertTo(GDALExtendedDataType::CreateString()) &&
-        variable->Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::CreateString(),
-                       &text)) {
-      if (text != nullptr) set("_VALUE", text);
-      CPLFree(text);
-    }
+    if (!variable || dataset().metadata_seconds_ <= 0) continue;
+    const auto start = std::chrono::steady_clock::now();
+    const DimensionValue value = read_dimension_value(*variable, indexes[i]);
+    dataset().metadata_seconds_ -=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!value.text.empty()) set("_VALUE", value.text);
+    if (!value.time.empty()) set("_DATETIME", value.time);
     if (!variable->GetUnit().empty()) set("_UNIT", variable->GetUnit());
   }
 }
@@ -283,10 +384,17 @@ CPLErr RasterBand::IRasterIO(GDALRWFlag flag, int x, int y, int columns, int row
                              GSpacing pixel_space, GSpacing line_space,
                              GDALRasterIOExtraArg* extra) {
   if (flag == GF_Read) {
+    GDALRasterIOExtraArg overview_extra = *extra;
+    if (RasterDataset* overview = dataset().best_overview(x, y, columns, rows, buffer_columns,
+                                                          buffer_rows, &overview_extra)) {
+      return overview->GetRasterBand(nBand)->RasterIO(flag, x, y, columns, rows, buffer,
+                                                      buffer_columns, buffer_rows, type,
+                                                      pixel_space, line_space, &overview_extra);
+    }
     const int band = nBand - 1;
-    if (const auto result = static_cast<RasterDataset*>(poDS)->read_directly(
-            x, y, columns, rows, buffer, buffer_columns, buffer_rows, type, {&band, 1}, pixel_space,
-            line_space, 0, extra)) {
+    if (const auto result =
+            dataset().read_directly(x, y, columns, rows, buffer, buffer_columns, buffer_rows, type,
+                                    {&band, 1}, pixel_space, line_space, 0, extra)) {
       return *result;
     }
   }

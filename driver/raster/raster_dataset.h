@@ -3,6 +3,7 @@
 
 #include <gdal_pam.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,11 @@ namespace gdal_zarr {
 
 class RasterDataset final : public GDALPamDataset {
  public:
-  // `name` is what was opened; `subdataset` the array in it when it is one of several.
-  RasterDataset(RasterView view, const std::string& name, const std::string& subdataset);
+  // `name` is what was opened; `subdataset` the array in it when it is one of several. Values of
+  // dimensions are put into the metadata of bands for at most `metadata_seconds`.
+  RasterDataset(RasterView view, const std::string& name, const std::string& subdataset,
+                double metadata_seconds = kDefaultMetadataSeconds);
+  static constexpr double kDefaultMetadataSeconds = 5;
 
   const RasterView& view() const { return view_; }
 
@@ -25,6 +29,16 @@ class RasterDataset final : public GDALPamDataset {
 #else
   CPLErr GetGeoTransform(double* transform) override;
 #endif
+
+  // What the store says of the raster stands in these documents; the chunks are not listed.
+  char** GetFileList() override;
+
+  // The coarser levels of the pyramid whose finest one this is, the finer first.
+  const std::vector<std::unique_ptr<RasterDataset>>& overviews();
+  // The overview from which a request for fewer pixels than there are is best answered; the window
+  // is then changed to one of the overview. Null when there is none.
+  RasterDataset* best_overview(int& x, int& y, int& columns, int& rows, int buffer_columns,
+                               int buffer_rows, GDALRasterIOExtraArg* extra);
 
   // Reads without going through the block cache, if the request needs no resampling but steps.
   // Nothing when it does.
@@ -41,12 +55,18 @@ class RasterDataset final : public GDALPamDataset {
                    GDALRasterIOExtraArg* extra) override;
 
  private:
-  void find_geotransform();
+  friend class RasterBand;
+
+  // An overview of `fine`.
+  RasterDataset(RasterView view, const RasterDataset& fine);
+  void make_bands();
   void set_metadata();
 
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
   std::optional<GeoTransform> geotransform_;
+  std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
+  double metadata_seconds_ = kDefaultMetadataSeconds;  // what is left of it
 };
 
 class RasterBand final : public GDALPamRasterBand {
@@ -60,6 +80,8 @@ class RasterBand final : public GDALPamRasterBand {
   double GetScale(int* success) override;
   const char* GetUnitType() override;
   GDALColorInterp GetColorInterpretation() override;
+  int GetOverviewCount() override;
+  GDALRasterBand* GetOverview(int index) override;
   MetadataList GetMetadata(const char* domain) override;
   const char* GetMetadataItem(const char* name, const char* domain) override;
 
@@ -71,8 +93,9 @@ class RasterBand final : public GDALPamRasterBand {
 
  private:
   const RasterView& view() const;
-  // DIM_name_INDEX, DIM_name_VALUE and DIM_name_UNIT of the dimensions that make the bands. Made
-  // when first asked for: the values have to be read.
+  RasterDataset& dataset() const { return *static_cast<RasterDataset*>(poDS); }
+  // Of the dimensions that make the bands DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, of
+  // times, DIM_name_DATETIME (ISO 8601). Made when first asked for: the values have to be read.
   void make_dimension_metadata();
   // Whether the array's nodata value, of a type for which it is exact, is in `value`.
   template <typename Number>

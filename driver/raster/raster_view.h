@@ -37,6 +37,11 @@ class RasterView {
   RasterView(std::shared_ptr<const Array> array, std::optional<std::size_t> x,
              std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice);
 
+  // The same view of another array of the same dimensions.
+  RasterView of(std::shared_ptr<const Array> array) const {
+    return {std::move(array), x_, y_, slice_};
+  }
+
   const Array& array() const { return *array_; }
   std::optional<std::size_t> x_axis() const { return x_; }
   std::optional<std::size_t> y_axis() const { return y_; }

@@ -45,7 +45,12 @@ std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
   return with_context([&] { return key; },
                       [&]() -> std::optional<Json> {
                         const auto text = store_->get(key, kMaxDocumentBytes);
-                        return text ? std::optional(parse_json(text->text())) : std::nullopt;
+                        if (!text) return std::nullopt;
+                        {
+                          const std::lock_guard lock(mutex_);
+                          documents_read_.insert(key);
+                        }
+                        return parse_json(text->text());
                       });
 }
 
@@ -123,6 +128,11 @@ std::vector<Child> Hierarchy::children(std::string_view path) const {
     }
   }
   return children;
+}
+
+std::vector<std::string> Hierarchy::documents_read() const {
+  const std::lock_guard lock(mutex_);
+  return {documents_read_.begin(), documents_read_.end()};
 }
 
 std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Hierarchy {
   // The nodes directly below the group at `path`, sorted by name.
   std::vector<Child> children(std::string_view path) const;
 
+  // The keys of the metadata documents that have been read from the store so far, sorted.
+  std::vector<std::string> documents_read() const;
+
   // The array at `path`. Throws Error when there is none or it cannot be used.
   std::shared_ptr<const Array> open_array(std::string_view path,
                                           std::shared_ptr<Context> context) const;
@@ -62,6 +66,7 @@ class Hierarchy {
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
   mutable std::map<std::string, std::optional<Json>> root_documents_;
+  mutable std::set<std::string> documents_read_;
 };
 
 }  // namespace zarrcore

@@ -36,12 +36,15 @@ struct ArrayMetadata {
   Json attributes = Json::object();
   // One per dimension; unnamed ones are empty.
   std::vector<std::optional<std::string>> dimension_names;
+  // Members of the document that its format ignores (v1, v2); other programs may know them.
+  Json unknown_members = Json::object();
   // Where the chunk keys stand below the store's root.
   std::string chunk_prefix;
 };
 
 struct GroupMetadata {
   Json attributes = Json::object();
+  Json unknown_members = Json::object();  // as above
 };
 
 using NodeMetadata = std::variant<ArrayMetadata, GroupMetadata>;

@@ -1,5 +1,7 @@
 #include "zarrcore/metadata/members.h"
 
+#include <algorithm>
+
 #include "zarrcore/base/error.h"
 
 namespace zarrcore {
@@ -19,6 +21,14 @@ Json object_member(const Json& document, std::string_view key) {
   if (member->is_object()) return *member;
   throw Error("\"" + std::string(key) + "\" is " + std::string(describe_kind(*member)) +
               " where an object is expected");
+}
+
+Json other_members(const Json& document, std::span<const std::string_view> known) {
+  Json others = Json::object();
+  for (const auto& [key, value] : document.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) others[key] = value;
+  }
+  return others;
 }
 
 void check_zarr_format(const Json& document, int version) {

@@ -1,6 +1,7 @@
 // Reading the members of a metadata document with messages that say what is wrong.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "zarrcore/base/json.h"
@@ -12,6 +13,9 @@ const Json& required_member(const Json& document, std::string_view key);
 
 // The member `key`, which must be an object; an empty one when it is absent or null.
 Json object_member(const Json& document, std::string_view key);
+
+// The members of `document` but those named in `known`.
+Json other_members(const Json& document, std::span<const std::string_view> known);
 
 // Throws Error unless the member `zarr_format` is the integer `version`.
 void check_zarr_format(const Json& document, int version);

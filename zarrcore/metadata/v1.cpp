@@ -1,5 +1,7 @@
 #include "zarrcore/metadata/v1.h"
 
+#include <array>
+
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
@@ -80,6 +82,10 @@ ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
   array.fill_value = parse_optional_fill_value(document, array.data_type);
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
   if (!attributes.is_object()) throw Error("\"attrs\" is not an object");
+  static constexpr std::array<std::string_view, 8> kMembers{
+      "zarr_format",      "shape",      "chunks", "dtype", "compression",
+      "compression_opts", "fill_value", "order"};
+  array.unknown_members = other_members(document, kMembers);
   array.attributes = attributes;
   array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
   return array;

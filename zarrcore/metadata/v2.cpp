@@ -1,5 +1,7 @@
 #include "zarrcore/metadata/v2.h"
 
+#include <array>
+
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/members.h"
@@ -40,7 +42,8 @@ class V2Format final : public Format {
     if (const std::string key = join_path(path, kGroupDocument);
         const auto document = documents.document(key)) {
       with_context([&] { return key; }, [&] { check_zarr_format(*document, 2); });
-      return GroupMetadata{read_attributes(documents, path)};
+      static constexpr std::array<std::string_view, 1> kMembers{"zarr_format"};
+      return GroupMetadata{read_attributes(documents, path), other_members(*document, kMembers)};
     }
     return std::nullopt;
   }
@@ -98,6 +101,11 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
                               parse_separator(document, "dimension_separator", '.')};
   array.attributes = attributes;
   array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
+  static constexpr std::array<std::string_view, 9> kMembers{
+      "zarr_format", "shape",      "chunks",
+      "dtype",       "compressor", "fill_value",
+      "filters",     "order",      "dimension_separator"};
+  array.unknown_members = other_members(document, kMembers);
   array.chunk_prefix = path;
   return array;
 }

@@ -1,0 +1,64 @@
+#include "driver/conventions/multiscales.h"
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::find_member;
+using zarrcore::Json;
+
+// A path relative to the group; nothing when it leads out of it.
+std::optional<std::string> relative_path(const Json* value) {
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  std::string path = value->get<std::string>();
+  if (path == "." || path == "./") return std::string();
+  if (path.starts_with("./")) path.erase(0, 2);
+  try {
+    return zarrcore::normalize_path(path);
+  } catch (const zarrcore::Error&) {
+    return std::nullopt;
+  }
+}
+
+void add_levels(const Json* list, const char* path_key, Multiscales& multiscales) {
+  if (list == nullptr || !list->is_array()) return;
+  for (const Json& entry : *list) {
+    if (auto path = relative_path(find_member(entry, path_key))) {
+      multiscales.levels.push_back({std::move(*path), entry});
+    }
+  }
+}
+
+// Objects `{"name": "y", "type": "space"}`, in versions before 0.4 names.
+void add_axes(const Json* axes, Multiscales& multiscales) {
+  if (axes == nullptr || !axes->is_array()) return;
+  for (const Json& axis : *axes) {
+    const Json* name = axis.is_string() ? &axis : find_member(axis, "name");
+    if (name == nullptr || !name->is_string()) {
+      multiscales.axes.clear();
+      return;
+    }
+    multiscales.axes.push_back(name->get<std::string>());
+  }
+}
+
+}  // namespace
+
+std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
+  Multiscales multiscales;
+  const Json* ome = find_member(group_attributes, "ome");
+  const Json* member = find_member(ome != nullptr ? *ome : group_attributes, "multiscales");
+  if (member == nullptr) return std::nullopt;
+  if (member->is_array() && !member->empty()) {  // OME-Zarr: the first is the default
+    add_levels(find_member(member->front(), "datasets"), "path", multiscales);
+    add_axes(find_member(member->front(), "axes"), multiscales);
+  } else {
+    add_levels(find_member(*member, "layout"), "asset", multiscales);
+  }
+  if (multiscales.levels.empty()) return std::nullopt;
+  return multiscales;
+}
+
+}  // namespace gdal_zarr

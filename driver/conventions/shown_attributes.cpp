@@ -1,0 +1,18 @@
+#include "driver/conventions/shown_attributes.h"
+
+#include "driver/conventions/nczarr.h"
+
+namespace gdal_zarr {
+
+zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
+  zarrcore::Json shown = zarrcore::Json::object();
+  for (const auto& [name, value] : attributes.items()) {
+    const bool is_told_otherwise = name == "_CRS" || name == "zarr_conventions" ||
+                                   name == "multiscales" || name.starts_with("proj:") ||
+                                   name.starts_with("spatial:");
+    if (!is_told_otherwise && !is_nczarr_attribute(name)) shown[name] = value;
+  }
+  return shown;
+}
+
+}  // namespace gdal_zarr

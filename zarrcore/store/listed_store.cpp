@@ -1,0 +1,74 @@
+#include "zarrcore/store/listed_store.h"
+
+#include <utility>
+
+#include "zarrcore/base/path.h"
+
+namespace zarrcore {
+
+ListedStore::ListedStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+
+bool ListedStore::is_present(std::string_view key) {
+  return know_folder(parent_path(key),
+                     [&](const Folder& folder) { return folder.keys.contains(last_segment(key)); });
+}
+
+// Folders are listed from the root down: one that is not in its parent need not be.
+bool ListedStore::know_folder(std::string_view prefix,
+                              const std::function<bool(const Folder&)>& ask) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = folders_.find(prefix); it != folders_.end()) return ask(it->second);
+  }
+  const bool is_there =
+      prefix.empty() || know_folder(parent_path(prefix), [&](const Folder& parent) {
+        return parent.prefixes.contains(last_segment(prefix));
+      });
+  Folder folder;
+  if (is_there) {
+    const DirectoryListing listing = store_->list(prefix);
+    folder.keys.insert(listing.keys.begin(), listing.keys.end());
+    folder.prefixes.insert(listing.prefixes.begin(), listing.prefixes.end());
+  }
+  const std::lock_guard lock(mutex_);
+  return ask(folders_.emplace(prefix, std::move(folder)).first->second);
+}
+
+std::optional<Buffer> ListedStore::get(std::string_view key, std::uint64_t max_size) {
+  return is_present(key) ? store_->get(key, max_size) : std::nullopt;
+}
+
+std::optional<std::vector<Buffer>> ListedStore::get_ranges(std::string_view key,
+                                                           std::span<const ByteRange> ranges) {
+  return is_present(key) ? store_->get_ranges(key, ranges) : std::nullopt;
+}
+
+// What is written is known to be there, and so are the folders that it made.
+void ListedStore::put(std::string_view key, ByteSpan value) {
+  store_->put(key, value);
+  const std::lock_guard lock(mutex_);
+  if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
+    it->second.keys.emplace(last_segment(key));
+  }
+  for (std::string_view prefix = parent_path(key); !prefix.empty(); prefix = parent_path(prefix)) {
+    if (const auto it = folders_.find(parent_path(prefix)); it != folders_.end()) {
+      it->second.prefixes.emplace(last_segment(prefix));
+    }
+  }
+}
+
+bool ListedStore::erase(std::string_view key) {
+  const bool was_there = store_->erase(key);
+  const std::lock_guard lock(mutex_);
+  if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
+    std::erase_if(it->second.keys,
+                  [&](const std::string& name) { return name == last_segment(key); });
+  }
+  return was_there;
+}
+
+DirectoryListing ListedStore::list(std::string_view prefix) {
+  return store_->list(prefix);
+}
+
+}  // namespace zarrcore

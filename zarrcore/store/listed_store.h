@@ -1,0 +1,44 @@
+// A store that lists each folder once and then knows which keys are absent without asking: worth it
+// where asking is slow and most chunks are absent. What others write into the store after a folder
+// has been listed stays unseen.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+class ListedStore final : public Store {
+ public:
+  explicit ListedStore(std::shared_ptr<Store> store);
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override;
+  void put(std::string_view key, ByteSpan value) override;
+  bool erase(std::string_view key) override;
+  DirectoryListing list(std::string_view prefix) override;
+  std::string description() const override { return store_->description(); }
+
+ private:
+  // What stands directly below a prefix.
+  struct Folder {
+    std::set<std::string, std::less<>> keys;
+    std::set<std::string, std::less<>> prefixes;
+  };
+
+  bool is_present(std::string_view key);
+  // Answers a question about a folder, which is listed if it has not been.
+  bool know_folder(std::string_view prefix, const std::function<bool(const Folder&)>& ask);
+
+  std::shared_ptr<Store> store_;
+  std::mutex mutex_;
+  std::map<std::string, Folder, std::less<>> folders_;  // those that have been listed
+};
+
+}  // namespace zarrcore
