@@ -500,6 +500,15 @@ def test_strings_v3(tmp_path, name, codecs):
     assert_words(open_array(tmp_path))
 
 
+@pytest.mark.parametrize("data", [np.array([b"a\0b"], "S4"), np.array(["a\0b"], "U4"),
+                                  np.array([0xD800], "u4").view("U1")], ids=["S", "U", "surrogate"])
+def test_strings_that_gdal_cannot_hold(tmp_path, data):
+    """They are errors: GDAL's strings end at the first zero byte, and are UTF-8."""
+    zarr.array(data, store=str(tmp_path), fill_value=None)
+    with pytest.raises(RuntimeError, match="an element holds"):
+        open_array(tmp_path).Read()
+
+
 def assert_words(array):
     assert array.GetDataType().GetClass() == gdal.GEDTC_STRING
     assert array.GetNoDataValueAsRaw() is None

@@ -140,8 +140,10 @@ class WideningConverter final : public ElementConverter {
 };
 
 void append_utf8(std::uint32_t code_point, std::string& text) {
-  // Anything that is not a Unicode scalar value becomes the replacement character.
-  if (code_point > 0x10ffff || (code_point >= 0xd800 && code_point < 0xe000)) code_point = 0xfffd;
+  if (code_point > 0x10ffff || (code_point >= 0xd800 && code_point < 0xe000)) {
+    throw zarrcore::Error("an element holds the number " + std::to_string(code_point) +
+                          " where a character is expected");
+  }
   if (code_point < 0x80) {
     text += static_cast<char>(code_point);
     return;
@@ -159,20 +161,20 @@ std::string string_value(const std::byte* element, const DataType& type) {
   if (type.is_variable()) {
     zarrcore::VariableElement variable;
     std::memcpy(&variable, element, sizeof(variable));
-    if (variable.text().find('\0') != std::string_view::npos) {
-      throw zarrcore::Error("an element holds a zero byte, which a string of GDAL cannot");
+    text = variable.text();
+  } else if (type.kind == TypeKind::fixed_bytes) {
+    text.assign(reinterpret_cast<const char*>(element), type.item_size);
+  } else {
+    for (std::uint64_t i = 0; i < type.item_size; i += 4) {
+      std::uint32_t code_point = 0;
+      std::memcpy(&code_point, element + i, sizeof(code_point));
+      append_utf8(code_point, text);
     }
-    return std::string(variable.text());
   }
-  if (type.kind == TypeKind::fixed_bytes) {
-    const auto* bytes = reinterpret_cast<const char*>(element);
-    return {bytes, strnlen(bytes, type.item_size)};
-  }
-  for (std::uint64_t i = 0; i < type.item_size; i += 4) {
-    std::uint32_t code_point = 0;
-    std::memcpy(&code_point, element + i, sizeof(code_point));
-    if (code_point == 0) break;
-    append_utf8(code_point, text);
+  // The zeros at the end of a fixed length are padding.
+  if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);
+  if (text.find('\0') != std::string::npos) {
+    throw zarrcore::Error("an element holds a zero byte, which a string of GDAL cannot");
   }
   return text;
 }

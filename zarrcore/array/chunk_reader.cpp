@@ -99,6 +99,11 @@ ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
     if (!shard.chain->shard_is_addressable()) {
       opened.part.bytes = decompress_shard(shard);
       if (!opened.part.bytes) return opened;
+      if (!shard.is_whole_value()) {
+        // Offsets count within this shard from here on: its place is part of what they mean.
+        opened.part.key = std::make_shared<const std::string>(
+            *shard.key + ", inner shard at offset " + std::to_string(shard.offset));
+      }
       opened.part.offset = 0;
       opened.part.length = opened.part.bytes->size();
       opened.framing = {};

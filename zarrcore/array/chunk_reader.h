@@ -27,6 +27,7 @@ struct AxisSlice {
 // What is wanted of one chunk, inner chunk or shard, and where it goes.
 struct ChunkPart {
   const CodecChain* chain = nullptr;
+  // The store's key; of a part inside a shard that had to be decompressed, a name for that shard.
   std::shared_ptr<const std::string> key;
   // Where the encoded chunk stands in the value of the key, or, inside a shard that had to be
   // decompressed as a whole, in those bytes.

@@ -3,50 +3,76 @@
 #include <cstring>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/dtype/convert.h"
+#include "zarrcore/codec/numpy_arithmetic.h"
 
 namespace zarrcore {
 namespace {
 
 class ArrayFilter final : public ArrayToArrayCodec {
  public:
-  ArrayFilter(std::unique_ptr<const Filter> filter, const ChunkSpec& spec)
+  ArrayFilter(std::unique_ptr<const Filter> filter, const ChunkSpec& spec, Endian input_endian)
       : filter_(std::move(filter)),
+        decoded_unit_(swapped_unit(spec.data_type, input_endian)),
+        encoded_unit_(swapped_unit(filter_->encoded_type(), filter_->encoded_endian())),
         encoded_spec_{filter_->encoded_shape(spec.shape), filter_->encoded_type(), {}} {
     // Like zarr-python, which casts the fill value and does not filter it.
     encoded_spec_.fill_value.resize(encoded_spec_.data_type.item_size);
-    if (const auto converter = make_numeric_converter(spec.data_type, encoded_spec_.data_type)) {
-      converter->convert(spec.fill_value.data(), 0, encoded_spec_.fill_value.data(), 0, 1);
-    } else if (spec.data_type == encoded_spec_.data_type) {
+    if (spec.data_type == encoded_spec_.data_type) {
       encoded_spec_.fill_value = spec.fill_value;
+    } else if (spec.data_type.is_numeric() && encoded_spec_.data_type.is_numeric()) {
+      make_numpy_cast(spec.data_type, encoded_spec_.data_type)
+          ->convert(spec.fill_value.data(), 0, encoded_spec_.fill_value.data(), 0, 1);
     }
   }
 
   const ChunkSpec& encoded_spec() const override { return encoded_spec_; }
 
   void encode(ByteSpan decoded, MutableByteSpan encoded) const override {
+    Buffer swapped;
+    if (decoded_unit_ > 1) {
+      swapped = Buffer::copy_of(decoded);
+      swap_bytes(swapped.span(), decoded_unit_);
+      decoded = swapped.span();
+    }
     const Buffer bytes = filter_->encode(decoded);
     if (bytes.size() != encoded.size()) {
       throw Error("a filter makes " + std::to_string(bytes.size()) + " bytes where " +
                   std::to_string(encoded.size()) + " are expected");
     }
     if (!bytes.empty()) std::memcpy(encoded.data(), bytes.data(), bytes.size());
+    if (encoded_unit_ > 1) swap_bytes(encoded, encoded_unit_);
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    Buffer swapped;
+    if (encoded_unit_ > 1) {
+      swapped = Buffer::copy_of(encoded);
+      swap_bytes(swapped.span(), encoded_unit_);
+      encoded = swapped.span();
+    }
     filter_->decode(encoded, decoded);
+    if (decoded_unit_ > 1) swap_bytes(decoded, decoded_unit_);
   }
 
  private:
+  // The bytes of the numbers that are to be swapped; 1 when the order is the host's.
+  static std::uint64_t swapped_unit(const DataType& type, Endian endian) {
+    const std::vector<ByteUnit> units = byte_units(type);
+    return endian == kHostEndian || units.empty() ? 1 : units.front().size;
+  }
+
   std::unique_ptr<const Filter> filter_;
+  std::uint64_t decoded_unit_;
+  std::uint64_t encoded_unit_;
   ChunkSpec encoded_spec_;
 };
 
 }  // namespace
 
 std::unique_ptr<const ArrayToArrayCodec> make_array_filter(std::unique_ptr<const Filter> filter,
-                                                           const ChunkSpec& spec) {
-  return std::make_unique<ArrayFilter>(std::move(filter), spec);
+                                                           const ChunkSpec& spec,
+                                                           Endian input_endian) {
+  return std::make_unique<ArrayFilter>(std::move(filter), spec, input_endian);
 }
 
 }  // namespace zarrcore

@@ -19,6 +19,7 @@
 
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/endian.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/dtype/data_type.h"
 
@@ -119,6 +120,8 @@ class Filter : public BytesToBytesCodec {
  public:
   // The type of what it encodes to, and, of chunks of `shape`, the shape.
   virtual DataType encoded_type() const = 0;
+  // The byte order of the elements that it encodes to.
+  virtual Endian encoded_endian() const { return kHostEndian; }
   virtual Shape encoded_shape(const Shape& shape) const { return shape; }
 };
 

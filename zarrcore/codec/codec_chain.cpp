@@ -69,7 +69,11 @@ void CodecChain::add(Codec codec) {
     }
     const ChunkSpec& input =
         array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
-    codec = make_array_filter(std::move(*filter), input);
+    const Endian endian = (*filter)->encoded_endian();
+    codec = make_array_filter(std::move(*filter), input, filter_endian_);
+    filter_endian_ = endian;
+  } else {
+    filter_endian_ = kHostEndian;
   }
   if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
     if (!array_to_bytes_) throw Error("it stands before the array has become bytes");

@@ -74,6 +74,7 @@ class CodecChain {
   std::vector<std::size_t> axis_order_;
   ChunkSpec stored_spec_;
   std::vector<std::unique_ptr<const ArrayToArrayCodec>> array_codecs_;  // but the folded ones
+  Endian filter_endian_ = kHostEndian;  // of what the last of them makes, if it is a filter
   std::unique_ptr<const ArrayToBytesCodec> array_to_bytes_;
   std::vector<std::unique_ptr<const BytesToBytesCodec>> bytes_codecs_;
   ChunkSpec bytes_spec_;  // what the bytes are made of, as far as the codecs have been added

@@ -86,7 +86,7 @@ NumpyType numpy_type_option(const Json& configuration, std::string_view key,
     if (fallback.type.bits == 0) return fallback;
     throw Error("NumPy has no data type " + type_name(fallback.type));
   }
-  const auto type = parse_numpy_type(*text);
+  const auto type = parse_numpy_name(*text);
   if (!type) {
     throw Error("\"" + std::string(key) + "\" is \"" + *text + "\", a data type that it cannot be");
   }

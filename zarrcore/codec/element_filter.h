@@ -18,6 +18,7 @@ class ElementFilter : public Filter {
   void decode(ByteSpan encoded, MutableByteSpan decoded) const final;
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const final;
   DataType encoded_type() const final { return encoded_.type; }
+  Endian encoded_endian() const final { return encoded_.endian; }
 
  protected:
   // `name` begins the errors.

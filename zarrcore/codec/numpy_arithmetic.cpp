@@ -55,11 +55,13 @@ DataType smallest_float(double number) {
 
 template <typename Integer>
 Integer truncate(double value) {
-  // Processors convert to one of these; wide unsigned integers take a subtraction more.
-  using Machine = std::conditional_t<sizeof(Integer) == 8, std::int64_t, std::int32_t>;
+  // Processors convert to one of these, of which the low bits are kept; uint64 takes a subtraction
+  // more.
+  constexpr bool kIsWide = sizeof(Integer) == 8 || std::is_same_v<Integer, std::uint32_t>;
+  using Machine = std::conditional_t<kIsWide, std::int64_t, std::int32_t>;
   using Limits = std::numeric_limits<Machine>;
   constexpr auto kLimit = static_cast<double>(std::uint64_t{1} << Limits::digits);
-  if constexpr (std::is_unsigned_v<Integer> && sizeof(Integer) == sizeof(Machine)) {
+  if constexpr (std::is_same_v<Integer, std::uint64_t>) {
     if (value >= kLimit) return value < 2 * kLimit ? static_cast<Integer>(value) : 0;
   }
   if (!(value > -kLimit - 1 && value < kLimit)) return static_cast<Integer>(Limits::min());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
+#include <string>
+#include <utility>
 
 namespace zarrcore {
 namespace {
@@ -90,6 +92,37 @@ std::optional<NumpyType> parse_numpy_type(std::string_view text) {
     return std::nullopt;
   }
   return result;
+}
+
+std::optional<NumpyType> parse_numpy_name(std::string_view text) {
+  // Integers of C as they are on 64-bit Unix.
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"?", "b1"},         {"bool_", "b1"},    {"b", "i1"},         {"byte", "i1"},
+      {"B", "u1"},         {"ubyte", "u1"},    {"h", "i2"},         {"short", "i2"},
+      {"H", "u2"},         {"ushort", "u2"},   {"i", "i4"},         {"intc", "i4"},
+      {"I", "u4"},         {"uintc", "u4"},    {"l", "i8"},         {"q", "i8"},
+      {"int", "i8"},       {"int_", "i8"},     {"long", "i8"},      {"longlong", "i8"},
+      {"L", "u8"},         {"Q", "u8"},        {"uint", "u8"},      {"ulong", "u8"},
+      {"ulonglong", "u8"}, {"e", "f2"},        {"half", "f2"},      {"f", "f4"},
+      {"single", "f4"},    {"d", "f8"},        {"double", "f8"},    {"float", "f8"},
+      {"float_", "f8"},    {"F", "c8"},        {"csingle", "c8"},   {"D", "c16"},
+      {"cdouble", "c16"},  {"complex", "c16"}, {"complex_", "c16"},
+  };
+  std::string_view order;
+  if (!text.empty() && std::string_view("<>=").find(text[0]) != std::string_view::npos) {
+    order = text.substr(0, 1);
+    text.remove_prefix(1);
+  }
+  std::string spelled(text);
+  for (const auto& [name, code] : kNames) {
+    if (text == name) spelled = code;
+  }
+  for (const std::string_view time : {"datetime64", "timedelta64"}) {
+    if (text.starts_with(time)) {
+      spelled = (time[0] == 'd' ? "M8" : "m8") + std::string(text.substr(time.size()));
+    }
+  }
+  return parse_numpy_type(std::string(order) + spelled);
 }
 
 }  // namespace zarrcore

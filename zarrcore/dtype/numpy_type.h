@@ -18,4 +18,8 @@ struct NumpyType {
 // Nothing when `text` is not a type of fixed size that has a counterpart.
 std::optional<NumpyType> parse_numpy_type(std::string_view text);
 
+// The same for what numpy.dtype() also takes, as options of filters have it: "float", "i",
+// "datetime64[ns]".
+std::optional<NumpyType> parse_numpy_name(std::string_view text);
+
 }  // namespace zarrcore

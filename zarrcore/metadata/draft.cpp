@@ -163,7 +163,7 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
                               has_filters ? &filters : nullptr, parse_compressor(document)},
                              array.shape.size());
   array.data_type = dtype.type;
-  array.fill_value = parse_optional_fill_value(document, array.data_type);
+  array.fill_value = parse_optional_fill_value(document, dtype);
   array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
   array.chunk_prefix = join_path(kDataRoot, path);
   return array;

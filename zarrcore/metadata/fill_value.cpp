@@ -39,6 +39,16 @@ Bytes parse_bool(const Json& value, const DataType& type) {
   refuse(value, type);
 }
 
+// "12", and as the draft of 2020 allows, "0x0c" and "0b1100".
+std::optional<std::uint64_t> parse_digits(std::string_view text) {
+  const int base = text.starts_with("0x") ? 16 : text.starts_with("0b") ? 2 : 10;
+  if (base != 10) text.remove_prefix(2);
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
 // A whole number as a sign and a magnitude.
 struct Whole {
   bool negative;
@@ -62,9 +72,9 @@ std::optional<Whole> parse_whole(const Json& value) {
     std::string_view text = value.get_ref<const std::string&>();
     Whole whole{text.starts_with('-'), 0};
     if (whole.negative) text.remove_prefix(1);
-    const auto [stop, error] =
-        std::from_chars(text.data(), text.data() + text.size(), whole.magnitude);
-    if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+    const auto magnitude = parse_digits(text);
+    if (!magnitude) return std::nullopt;
+    whole.magnitude = *magnitude;
     return whole;
   }
   return std::nullopt;
@@ -94,18 +104,18 @@ Bytes float_bytes(double number, std::uint64_t size) {
 
 std::optional<Bytes> parse_float_text(std::string_view text, std::uint64_t size) {
   if (text == "NaN") return float_bytes(std::numeric_limits<double>::quiet_NaN(), size);
-  if (text == "Infinity") return float_bytes(std::numeric_limits<double>::infinity(), size);
+  if (text == "Infinity" || text == "+Infinity")
+    return float_bytes(std::numeric_limits<double>::infinity(), size);
   if (text == "-Infinity") return float_bytes(-std::numeric_limits<double>::infinity(), size);
-  const char* end = text.data() + text.size();
-  if (text.starts_with("0x")) {
+  if (text.starts_with("0x") || text.starts_with("0b")) {
     // The bits of the number, most significant digit first, at full width.
-    if (text.size() != 2 + 2 * size) return std::nullopt;
-    std::uint64_t bits = 0;
-    const auto [stop, error] = std::from_chars(text.data() + 2, end, bits, 16);
-    if (error != std::errc() || stop != end) return std::nullopt;
-    return integer_bytes(bits, size);
+    const std::uint64_t digits = text[1] == 'x' ? 2 * size : 8 * size;
+    const auto bits = parse_digits(text);
+    if (!bits || text.size() != 2 + digits) return std::nullopt;
+    return integer_bytes(*bits, size);
   }
   double number = 0;
+  const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || stop != end) return std::nullopt;
   return float_bytes(number, size);

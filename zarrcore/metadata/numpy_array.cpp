@@ -65,9 +65,10 @@ struct ObjectCodec {
   TypeKind kind;
   bool in_logical_order;  // whatever the memory order is
 };
-constexpr std::array<ObjectCodec, 4> kObjectCodecs{{
+constexpr std::array<ObjectCodec, 5> kObjectCodecs{{
     {"vlen-utf8", TypeKind::variable_string, false},
     {"vlen-bytes", TypeKind::variable_bytes, false},
+    {"categorize", TypeKind::variable_string, false},
     {"json2", TypeKind::variable_string, true},
     {"msgpack2", TypeKind::variable_string, true},
 }};
@@ -91,6 +92,11 @@ NumpyDtype parse_numpy_dtype(const Json& value) {
     NumpyDtype dtype;
     std::vector<Field> fields;
     for (const Json& field : value) fields.push_back(parse_field(field, dtype.orders));
+    // zarr-python's spelling of "V8" in the draft: [["", "|V8"]].
+    if (fields.size() == 1 && fields[0].name.empty() && fields[0].shape.empty()) {
+      dtype.type = fields[0].type;
+      return dtype;
+    }
     dtype.type = make_structure(std::move(fields));
     return dtype;
   }
@@ -137,16 +143,22 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
     const ObjectCodec& object_codec = find_object_codec(filters);
     dtype.type = {object_codec.kind, sizeof(VariableElement)};
     is_reversed = is_reversed && !object_codec.in_logical_order;
-  } else {
-    chain.push_back(make_bytes_codec(dtype));
   }
   if (is_reversed) {
     Json axes = Json::array();
     for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
     chain.insert(chain.begin(), {"transpose", {{"order", std::move(axes)}}});
   }
+  if (codecs.compressor) filters.push_back(*codecs.compressor);
+  // zfp takes the array itself; filters before it do, too, then.
+  const bool takes_array = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
+    return c.name == "numcodecs.zfpy";
+  });
+  if (!dtype.is_object && !takes_array) chain.push_back(make_bytes_codec(dtype));
+  if (takes_array && !dtype.orders.empty() && dtype.orders.front() != kHostEndian) {
+    throw Error("numcodecs.zfpy has no elements of this byte order");
+  }
   chain.insert(chain.end(), filters.begin(), filters.end());
-  if (codecs.compressor) chain.push_back(*codecs.compressor);
   return chain;
 }
 
@@ -163,10 +175,19 @@ std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, s
 }
 
 std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
-                                                                const DataType& type) {
+                                                                const NumpyDtype& dtype) {
   const Json* fill = find_member(document, "fill_value");
   if (fill == nullptr || fill->is_null()) return std::nullopt;
-  return parse_fill_value(*fill, type);
+  std::vector<std::byte> element = parse_fill_value(*fill, dtype.type);
+  if (dtype.type.kind == TypeKind::structure && fill->is_string()) {
+    const std::vector<ByteUnit> units = byte_units(dtype.type);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (dtype.orders[i] == kHostEndian) continue;
+      const auto unit = element.begin() + static_cast<std::ptrdiff_t>(units[i].offset);
+      std::reverse(unit, unit + static_cast<std::ptrdiff_t>(units[i].size));
+    }
+  }
+  return element;
 }
 
 char parse_separator(const Json& object, std::string_view key, char fallback) {

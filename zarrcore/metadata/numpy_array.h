@@ -45,9 +45,10 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
 // dimension.
 std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, std::size_t rank);
 
-// The fill value, which these formats leave undefined with null or by not stating it.
+// The fill value, which these formats leave undefined with null or by not stating it. That of a
+// structure is base64 of its bytes, in the byte orders of the dtype.
 std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
-                                                                const DataType& type);
+                                                                const NumpyDtype& dtype);
 
 // The chunk key separator that the member `key` states; `fallback` when it is null or not there.
 char parse_separator(const Json& object, std::string_view key, char fallback);

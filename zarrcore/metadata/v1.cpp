@@ -79,7 +79,7 @@ ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
       dtype, {parse_is_reversed(document, "order"), nullptr, parse_compression(document)},
       array.shape.size());
   array.data_type = dtype.type;
-  array.fill_value = parse_optional_fill_value(document, array.data_type);
+  array.fill_value = parse_optional_fill_value(document, dtype);
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
   if (!attributes.is_object()) throw Error("\"attrs\" is not an object");
   static constexpr std::array<std::string_view, 8> kMembers{

@@ -96,7 +96,7 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
   }
   array.codecs = make_codecs(dtype, codecs, array.shape.size());
   array.data_type = dtype.type;
-  array.fill_value = parse_optional_fill_value(document, array.data_type);
+  array.fill_value = parse_optional_fill_value(document, dtype);
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2,
                               parse_separator(document, "dimension_separator", '.')};
   array.attributes = attributes;

@@ -250,6 +250,27 @@ TEST(ShardedArray, AnInnerShardThatClaimsToBeItselfEndsInAnError) {
   }
 }
 
+TEST(ShardedArray, InnerShardsThatAreCompressedAsAWholeAreToldApart) {
+  // The inner chunks of each inner shard stand at the same offsets.
+  const std::string innermost = sharding_codec({1}, codec_list({"\"bytes\""}), kPlain);
+  const std::string inner = sharding_codec({2}, codec_list({"\"bytes\""}), kPlain);
+  const std::string stored = codec("gzip", R"("level": 0)");
+  const Bytes values = bytes_of({1, 2, 3, 4, 5, 6, 7, 8});
+  for (const std::string& codecs :
+       {codec_list({sharding_codec({4}, codec_list({inner, stored}), kPlain)}),
+        codec_list({sharding_codec(
+            {4}, codec_list({sharding_codec({2}, codec_list({innermost, stored}), kPlain), stored}),
+            kPlain)})}) {
+    const auto store = std::make_shared<MemoryStore>();
+    write_array(*store, "", array_document({8}, {8}, "\"uint8\"", codecs), values);
+    const auto array = open_array(store);
+    EXPECT_EQ(read(*array, everything({8})), values);
+    const Selection every_other{{0}, {4}, {2}};
+    EXPECT_EQ(read(*array, every_other), selected(values, {8}, 1, every_other));
+    EXPECT_EQ(read(*array, everything({8})), values);
+  }
+}
+
 TEST(ShardedArray, RandomlyCorruptShardsEndInAnErrorOrInValues) {
   Random random(34);
   const std::string gzipped = codec_list({bytes_codec(), codec("gzip")});

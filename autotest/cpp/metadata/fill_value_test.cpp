@@ -85,12 +85,20 @@ TEST(FillValue, OfIntegersInEverySpelling) {
 }
 
 TEST(FillValue, OfIntegersRefusesWhatIsNone) {
-  expect_refused(kInt8, {"128", "-129", "1.5", "NaN", "Infinity", "-Infinity", "1e300", "\"\"",
-                         "\"-\"", "\"--1\"", "\"+1\"", "\" 1\"", "\"1.5\"", "\"0x01\"", "\"NaN\"",
-                         "{}", "[]", "[1,2]", "null"});
+  expect_refused(kInt8,
+                 {"128",       "-129",    "1.5",     "NaN",    "Infinity", "-Infinity", "1e300",
+                  "\"\"",      "\"-\"",   "\"--1\"", "\"+1\"", "\" 1\"",   "\"1.5\"",   "\"0x0g\"",
+                  "\"0x100\"", "\"0b2\"", "\"NaN\"", "{}",     "[]",       "[1,2]",     "null"});
   expect_refused(kUint8, {"-1", "256", "\"-1\""});
   expect_refused(kInt64, {"9223372036854775808", "-9.3e18", "9.3e18"});
   expect_refused(kUint64, {"18446744073709551616", "-1", "\"18446744073709551616\""});
+}
+
+TEST(FillValue, OfIntegersInOtherBasesAsTheDraftHasThem) {
+  EXPECT_EQ(parsed("\"0x0102\"", kUint16), in_memory(std::uint16_t{0x0102}));
+  EXPECT_EQ(parsed("\"0b101\"", kUint8), bytes_of({5}));
+  EXPECT_EQ(parsed("\"-0x80\"", kInt8), bytes_of({0x80}));
+  EXPECT_EQ(parsed("\"+Infinity\"", kFloat64), in_memory(kInfinity));
 }
 
 TEST(FillValue, OfFloatsAsNumbers) {

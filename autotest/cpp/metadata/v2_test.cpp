@@ -171,6 +171,31 @@ TEST(V2Array, EveryMemberOfAWrongKindIsNamed) {
   for (const Case& c : kCases) EXPECT_ERROR(parsed(with(c.key, c.json)), c.problem);
 }
 
+TEST(V2Array, TheFillValueOfAStructureIsInTheByteOrdersOfItsFields) {
+  Json changed = with("dtype", R"([["a", ">i2"], ["b", "<f4"]])");
+  changed["fill_value"] = "AQIAAMA/";
+  EXPECT_EQ(parsed(changed).fill_value, bytes_of({2, 1, 0, 0, 0xc0, 0x3f}));
+}
+
+TEST(V2Array, ZfpTakesTheArrayAndSoDoFiltersBeforeIt) {
+  Json changed = with("compressor", R"({"id": "zfpy", "mode": 5})");
+  changed["dtype"] = "<f4";
+  changed["filters"] = parse_json(R"([{"id": "fixedscaleoffset", "offset": 0, "scale": 1}])");
+  const ArrayMetadata array = parsed(changed);
+  ASSERT_EQ(array.codecs.size(), 2);
+  EXPECT_EQ(array.codecs[0].name, "numcodecs.fixedscaleoffset");
+  EXPECT_EQ(array.codecs[1].name, "numcodecs.zfpy");
+  changed["dtype"] = ">f4";
+  EXPECT_ERROR(parsed(changed), "zfpy has no elements of this byte order");
+}
+
+TEST(V2Array, CategoriesAreTexts) {
+  Json changed = with("dtype", "\"|O\"");
+  changed["fill_value"] = nullptr;
+  changed["filters"] = parse_json(R"([{"id": "categorize", "dtype": "|O", "labels": ["a", "b"]}])");
+  EXPECT_EQ(parsed(changed).data_type.kind, TypeKind::variable_string);
+}
+
 TEST(V2Array, ADocumentThatIsNoObjectIsRefused) {
   for (const char* json : {"[]", "7", "\"x\"", "null", "NaN"}) {
     EXPECT_ERROR(parsed(parse_json(json)), "the document is", "where an object is expected");

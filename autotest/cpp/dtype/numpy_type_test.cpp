@@ -1,0 +1,44 @@
+#include "zarrcore/dtype/numpy_type.h"
+
+#include <gtest/gtest.h>
+
+namespace zarrcore::test {
+namespace {
+
+TEST(NumpyType, ATypeStringHasAByteOrderAKindAndASize) {
+  const auto big = parse_numpy_type(">f4");
+  ASSERT_TRUE(big);
+  EXPECT_EQ(big->type, (DataType{TypeKind::floating, 4}));
+  EXPECT_EQ(big->endian, Endian::big);
+  EXPECT_EQ(parse_numpy_type("<u2")->endian, Endian::little);
+  EXPECT_EQ(parse_numpy_type("=u2")->endian, kHostEndian);
+  const auto time = parse_numpy_type("<M8[10us]");
+  ASSERT_TRUE(time);
+  EXPECT_EQ(time->type.kind, TypeKind::datetime);
+  EXPECT_EQ(time->type.time_unit, (TimeUnit{"us", 10}));
+}
+
+TEST(NumpyType, WhatIsNoneIsRefused) {
+  for (const char* text : {"", "<", "f", "<f3", "<i16", "<M8[x]", "<M8[0s]", "<M8[s", "|V0", "<f4x",
+                           "float8_e4m3", "int4", "string", "datetime64[ns]"}) {
+    EXPECT_FALSE(parse_numpy_type(text)) << text;
+  }
+}
+
+TEST(NumpyType, NamesAreThoseThatNumpyTakes) {
+  const auto type = [](const char* text) { return parse_numpy_name(text).value().type; };
+  EXPECT_EQ(type("float"), (DataType{TypeKind::floating, 8}));
+  EXPECT_EQ(type("f"), (DataType{TypeKind::floating, 4}));
+  EXPECT_EQ(type("single"), (DataType{TypeKind::floating, 4}));
+  EXPECT_EQ(type("i"), (DataType{TypeKind::signed_integer, 4}));
+  EXPECT_EQ(type("int"), (DataType{TypeKind::signed_integer, 8}));
+  EXPECT_EQ(type("uint16"), (DataType{TypeKind::unsigned_integer, 2}));
+  EXPECT_EQ(type("datetime64[ns]"), type("<M8[ns]"));
+  EXPECT_EQ(type("timedelta64[s]"), type("<m8[s]"));
+  EXPECT_EQ(parse_numpy_name(">d")->endian, Endian::big);
+  EXPECT_EQ(type(">d"), (DataType{TypeKind::floating, 8}));
+  EXPECT_FALSE(parse_numpy_name("decimal"));
+}
+
+}  // namespace
+}  // namespace zarrcore::test

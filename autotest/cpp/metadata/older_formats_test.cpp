@@ -1,0 +1,128 @@
+// v1 and the draft of 2020: how they differ from v2 and v3, whose tests say the rest.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/metadata/draft.h"
+#include "zarrcore/metadata/v1.h"
+
+namespace zarrcore::test {
+namespace {
+
+Json v1_document(std::string_view compression, std::string_view options) {
+  Json document = parse_json(R"({"zarr_format": 1, "shape": [4, 6], "chunks": [2, 3],
+      "dtype": "<i2", "fill_value": 7, "order": "F"})");
+  document["compression"] = parse_json(compression);
+  document["compression_opts"] = parse_json(options);
+  return document;
+}
+
+TEST(V1Array, BecomesTheOneModel) {
+  const ArrayMetadata array =
+      parse_v1_array(v1_document("\"zlib\"", "3"), parse_json(R"({"units": "K"})"));
+  EXPECT_EQ(array.shape, (Shape{4, 6}));
+  EXPECT_EQ(array.chunk_shape, (Shape{2, 3}));
+  EXPECT_EQ(array.fill_value, bytes_of({7, 0}));
+  EXPECT_EQ(array.chunk_key_encoding, (ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'}));
+  EXPECT_EQ(array.attributes["units"], "K");
+  ASSERT_EQ(array.codecs.size(), 3);
+  EXPECT_EQ(array.codecs[0].name, "transpose");
+  EXPECT_EQ(array.codecs[1].name, "bytes");
+  EXPECT_EQ(array.codecs[2].name, "numcodecs.zlib");
+  EXPECT_EQ(array.codecs[2].configuration, parse_json(R"({"level": 3})"));
+}
+
+TEST(V1Array, OptionsAreALevelOrAConfiguration) {
+  const auto codec = [](std::string_view compression, std::string_view options) {
+    return parse_v1_array(v1_document(compression, options), Json::object()).codecs.back();
+  };
+  EXPECT_EQ(codec("\"blosc\"", R"({"cname": "lz4", "clevel": 5, "shuffle": 1})").name,
+            "numcodecs.blosc");
+  EXPECT_EQ(codec("\"bz2\"", "1").configuration, parse_json(R"({"level": 1})"));
+  EXPECT_EQ(codec("\"bz2\"", "null").configuration, Json::object());
+  EXPECT_EQ(codec("null", "null").name, "bytes");
+  EXPECT_EQ(codec("\"none\"", "null").name, "bytes");
+  EXPECT_ERROR(codec("7", "null"), "\"compression\" is neither a string nor null");
+}
+
+Json draft_array() {
+  return parse_json(R"({"shape": [4, 6], "data_type": ">i2", "chunk_memory_layout": "F",
+      "fill_value": "0x0102", "extensions": [], "attributes": {"units": "K"},
+      "chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "."},
+      "compressor": {"codec": "https://purl.org/zarr/spec/codec/gzip/1.0",
+                     "configuration": {"level": 2}}})");
+}
+
+TEST(DraftArray, BecomesTheOneModel) {
+  const ArrayMetadata array = parse_draft_array(draft_array(), "a/b");
+  EXPECT_EQ(array.shape, (Shape{4, 6}));
+  EXPECT_EQ(array.fill_value, bytes_of({2, 1}));
+  EXPECT_EQ(array.chunk_prefix, "data/root/a/b");
+  EXPECT_EQ(array.chunk_key_encoding, (ChunkKeyEncoding{ChunkKeyEncoding::Kind::draft, '.'}));
+  ASSERT_EQ(array.codecs.size(), 3);
+  EXPECT_EQ(array.codecs[0].name, "transpose");
+  EXPECT_EQ(array.codecs[1].configuration, parse_json(R"({"endian": "big"})"));
+  EXPECT_EQ(array.codecs[2].name, "numcodecs.gzip");
+  EXPECT_EQ(array.codecs[2].configuration, parse_json(R"({"level": 2})"));
+}
+
+TEST(DraftArray, FiltersOfZarrPythonStandAmongTheAttributes) {
+  Json document = draft_array();
+  document["attributes"]["filters"] = parse_json(R"([{"id": "delta", "dtype": ">i2"}])");
+  const ArrayMetadata array = parse_draft_array(document, "a");
+  EXPECT_EQ(array.codecs[2].name, "numcodecs.delta");
+  EXPECT_EQ(array.attributes, parse_json(R"({"units": "K"})"));
+  document["attributes"]["filters"] = "none of ours";
+  EXPECT_EQ(parse_draft_array(document, "a").attributes, document["attributes"]);
+}
+
+TEST(DraftArray, ExtensionsFallBackOrAreNamed) {
+  Json document = draft_array();
+  document["fill_value"] = nullptr;
+  document["data_type"] = parse_json(R"({"extension": "x", "type": "decimal", "fallback": "<f4"})");
+  EXPECT_EQ(parse_draft_array(document, "a").data_type, (DataType{TypeKind::floating, 4}));
+  document["data_type"]["fallback"] = nullptr;
+  EXPECT_ERROR(parse_draft_array(document, "a"), "the data type \"decimal\" is not supported");
+  document = draft_array();
+  document["extensions"] = parse_json(R"([{"extension": "far/out", "must_understand": true}])");
+  EXPECT_ERROR(parse_draft_array(document, "a"), "the extension \"far/out\" is not supported");
+  document["extensions"][0]["must_understand"] = false;
+  EXPECT_NO_THROW(parse_draft_array(document, "a"));
+}
+
+TEST(DraftArray, RawBytesAreAStructureOfOneNamelessField) {
+  Json document = draft_array();
+  document["fill_value"] = nullptr;
+  document["data_type"] = parse_json(R"({"extension": "x", "type": [["", "|V8"]]})");
+  EXPECT_EQ(parse_draft_array(document, "a").data_type, (DataType{TypeKind::raw, 8}));
+}
+
+TEST(DraftFormat, GroupsAreImpliedAndConsolidatedMetadataIsNoNode) {
+  const std::map<std::string, std::string> texts{
+      {"zarr.json", R"({"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0",
+                        "metadata_key_suffix": ".js"})"},
+      {"meta/root/g/a.array.js", draft_array().dump()},
+      {"meta/root/consolidated/.group.js", "{}"}};
+  const DocumentSource source{[&](const std::string& key) -> std::optional<Json> {
+                                const auto it = texts.find(key);
+                                return it == texts.end() ? std::nullopt
+                                                         : std::optional(parse_json(it->second));
+                              },
+                              [](const std::string& prefix) -> DirectoryListing {
+                                if (prefix == "meta/root") return {{}, {"consolidated", "g"}};
+                                if (prefix == "meta/root/g") return {{"a.array.js"}, {}};
+                                return {};
+                              }};
+  const Format& draft = draft_format();
+  EXPECT_EQ(draft.child_names(source, ""), (std::vector<std::string>{"g"}));
+  EXPECT_EQ(draft.child_names(source, "g"), (std::vector<std::string>{"a"}));
+  EXPECT_TRUE(std::holds_alternative<GroupMetadata>(draft.read_node(source, "").value()));
+  EXPECT_TRUE(std::holds_alternative<GroupMetadata>(draft.read_node(source, "g").value()));
+  EXPECT_TRUE(std::holds_alternative<ArrayMetadata>(draft.read_node(source, "g/a").value()));
+  EXPECT_FALSE(draft.read_node(source, "h"));
+}
+
+}  // namespace
+}  // namespace zarrcore::test
