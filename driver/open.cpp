@@ -99,16 +99,10 @@ RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* in
   if (rank == 0) return {array, std::nullopt, std::nullopt, slice};
   const std::string x_option = option(info, "DIM_X", "");
   const std::string y_option = option(info, "DIM_Y", "");
-  auto x = array->x_dimension();
-  auto y = array->y_dimension();
-  // One axis alone may be a name that means something else.
-  if (rank >= 2 && (!x || !y)) {
-    x = rank - 1;
-    y = rank - 2;
-  }
+  if (rank == 1) return {array, 0, std::nullopt, slice};
+  auto [x, y] = array->raster_axes();
   if (!x_option.empty()) x = parse_dimension(*array, x_option);
   if (!y_option.empty()) y = parse_dimension(*array, y_option);
-  if (rank == 1) return {array, 0, std::nullopt, slice};
   if (x == y) {
     throw Error("array " + array->GetFullName() + ": the X and Y dimensions are the same");
   }

@@ -34,9 +34,9 @@ zarrcore::WorkerScope CallerState::scope() {
   };
 }
 
-std::size_t thread_count() {
+std::size_t thread_count(const char* value) {
   const int cpus = CPLGetNumCPUs();
-  const char* value = CPLGetConfigOption("GDAL_NUM_THREADS", nullptr);
+  if (value == nullptr) value = CPLGetConfigOption("GDAL_NUM_THREADS", nullptr);
   if (value == nullptr) return static_cast<std::size_t>(std::clamp(cpus, 1, 8));
   const int wanted = EQUAL(value, "ALL_CPUS") ? cpus : std::atoi(value);
   return static_cast<std::size_t>(std::clamp(wanted, 1, 1024));

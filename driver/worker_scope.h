@@ -38,6 +38,7 @@ class CallerState {
 };
 
 // The threads that GDAL_NUM_THREADS allows: its number or ALL_CPUS; unset means all CPUs up to 8.
-std::size_t thread_count();
+// `value`, if it is not null, stands in its place.
+std::size_t thread_count(const char* value = nullptr);
 
 }  // namespace gdal_zarr

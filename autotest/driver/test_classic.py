@@ -163,6 +163,7 @@ def test_bands(cube):
         assert band.GetMetadata() == {
             "DIM_t_INDEX": str(i // 3),
             "DIM_t_VALUE": ["10.5", "20.25"][i // 3],
+            "DIM_t_DATETIME": ["2000-01-11T12:00:00Z", "2000-01-21T06:00:00Z"][i // 3],
             "DIM_t_UNIT": "days since 2000-01-01",
             "DIM_level_INDEX": str(i % 3),
             "DIM_level_VALUE": ["low", "mid", "top"][i % 3],
@@ -461,7 +462,7 @@ def test_metadata(tmp_path):
     assert dataset.GetMetadata() == {
         "long_name": "rain in a day", "standard_name": "precipitation_amount", "count": "3",
         "share": "0.1", "big": "9223372036854775808", "list": "{1,2.5}", "words": '["a","b"]',
-        "nested": '{"a":[null,"ü"]}', "flag": "true", "COLOR_INTERPRETATION": "Gray",
+        "nested": '{"a":[null,"ü"]}', "flag": "true",
     }
     band = dataset.GetRasterBand(1)
     assert (band.GetScale(), band.GetOffset(), band.GetUnitType()) == (0.25, 7, "mm")

@@ -14,8 +14,6 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 NOT_YET = {
     "kerchunk references": ["kerchunk *"],
     "zipped stores": ["zip store"],
-    "multiscales": ["multiscales *"],
-    "spatial: and proj:": ["spatial:/proj: convention"],
 }
 
 # GDAL has no type for these (in every version), so they come in the next wider one.

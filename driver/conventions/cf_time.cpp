@@ -242,6 +242,11 @@ class Cursor {
 
   template <typename Number>
   bool take(Number& number) {
+    // Not "nan" of "nanoseconds".
+    if (text_.empty() ||
+        (std::isdigit(static_cast<unsigned char>(text_.front())) == 0 && text_.front() != '-')) {
+      return false;
+    }
     const char* end = text_.data() + text_.size();
     const auto [stop, error] = std::from_chars(text_.data(), end, number);
     if (error != std::errc()) return false;

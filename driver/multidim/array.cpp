@@ -159,6 +159,13 @@ std::optional<std::size_t> Array::y_dimension() const {
   return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y);
 }
 
+Array::RasterAxes Array::raster_axes() const {
+  const auto x = x_dimension();
+  const auto y = y_dimension();
+  if (x && y && x != y) return {*x, *y};
+  return {dimensions_.size() - 1, dimensions_.size() - 2};
+}
+
 std::optional<std::size_t> Array::find_spatial_dimension(
     std::string SpatialDimensions::*which) const {
   auto names = spatial_dimensions(attributes_);
@@ -216,8 +223,7 @@ std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
     const std::size_t rank = dimensions_.size();
     if (!found && VSIIsLocal(session_->path().c_str())) return GDALPamMDArray::GetSpatialRef();
     if (found && rank >= 2) {
-      const std::size_t x = x_dimension().value_or(rank - 1);
-      const std::size_t y = y_dimension().value_or(rank - 2);
+      const auto [x, y] = raster_axes();
       set_axis_mapping(*found, static_cast<int>(x) + 1, static_cast<int>(y) + 1);
     }
     return found;
@@ -312,6 +318,31 @@ bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
     options.worker_scope = caller.scope();
     array_->read(selection, {static_cast<std::byte*>(buffer), std::move(strides), converter.get()},
                  options);
+    return true;
+  });
+}
+
+bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const {
+  return guarded(false, [&] {
+    const std::size_t rank = dimensions_.size();
+    const zarrcore::Selection selection{{start, start + rank}, {count, count + rank}, {}};
+    const char* limit_text = CSLFetchNameValue(options, "CACHE_SIZE");
+    const auto limit =
+        limit_text != nullptr
+            ? static_cast<std::uint64_t>(std::max<GIntBig>(0, CPLAtoGIntBig(limit_text)))
+            : static_cast<std::uint64_t>(GDALGetCacheMax64()) / 2;
+    const auto bytes = array_->decoded_bytes(selection);
+    if (!bytes || *bytes > limit) {
+      throw zarrcore::Error("array " + GetFullName() + ": the chunks to be read in advance have " +
+                            (bytes ? std::to_string(*bytes) : "2^64 or more") +
+                            " bytes where CACHE_SIZE allows " + std::to_string(limit));
+    }
+    session_->reserve_chunk_cache(*bytes);
+    CallerState caller;
+    zarrcore::ReadOptions read_options;
+    read_options.threads = thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
+    read_options.worker_scope = caller.scope();
+    array_->prefetch(selection, read_options);
     return true;
   });
 }

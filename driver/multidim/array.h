@@ -37,6 +37,13 @@ class Array final : public GDALPamMDArray {
   // of these types. Nothing when there is none.
   std::optional<std::size_t> x_dimension() const;
   std::optional<std::size_t> y_dimension() const;
+  struct RasterAxes {
+    std::size_t x;
+    std::size_t y;
+  };
+  // The positions of X and Y where they have to be some: the last two dimensions unless both are
+  // known, for one alone may have a name that means something else. Of two dimensions or more.
+  RasterAxes raster_axes() const;
   // The auxiliary coordinate variables that CF's `coordinates` names.
   std::vector<std::shared_ptr<Array>> coordinate_arrays() const;
   // Of a coarser level of a pyramid: the array at the finest one. Null for others.
@@ -76,6 +83,8 @@ class Array final : public GDALPamMDArray {
   bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
              void* buffer) const override;
+  // Options: CACHE_SIZE, in bytes (half of GDAL's block cache); NUM_THREADS.
+  bool IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const override;
 
  private:
   Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,

@@ -79,6 +79,10 @@ std::string Session::node_path(const std::string& full_name) const {
   return root_is_array() && path == root_array_name_ ? std::string() : path;
 }
 
+void Session::reserve_chunk_cache(std::uint64_t bytes) {
+  context_->chunks.reserve(zarrcore::Context::kDefaultChunkCacheBytes + bytes + bytes / 8);
+}
+
 std::shared_ptr<Group> Session::root_group() {
   return group("");
 }

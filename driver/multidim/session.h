@@ -59,6 +59,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // What is kept beside the store because it has no place in it (statistics).
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
 
+  // Makes room for that many bytes of decoded chunks beside those that are there anyway.
+  void reserve_chunk_cache(std::uint64_t bytes);
+
   std::shared_ptr<Group> root_group();
   // These throw zarrcore::Error when the node cannot be used.
   std::shared_ptr<Group> group(const std::string& node_path);

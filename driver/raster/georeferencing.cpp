@@ -45,9 +45,8 @@ bool is_of_shape(const Json& attributes, const RasterView& view) {
 
 std::optional<GeoTransform> from_spatial(const RasterView& view) {
   const Array& array = view.array();
-  if (view.x_axis() != array.x_dimension() || view.y_axis() != array.y_dimension()) {
-    return std::nullopt;  // of other dimensions
-  }
+  const auto [x, y] = array.raster_axes();
+  if (view.x_axis() != x || view.y_axis() != y) return std::nullopt;  // of other dimensions
   if (auto transform = spatial_transform(array.core().metadata().attributes)) return transform;
   const Session& session = *array.session();
   if (session.root_is_array()) return std::nullopt;

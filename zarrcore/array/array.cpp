@@ -100,11 +100,34 @@ void Array::read(const Selection& selection, const Destination& destination,
                [&] { read_selection(selection, destination, options); });
 }
 
+void Array::prefetch(const Selection& selection, const ReadOptions& options) const {
+  with_context([&] { return description(); },
+               [&] {
+    read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options);
+  });
+}
+
+std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) const {
+  const Shape block = block_shape();
+  Shape lengths;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (selection.count[i] == 0) return 0;
+    const std::uint64_t length = std::max<std::uint64_t>(1, block[i]);
+    const std::uint64_t last = (selection.start[i] + selection.count[i] - 1) / length;
+    const auto elements = checked_multiply(last - selection.start[i] / length + 1, length);
+    if (!elements) return std::nullopt;
+    lengths.push_back(*elements);
+  }
+  const auto elements = checked_product(lengths);
+  return elements ? checked_multiply(*elements, data_type().item_size) : std::nullopt;
+}
+
 void Array::read_selection(const Selection& selection, const Destination& destination,
                            const ReadOptions& options) const {
   check_selection(selection, shape());
   const std::size_t rank = shape().size();
-  if (data_type().is_variable() && destination.converter == nullptr) {
+  const bool is_prefetch = destination.data == nullptr;
+  if (data_type().is_variable() && destination.converter == nullptr && !is_prefetch) {
     throw Error("elements of variable length are read with a converter");
   }
   if (destination.strides.size() != rank) {
@@ -127,7 +150,7 @@ void Array::read_selection(const Selection& selection, const Destination& destin
     if (step < 0) {
       steps[i] = 0 - steps[i];
       start -= (count - 1) * steps[i];
-      data += static_cast<std::ptrdiff_t>(count - 1) * strides[i];
+      if (!is_prefetch) data += static_cast<std::ptrdiff_t>(count - 1) * strides[i];
       strides[i] = -strides[i];
     }
     walkers.emplace_back(grid_.dimension(i), start, count, steps[i]);
@@ -149,7 +172,9 @@ void Array::read_selection(const Selection& selection, const Destination& destin
                    std::min(dimension.chunk_length(along.chunk),
                             shape()[i] - dimension.chunk_start(along.chunk)),
                    strides[i]};
-      part.destination += static_cast<std::ptrdiff_t>(along.position) * strides[i];
+      if (!is_prefetch) {
+        part.destination += static_cast<std::ptrdiff_t>(along.position) * strides[i];
+      }
     }
     part.chain = grid_.is_regular() ? first_chain_ : &chain_of(grid_.chunk_shape(chunk));
     part.axes = permute_axes(slices, part.chain->axis_order());

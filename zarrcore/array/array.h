@@ -61,6 +61,13 @@ class Array {
   void read(const Selection& selection, const Destination& destination,
             const ReadOptions& options = {}) const;
 
+  // Decodes all chunks that a selection meets into the context's cache, for reads that follow.
+  void prefetch(const Selection& selection, const ReadOptions& options = {}) const;
+
+  // Bytes of the decoded chunks that a selection with steps of 1 meets; nothing when they are more
+  // than 2^64.
+  std::optional<std::uint64_t> decoded_bytes(const Selection& selection) const;
+
   // Like the above for the array's own type and a dense destination in C order of `size` bytes.
   // Throws Error when that is not the size of the selection.
   void read(const Selection& selection, void* destination, std::size_t size,
@@ -71,6 +78,7 @@ class Array {
   std::string description() const;
   void make_fill_value();
   const CodecChain& chain_of(const Shape& chunk_shape) const;
+  // Without memory in `destination`, chunks go to the cache alone.
   void read_selection(const Selection& selection, const Destination& destination,
                       const ReadOptions& options) const;
 

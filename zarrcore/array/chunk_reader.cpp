@@ -203,7 +203,9 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
       slices[i] = {along.start, along.count, slice.step,
                    std::min(inner_shape[i], slice.extent - along.chunk * inner_shape[i]),
                    slice.stride};
-      part.destination += static_cast<std::ptrdiff_t>(along.position) * slice.stride;
+      if (part.destination != nullptr) {
+        part.destination += static_cast<std::ptrdiff_t>(along.position) * slice.stride;
+      }
       position = position * grid[i] + along.chunk;
     }
     part.axes = permute_axes(slices, inner_chain.axis_order());
@@ -315,7 +317,7 @@ bool ChunkReader::copy_from_cache(const ChunkPart& part) const {
 void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const {
   const CodecChain& chain = *part.chain;
   const Shape& shape = chain.stored_spec().shape;
-  if (!is_fully_used(part)) {
+  if (!is_fully_used(part) || part.destination == nullptr) {
     const auto chunk = std::make_shared<const DecodedChunk>(chain.decode(encoded));
     context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
     copy(part, chunk->elements.data());
@@ -343,6 +345,7 @@ void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& 
 
 // Copies what is wanted from a decoded chunk in stored order.
 void ChunkReader::copy(const ChunkPart& part, const std::byte* chunk) const {
+  if (part.destination == nullptr) return;
   Strides source = c_strides(part.chain->stored_spec().shape, item_size_);
   Shape counts;
   Strides destination;
@@ -362,6 +365,7 @@ void ChunkReader::copy(const ChunkPart& part, const std::byte* chunk) const {
 }
 
 void ChunkReader::fill(const ChunkPart& part) const {
+  if (part.destination == nullptr) return;
   Shape counts;
   Strides destination;
   for (const AxisSlice& axis : part.axes) {

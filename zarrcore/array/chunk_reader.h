@@ -35,7 +35,7 @@ struct ChunkPart {
   std::uint64_t offset = 0;
   std::uint64_t length = kWholeValue;
   std::vector<AxisSlice> axes;
-  std::byte* destination = nullptr;
+  std::byte* destination = nullptr;  // null: the chunk goes to the cache alone
 
   // The length of a chunk that is all of its value.
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;

@@ -3,6 +3,7 @@
 // for each of its rows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,6 +76,12 @@ class LruCache {
       if (it->key.array_id == array_id) remove(it);
       it = next;
     }
+  }
+
+  // Makes the bound at least `bytes`.
+  void reserve(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    max_bytes_ = std::max(max_bytes_, bytes);
   }
 
   std::uint64_t byte_count() const {
