@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray
 from osgeo import gdal, osr
-from stores import BYTES, ZSTD, sharding, write_array, write_group
+from stores import BYTES, ZSTD, sharding, write_array, write_group, write_multiscale
 from test_fixtures import FIXTURES, load_cases
 
 GRID = np.random.default_rng(5).integers(-500, 500, (45, 60)).astype("i2")
@@ -234,6 +234,20 @@ def test_gdalwarp_of_bands(climate, tmp_path):
     assert (got.RasterCount, got.GetGeoTransform()) == (4, want.GetGeoTransform())
     assert (got.ReadAsArray() != -32768).mean() > 0.5
     np.testing.assert_array_equal(got.ReadAsArray(), want.ReadAsArray())
+
+
+def test_overviews(tmp_path):
+    """gdalinfo lists them; gdalwarp and gdallocationinfo read from them."""
+    path = write_multiscale(tmp_path / "a.zarr")
+    (band,) = json.loads(run("gdalinfo", "-json", path))["bands"]
+    assert [overview["size"] for overview in band["overviews"]] == [[48, 32], [24, 16]]
+    for level in (0, 1):
+        got = run("gdallocationinfo", "-valonly", "-overview", level + 1, path, 50, 50)
+        assert int(got) == 20 * 2**level
+    for size, factor in ((96, 1), (48, 2), (24, 4), (12, 4)):
+        target = tmp_path / f"{size}.tif"
+        run("gdalwarp", "-q", "-t_srs", "EPSG:3857", "-ts", size, 0, path, target)
+        assert set(gdal.Open(str(target)).ReadAsArray().ravel()) - {255} == {10 * factor}
 
 
 def test_gdalbuildvrt_mosaic(tmp_path):

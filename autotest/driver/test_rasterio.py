@@ -17,7 +17,7 @@ from rasterio.enums import ColorInterp, MaskFlags, Resampling
 from rasterio.errors import RasterioIOError
 from rasterio.vrt import WarpedVRT
 from rasterio.windows import Window
-from stores import BYTES, ZSTD, sharding, write_array, write_group
+from stores import BYTES, ZSTD, sharding, write_array, write_group, write_multiscale
 
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset has no geotransform")
 
@@ -362,41 +362,12 @@ def test_errors(located):
 
 # --- Overviews -----------------------------------------------------------------------------------
 
-# Levels 1, 2 and 4 in groups beside the array, with values that tell which one was read.
-LEVELS = {1: "data", 2: "ovr_2x", 4: "ovr_4x"}
-
-
 @pytest.fixture
 def multiscale(tmp_path):
-    path = tmp_path / "multiscale.zarr"
-    layout = [{"asset": "data", "transform": {"scale": [1.0, 1.0]}}]
-    for finer, factor in ((1, 2), (2, 4)):
-        layout.append({
-            "asset": LEVELS[factor], "derived_from": LEVELS[finer], "resampling_method": "average",
-            "transform": {"scale": [2.0, 2.0], "translation": [0.0, 0.0]},
-        })
-    convention = {"uuid": "d35379db-88df-4056-af3a-620245f8e347", "name": "multiscales"}
-    write_group(path, {"multiscales": {"layout": layout}, "zarr_conventions": [convention]})
-    crs = {"_CRS": {"url": "http://www.opengis.net/def/crs/EPSG/0/32633"}}
-    for factor, name in LEVELS.items():
-        level = path / name
-        if factor > 1:
-            write_group(level)
-        folder = level if factor > 1 else path
-        data = np.full((64 // factor, 96 // factor), factor * 10, "u1")
-        write_array(folder / "data", data, (16, 16), fill_value=255, names=["y", "x"],
-                    attributes=crs)
-        for axis, start, count in (("x", 300_000, 96), ("y", 5_000_000, 64)):
-            step = 10.0 * factor * (1 if axis == "x" else -1)
-            places = start + step * (np.arange(count // factor) + 0.5)
-            write_array(folder / axis, places, names=[axis])
-    return path
+    """96 × 64 pixels of 10, and overviews of 20 and 40."""
+    return write_multiscale(tmp_path / "multiscale.zarr")
 
 
-overviews_are_missing = pytest.mark.xfail(reason="multiscales", strict=True)
-
-
-@overviews_are_missing
 def test_overviews(multiscale):
     with rasterio.open(multiscale) as dataset:
         assert dataset.count == 1 and dataset.subdatasets == []
@@ -404,7 +375,6 @@ def test_overviews(multiscale):
         assert (dataset.read(1) == 10).all()
 
 
-@overviews_are_missing
 def test_overview_level(multiscale):
     for level, factor in enumerate((2, 4)):
         with rasterio.open(multiscale, OVERVIEW_LEVEL=level) as dataset:
@@ -413,7 +383,6 @@ def test_overview_level(multiscale):
             assert (dataset.read(1) == factor * 10).all()
 
 
-@overviews_are_missing
 @pytest.mark.parametrize("shape, factor", [((64, 96), 1), ((40, 60), 1), ((32, 48), 2),
                                            ((20, 30), 2), ((16, 24), 4), ((8, 12), 4)])
 def test_decimated_reads_take_overviews(multiscale, shape, factor):
@@ -424,9 +393,9 @@ def test_decimated_reads_take_overviews(multiscale, shape, factor):
         assert (half == factor * 10).all()
 
 
-@overviews_are_missing
 def test_warped_from_overviews(multiscale):
-    with rasterio.open(multiscale) as dataset:
-        with WarpedVRT(dataset, crs="EPSG:3857", width=20, height=14) as vrt:
-            got = vrt.read(1, masked=True).compressed()
-    assert set(got) == {40}
+    with rasterio.open(multiscale) as dataset, WarpedVRT(dataset, crs="EPSG:3857") as vrt:
+        for factor in (1, 2, 4):
+            shape = (vrt.height // factor, vrt.width // factor)
+            got = vrt.read(1, out_shape=shape, masked=True).compressed()
+            assert set(got) == {factor * 10}

@@ -5,7 +5,7 @@ import pytest
 import xarray
 from osgeo import gdal, osr
 from qgis.core import QgsPointXY, QgsProviderRegistry, QgsRasterBandStats
-from stores import BYTES, ZSTD, sharding, write_array, write_group
+from stores import BYTES, ZSTD, sharding, write_array, write_group, write_multiscale
 
 # An F has no symmetry: turned or mirrored in any way, it is another picture.
 LETTER = np.array([[int(c) for c in row] for row in (
@@ -16,7 +16,7 @@ NODATA = -9999
 
 
 def letter(dtype="i2"):
-    """40 × 48 pixels: an F of 200 and more on a slope from 0 to 50, with a corner that is missing."""
+    """40 × 48 pixels: an F of 200 and more on a slope from 0 to 50, with a corner missing."""
     slope = np.linspace(0, 50, 40 * 48).reshape(40, 48)
     data = np.where(np.kron(LETTER, np.ones((4, 6))), slope + 200, slope).round()
     return np.ma.masked_where(np.indices(data.shape).sum(axis=0) > 80, data.astype(dtype))
@@ -233,3 +233,13 @@ def test_true_colors(tmp_path, png):
     layer = picture.open_layer(tmp_path)
     assert layer.renderer().type() == "multibandcolor"
     picture.assert_same_picture(picture.draw(layer, png), rgb, tolerance=0)
+
+
+def test_overviews(tmp_path, png):
+    """The smaller the picture, the coarser the level that it is drawn from."""
+    layer = picture.open_layer(write_multiscale(tmp_path / "a.zarr"))
+    assert_place(layer, "EPSG:32633", (300_000, 4_999_360, 300_960, 5_000_000))
+    assert layer.dataProvider().hasPyramids()
+    for size, factor in (((96, 64), 1), ((48, 32), 2), ((24, 16), 4), ((12, 8), 4)):
+        want = np.full(size[::-1], 10.0 * factor)
+        assert_gray(layer, png, want, 0, 100, size=size)
