@@ -239,7 +239,6 @@ def test_overviews(tmp_path, png):
     """The smaller the picture, the coarser the level that it is drawn from."""
     layer = picture.open_layer(write_multiscale(tmp_path / "a.zarr"))
     assert_place(layer, "EPSG:32633", (300_000, 4_999_360, 300_960, 5_000_000))
-    assert layer.dataProvider().hasPyramids()
     for size, factor in (((96, 64), 1), ((48, 32), 2), ((24, 16), 4), ((12, 8), 4)):
         want = np.full(size[::-1], 10.0 * factor)
         assert_gray(layer, png, want, 0, 100, size=size)
