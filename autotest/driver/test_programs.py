@@ -236,6 +236,25 @@ def test_gdalwarp_of_bands(climate, tmp_path):
     np.testing.assert_array_equal(got.ReadAsArray(), want.ReadAsArray())
 
 
+def test_gdalwarp_by_geolocation(tmp_path):
+    """A grid that is turned by 30 degrees: where its pixels lie, two arrays say."""
+    row, column = np.indices((60, 80))
+    angle = np.radians(30)
+    lon = 10 + 0.1 * (column * np.cos(angle) + row * np.sin(angle))
+    lat = 50 + 0.1 * (column * np.sin(angle) - row * np.cos(angle))
+    xarray.Dataset(
+        {"height": (("row", "column"), 100 * lat + lon)},
+        coords={"lon": (("row", "column"), lon, {"units": "degrees_east"}),
+                "lat": (("row", "column"), lat, {"units": "degrees_north"})},
+    ).to_zarr(tmp_path / "a.zarr", encoding={"height": {"dtype": "f4"}})
+    run("gdalwarp", "-q", "-geoloc", "-t_srs", "EPSG:4326", "-r", "bilinear", "-tr", 0.1, 0.1,
+        "-te", 12, 49, 15, 51, tmp_path / "a.zarr", tmp_path / "a.tif")
+    warped = gdal.Open(str(tmp_path / "a.tif")).ReadAsArray()
+    want = 100 * (51 - 0.1 * (np.arange(20)[:, None] + 0.5)) + 12 + 0.1 * (np.arange(30) + 0.5)
+    # From row to row it changes by 10; a fifth of a pixel is what GDAL gets from its index.
+    np.testing.assert_allclose(warped, want, rtol=0, atol=2)
+
+
 def test_overviews(tmp_path):
     """gdalinfo lists them; gdalwarp and gdallocationinfo read from them."""
     path = write_multiscale(tmp_path / "a.zarr")

@@ -18,6 +18,7 @@ from rasterio.errors import RasterioIOError
 from rasterio.vrt import WarpedVRT
 from rasterio.windows import Window
 from stores import BYTES, ZSTD, sharding, write_array, write_group, write_multiscale
+from test_fixtures import FIXTURES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset has no geotransform")
 
@@ -110,6 +111,17 @@ def test_south_up_profile(tmp_path):
         # rasterio takes them from the first and the last row.
         assert (dataset.bounds.bottom, dataset.bounds.top) == (5_000_450, 5_000_000)
         np.testing.assert_array_equal(dataset.read(1)[GRID <= 400], GRID[GRID <= 400])
+
+
+@pytest.mark.parametrize("store", [
+    "gdal_crs_v2", "gdal_crs_v3", "gdal_spatialproj_v3", "rio_gridmapping_v2", "rio_gridmapping_v3",
+    "draft3_gdal36",
+])
+def test_same_place_by_all_conventions(store):
+    """GDAL's own, spatial: and proj:, and CF as rioxarray writes it."""
+    with rasterio.open(FIXTURES / f"stores/{store}.zarr") as dataset:
+        assert dataset.crs.to_epsg() == 32633
+        assert dataset.bounds == (440_720, 3_750_120, 441_920, 3_751_320)
 
 
 def test_tags_and_colors(tmp_path):
@@ -289,6 +301,7 @@ def test_bands(climate):
         assert dataset.tags(3)["DIM_time_INDEX"] == "2"
         assert dataset.tags(40)["DIM_time_VALUE"] == "234"
         assert dataset.tags(40)["DIM_time_UNIT"] == "hours since 2000-01-01"
+        assert dataset.tags(40)["DIM_time_DATETIME"] == "2000-01-10T18:00:00Z"
 
         def values(*args, **options):
             return dataset.read(*args, **options) * 0.01 + 280

@@ -108,8 +108,11 @@ def test_raster(tmp_path, lat):
     x0, dx, _, y0, _, dy = dataset.GetGeoTransform()
     np.testing.assert_allclose(x0 + dx * (np.arange(50) + 0.5), there["lon"])
     np.testing.assert_allclose(y0 + dy * (np.arange(30) + 0.5), there["lat"], atol=1e-9)
-    values = [dataset.GetRasterBand(i).GetMetadataItem("DIM_time_VALUE") for i in (1, 2, 3, 4)]
-    np.testing.assert_array_equal(np.array(values, "f8"), there["time"])
+    bands = [dataset.GetRasterBand(i).GetMetadata() for i in (1, 2, 3, 4)]
+    values = [float(metadata["DIM_time_VALUE"]) for metadata in bands]
+    np.testing.assert_array_equal(values, there["time"])
+    dates = [metadata["DIM_time_DATETIME"].removesuffix("Z") for metadata in bands]
+    np.testing.assert_array_equal(np.array(dates, "M8[ns]"), xarray.decode_cf(there)["time"])
     part = there["t2m"].sel(lat=slice(lat[7], lat[26]), lon=slice(6.5, 21))
     got = dataset.ReadAsArray(13, 7, 30, 20)
     np.testing.assert_array_equal(got, part)

@@ -63,6 +63,13 @@ def test_geoid(data_dir, geoid, png, name):
     assert_gray(layer, png, geoid, -110, 90)
 
 
+def test_dropped_folder(data_dir):
+    """What QGIS asks about a file or folder that is dropped into its window."""
+    for store in ("geoid_v2.zarr", "deflection_v2.zarr"):
+        (offered,) = QgsProviderRegistry.instance().querySublayers(str(data_dir / store))
+        assert (offered.driverName(), offered.uri()) == ("Zarr", str(data_dir / store))
+
+
 def test_geoid_values(data_dir, geoid):
     """What the tool for identifying features and the layer's properties ask for; packed values
     come in metres."""
