@@ -129,23 +129,23 @@ def test_gdalinfo(entry):
     """Statistics of each band; for what is no raster, an error that says so."""
     # Without PAM the statistics are not left beside the store.
     command = ["gdalinfo", "-json", "-stats", "--config", "GDAL_PAM_ENABLED", "NO",
-               FIXTURES / entry["store"]]
+               str(FIXTURES / entry["store"])]
+    # Not by run(): a band without valid pixels is an error to gdalinfo, though it goes on.
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     want = np.load(FIXTURES / entry["expected"]) if "expected" in entry else None
-    if "expected_json" in entry or want is not None and (want.dtype.kind in "SU" or want.size == 0):
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if "expected_json" in entry or want is not None and want.dtype.kind in "SU":
         assert result.returncode == 1
-        assert "no array that can be shown as a raster" in result.stderr or (
-            "a dimension of length 0 cannot be an axis of a raster" in result.stderr
-        )
+        assert "has no array that can be shown as a raster" in result.stderr
+        return
+    if want is not None and want.size == 0:
+        assert result.returncode == 1
+        assert "a dimension of length 0 cannot be an axis of a raster" in result.stderr
         return
 
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
     info = load_json(result.stdout)
-    assert info["driverShortName"] == "Zarr"
-    if not info["bands"]:
-        assert "SUBDATASET_1_NAME" in info["metadata"]["SUBDATASETS"]
-    elif want is not None and want.dtype.kind != "c":
+    assert info["driverShortName"] == "Zarr" and info["bands"]
+    if want is not None and want.dtype.kind != "c":
         want = want.view("i8") if want.dtype.kind in "mM" else want
         columns, rows = info["size"]
         for band, data in zip(info["bands"], want.reshape(-1, rows, columns), strict=True):
