@@ -167,3 +167,27 @@ def consolidate(path, **documents):
         documents.setdefault(str(file.parent.relative_to(path)), json.loads(file.read_text()))
     members = {"kind": "inline", "must_understand": False, "metadata": documents}
     edit_json(path / "zarr.json", consolidated_metadata=members)
+
+
+def write_multiscale(path):
+    """A raster of 96 × 64 pixels, in UTM 33N from (300000, 5000000), and its overviews, by the
+    convention "multiscales". Each level has one value, which tells what was read: 10, and in the
+    overviews of half and quarter size 20 and 40."""
+    names = {1: "data", 2: "half", 4: "quarter"}
+    layout = [{"asset": "data"}] + [
+        {"asset": names[factor], "derived_from": names[factor // 2],
+         "transform": {"scale": [2.0, 2.0], "translation": [0.0, 0.0]}}
+        for factor in (2, 4)
+    ]
+    convention = {"uuid": "d35379db-88df-4056-af3a-620245f8e347", "name": "multiscales"}
+    write_group(path, {"multiscales": {"layout": layout}, "zarr_conventions": [convention]})
+    crs = {"_CRS": {"url": "http://www.opengis.net/def/crs/EPSG/0/32633"}}
+    for factor, name in names.items():
+        group = path if factor == 1 else write_group(path / name)
+        data = np.full((64 // factor, 96 // factor), 10 * factor, "u1")
+        write_array(group / "data", data, (16, 16), fill_value=255, names=["y", "x"],
+                    attributes=crs)
+        rows, columns = (10 * factor * (np.arange(n) + 0.5) for n in data.shape)
+        write_array(group / "x", 300_000 + columns, names=["x"])
+        write_array(group / "y", 5_000_000 - rows, names=["y"])
+    return path

@@ -82,9 +82,9 @@ void Array::make_dimensions() {
     if (auto dimension = session_->dimension(node_path(), metadata, i)) {
       dimensions_.push_back(std::move(dimension));
     } else {
-      // Nobody else can mean the same dimension.
+      // Nobody else can mean the same dimension, so it lies in no group.
       dimensions_.push_back(
-          std::make_shared<GDALDimension>(GetFullName(), "dim" + std::to_string(i), std::string(),
+          std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i), std::string(),
                                           std::string(), metadata.shape[i]));
     }
   }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PLUGIN_DIR = Path(os.environ.get("ZARR_PLUGIN_DIR") or ROOT / "build/release/driver").resolve()
 
 if not list(PLUGIN_DIR.glob("gdal_Zarr.*")):
