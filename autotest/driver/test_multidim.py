@@ -782,3 +782,44 @@ def test_number_of_threads(tmp_path, monkeypatch, statement, environment, extra)
         check=True, capture_output=True, text=True, timeout=60,
     )
     assert int(result.stdout) == extra
+
+
+def chunk_files(path):
+    return [file for file in path.rglob("*") if file.is_file() and file.name != "zarr.json"]
+
+
+@pytest.mark.parametrize("codecs", CHAINS.values(), ids=CHAINS)
+def test_advise_read(tmp_path, codecs):
+    """What has been read in advance needs its files no more."""
+    write_array(tmp_path, DATA, (4, 6, 4), codecs)
+    array = open_array(tmp_path)
+    assert array.AdviseRead([0, 0, 0], [8, 12, 7]) == gdal.CE_None
+    for file in chunk_files(tmp_path):
+        file.write_bytes(b"gone")
+    np.testing.assert_array_equal(array.ReadAsArray([0, 0, 0], [8, 12, 7]), DATA[:8, :12])
+    np.testing.assert_array_equal(array.ReadAsArray([7, 1, 2], [4, 2, 2], [-2, 3, 1]),
+                                  DATA[7:0:-2, 1:5:3, 2:4])
+
+
+def test_advise_read_is_bounded(tmp_path):
+    write_array(tmp_path, DATA, (4, 6, 4))
+    array = open_array(tmp_path)
+    everything = [0] * 3, list(DATA.shape)
+    with pytest.raises(RuntimeError, match="CACHE_SIZE allows 100"):
+        array.AdviseRead(*everything, ["CACHE_SIZE=100"])
+    assert array.AdviseRead(*everything, ["CACHE_SIZE=1000000", "NUM_THREADS=2"]) == gdal.CE_None
+    edit_json(tmp_path / "zarr.json", shape=[10**6, 10**6, 10**6])
+    with pytest.raises(RuntimeError, match="to be read in advance"):
+        open_array(tmp_path).AdviseRead([0] * 3, [10**6] * 3)
+
+
+@pytest.mark.parametrize("option, seen", [("NO", 5), ("YES", 9)])
+def test_tile_presence_is_cached_when_asked_for(tmp_path, option, seen):
+    write_array(tmp_path, np.array([1, 9, 3, 9], "u1"), (1,), fill_value=9)
+    dataset = gdal.OpenEx(str(tmp_path), gdal.OF_MULTIDIM_RASTER,
+                          open_options=[f"CACHE_TILE_PRESENCE={option}"])
+    root = dataset.GetRootGroup()
+    array = root.OpenMDArray(root.GetMDArrayNames()[0])
+    assert array.ReadAsArray().tolist() == [1, 9, 3, 9]
+    (tmp_path / "c/1").write_bytes(b"\5")
+    assert array.ReadAsArray().tolist() == [1, seen, 3, 9]
