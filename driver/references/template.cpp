@@ -290,9 +290,8 @@ class Expression {
     TemplateVariables arguments;
     if (accept('(') && !accept(')')) {
       do {
-        peek();
+        if (!is_name_start(peek())) throw Error("an argument has no name");
         const std::string argument(read_name());
-        if (argument.empty()) throw Error("an argument has no name");
         expect('=');
         arguments.insert_or_assign(argument, sum());
       } while (accept(','));
