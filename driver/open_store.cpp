@@ -113,9 +113,11 @@ std::shared_ptr<zarrcore::Store> open_store(const std::string& path, bool lists_
     if (auto store = open_parquet_references(folder, group)) return store;
     throw Error(folder + ": there are no Kerchunk references in Parquet files");
   }
-  if (seems_to_be_references(path)) return open_json_references(path, "");
-  if (auto store = open_parquet_references(path, "")) return store;
-  auto store = make_store(find_zipped_store(path).value_or(path));
+  const auto zipped = find_zipped_store(path);
+  if (!zipped && seems_to_be_references(path)) return open_json_references(path, "");
+  const std::string folder = zipped.value_or(path);
+  if (auto store = open_parquet_references(folder, "")) return store;
+  auto store = make_store(folder);
   return lists_chunks ? std::make_shared<zarrcore::ListedStore>(std::move(store)) : store;
 }
 
