@@ -89,8 +89,7 @@ std::shared_ptr<zarrcore::Store> open_json_references(const std::string& path,
     }
     return std::make_unique<JsonReferences>(read_bytes(file.get(), 0, size));
   });
-  return std::make_shared<ReferenceStore>(
-      std::move(references), TargetPaths(CPLGetPath(without_query(path).c_str())), path, group);
+  return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path), path, group);
 }
 
 // Null when the folder has no references.
@@ -98,7 +97,8 @@ std::shared_ptr<zarrcore::Store> open_parquet_references(const std::string& path
                                                          const std::string& group) {
   auto references = read_parquet_references(path);
   if (!references) return nullptr;
-  return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path), path, group);
+  return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path + "/.zmetadata"),
+                                          path, group);
 }
 
 }  // namespace

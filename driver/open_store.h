@@ -19,8 +19,8 @@ namespace gdal_zarr {
 //   /vsikerchunk_parquet_ref/{folder}/group          references, from a group on
 //
 // With `lists_chunks`, folders and archives are listed rather than asked for chunks that may be
-// absent; references know them anyway. Throws zarrcore::Error when what is there cannot be used; that
-// nothing is there shows later.
+// absent; references know them anyway. Throws zarrcore::Error when what is there cannot be used;
+// that nothing is there shows later.
 std::shared_ptr<zarrcore::Store> open_store(const std::string& path, bool lists_chunks);
 
 // The name for an array at the root of the store `path`: that of the file without its extensions.

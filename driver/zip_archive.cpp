@@ -3,6 +3,8 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
+#include <cstring>
+
 #include "driver/open_store.h"
 #include "zarrcore/base/error.h"
 
@@ -10,7 +12,7 @@ namespace gdal_zarr {
 namespace {
 
 bool ends_with(const std::string& text, const char* end) {
-  const std::size_t length = strlen(end);
+  const std::size_t length = std::strlen(end);
   return text.size() > length && EQUAL(text.c_str() + text.size() - length, end);
 }
 
@@ -37,11 +39,11 @@ std::optional<std::string> find_zipped_store(const std::string& path) {
   if (at_top.size() > kMaxAtTop) return std::nullopt;
   std::optional<std::string> found;
   for (int i = 0; i < at_top.size(); ++i) {
-    const std::string folder = archive + '/' + at_top[i];
+    const std::string folder = std::string(archive).append("/").append(at_top[i]);
     if (!is_zarr_folder(folder)) continue;
     if (found) {
-      throw zarrcore::Error(path + " holds more than one Zarr: name one of them, as in ZARR:\"" +
-                            folder + "\"");
+      std::string message = path + " holds more than one Zarr: name one of them, as in ZARR:\"";
+      throw zarrcore::Error(message.append(folder).append("\""));
     }
     found = folder;
   }

@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 from osgeo import gdal
+from stores import BYTES, GZIP, sharding, write_array, write_group
 from webserver import serve
 
 ARRAY = {
@@ -250,6 +251,24 @@ def test_escaped_and_repeated_keys(tmp_path):
     assert read(write(tmp_path / "a.json", text))[0, 0] == 1
 
 
+def test_shards(tmp_path):
+    """Values of Zarr v3, shards among them, of which parts are read: all in one file."""
+    data = np.arange(240, dtype="i4").reshape(12, 20)
+    write_group(tmp_path / "s.zarr")
+    write_array(tmp_path / "s.zarr/a", data, (6, 10), [sharding((3, 5), [BYTES, GZIP])])
+    refs, blob = {}, b"-"
+    for file in (tmp_path / "s.zarr").rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            refs[str(file.relative_to(tmp_path / "s.zarr"))] = ["blob", len(blob), len(content)]
+            blob += content + b"--"
+    (tmp_path / "blob").write_bytes(blob)
+    root = root_of(write(tmp_path / "a.json", refs))
+    np.testing.assert_array_equal(root.OpenMDArray("a").ReadAsArray([7, 3], [1, 9]),
+                                  data[7:8, 3:12])
+    np.testing.assert_array_equal(root.OpenMDArray("a").ReadAsArray(), data)
+
+
 def test_consolidated(tmp_path):
     refs = references()
     metadata = {key: json.loads(value) for key, value in refs.items()}
@@ -321,7 +340,7 @@ def test_expressions_that_are_refused(tmp_path, expression, problem):
     path = write(tmp_path / "a.json", version_1(references(), gen=[generator]))
     message = error_of(path)
     assert problem in message
-    assert "v/0.0: {{%s}}: " % expression[:200] in message
+    assert "v/0.0: its reference: {{%s}}: " % expression[:200] in message
 
 
 def test_statements_are_refused(tmp_path):

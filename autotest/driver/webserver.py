@@ -81,10 +81,12 @@ def serve(root, monkeypatch):
     thread.start()
     for name, value in HTTP_OPTIONS.items():
         gdal.SetConfigOption(name, value)
-    yield server
-    for name in HTTP_OPTIONS:
-        gdal.SetConfigOption(name, None)
-    server.shutdown()
-    thread.join()
-    server.server_close()
-    gdal.VSICurlClearCache()
+    try:
+        yield server
+    finally:
+        for name in HTTP_OPTIONS:
+            gdal.SetConfigOption(name, None)
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        gdal.VSICurlClearCache()

@@ -220,7 +220,7 @@ void JsonReferences::sort_entries() {
 std::optional<Reference> JsonReferences::find(std::string_view key) const {
   const auto it = lower_bound(key);
   if (it == entries_.end() || it->key != key) return std::nullopt;
-  return zarrcore::with_context([&] { return "the reference of " + std::string(key); },
+  return zarrcore::with_context([] { return "its reference"; },
                                 [&] { return it->generator ? generate(*it) : parse(*it); });
 }
 

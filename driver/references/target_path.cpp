@@ -138,20 +138,26 @@ bool is_network_path(const std::string& path) {
                      [&](std::string_view mark) { return path.find(mark) != std::string::npos; });
 }
 
-TargetPaths::TargetPaths(std::string folder)
-    : folder_(std::move(folder)),
-      allows_local_(!is_network_path(folder_) || is_yes(CPLGetConfigOption(kAllowOption, "NO"))) {}
+TargetPaths::TargetPaths(const std::string& document)
+    : is_in_archive_((document.starts_with("/vsizip/") || document.starts_with("/vsitar/")) &&
+                     document.find('?') == std::string::npos),
+      allows_local_(!is_network_path(document) || is_yes(CPLGetConfigOption(kAllowOption, "NO"))) {
+  // What follows the path of a URL is not part of it.
+  const bool is_url = document.starts_with("/vsicurl/");
+  folder_ = CPLGetPath(document.substr(0, is_url ? document.find('?') : document.npos).c_str());
+}
 
 std::string TargetPaths::resolve(const std::string& target) const {
   if (target.find('\0') != std::string::npos) throw Error("the name of a file holds a NUL");
   std::string path = path_of_url(target);
-  bool is_below_folder = false;
+  bool is_allowed = allows_local_;
   if (!is_absolute(path)) {
     RelativePath joined = join(folder_, path);
     path = std::move(joined.path);
-    is_below_folder = !joined.leaves_folder;
+    // What is in an archive leads nowhere else.
+    is_allowed = is_allowed || (is_in_archive_ && !joined.leaves_folder);
   }
-  if (allows_local_ || is_below_folder || starts_with_one_of(path, kNetworkPaths)) return path;
+  if (is_allowed || starts_with_one_of(path, kNetworkPaths)) return path;
   throw Error("references that come from the network name the local file " + path +
               ", which is not read unless the configuration option " + kAllowOption +
               " is set to YES");

@@ -140,11 +140,10 @@ class ParquetReferencesTest : public testing::Test {
       ++reads_[file];
       if (file == "scalar/refs.0.parq") return TestLayer({{nullptr, 0, 0, "s"}}).table();
       if (file == "g/v/refs.3.parq") return ReferenceTable();
-      std::vector<std::string> names;
-      for (int row = 0; row < 4; ++row) names.push_back(file + '#' + std::to_string(row));
-      std::vector<TestRow> rows;
-      for (const std::string& name : names) rows.push_back({name.c_str(), 0, 0, nullptr});
-      return TestLayer(rows).table();
+      const std::string names[] = {file + "#0", file + "#1", file + "#2", file + "#3"};
+      return TestLayer(
+                 {{names[0].c_str()}, {names[1].c_str()}, {names[2].c_str()}, {names[3].c_str()}})
+          .table();
     });
   }
 
@@ -212,7 +211,7 @@ TEST_F(ParquetReferencesTest, AreAStore) {
   std::string content = "chunk 1.1";
   VSIFCloseL(VSIFileFromMemBuffer(path.c_str(), reinterpret_cast<GByte*>(content.data()),
                                   content.size(), FALSE));
-  ReferenceStore store(make(), TargetPaths(folder), "refs", "g");
+  ReferenceStore store(make(), TargetPaths(folder + ".zmetadata"), "refs", "g");
   EXPECT_EQ(store.get("v/1.1", 100)->text(), "chunk 1.1");
   const zarrcore::ByteRange ranges[] = {zarrcore::ByteRange::suffix(3),
                                         zarrcore::ByteRange::at(0, 5)};

@@ -9,9 +9,10 @@
 namespace gdal_zarr {
 namespace {
 
+// What a document in `folder` means by `target`.
 std::string resolve(const std::string& folder, const std::string& target) {
   try {
-    return TargetPaths(folder).resolve(target);
+    return TargetPaths(folder.empty() ? "a.json" : folder + "/a.json").resolve(target);
   } catch (const zarrcore::Error& error) {
     return error.what();
   }
@@ -44,6 +45,12 @@ TEST(TargetPaths, AreBelowTheFolder) {
   for (const auto& [folder, target, path] : cases) EXPECT_EQ(resolve(folder, target), path);
 }
 
+TEST(TargetPaths, LeaveOutWhatFollowsThePathOfAUrl) {
+  EXPECT_EQ(TargetPaths("/vsicurl/http://host/a/b.json?key=c/d").resolve("e.nc"),
+            "/vsicurl/http://host/a/e.nc");
+  EXPECT_EQ(TargetPaths("/data/what?/b.json").resolve("e.nc"), "/data/what?/e.nc");
+}
+
 TEST(TargetPaths, StandForUrls) {
   for (const char* folder : {"/data", "/vsicurl/http://host"}) {
     EXPECT_EQ(resolve(folder, "https://host/a?b=c"), "/vsicurl/https://host/a?b=c");
@@ -73,6 +80,10 @@ TEST(TargetPaths, DoNotLeadFromTheNetworkToLocalFiles) {
       EXPECT_TRUE(is_refused(folder, target)) << folder << ' ' << target;
     }
   }
+  EXPECT_TRUE(is_refused("/vsicurl?url=http://host", "b.nc"));
+  EXPECT_TRUE(is_refused("/vsicurl?url=http%3A%2F%2Fhost", "/etc/passwd"));
+  EXPECT_TRUE(is_refused("/vsicurl?url=http://host", "b&url=file:///etc/passwd"));
+  EXPECT_TRUE(is_refused("/vsizip//vsicurl?url=http://host/a.zip", "b&url=file:///etc/a.zip/b"));
   for (const char* folder : {"/data", "", "data", "/vsimem/a", "/vsizip/a.zip", "C:/data"}) {
     EXPECT_FALSE(is_refused(folder, "/etc/passwd")) << folder;
   }
