@@ -74,18 +74,21 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
   std::vector<std::size_t> lengths;
   parts.reserve(ranges.size());
   for (const ByteRange& range : ranges) {
-    offsets.push_back(zarrcore::resolve_range(range, size));
+    const std::uint64_t offset = zarrcore::resolve_range(range, size);
     if (ranges.size() == 1) {
-      parts.push_back(read_bytes(file, offsets.front(), range.length));
+      parts.push_back(read_bytes(file, offset, range.length));
       return parts;
     }
+    void* place = parts.emplace_back(range.length).data();
+    if (range.length == 0) continue;  // /vsicurl/ would wait forever for nothing
+    places.push_back(place);
+    offsets.push_back(offset);
     lengths.push_back(range.length);
-    places.push_back(parts.emplace_back(range.length).data());
   }
   // Network file systems fetch them in parallel.
-  if (!ranges.empty() && VSIFReadMultiRangeL(static_cast<int>(ranges.size()), places.data(),
+  if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
                                              offsets.data(), lengths.data(), file) != 0) {
-    throw Error("reading " + std::to_string(ranges.size()) + " ranges failed");
+    throw Error("reading " + std::to_string(places.size()) + " ranges failed");
   }
   return parts;
 }
