@@ -22,6 +22,14 @@ std::string without_final_slash(std::string path) {
   return path;
 }
 
+// The folder of a metadata document, or `path` itself.
+std::string store_of(const std::string& path) {
+  const std::string file_name = CPLGetFilename(path.c_str());
+  if (!is_metadata_file(file_name) && !is_v1_document(path)) return path;
+  const std::string folder = CPLGetPath(path.c_str());
+  return folder.empty() ? "." : folder;
+}
+
 // ":/group/array:3:0" after the path.
 void parse_array(std::string_view rest, const std::string& name, ConnectionString& connection) {
   if (rest.empty()) return;
@@ -56,9 +64,7 @@ bool has_prefix(const std::string& name) {
 ConnectionString parse_connection_string(const std::string& name) {
   ConnectionString connection;
   if (!has_prefix(name)) {
-    const std::string file_name = CPLGetFilename(name.c_str());
-    connection.store_path = is_metadata_file(file_name) ? CPLGetPath(name.c_str()) : name;
-    if (connection.store_path.empty()) connection.store_path = ".";
+    connection.store_path = store_of(name);
   } else {
     const std::string_view text = std::string_view(name).substr(kPrefix.size());
     if (text.starts_with('"')) {
@@ -80,10 +86,7 @@ ConnectionString parse_connection_string(const std::string& name) {
       connection.store_path = text.substr(0, colon);
       if (colon != std::string_view::npos) parse_array(text.substr(colon), name, connection);
     }
-    const std::string file_name = CPLGetFilename(connection.store_path.c_str());
-    if (is_metadata_file(file_name)) {
-      connection.store_path = CPLGetPath(connection.store_path.c_str());
-    }
+    connection.store_path = store_of(connection.store_path);
   }
   connection.store_path = without_final_slash(connection.store_path);
   if (connection.store_path.empty()) throw Error("\"" + name + "\" names no path");
@@ -104,6 +107,12 @@ ConnectionString parse_connection_string(const std::string& name) {
 
 std::string format_connection_string(const std::string& store_path, const std::string& array) {
   return std::string(kPrefix) + '"' + store_path + "\":" + array;
+}
+
+bool is_v1_document(const std::string& path) {
+  VSIStatBufL status;
+  return EQUAL(CPLGetFilename(path.c_str()), "meta") && VSIStatL(path.c_str(), &status) == 0 &&
+         VSI_ISREG(status.st_mode);
 }
 
 bool is_metadata_file(const std::string& file_name) {

@@ -1,6 +1,7 @@
 // The names under which a Zarr can be opened:
 //
 //   path                                a folder that holds a Zarr, or one of its metadata files
+//   x.json, x.zip                       references and archives; see open_store.h
 //   ZARR:"path"                         any path, also one that cannot be looked at beforehand
 //   ZARR:"path":/group/array            one array
 //   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions
@@ -29,5 +30,8 @@ std::string format_connection_string(const std::string& store_path, const std::s
 
 // Whether a file of this name is a metadata document, whose folder is the store.
 bool is_metadata_file(const std::string& file_name);
+
+// The same of v1, whose name "meta" a folder may have as well.
+bool is_v1_document(const std::string& path);
 
 }  // namespace gdal_zarr

@@ -4,7 +4,6 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -12,6 +11,7 @@
 #include "driver/error_guard.h"
 #include "driver/multidim/group.h"
 #include "driver/multidim/type_mapping.h"
+#include "driver/open_store.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
 #include "zarrcore/base/error.h"
@@ -38,6 +38,9 @@ const char* const kOpenOptionList =
     "  <Option name='CACHE_TILE_PRESENCE' type='boolean' default='NO' "
     "description='Whether to list the folders of chunks, once each, rather than to ask for chunks "
     "that may not be there'/>"
+    "  <Option name='CACHE_KERCHUNK_JSON' type='boolean' default='NO' "
+    "description='Known for the sake of programs that set it, without effect: a JSON document of "
+    "references is indexed in memory, never converted to Parquet files in a cache folder'/>"
     "</OpenOptionList>";
 
 namespace {
@@ -68,11 +71,6 @@ std::string option(const GDALOpenInfo* info, const char* name, const char* fallb
 
 bool flag(const GDALOpenInfo* info, const char* name, const char* fallback) {
   return CPLTestBool(option(info, name, fallback).c_str());
-}
-
-bool exists(const std::string& path) {
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
 // The dimension that an open option gives by name or index.
@@ -213,28 +211,28 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
   return open_array(session.array(candidates.front().node_path), info, connection, false);
 }
 
+// Whether the file that is being opened is a document of a Zarr, whose folder is the store.
+bool is_metadata_document(const GDALOpenInfo* info) {
+  const std::string file_name = CPLGetFilename(info->pszFilename);
+  // Attributes may hold anything, and v1's names are common: what stands beside them tells.
+  if (file_name == ".zattrs" || file_name == "meta") {
+    return is_zarr_folder(CPLGetPath(info->pszFilename));
+  }
+  return is_metadata_file(file_name) &&
+         strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
+}
+
 }  // namespace
 
 int identify(GDALOpenInfo* info) {
-  if (has_prefix(info->pszFilename)) return TRUE;
-  const std::string file_name = CPLGetFilename(info->pszFilename);
-  if (info->nHeaderBytes > 0) {
-    return is_metadata_file(file_name) &&
-           strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
-  }
+  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return TRUE;
+  if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
   // Folders of network file systems cannot always be told to be there: there the extension decides
   // whether to look at all.
   const bool may_be_folder =
       info->bIsDirectory ||
       (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
-  if (!may_be_folder) return FALSE;
-  static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
-                                                         ".zmetadata"};
-  const auto has = [&](const char* document) {
-    return exists(CPLFormFilename(info->pszFilename, document, nullptr));
-  };
-  // The names of v1 are common: only both together count.
-  return std::any_of(kDocuments.begin(), kDocuments.end(), has) || (has("meta") && has("attrs"));
+  return may_be_folder && (is_zarr_folder(info->pszFilename) || is_packed_store(info));
 }
 
 GDALDataset* open(GDALOpenInfo* info) {
@@ -245,6 +243,10 @@ GDALDataset* open(GDALOpenInfo* info) {
   }
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     const ConnectionString connection = parse_connection_string(info->pszFilename);
+    if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {
+      CPLError(CE_Warning, CPLE_NotSupported,
+               "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
+    }
     SessionOptions options;
     options.use_consolidated = CPLTestBool(
         option(info, "USE_CONSOLIDATED_METADATA", option(info, "USE_ZMETADATA", "YES").c_str())

@@ -2,10 +2,10 @@
 
 #include <cpl_string.h>
 #include <cpl_vsi.h>
-#include <cpl_vsi_error.h>
 
 #include <algorithm>
 
+#include "driver/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
@@ -18,65 +18,9 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 
-struct CloseFile {
-  void operator()(VSILFILE* file) const { VSIFCloseL(file); }
-};
-using File = std::unique_ptr<VSILFILE, CloseFile>;
-
 struct CloseDirectory {
   void operator()(VSIDIR* directory) const { VSICloseDir(directory); }
 };
-
-// Network file systems say why a file could not be opened; for the others that is its absence.
-void check_absence(const std::string& path) {
-  const std::string message = VSIGetLastErrorMsg();
-  switch (VSIGetLastErrorNo()) {
-    case VSIE_None:
-    case VSIE_FileError:
-    case VSIE_AWSObjectNotFound:
-    case VSIE_AWSBucketNotFound:
-      break;
-    case VSIE_HttpError:
-      // After the code may stand what the server wrote, with any number in it.
-      if (message.starts_with("HTTP response code: 404") ||
-          message.starts_with("HTTP response code: 410")) {
-        return;
-      }
-      [[fallthrough]];
-    default:
-      // GDAL would remember the file as absent and not say why the next time.
-      VSICurlPartialClearCache(path.c_str());
-      throw Error(message.empty() ? "cannot be opened" : message);
-  }
-  VSIStatBufL status;
-  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-      !VSI_ISDIR(status.st_mode)) {
-    throw Error("cannot be opened");
-  }
-}
-
-// Null when the file is absent.
-File open_file(const std::string& path) {
-  VSIErrorReset();
-  File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
-  if (!file) check_absence(path);
-  return file;
-}
-
-std::uint64_t file_size(VSILFILE* file) {
-  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be found");
-  return VSIFTellL(file);
-}
-
-Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
-  Buffer buffer(length);
-  if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
-      VSIFReadL(buffer.data(), 1, length, file) != length) {
-    throw Error("reading " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
-                " failed");
-  }
-  return buffer;
-}
 
 class VsiStore final : public zarrcore::Store {
  public:
@@ -101,15 +45,7 @@ class VsiStore final : public zarrcore::Store {
                                   [&]() -> std::optional<std::vector<Buffer>> {
                                     const File file = open_file(path);
                                     if (!file) return std::nullopt;
-                                    const std::uint64_t size = file_size(file.get());
-                                    std::vector<Buffer> parts;
-                                    parts.reserve(ranges.size());
-                                    for (const ByteRange& range : ranges) {
-                                      const std::uint64_t offset =
-                                          zarrcore::resolve_range(range, size);
-                                      parts.push_back(read_bytes(file.get(), offset, range.length));
-                                    }
-                                    return parts;
+                                    return read_ranges(file.get(), ranges);
                                   });
   }
 

@@ -1,6 +1,7 @@
 """The names under which a Zarr opens, what is said of those that do not, and what is no Zarr."""
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -69,6 +70,38 @@ def test_metadata_file_v3(v3, file, form):
 def test_array_after_a_metadata_file(v2, v3):
     assert_opens(f'ZARR:"{v2}/.zmetadata":/sub/grid')
     assert_opens(f'ZARR:"{v3}/sub/zarr.json":/grid')
+
+
+@pytest.mark.parametrize("form", ["{}", 'ZARR:"{}"'])
+def test_attributes_file(v2, tmp_path, form):
+    """Attributes may hold anything: what stands beside them tells that they are a Zarr's."""
+    for folder in ("", "sub", "sub/grid"):
+        write_json(v2 / folder / ".zattrs", {"title": "a grid"})
+        assert_opens(form.format(v2 / folder / ".zattrs"))
+    write_json(tmp_path / ".zattrs", {"title": "a grid"})
+    alone = form.format(tmp_path / ".zattrs")
+    assert re.search("not recognized|no Zarr group or array", error_of(alone))
+
+
+@pytest.mark.parametrize("form", ["{}", 'ZARR:"{}"'])
+def test_metadata_file_v1(tmp_path, form):
+    path = tmp_path / "one.zarr"
+    write_json(path / "meta", {
+        "zarr_format": 1, "shape": GRID.shape, "chunks": GRID.shape, "dtype": "|u1",
+        "compression": None, "compression_opts": None, "fill_value": None, "order": "C"})
+    write_json(path / "attrs", {})
+    (path / "0.0").write_bytes(GRID.tobytes())
+    assert_opens(path)
+    assert_opens(form.format(path / "meta"))
+    assert_opens(f'ZARR:"{path}/meta":/one')
+
+
+def test_other_files_named_meta(tmp_path, v3):
+    (tmp_path / "meta").write_text("zarr_format is a word")
+    assert gdal.IdentifyDriverEx(str(tmp_path / "meta"), allowed_drivers=["Zarr"]) is None
+    shutil.copytree(v3, tmp_path / "store/meta")  # a folder
+    assert_opens(tmp_path / "store/meta")
+    assert_opens(f'ZARR:"{tmp_path}/store/meta"')
 
 
 def test_metadata_file_in_the_working_directory(v3, monkeypatch):

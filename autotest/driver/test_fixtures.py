@@ -11,10 +11,7 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 
 # What the driver does not read yet: patterns for a fixture's features. The marks are strict, so a
 # feature that arrives has to leave its row.
-NOT_YET = {
-    "kerchunk references": ["kerchunk *"],
-    "zipped stores": ["zip store"],
-}
+NOT_YET = {}
 
 # GDAL has no type for these (in every version), so they come in the next wider one.
 WIDENED = {"bool": ["uint8"], "int8": ["int8", "int16"], "float16": ["float16", "float32"]}

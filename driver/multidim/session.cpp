@@ -1,7 +1,5 @@
 #include "driver/multidim/session.h"
 
-#include <cpl_conv.h>
-
 #include <algorithm>
 
 #include "driver/conventions/axis.h"
@@ -9,10 +7,9 @@
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/group.h"
-#include "driver/vsi_store.h"
+#include "driver/open_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/listed_store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -59,13 +56,10 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   hierarchy_options.on_problem = [path](const std::string& problem) {
     CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };
-  std::shared_ptr<zarrcore::Store> store = make_store(path);
-  if (options.list_chunks) store = std::make_shared<zarrcore::ListedStore>(std::move(store));
-  session->hierarchy_ =
-      std::make_unique<zarrcore::Hierarchy>(std::move(store), std::move(hierarchy_options));
+  session->hierarchy_ = std::make_unique<zarrcore::Hierarchy>(
+      open_store(path, options.list_chunks), std::move(hierarchy_options));
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
-    session->root_array_name_ = CPLGetBasename(path.c_str());
-    if (session->root_array_name_.empty()) session->root_array_name_ = "array";
+    session->root_array_name_ = store_name(path);
   }
   return session;
 }

@@ -1,0 +1,565 @@
+"""Kerchunk references: JSON of both versions, over real HDF5 files, and Parquet."""
+import base64
+import json
+import time
+
+import h5py
+import numpy as np
+import pytest
+from osgeo import gdal
+from stores import BYTES, GZIP, sharding, write_array, write_group
+from webserver import serve
+
+ARRAY = {
+    "zarr_format": 2, "shape": [4, 6], "chunks": [2, 6], "dtype": "<u2", "compressor": None,
+    "filters": None, "order": "C", "fill_value": 9,
+}
+ROWS = np.arange(24, dtype="<u2").reshape(4, 6)
+TOP, BOTTOM = ROWS[:2].tobytes(), ROWS[2:].tobytes()
+ALLOW_LOCAL = "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE"
+
+
+def references(**chunks):
+    """Those of the array /v, whose chunks are given as `c0` for v/0.0, `c1` for v/1.0."""
+    refs = {".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(ARRAY)}
+    return refs | {f"v/{name[1:]}.0": value for name, value in chunks.items()}
+
+
+def write(path, document):
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return str(path)
+
+
+def version_1(refs, **more):
+    return {"version": 1, **more, "refs": refs}
+
+
+def root_of(name):
+    return gdal.OpenEx(str(name), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+
+
+def read(name, array="/v"):
+    dataset = gdal.OpenEx(str(name), gdal.OF_MULTIDIM_RASTER)
+    return dataset.GetRootGroup().OpenMDArrayFromFullname(array).ReadAsArray()
+
+
+def error_of(name):
+    with pytest.raises(RuntimeError) as caught:
+        read(name)
+    return str(caught.value)
+
+
+@pytest.fixture
+def blob(tmp_path):
+    """The chunks, at offsets 5 and 100."""
+    path = tmp_path / "blob.bin"
+    path.write_bytes(b"-----" + TOP.ljust(95, b"-") + BOTTOM + b"---")
+    return path
+
+
+# --- HDF5 ----------------------------------------------------------------------------------------
+
+def references_of(file, url):
+    """As kerchunk makes them from an HDF5 file, shuffled and deflated."""
+    refs = {".zgroup": '{"zarr_format":2}'}
+    with h5py.File(file) as h5:
+        for name, dataset in h5.items():
+            filters = []
+            if dataset.shuffle:
+                filters.append({"id": "shuffle", "elementsize": dataset.dtype.itemsize})
+            if dataset.compression:
+                filters.append({"id": "zlib", "level": dataset.compression_opts})
+            chunks = dataset.chunks or dataset.shape
+            fill_value = dataset.fillvalue.item()
+            refs[f"{name}/.zarray"] = json.dumps({
+                "zarr_format": 2, "shape": dataset.shape, "chunks": chunks,
+                "dtype": dataset.dtype.str, "filters": filters or None, "compressor": None,
+                "order": "C", "fill_value": fill_value,
+            })
+            names = [d.keys()[0] if len(d) else name for d in dataset.dims]
+            refs[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": names})
+            if dataset.chunks is None:
+                refs[f"{name}/0"] = [url, dataset.id.get_offset(), dataset.id.get_storage_size()]
+                continue
+            for number in range(dataset.id.get_num_chunks()):
+                info = dataset.id.get_chunk_info(number)
+                index = ".".join(str(o // c) for o, c in zip(info.chunk_offset, chunks))
+                refs[f"{name}/{index}"] = [url, info.byte_offset, info.size]
+    return refs
+
+
+@pytest.fixture
+def h5_values(tmp_path):
+    """The values of a file as netCDF-4 lays it out; its last chunk was never written."""
+    values = np.random.default_rng(1).normal(280, 5, (5, 30, 40)).astype(">f4")
+    with h5py.File(tmp_path / "air.nc", "w") as h5:
+        air = h5.create_dataset("air", values.shape, values.dtype, chunks=(2, 16, 40),
+                                compression=4, shuffle=True, fillvalue=-1)
+        air[:4], air[4:, :16] = values[:4], values[4:, :16]
+        for axis, (name, size) in enumerate(zip(("time", "lat", "lon"), values.shape)):
+            h5[name] = np.linspace(0, 10, size)
+            h5[name].make_scale(name)
+            air.dims[axis].attach_scale(h5[name])
+    values[4:, 16:] = -1
+    return values
+
+
+@pytest.mark.parametrize("wrap", [dict, version_1])
+def test_hdf5(tmp_path, h5_values, wrap):
+    path = write(tmp_path / "air.json", wrap(references_of(tmp_path / "air.nc", "air.nc")))
+    root = root_of(path)
+    assert root.GetMDArrayNames() == ["air", "lat", "lon", "time"]
+    air = root.OpenMDArray("air")
+    assert [d.GetName() for d in air.GetDimensions()] == ["time", "lat", "lon"]
+    np.testing.assert_array_equal(air.ReadAsArray(), h5_values)
+    np.testing.assert_array_equal(read(path, "/lat"), np.linspace(0, 10, 30))
+    np.testing.assert_array_equal(gdal.Open(path).ReadAsArray()[2], h5_values[2])
+
+
+def test_hdf5_over_http(tmp_path, h5_values, monkeypatch):
+    """Only the bytes of the chunks that are wanted cross the network, from a file opened once."""
+    refs = references_of(tmp_path / "air.nc", "air.nc")
+    write(tmp_path / "air.json", version_1(refs))
+    with serve(tmp_path, monkeypatch) as server:
+        dataset = gdal.OpenEx(f"/vsicurl/{server.url}/air.json", gdal.OF_MULTIDIM_RASTER)
+        air = dataset.GetRootGroup().OpenMDArray("air")
+        np.testing.assert_array_equal(air.ReadAsArray(), h5_values)
+        asked = [path for path, _ in server.requests if path == "/air.nc"]
+        assert 0 < len(asked) <= 2 * len(refs)
+        # Absolute names of the same server.
+        write(tmp_path / "far.json", references_of(tmp_path / "air.nc", f"{server.url}/air.nc"))
+        for name in (tmp_path / "far.json", f'ZARR:"/vsicurl/{server.url}/far.json"'):
+            np.testing.assert_array_equal(read(name, "/air"), h5_values)
+
+
+# --- Names ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("form", [
+    "{}", 'ZARR:"{}"', "ZARR:{}", "/vsikerchunk_json_ref/{{{}}}", "/vsikerchunk_json_ref/{{{}}}/",
+    'ZARR:"/vsikerchunk_json_ref/{{{}}}"', "/vsikerchunk_json_ref/{{{}}}/.zgroup",
+])
+def test_names(tmp_path, blob, form):
+    path = write(tmp_path / "some.json", references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24]))
+    np.testing.assert_array_equal(read(form.format(path)), ROWS)
+    np.testing.assert_array_equal(gdal.Open(form.format(path)).ReadAsArray(), ROWS)
+
+
+def test_names_of_parts(tmp_path, blob):
+    path = tmp_path / "some.refs"  # a name that tells nothing
+    refs = references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24])
+    write(path, refs | {f"g/{key}": value for key, value in refs.items()})
+    subdatasets = [name for name, _ in gdal.Open(str(path)).GetSubDatasets()]
+    assert subdatasets == [f'ZARR:"{path}":/g/v', f'ZARR:"{path}":/v']
+    for name in (*subdatasets, f"/vsikerchunk_json_ref/{{{path}}}/v",
+                 f"/vsikerchunk_json_ref/{{{path}}}/g",
+                 f'ZARR:"/vsikerchunk_json_ref/{{{path}}}/g":/v'):
+        np.testing.assert_array_equal(gdal.Open(name).ReadAsArray(), ROWS)
+
+
+def test_relative_to_the_folder(tmp_path, blob, monkeypatch):
+    (tmp_path / "deep/er").mkdir(parents=True)
+    target = "../.././blob.bin"
+    write(tmp_path / "deep/er/some.json", references(c0=[target, 5, 24], c1=[target, 100, 24]))
+    for folder, name in ((".", "deep/er/some.json"), ("deep", "er/some.json"),
+                         ("deep/er", "some.json"), ("deep/er", "./some.json")):
+        monkeypatch.chdir(tmp_path / folder)
+        np.testing.assert_array_equal(read(name), ROWS)
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}", "file://localhost{}", "/vsisubfile/0,{}"])
+def test_absolute_targets(tmp_path, blob, form):
+    target = form.format(blob)
+    path = write(tmp_path / "some.json", references(c0=[target, 5, 24], c1=[target, 100, 24]))
+    np.testing.assert_array_equal(read(path), ROWS)
+
+
+@pytest.mark.parametrize("url, path", [
+    ("s3://bucket/a/b.nc", "/vsis3/bucket/a/b.nc"),
+    ("gs://bucket/a.nc", "/vsigs/bucket/a.nc"),
+    ("gcs://bucket/a.nc", "/vsigs/bucket/a.nc"),
+    ("az://box/a.nc", "/vsiaz/box/a.nc"),
+    ("abfs://box@account.dfs.core.windows.net/a.nc", "/vsiaz/box/a.nc"),
+])
+def test_object_stores(tmp_path, url, path, monkeypatch):
+    """The error names the path that was tried."""
+    for option in ("AWS_NO_SIGN_REQUEST", "GS_NO_SIGN_REQUEST", "AZURE_NO_SIGN_REQUEST"):
+        monkeypatch.setenv(option, "YES")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "account")
+    gdal.SetConfigOption("GDAL_HTTP_PROXY", "127.0.0.1:9")  # where nobody answers
+    try:
+        assert path + ":" in error_of(write(tmp_path / "some.json", references(c0=[url, 5, 24])))
+    finally:
+        gdal.SetConfigOption("GDAL_HTTP_PROXY", None)
+        gdal.VSICurlClearCache()
+
+
+def test_unknown_scheme(tmp_path):
+    path = write(tmp_path / "some.json", references(c0=["ipfs://Qm/a", 5, 24]))
+    assert "v/0.0: URLs that begin with ipfs:// cannot be opened" in error_of(path)
+
+
+@pytest.mark.parametrize("document", [
+    '{"type": "FeatureCollection", "features": []}',
+    '{"version": 1, "templates": {"a": "b"}, "refs": {"a": "b", "c": ["d"]}}',
+    '{"version": 1, "refs": [".zgroup"]}',
+    '{"files": {".zgroup": "{}"}}',
+    '{".zgroup": 24, "x": 1}',
+    "{",
+    "{}",
+    '[{".zgroup": "{}"}]',
+])
+def test_other_json_is_not_claimed(tmp_path, document):
+    path = write(tmp_path / "some.json", document)
+    assert gdal.IdentifyDriverEx(path, allowed_drivers=["Zarr"]) is None
+
+
+def test_large_json_that_is_not_claimed(tmp_path):
+    path = write(tmp_path / "a.json", version_1({f"k{i}": "x" for i in range(200_000)}))
+    assert gdal.IdentifyDriverEx(path, allowed_drivers=["Zarr"]) is None
+
+
+def test_documents_after_long_templates(tmp_path, blob):
+    path = write(tmp_path / "a.json", version_1(references(), templates={"u": "x" * 5000}))
+    assert gdal.IdentifyDriverEx(path, allowed_drivers=["Zarr"]) is not None
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+def test_values(tmp_path, blob):
+    """Inline text and base64; whole files; an absent key is the fill value."""
+    (tmp_path / "top.bin").write_bytes(TOP)
+    document = references(c0=["top.bin"])
+    want = ROWS.copy()
+    want[2:] = 9
+    np.testing.assert_array_equal(read(write(tmp_path / "a.json", document)), want)
+    document = references(c0="\u0001\u0000" * 12, c1="base64:" + base64.b64encode(BOTTOM).decode())
+    want[:2], want[2:] = 1, ROWS[2:]
+    np.testing.assert_array_equal(read(write(tmp_path / "b.json", document)), want)
+
+
+def test_inline_objects(tmp_path):
+    refs = {".zgroup": {"zarr_format": 2}, "v/.zarray": ARRAY | {"dtype": "<f4", "fill_value": "NaN"},
+            "v/.zattrs": {"a": [1, {"b": "}"}], "valid_max": float("nan")}}
+    array = root_of(write(tmp_path / "a.json", refs)).OpenMDArray("v")
+    assert np.isnan(array.ReadAsArray()).all()
+    assert json.loads(array.GetAttribute("a").ReadAsString()) == [1, {"b": "}"}]
+
+
+def test_escaped_and_repeated_keys(tmp_path):
+    text = json.dumps(references())[:-1] + ', "v\\/0.0": "base64:AAAA", "v/0.0": "%s"}' % (
+        "\\u0001\\u0000" * 12)
+    assert read(write(tmp_path / "a.json", text))[0, 0] == 1
+
+
+def test_shards(tmp_path):
+    """Values of Zarr v3, shards among them, of which parts are read: all in one file."""
+    data = np.arange(240, dtype="i4").reshape(12, 20)
+    write_group(tmp_path / "s.zarr")
+    write_array(tmp_path / "s.zarr/a", data, (6, 10), [sharding((3, 5), [BYTES, GZIP])])
+    refs, blob = {}, b"-"
+    for file in (tmp_path / "s.zarr").rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            refs[str(file.relative_to(tmp_path / "s.zarr"))] = ["blob", len(blob), len(content)]
+            blob += content + b"--"
+    (tmp_path / "blob").write_bytes(blob)
+    root = root_of(write(tmp_path / "a.json", refs))
+    np.testing.assert_array_equal(root.OpenMDArray("a").ReadAsArray([7, 3], [1, 9]),
+                                  data[7:8, 3:12])
+    np.testing.assert_array_equal(root.OpenMDArray("a").ReadAsArray(), data)
+
+
+def test_consolidated(tmp_path):
+    refs = references()
+    metadata = {key: json.loads(value) for key, value in refs.items()}
+    path = write(tmp_path / "a.json", refs | {
+        ".zmetadata": json.dumps({"metadata": metadata, "zarr_consolidated_format": 1})})
+    for option in ("YES", "NO"):
+        dataset = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER,
+                              open_options=["USE_CONSOLIDATED_METADATA=" + option])
+        assert dataset.GetRootGroup().GetMDArrayNames() == ["v"]
+
+
+def test_array_at_the_root(tmp_path):
+    path = write(tmp_path / "heights.json", {".zarray": json.dumps(ARRAY)})
+    assert root_of(path).GetMDArrayNames() == ["heights"]
+    name = f"/vsikerchunk_json_ref/{{{path}}}"
+    assert root_of(name).GetMDArrayNames() == ["heights"]
+
+
+# --- Templates -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("templates, url", [
+    ({"u": "blob.bin"}, "{{u}}"),
+    ({"u": "blob.bin"}, "{{ u }}"),
+    ({"f": "{{c}}.bin"}, "{{f(c='blob')}}"),
+    ({"f": "{{a}}{{b}}.bin"}, "{{f(a='bl', b=\"ob\")}}"),
+    ({"b": "bin", "f": "{{c}}.{{b}}"}, "{{ f(c = 'blob') }}"),
+    ({"u": "blob"}, "{{u + '.bin'}}"),
+    ({"u": "blob"}, "{{'%s.bin' % u}}"),
+    ({"u": "blob"}, "{{'%s.bin' | format(u)}}"),
+])
+def test_templates(tmp_path, blob, templates, url):
+    refs = references(c0=[url, 5, 24], c1=[url, 100, 24])
+    path = write(tmp_path / "a.json", version_1(refs, templates=templates))
+    np.testing.assert_array_equal(read(path), ROWS)
+
+
+def test_braces_without_templates(tmp_path):
+    """Version 0, and documents without templates, take them as they are."""
+    (tmp_path / "{{u}}").write_bytes(TOP)
+    for wrap in (dict, version_1):
+        path = write(tmp_path / "a.json", wrap(references(c0=["{{u}}"])))
+        np.testing.assert_array_equal(read(path)[:2], ROWS[:2])
+
+
+@pytest.mark.parametrize("expression, value", [
+    ("(i + 1) * 1000", 2000), ("2 + 3 * 4", 14), ("-7 // 2 + 10", 6), ("-7 % 4", 1), ("8 / 4", 2),
+    ("10 - 2 - 3", 5), ("--i", 1), ("((i))", 1), ("'%03d' % i", "001"), ("'%3i' | format(i)", "  1"),
+    ("'%x' % 255", "ff"), ("'%03d' % -i", "-01"), ("'100%%%d' % i", "100%1"), ('"}}"', "}}"),
+])
+def test_expressions(tmp_path, expression, value):
+    (tmp_path / f"at{value}.bin").write_bytes(TOP)
+    generator = {"key": "v/0.0", "url": "at{{%s}}.bin" % expression, "dimensions": {"i": [1]}}
+    path = write(tmp_path / "a.json", version_1(references(), gen=[generator]))
+    np.testing.assert_array_equal(read(path)[:2], ROWS[:2])
+
+
+@pytest.mark.parametrize("expression, problem", [
+    ("x", 'there is no template or dimension "x"'), ("i | upper", "format is the only filter"),
+    ("i if 1 else 2", "not understood"), ("", "a value is missing"), ("(i", "')' is missing"),
+    ("i + 'a'", "text is used as a number"), ("1 // 0", "division by zero"),
+    ("1 / 2", "the quotient is a fraction"), ("9223372036854775807 + 1", "does not fit 64 bits"),
+    ("9223372036854775807 * 3", "does not fit 64 bits"), ("1.5", "no part of an integer"),
+    ("'%9999999d' % i", "this format cannot be used"), ("'%d' % 'a'", "this format cannot be used"),
+    ("(" * 100 + "1" + ")" * 100, "nested too deeply"), ("'a' * 3", "text is used as a number"),
+    ("a.b", "there is no template"), ("f(1)", "an argument has no name"),
+])
+def test_expressions_that_are_refused(tmp_path, expression, problem):
+    generator = {"key": "v/0.0", "url": "{{%s}}" % expression, "dimensions": {"i": [1]}}
+    path = write(tmp_path / "a.json", version_1(references(), gen=[generator]))
+    message = error_of(path)
+    assert problem in message
+    assert "v/0.0: its reference: {{%s}}: " % expression[:200] in message
+
+
+def test_statements_are_refused(tmp_path):
+    refs = references(c0=["{% for i in x %}", 5, 24])
+    path = write(tmp_path / "a.json", version_1(refs, templates={"u": ""}))
+    assert "{% for i in x %}" in error_of(path)
+
+
+@pytest.mark.parametrize("templates, problem", [
+    ({"a": "{{b}}", "b": "{{a}}"}, "a template holds itself"),
+    ({c: "{{%s}}" % chr(ord(c) + 1) * 9 for c in "abcdefgh"} | {"i": ""}, "too many expressions"),
+    ({c: "{{%s}}" % chr(ord(c) + 1) * 9 for c in "abc"} | {"d": "x" * 1000}, "bytes come out"),
+    ({"a": "{{%s}}" % "+".join("b" * 500), "b": "x" * 1000}, "bytes come out"),
+    ({"a": "{{b"}, '"{{b" has no end'),
+])
+def test_templates_that_grow(tmp_path, templates, problem):
+    refs = references(c0=["{{a}}", 5, 24])
+    started = time.monotonic()
+    message = error_of(write(tmp_path / "a.json", version_1(refs, templates=templates)))
+    assert problem in message
+    assert time.monotonic() - started < 5
+
+
+# --- Generated keys ------------------------------------------------------------------------------
+
+def test_generated(tmp_path):
+    """A file for each row of chunks, a chunk in it for each column."""
+    data = np.arange(3 * 4 * 2 * 5, dtype="<u2").reshape(6, 20)
+    for row in range(3):
+        chunks = np.split(data[2 * row : 2 * row + 2], 4, axis=1)
+        content = b"header--" + b"".join(c.tobytes() for c in chunks)
+        (tmp_path / f"part_{10 + 5 * row:02}.bin").write_bytes(content)
+    refs = references()
+    refs["v/.zarray"] = json.dumps(ARRAY | {"shape": [6, 20], "chunks": [2, 5]})
+    generator = {
+        "key": "v/{{(row - 10) // 5}}.{{column}}",
+        "url": "{{u}}_{{'%02d' % row}}.bin",
+        "offset": "{{8 + column * 20}}",
+        "length": "20",
+        "dimensions": {"row": {"start": 10, "stop": 25, "step": 5}, "column": [0, 1, 2, 3]},
+    }
+    path = write(tmp_path / "a.json", version_1(refs, templates={"u": "part"}, gen=[generator]))
+    np.testing.assert_array_equal(read(path), data)
+
+
+def test_generated_from_the_specification(tmp_path):
+    (tmp_path / "url_0").write_bytes(b"x" * 1000 + TOP)
+    (tmp_path / "url_1").write_bytes(b"x" * 2000 + BOTTOM)
+    generator = {"key": "v/{{i}}.0", "url": "{{u}}_{{i}}", "offset": "{{(i + 1) * 1000}}",
+                 "length": "24", "dimensions": {"i": {"stop": 2}}}
+    path = write(tmp_path / "a.json", {"version": 1, "templates": {"u": "url"}, "gen": [generator],
+                                       "refs": references(c0="overruled")})
+    np.testing.assert_array_equal(read(path), ROWS)
+
+
+def test_generated_backwards(tmp_path):
+    (tmp_path / "blob").write_bytes(TOP + BOTTOM)
+    generator = {"key": "v/{{1 - i // 24}}.0", "url": "blob", "offset": "{{i}}", "length": 24,
+                 "dimensions": {"i": {"start": 24, "stop": -1, "step": -24}}}
+    path = write(tmp_path / "a.json", version_1(references(), gen=[generator]))
+    np.testing.assert_array_equal(read(path), np.vstack([ROWS[2:], ROWS[:2]]))
+
+
+@pytest.mark.parametrize("change, problem", [
+    ({"dimensions": {"i": {"stop": 10**9}}}, "more than 1000000 keys"),
+    ({"dimensions": {"i": {"stop": 10**6}, "j": {"stop": 2}}}, "more than 1000000 keys"),
+    ({"dimensions": {c: {"stop": 2**62} for c in "abcd"}}, "more than 1000000 keys"),
+    ({"dimensions": {"i": {"start": -(2**63), "stop": 2**63 - 1}}}, "more than 1000000 keys"),
+    ({"dimensions": {"i": {"stop": 10000}}, "key": "x" * 60000 + "{{i}}"}, "keys of more than"),
+    ({"dimensions": {"i": {"stop": 3, "step": 0}}}, '"step" is zero'),
+    ({"dimensions": {"i": {}}}, '"stop" is missing'),
+    ({"dimensions": {"i": [1.5]}}, "dimension i is 1.5, no integer"),
+    ({"dimensions": 3}, '"dimensions" is not an object'),
+    ({"key": None}, '"key" is null'),
+    ({"offset": "1"}, "without the other"),
+    ({"offset": "a", "length": "1"}, 'the offset becomes "a"'),
+    ({"offset": "{{-i}}", "length": "1"}, 'the offset becomes "-1"'),
+])
+def test_generators_that_are_refused(tmp_path, change, problem):
+    generator = {"key": "v/0.0", "url": "blob.bin", "dimensions": {"i": [1]}} | change
+    started = time.monotonic()
+    path = write(tmp_path / "a.json", version_1(references(), gen=[generator]))
+    assert problem in error_of(path)
+    assert time.monotonic() - started < 5
+
+
+# --- Errors --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("value, problem", [
+    (3, "3 is neither text nor"), (None, "null is neither text nor"), ([], "[] is neither"),
+    (["blob.bin", 5], "is neither"), (["blob.bin", 5, 24, 1], "is neither"), ([5], "is neither"),
+    ([""], "it names no file"), (["blob.bin", -5, 24], "the offset is -5"),
+    (["blob.bin", "5", 24], "the offset is a string"), (["blob.bin", 5.5, 24], "the offset is a num"),
+    ("base64:!!", "is not base64"), (["blob.bin", 5, 10**15], "are outside a value of 127 bytes"),
+    (["blob.bin", 2**63, 24], "are outside"), (["blob.bin", 120, 24], "are outside"),
+    (["absent.bin", 5, 24], "absent.bin: this file, which a reference names, is not there"),
+    (["absent.bin"], "is not there"), (["a\0b"], "holds a NUL"), (["."], "v/0.0"),
+])
+def test_bad_values(tmp_path, blob, value, problem):
+    path = write(tmp_path / "a.json", references(c0=value, c1=["blob.bin", 100, 24]))
+    message = error_of(path)
+    assert "v/0.0" in message
+    assert problem in message
+    # The others can be read.
+    array = root_of(path).OpenMDArray("v")
+    np.testing.assert_array_equal(array.ReadAsArray([2, 0], [2, 6]), ROWS[2:])
+
+
+@pytest.mark.parametrize("document, problem", [
+    (json.dumps(references())[:-1], "not valid JSON"),
+    (json.dumps(references())[:-20], "the end of a string is missing"),
+    (json.dumps(references())[:-1] + ', "a": }', "a value is missing"),
+    (json.dumps(references())[:-1] + ', "a": [1}}', "a closing bracket is missing"),
+    (json.dumps(references())[:-1] + ', "a": ' + "[" * 100_000, "nested too deeply"),
+    (json.dumps(references())[:-1] + ' "a": 1}', "a comma"),
+    (json.dumps({"version": 2, "refs": references()}), "version 2 of Kerchunk's format"),
+    (json.dumps(version_1(references(), templates=[])), "templates: not valid JSON: an object"),
+    (json.dumps(version_1(references(), gen={})), "gen: this is not a list"),
+    (json.dumps(version_1({"a": "b"})), "there is no Zarr group or array"),
+    ("", "not valid JSON: an object is missing at byte 0"),
+])
+def test_bad_documents(tmp_path, document, problem):
+    path = write(tmp_path / "a.json", document)
+    message = error_of(f'ZARR:"{path}"')
+    assert "a.json: " in message
+    assert problem in message
+
+
+def test_bad_names(tmp_path):
+    path = tmp_path / "absent.json"
+    assert "this document of references is not there" in error_of(f"/vsikerchunk_json_ref/{{{path}}}")
+    for form in ("/vsikerchunk_json_ref/{}", "/vsikerchunk_json_ref/{{{}",
+                 "/vsikerchunk_json_ref/{{{}}}x"):
+        assert "is followed by a path in braces" in error_of(form.format(path))
+    assert "there are no Kerchunk references" in error_of(f"/vsikerchunk_parquet_ref/{{{tmp_path}}}")
+
+
+def test_many_references(tmp_path, blob):
+    """Documents of tens of megabytes take seconds at most, listing and reading included."""
+    refs = references() | {f"w/{i}.0": ["blob.bin", i, 24] for i in range(500_000)}
+    refs["w/.zarray"] = json.dumps(ARRAY | {"shape": [10**6, 6]})
+    path = write(tmp_path / "a.json", version_1(refs))
+    started = time.monotonic()
+    root = root_of(path)
+    assert root.GetMDArrayNames() == ["v", "w"]
+    last = root.OpenMDArray("w").ReadAsArray([10, 0], [2, 6])
+    assert last.tobytes() == blob.read_bytes()[5:29]
+    assert time.monotonic() - started < 10
+
+
+def test_option_without_effect(tmp_path):
+    path = write(tmp_path / "a.json", references())
+    warnings = []
+    gdal.PushErrorHandler(lambda severity, number, text: warnings.append(text))
+    try:
+        gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER, open_options=["CACHE_KERCHUNK_JSON=YES"])
+    finally:
+        gdal.PopErrorHandler()
+    assert warnings == ["Zarr: the open option CACHE_KERCHUNK_JSON has no effect"]
+
+
+# --- From the network to local files -------------------------------------------------------------
+
+@pytest.mark.parametrize("form", [
+    "{}", "file://{}", "FILE://{}", "local://{}", "/vsisubfile/0_999,{}", "/vsicurl/file://{}",
+    "/vsicurl?url=file%3A%2F%2F{}", "/vsizip//vsicurl/{}", "/vsicached?file={}", "../../../../..{}",
+    "x/../../../../../..{}", "/vsimem/../{}", "/vsis3_streaming/{}", "/vsistdin/", "/vsigzip/{}",
+    "/vsicrypt/key=x,file={}", "/vsisparse/{}", "/vsitar/{}", "//{}",
+])
+def test_local_targets_of_remote_references(tmp_path, blob, monkeypatch, form):
+    target = form.format(blob)
+    (tmp_path / "www").mkdir()
+    write(tmp_path / "www/a.json", references(c0=[target, 5, 24]))
+    with serve(tmp_path / "www", monkeypatch) as server:
+        message = error_of(f'ZARR:"/vsicurl/{server.url}/a.json"')
+        assert ALLOW_LOCAL in message
+
+
+@pytest.mark.parametrize("value, allowed", [
+    ("YES", True), ("on", True), ("NO", False), ("OFF", False), ("SOMETIMES", False), (None, False),
+])
+def test_option_for_local_targets(tmp_path, blob, monkeypatch, value, allowed):
+    (tmp_path / "www").mkdir()
+    write(tmp_path / "www/a.json", references(c0=[str(blob), 5, 24]))
+    with serve(tmp_path / "www", monkeypatch) as server:
+        name = f'ZARR:"/vsicurl/{server.url}/a.json"'
+        gdal.SetThreadLocalConfigOption(ALLOW_LOCAL, value)
+        try:
+            if allowed:
+                np.testing.assert_array_equal(read(name)[:2], ROWS[:2])
+            else:
+                assert ALLOW_LOCAL in error_of(name)
+        finally:
+            gdal.SetThreadLocalConfigOption(ALLOW_LOCAL, None)
+
+
+def test_remote_targets_beside_the_document(tmp_path, blob, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep/a.json",
+          references(c0=["../blob.bin", 5, 24], c1=["x/../../blob.bin", 100, 24]))
+    with serve(tmp_path, monkeypatch) as server:
+        name = f'ZARR:"/vsicurl/{server.url}/deep/a.json"'
+        np.testing.assert_array_equal(read(name), ROWS)
+        server.faults["blob.bin"] = 500
+        gdal.VSICurlClearCache()
+        assert "blob.bin" in error_of(name)
+        server.faults["blob.bin"] = 404
+        gdal.VSICurlClearCache()
+        assert "this file, which a reference names, is not there" in error_of(name)
+
+
+# --- Parquet -------------------------------------------------------------------------------------
+
+@pytest.mark.skipif(gdal.GetDriverByName("Parquet") is not None, reason="GDAL has a Parquet driver")
+def test_parquet_without_a_driver(tmp_path):
+    """References that cannot be read are not taken for absent chunks."""
+    metadata = {key: json.loads(value) for key, value in references().items()}
+    write(tmp_path / ".zmetadata", {"metadata": metadata, "record_size": 10})
+    for name in (tmp_path, f'ZARR:"{tmp_path}":/v', tmp_path / ".zmetadata",
+                 f"/vsikerchunk_parquet_ref/{{{tmp_path}}}/v"):
+        with pytest.raises(RuntimeError, match="it has no Parquet driver"):
+            gdal.Open(str(name))

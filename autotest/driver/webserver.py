@@ -1,0 +1,92 @@
+"""A web server for tests: files of a folder, also in part, with faults on demand."""
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from osgeo import gdal
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves files of `root`, also in part; paths that hold a key of `faults` get its status."""
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        self.server.requests.append((self.path, dict(self.headers)))
+        for part, status in self.server.faults.items():
+            if part in self.path:
+                return self.fail(status)
+        file = self.server.root / self.path.lstrip("/")
+        if not file.is_file():
+            return self.fail(404)
+        content = file.read_bytes()
+        status = 200
+        if wanted := self.headers.get("Range"):
+            first, last = wanted.removeprefix("bytes=").split("-")
+            first, size = int(first), len(content)
+            if first >= size:
+                return self.fail(416)
+            status = 206
+            content = content[first : int(last) + 1 if last else None]
+        self.send_response(status)
+        if status == 206:
+            self.send_header("Content-Range", f"bytes {first}-{first + len(content) - 1}/{size}")
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def fail(self, status):
+        """Status 0 hangs up without a word."""
+        if status == 0:
+            return
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+HTTP_OPTIONS = {
+    "GDAL_DISABLE_READDIR_ON_OPEN": "EMPTY_DIR",
+    "GDAL_HTTP_PROXY": "",
+    "GDAL_HTTP_TIMEOUT": "20",
+    "GDAL_HTTP_MAX_RETRY": "0",
+    "CPL_VSIL_CURL_USE_HEAD": "YES",
+}
+
+
+def start_server():
+    """On a port whose number, in the text of an error, must not be taken for the status 404."""
+    for port in range(40400, 40500):
+        try:
+            return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        except OSError:
+            continue
+    pytest.fail("the ports 40400 to 40499 are all in use")
+
+
+@contextmanager
+def serve(root, monkeypatch):
+    """A running server of the folder `root`, its address in `url`."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server = start_server()
+    server.root, server.faults, server.requests = root, {}, []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    for name, value in HTTP_OPTIONS.items():
+        gdal.SetConfigOption(name, value)
+    try:
+        yield server
+    finally:
+        for name in HTTP_OPTIONS:
+            gdal.SetConfigOption(name, None)
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        gdal.VSICurlClearCache()

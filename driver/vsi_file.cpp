@@ -1,0 +1,120 @@
+#include "driver/vsi_file.h"
+
+#include <cpl_vsi_error.h>
+
+#include <algorithm>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+
+// Network file systems say why a file could not be opened; for the others that is its absence.
+void check_absence(const std::string& path) {
+  const std::string message = VSIGetLastErrorMsg();
+  switch (VSIGetLastErrorNo()) {
+    case VSIE_None:
+    case VSIE_FileError:
+    case VSIE_AWSObjectNotFound:
+    case VSIE_AWSBucketNotFound:
+      break;
+    case VSIE_HttpError:
+      // After the code may stand what the server wrote, with any number in it.
+      if (message.starts_with("HTTP response code: 404") ||
+          message.starts_with("HTTP response code: 410")) {
+        return;
+      }
+      [[fallthrough]];
+    default:
+      // GDAL would remember the file as absent and not say why the next time.
+      VSICurlPartialClearCache(path.c_str());
+      throw Error(message.empty() ? "cannot be opened" : message);
+  }
+  VSIStatBufL status;
+  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+      !VSI_ISDIR(status.st_mode)) {
+    throw Error("cannot be opened");
+  }
+}
+
+}  // namespace
+
+File open_file(const std::string& path) {
+  VSIErrorReset();
+  File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
+  if (!file) check_absence(path);
+  return file;
+}
+
+std::uint64_t file_size(VSILFILE* file) {
+  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be found");
+  return VSIFTellL(file);
+}
+
+Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
+  Buffer buffer(length);
+  if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
+      VSIFReadL(buffer.data(), 1, length, file) != length) {
+    throw Error("reading " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
+                " failed");
+  }
+  return buffer;
+}
+
+std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> ranges) {
+  const std::uint64_t size = file_size(file);
+  std::vector<Buffer> parts;
+  std::vector<void*> places;
+  std::vector<vsi_l_offset> offsets;
+  std::vector<std::size_t> lengths;
+  parts.reserve(ranges.size());
+  for (const ByteRange& range : ranges) {
+    const std::uint64_t offset = zarrcore::resolve_range(range, size);
+    if (ranges.size() == 1) {
+      parts.push_back(read_bytes(file, offset, range.length));
+      return parts;
+    }
+    void* place = parts.emplace_back(range.length).data();
+    if (range.length == 0) continue;  // /vsicurl/ would wait forever for nothing
+    places.push_back(place);
+    offsets.push_back(offset);
+    lengths.push_back(range.length);
+  }
+  // Network file systems fetch them in parallel.
+  if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
+                                             offsets.data(), lengths.data(), file) != 0) {
+    throw Error("reading " + std::to_string(places.size()) + " ranges failed");
+  }
+  return parts;
+}
+
+File VsiFilePool::take(const std::string& path) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = std::find_if(idle_.begin(), idle_.end(),
+                                 [&](const auto& entry) { return entry.first == path; });
+    if (it != idle_.end()) {
+      File file = std::move(it->second);
+      idle_.erase(it);
+      return file;
+    }
+  }
+  return open_file(path);
+}
+
+void VsiFilePool::put_back(const std::string& path, File file) {
+  File oldest;  // closed after the lock is given up
+  const std::lock_guard lock(mutex_);
+  idle_.emplace_front(path, std::move(file));
+  if (idle_.size() > kMaxIdle) {
+    oldest = std::move(idle_.back().second);
+    idle_.pop_back();
+  }
+}
+
+}  // namespace gdal_zarr

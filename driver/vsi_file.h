@@ -1,0 +1,55 @@
+// Reading files through GDAL's virtual file systems, with errors told from absence. The functions
+// throw zarrcore::Error, to which the caller adds the path.
+#pragma once
+
+#include <cpl_vsi.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/store/store.h"
+
+namespace gdal_zarr {
+
+struct CloseFile {
+  void operator()(VSILFILE* file) const { VSIFCloseL(file); }
+};
+using File = std::unique_ptr<VSILFILE, CloseFile>;
+
+// Opens for reading. Null when the file is absent.
+File open_file(const std::string& path);
+
+// In bytes.
+std::uint64_t file_size(VSILFILE* file);
+
+zarrcore::Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length);
+
+// One buffer for each range; all must lie inside the file.
+std::vector<zarrcore::Buffer> read_ranges(VSILFILE* file,
+                                          std::span<const zarrcore::ByteRange> ranges);
+
+// Open files that are kept to be used again: many values of a store may lie in one file. A file is
+// used by one thread at a time, so several of one path may be open.
+class VsiFilePool {
+ public:
+  // A file that is open for reading. Null when it is absent.
+  File take(const std::string& path);
+
+  // Keeps a file that was read without a fault.
+  void put_back(const std::string& path, File file);
+
+ private:
+  static constexpr std::size_t kMaxIdle = 32;
+
+  std::mutex mutex_;
+  std::list<std::pair<std::string, File>> idle_;  // most recently used first
+};
+
+}  // namespace gdal_zarr
