@@ -1,6 +1,7 @@
 """Where arrays lie and what they mean, by each of the conventions that stores follow."""
 import json
 
+import netCDF4
 import numpy as np
 import pytest
 import xarray
@@ -163,6 +164,27 @@ def test_nczarr(tmp_path, version):
     assert sorted((d.GetName(), d.GetSize()) for d in root.GetDimensions()) == [
         ("unused", 9), ("y", 3)]
     assert [a.GetName() for a in root.GetAttributes()] == []
+
+
+def test_nczarr_by_netcdf_c(tmp_path):
+    store = tmp_path / "n.zarr"
+    with netCDF4.Dataset(f"file://{store}#mode=nczarr,file", "w") as root:
+        root.title = "a title"
+        for name, values in (("y", [3, 2, 1]), ("x", [1, 2, 3, 4])):
+            root.createDimension(name, len(values))
+            root.createVariable(name, "f8", (name,))[:] = values
+        variable = root.createGroup("sub").createVariable("v", "i4", ("y", "x"), fill_value=-9)
+        variable[:] = GRID.astype("i4")
+        variable.units = "m"
+    dataset, array = open_array(store, "/sub/v")
+    assert [d.GetFullName() for d in array.GetDimensions()] == ["/y", "/x"]
+    assert (array.GetUnit(), array.GetNoDataValueAsDouble()) == ("m", -9)
+    assert not [a.GetName() for a in array.GetAttributes(["SHOW_ALL=YES"])
+                if a.GetName().startswith("_NC")]
+    np.testing.assert_array_equal(array.ReadAsArray(), GRID)
+    raster = gdal.Open(f'ZARR:"{store}":/sub/v')
+    assert raster.GetGeoTransform() == (0.5, 1, 0, 3.5, 0, -1)
+    assert raster.GetMetadataItem("title") == "a title"
 
 
 # Curvilinear grids

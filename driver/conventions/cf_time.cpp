@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace gdal_zarr {
@@ -27,7 +28,9 @@ struct Date {
   int month = 1;
   int day = 1;
 
-  auto operator<=>(const Date&) const = default;
+  bool operator<(const Date& other) const {
+    return std::tie(year, month, day) < std::tie(other.year, other.month, other.day);
+  }
 };
 
 constexpr std::string_view kSince = " since ";

@@ -71,8 +71,12 @@ std::vector<GroupDimension> nczarr_group_dimensions(const zarrcore::GroupMetadat
   return found;
 }
 
-bool is_nczarr_attribute(const std::string& name) {
-  return STARTS_WITH_CI(name.c_str(), "_nczarr_");
+Json without_nczarr(const Json& attributes) {
+  Json others = Json::object();
+  for (const auto& [name, value] : attributes.items()) {
+    if (!STARTS_WITH_CI(name.c_str(), "_nczarr_")) others[name] = value;
+  }
+  return others;
 }
 
 }  // namespace gdal_zarr

@@ -20,7 +20,7 @@ struct GroupDimension {
 // The dimensions that a group defines, whether or not an array uses them.
 std::vector<GroupDimension> nczarr_group_dimensions(const zarrcore::GroupMetadata& group);
 
-// Whether an attribute is netCDF-C's own and of no use to others.
-bool is_nczarr_attribute(const std::string& name);
+// The attributes that are not netCDF-C's own, which are of no use to others.
+zarrcore::Json without_nczarr(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

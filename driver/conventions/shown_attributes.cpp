@@ -6,11 +6,12 @@ namespace gdal_zarr {
 
 zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
   zarrcore::Json shown = zarrcore::Json::object();
-  for (const auto& [name, value] : attributes.items()) {
+  const zarrcore::Json all = without_nczarr(attributes);
+  for (const auto& [name, value] : all.items()) {
     const bool is_told_otherwise = name == "_CRS" || name == "zarr_conventions" ||
                                    name == "multiscales" || name.starts_with("proj:") ||
                                    name.starts_with("spatial:");
-    if (!is_told_otherwise && !is_nczarr_attribute(name)) shown[name] = value;
+    if (!is_told_otherwise) shown[name] = value;
   }
   return shown;
 }

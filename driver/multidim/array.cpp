@@ -4,6 +4,7 @@
 
 #include "driver/connection_string.h"
 #include "driver/conventions/crs.h"
+#include "driver/conventions/nczarr.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/attribute.h"
@@ -26,7 +27,7 @@ Json without(Json attributes, const std::vector<std::string>& names) {
 
 // The units of a time type are part of the type; programs look for them among the attributes.
 Json with_time_units(const zarrcore::ArrayMetadata& array) {
-  Json attributes = array.attributes;
+  Json attributes = without_nczarr(array.attributes);
   const std::string units = time_units(array.data_type);
   if (!units.empty() && !attributes.contains("units")) attributes["units"] = units;
   return attributes;
@@ -291,6 +292,25 @@ GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y,
 #else
 GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y) const {
   return make_classic_dataset(x, y);
+}
+#endif
+
+#if GDAL_ZARR_AT_LEAST(3, 12)
+// Of blocks that are files of their own or ranges of one; others have no file name.
+bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
+  return guarded(false, [&] {
+    info.clear();
+    const auto block = array_->find_block({position, dimensions_.size()});
+    if (!block) return true;
+    const std::string path = session_->path() + '/' + block->key;
+    VSIStatBufL status;
+    if (VSIStatL(path.c_str(), &status) != 0) return true;
+    info.pszFilename = CPLStrdup(path.c_str());
+    info.nOffset = block->offset;
+    info.nSize = block->length.value_or(static_cast<std::uint64_t>(status.st_size));
+    info.papszInfo = CSLDuplicate(structural_info_.List());
+    return true;
+  });
 }
 #endif
 

@@ -74,6 +74,9 @@ class Array final : public GDALPamMDArray {
 #else
   GDALDataset* AsClassicDataset(std::size_t x, std::size_t y) const override;
 #endif
+#if GDAL_ZARR_AT_LEAST(3, 12)
+  bool GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const override;
+#endif
 #if GDAL_ZARR_AT_LEAST(3, 13)
   int GetOverviewCount() const override;
   std::shared_ptr<GDALMDArray> GetOverview(int index) const override;

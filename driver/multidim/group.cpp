@@ -139,8 +139,8 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
 // Those of an array at the root are the array's, not those of the group around it.
 zarrcore::Json Group::attributes(bool show_all) const {
   if (session_->root_is_array()) return zarrcore::Json::object();
-  return show_all ? *session_->attributes(node_path_)
-                  : shown_attributes(*session_->attributes(node_path_));
+  const auto all = session_->attributes(node_path_);
+  return show_all ? without_nczarr(*all) : shown_attributes(*all);
 }
 
 std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {

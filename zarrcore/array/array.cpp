@@ -94,6 +94,35 @@ Shape Array::block_shape() const {
   return block;
 }
 
+std::shared_ptr<const std::string> Array::key_of(std::span<const std::uint64_t> chunk) const {
+  return std::make_shared<const std::string>(scalar_key_.value_or(
+      join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(chunk))));
+}
+
+std::optional<StoredBlock> Array::find_block(std::span<const std::uint64_t> position) const {
+  return with_context([&] { return description(); },
+                      [&] {
+    if (!grid_.is_regular()) throw Error("blocks of a chunk grid that is not regular differ");
+    const Shape block = block_shape();
+    std::vector<std::uint64_t> chunk;
+    std::vector<std::uint64_t> start;  // in the chunk
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const auto first =
+          i < position.size() ? checked_multiply(position[i], block[i]) : std::nullopt;
+      if (!first || *first >= shape()[i]) throw Error("there is no block at this position");
+      chunk.push_back(grid_.dimension(i).chunk_of(*first));
+      start.push_back(*first - grid_.dimension(i).chunk_start(chunk.back()));
+    }
+    ChunkPart part;
+    part.chain = first_chain_;
+    part.key = key_of(chunk);
+    const ReadOptions options;
+    const ChunkReader reader(*store_, *context_, id_, fill_value_, data_type().item_size, nullptr,
+                             options);
+    return reader.find_block(std::move(part), std::move(start));
+  });
+}
+
 void Array::read(const Selection& selection, const Destination& destination,
                  const ReadOptions& options) const {
   with_context([&] { return description(); },
@@ -178,8 +207,7 @@ void Array::read_selection(const Selection& selection, const Destination& destin
     }
     part.chain = grid_.is_regular() ? first_chain_ : &chain_of(grid_.chunk_shape(chunk));
     part.axes = permute_axes(slices, part.chain->axis_order());
-    part.key = std::make_shared<const std::string>(scalar_key_.value_or(
-        join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(chunk))));
+    part.key = key_of(chunk);
     batch.push_back(std::move(part));
     if (batch.size() == ChunkReader::kBatchSize) {
       reader.read(std::move(batch));

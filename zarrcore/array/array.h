@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "zarrcore/array/context.h"
@@ -34,6 +35,14 @@ struct ReadOptions {
   WorkerScope worker_scope = nullptr;
 };
 
+// Where the store keeps the bytes of a block: `length` of them from `offset` on in the value of
+// `key`, or without a length all of it, if it is there.
+struct StoredBlock {
+  std::string key;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length = {};
+};
+
 class Array {
  public:
   // `path` is the node's. Throws Error, which names the array, when its metadata cannot be used:
@@ -54,6 +63,11 @@ class Array {
   // The shape of what is decoded at once: of an inner chunk if the array is sharded, else of a
   // chunk.
   Shape block_shape() const;
+
+  // The stored bytes of the block at a position of the grid of blocks (of block_shape()). Nothing
+  // when they are known to be absent, or do not stand by themselves, in a shard that is compressed
+  // as a whole. Throws Error on a position outside, and for grids that are not regular.
+  std::optional<StoredBlock> find_block(std::span<const std::uint64_t> position) const;
 
   // Reads a selection. Chunks are fetched and decoded on up to `options.threads` threads, straight
   // to their place where they can be. Chunks that are used in part stay in the context's cache.
@@ -76,6 +90,7 @@ class Array {
  private:
   // The store and the array, for messages.
   std::string description() const;
+  std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
   void make_fill_value();
   const CodecChain& chain_of(const Shape& chunk_shape) const;
   // Without memory in `destination`, chunks go to the cache alone.

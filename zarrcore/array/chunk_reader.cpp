@@ -71,6 +71,31 @@ void ChunkReader::read(std::vector<ChunkPart> parts) {
   read_shards({shards, parts.end()});
 }
 
+std::optional<StoredBlock> ChunkReader::find_block(ChunkPart chunk,
+                                                   std::vector<std::uint64_t> start) const {
+  while (const ShardingCodec* sharding = chunk.chain->sharding()) {
+    if (!chunk.chain->shard_is_addressable()) return std::nullopt;
+    const OpenShard shard = open_shard(chunk);
+    if (!shard.index) return std::nullopt;
+    const std::vector<std::size_t>& order = chunk.chain->axis_order();
+    std::vector<std::uint64_t> inner_start;
+    std::size_t position = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::uint64_t length = sharding->inner_shape()[i];
+      position = position * sharding->inner_grid()[i] + start[order[i]] / length;
+      inner_start.push_back(start[order[i]] % length);
+    }
+    const ShardIndex::Entry entry = shard.index->at(position);
+    if (!entry.is_present()) return std::nullopt;
+    chunk.chain = &sharding->inner_chain();
+    chunk.offset += shard.framing.prefix + entry.offset;
+    chunk.length = entry.length;
+    start = std::move(inner_start);
+  }
+  if (chunk.is_whole_value()) return StoredBlock{*chunk.key};
+  return StoredBlock{*chunk.key, chunk.offset, chunk.length};
+}
+
 void ChunkReader::read_shards(std::span<ChunkPart> shards) {
   std::vector<ChunkPart> inner;
   while (!shards.empty()) {

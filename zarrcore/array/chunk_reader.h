@@ -55,6 +55,10 @@ class ChunkReader {
   // Throws Error, which names the chunk's key.
   void read(std::vector<ChunkPart> parts);
 
+  // Where the innermost chunk stands that holds the element `start` of a chunk; see
+  // Array::find_block().
+  std::optional<StoredBlock> find_block(ChunkPart chunk, std::vector<std::uint64_t> start) const;
+
   // How many parts are best handed over at once: enough to keep all threads busy, few enough to be
   // nothing beside the chunks they stand for.
   static constexpr std::size_t kBatchSize = 4096;

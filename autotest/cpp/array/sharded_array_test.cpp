@@ -250,6 +250,49 @@ TEST(ShardedArray, AnInnerShardThatClaimsToBeItselfEndsInAnError) {
   }
 }
 
+TEST(ShardedArray, TheBytesOfABlockAreFound) {
+  const std::string inner = sharding_codec({1, 2}, codec_list({bytes_codec()}), kPlain);
+  Bytes values(8 * 6);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::byte>(i + 1);
+  // Chunks; shards; shards in shards; and shards of what has been transposed.
+  for (const std::string& codecs :
+       {codec_list({bytes_codec()}),
+        codec_list({sharding_codec({2, 2}, codec_list({bytes_codec()}), kPlain), codec("crc32c")}),
+        codec_list({sharding_codec({2, 2}, codec_list({inner}), kPlain, "start")}),
+        codec_list({transpose_codec({1, 0}),
+                    sharding_codec({2, 1}, codec_list({bytes_codec()}), kPlain)})}) {
+    const auto store = std::make_shared<MemoryStore>();
+    write_array(*store, "", array_document({8, 6}, {4, 4}, "\"uint8\"", codecs), values);
+    const auto array = open_array(store);
+    const Shape block = array->block_shape();
+    for (std::uint64_t row = 0; row < 8; row += block[0]) {
+      for (std::uint64_t column = 0; column < 6; column += block[1]) {
+        const std::uint64_t position[] = {row / block[0], column / block[1]};
+        const auto found = array->find_block(position);
+        ASSERT_TRUE(found);
+        const auto stored = store->get(found->key, kNoSizeLimit);
+        EXPECT_EQ(stored->span()[found->offset], values[row * 6 + column]);
+        EXPECT_EQ(found->length.value_or(stored->size()), block[0] * block[1]);
+      }
+    }
+    const std::uint64_t outside[] = {0, 6};
+    EXPECT_ERROR(array->find_block(outside), "array /", "there is no block at this position");
+  }
+}
+
+TEST(ShardedArray, TheBytesOfABlockMayBeNowhere) {
+  const auto store = std::make_shared<MemoryStore>();
+  const std::string plain = sharding_codec({2}, codec_list({bytes_codec()}), kPlain);
+  write_array(*store, "", array_document({8}, {4}, "\"uint8\"", codec_list({plain})),
+              bytes_of({1, 1, 0, 0, 0, 0, 0, 0}));
+  const auto array = open_array(store);
+  for (const std::uint64_t position : {1, 2, 3}) EXPECT_FALSE(array->find_block({&position, 1}));
+  write_array(*store, "", array_document({8}, {4}, "\"uint8\"", codec_list({plain, codec("gzip")})),
+              bytes_of({1, 1, 1, 1, 1, 1, 1, 1}));
+  const std::uint64_t first = 0;
+  EXPECT_FALSE(open_array(store)->find_block({&first, 1}));
+}
+
 TEST(ShardedArray, InnerShardsThatAreCompressedAsAWholeAreToldApart) {
   // The inner chunks of each inner shard stand at the same offsets.
   const std::string innermost = sharding_codec({1}, codec_list({"\"bytes\""}), kPlain);

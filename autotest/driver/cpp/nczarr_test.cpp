@@ -52,10 +52,10 @@ TEST(Nczarr, GroupsDefineDimensions) {
   EXPECT_TRUE(nczarr_group_dimensions(group).empty());
 }
 
-TEST(Nczarr, ItsOwnAttributesAreKnown) {
-  EXPECT_TRUE(is_nczarr_attribute("_nczarr_attr"));
-  EXPECT_TRUE(is_nczarr_attribute("_NCZARR_ARRAY"));
-  EXPECT_FALSE(is_nczarr_attribute("_FillValue"));
+TEST(Nczarr, ItsOwnAttributesAreLeftOut) {
+  EXPECT_EQ(without_nczarr(zarrcore::parse_json(
+                R"({"_nczarr_attr": {}, "_FillValue": 1, "_NCZARR_ATTR": {}, "units": "m"})")),
+            zarrcore::parse_json(R"({"_FillValue": 1, "units": "m"})"));
 }
 
 }  // namespace
