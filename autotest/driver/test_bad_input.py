@@ -793,3 +793,61 @@ def test_any_damage(tmp_path, seed):
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-6000:]
     assert int(result.stdout) > 30  # the damage was felt
+
+
+def test_more_dimensions_than_are_read(v3):
+    rank = 100_000
+    edit_json(v3 / "bad/zarr.json", shape=[1] * rank, chunk_grid=regular(*[1] * rank))
+    assert_bad_array(v3, '"shape" has 100000 dimensions, more than the 256')
+
+
+def test_more_codecs_than_are_run(v3):
+    edit_json(v3 / "bad/zarr.json", codecs=[transpose(0, 1)] * 100 + [BYTES])
+    assert_bad_array(v3, "there are 101 codecs, more than the 64")
+
+
+def test_structures_that_multiply(v2):
+    """A few bytes of metadata that would make billions of fields."""
+    inner = [["b", "<i2", [1000, 500]]]
+    edit_json(v2 / "bad/.zarray", dtype=[["a", inner, [1000000]]], fill_value=None)
+    assert_bad_array(v2, "data type .* is not supported")
+    edit_json(v2 / "bad/.zarray", dtype=[["a", [["b", "|u1", [1000]]], [1000]]])
+    assert_bad_array(v2, "so many fields")
+
+
+def test_group_of_the_draft_without_a_name(tmp_path):
+    (tmp_path / "meta/root").mkdir(parents=True)
+    uri = "https://purl.org/zarr/spec/protocol/core/3.0"
+    (tmp_path / "zarr.json").write_text(json.dumps({"zarr_format": uri}))
+    for name in (".group.json", ".array.json", "...group.json", "good.group.json"):
+        (tmp_path / "meta/root" / name).write_text("{}")
+    root = gdal.OpenEx(str(tmp_path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert root.GetGroupNames() == ["good"]
+    with pytest.raises(RuntimeError, match="no array that can be shown"):
+        gdal.Open(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", [
+    "+proj=longlat +nadgrids=/etc/hostname +type=crs", "+init=/etc/hostname:1", "/etc/hostname",
+    "http://localhost/crs", "WGS84 and more", "",
+])
+def test_crs_that_lead_elsewhere(tmp_path, text):
+    write_array(tmp_path, np.zeros((2, 2)), attributes={"proj:wkt2": text, "_CRS": {"wkt": text}})
+    assert gdal.Open(str(tmp_path)).GetSpatialRef() is None
+
+
+def test_coordinates_in_millions_of_chunks_are_not_read(tmp_path):
+    write_group(tmp_path)
+    write_array(tmp_path / "v", np.zeros((2, 2), "u1"), names=["y", "x"])
+    edit_json(tmp_path / "v/zarr.json", shape=[2, 10**7])
+    write_array(tmp_path / "x", np.zeros(1), names=["x"])
+    edit_json(tmp_path / "x/zarr.json", shape=[10**7])
+    write_array(tmp_path / "y", np.arange(2.0), names=["y"])
+    assert gdal.Open(str(tmp_path)).GetGeoTransform(can_return_null=True) is None
+
+
+def test_many_bare_words(tmp_path):
+    """Each NaN of an attribute costs no more than the one before."""
+    write_array(tmp_path, np.zeros((2, 2)), attributes={"list": [[float("nan")] * 200_000]})
+    text = gdal.Open(str(tmp_path)).GetMetadataItem("list")
+    assert text.startswith("[[NaN,NaN") and text.count("NaN") == 200_000

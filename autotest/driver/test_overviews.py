@@ -183,3 +183,17 @@ def test_levels_that_are_none_are_left_out(tmp_path, change):
         write_array(tmp_path / "1", LEVELS[1][None])
     raster = gdal.Open(f'ZARR:"{tmp_path}":/0')
     assert [o.shape for o in overviews(raster)] == [LEVELS[2].shape]
+
+
+@pytest.mark.parametrize("assets", [(".", "q"), ("p", "p/q"), ("q", "q"), ("p", "q", ".")], ids=str)
+def test_levels_that_contain_each_other(tmp_path, assets):
+    """They lead nowhere, and in no circles."""
+    write_group(tmp_path, layout(*assets))
+    write_group(tmp_path / "p")
+    for name in ("q", "p/q"):
+        write_array(tmp_path / name, LEVELS[1])
+    for name in ("/q", "/p/q"):
+        raster = gdal.Open(f'ZARR:"{tmp_path}":{name}')
+        assert raster.GetSpatialRef() is None
+        np.testing.assert_array_equal(raster.ReadAsArray(), LEVELS[1])
+    assert gdal.Open(str(tmp_path)) is not None

@@ -272,7 +272,7 @@ bool take_date(Cursor& cursor, Date& date) {
       !cursor.take('-') || !cursor.take(date.day)) {
     return false;
   }
-  constexpr std::int64_t kMaxYear = 1'000'000;
+  constexpr std::int64_t kMaxYear = 200'000;  // int64 has microseconds for more
   return date.year >= -kMaxYear && date.year <= kMaxYear && date.month >= 1 && date.month <= 12 &&
          date.day >= 1 && date.day <= 31;
 }

@@ -11,8 +11,8 @@
 
 namespace gdal_zarr {
 
-// "EPSG:4326", WKT, PROJJSON… but nothing that reads files or the network. Null when it is not
-// understood.
+// An authority's code ("EPSG:4326"), a URN or URL of OGC, WKT or PROJJSON: nothing that leads to a
+// file or the network. Null when it is none of these, or is not understood.
 std::shared_ptr<OGRSpatialReference> import_crs(const std::string& text);
 
 // The same of a JSON value: a text, or an object of PROJJSON.

@@ -58,7 +58,17 @@ std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
     add_levels(find_member(*member, "layout"), "asset", multiscales);
   }
   if (multiscales.levels.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < multiscales.levels.size(); ++i) {
+    multiscales.level_of_asset.emplace(multiscales.levels[i].asset, i);
+  }
   return multiscales;
+}
+
+std::optional<std::size_t> Multiscales::find_level(std::string_view path) const {
+  for (std::string_view asset = path;; asset = zarrcore::parent_path(asset)) {
+    if (const auto it = level_of_asset.find(asset); it != level_of_asset.end()) return it->second;
+    if (asset.empty()) return std::nullopt;
+  }
 }
 
 }  // namespace gdal_zarr

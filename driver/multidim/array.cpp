@@ -192,6 +192,13 @@ std::shared_ptr<const Json> Array::find_variable(const std::string& name) const 
 }
 
 std::shared_ptr<OGRSpatialReference> Array::crs() const {
+  auto found = own_crs();
+  if (found) return found;
+  const auto finest = finest_level();
+  return finest ? finest->own_crs() : nullptr;
+}
+
+std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
   CrsSources sources{attributes_,
                      {},
                      nullptr,
@@ -212,10 +219,7 @@ std::shared_ptr<OGRSpatialReference> Array::crs() const {
       if (STARTS_WITH_CI(sources.linear_unit.c_str(), "degree")) sources.root = nullptr;
     }
   }
-  auto found = find_crs(sources);
-  if (found) return found;
-  const auto finest = finest_level();
-  return finest ? finest->crs() : nullptr;
+  return find_crs(sources);
 }
 
 std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {

@@ -31,7 +31,8 @@ class Array final : public GDALPamMDArray {
   // The attributes of the variable `name` of the array's group or of one above; null when there is
   // none.
   std::shared_ptr<const zarrcore::Json> find_variable(const std::string& name) const;
-  // The CRS without an axis mapping, or null.
+  // The CRS without an axis mapping, or null. A coarser level of a pyramid that states none has
+  // that of the finest.
   std::shared_ptr<OGRSpatialReference> crs() const;
   // The positions of the dimensions X and Y: those that the `spatial:` convention names, else those
   // of these types. Nothing when there is none.
@@ -92,6 +93,7 @@ class Array final : public GDALPamMDArray {
  private:
   Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
         const std::string& parent, const std::string& name);
+  std::shared_ptr<OGRSpatialReference> own_crs() const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
   std::optional<std::size_t> find_dimension(const char* type) const;
   std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::*which) const;

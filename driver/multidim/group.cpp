@@ -3,7 +3,7 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
-#include <algorithm>
+#include <set>
 
 #include "driver/conventions/nczarr.h"
 #include "driver/conventions/shown_attributes.h"
@@ -111,9 +111,10 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
     std::vector<std::shared_ptr<GDALDimension>> dimensions;
     const std::string own_prefix = GetFullName() == "/" ? "/" : GetFullName() + '/';
+    std::set<const GDALDimension*> known;
     const auto add = [&](std::shared_ptr<GDALDimension> dimension) {
       if (dimension && dimension->GetFullName() == own_prefix + dimension->GetName() &&
-          std::find(dimensions.begin(), dimensions.end(), dimension) == dimensions.end()) {
+          known.insert(dimension.get()).second) {
         dimensions.push_back(std::move(dimension));
       }
     };

@@ -94,7 +94,10 @@ std::shared_ptr<Group> Session::group(const std::string& node_path) {
 
 std::shared_ptr<Array> Session::array(const std::string& node_path) {
   return find_or_make(mutex_, arrays_, node_path, [&] {
-    return Array::create(shared_from_this(), hierarchy_->open_array(node_path, context_));
+    auto array = hierarchy_->open_array(node_path, context_);
+    return zarrcore::with_context(
+        [&] { return path_ + ": array " + full_name(node_path); },
+        [&] { return Array::create(shared_from_this(), std::move(array)); });
   });
 }
 
@@ -110,8 +113,8 @@ std::shared_ptr<Dimension> Session::dimension(const std::string& array_path,
   std::string name = array.dimension_names[axis].value_or(std::string());
   if (name.empty()) {
     const auto pyramid = find_pyramid(array_path);
-    if (!pyramid || pyramid->multiscales.axes.size() != array.shape.size()) return nullptr;
-    name = pyramid->multiscales.axes[axis];
+    if (!pyramid || pyramid->multiscales->axes.size() != array.shape.size()) return nullptr;
+    name = pyramid->multiscales->axes[axis];
     if (name.empty()) return nullptr;
   }
   const std::string own_group(zarrcore::parent_path(array_path));
@@ -144,26 +147,31 @@ bool Session::has_variable(const std::string& group, const std::string& name,
   return metadata != nullptr && metadata->shape == zarrcore::Shape{size};
 }
 
+std::shared_ptr<const Multiscales> Session::multiscales(const std::string& group) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = multiscales_.find(group); it != multiscales_.end()) return it->second;
+  }
+  std::shared_ptr<const Multiscales> found;
+  if (auto parsed = parse_multiscales(*attributes(group))) {
+    found = std::make_shared<const Multiscales>(std::move(*parsed));
+  }
+  const std::lock_guard lock(mutex_);
+  return multiscales_.emplace(group, std::move(found)).first->second;
+}
+
 std::optional<PyramidLevel> Session::find_pyramid(const std::string& array_path) const {
   if (root_is_array()) return std::nullopt;
   for (std::string group(zarrcore::parent_path(array_path));;
        group = zarrcore::parent_path(group)) {
-    if (auto multiscales = parse_multiscales(*attributes(group))) {
-      std::optional<PyramidLevel> found;
-      std::size_t longest = 0;
-      for (std::size_t i = 0; i < multiscales->levels.size(); ++i) {
-        const std::string asset = zarrcore::join_path(group, multiscales->levels[i].asset);
-        const std::string start = asset.empty() ? asset : asset + '/';
-        if (array_path != asset && !array_path.starts_with(start)) continue;
-        // Of assets inside each other the inner one is meant.
-        if (found && asset.size() <= longest) continue;
-        longest = asset.size();
-        found = PyramidLevel{
-            group, {}, i, array_path.substr(std::min(start.size(), array_path.size()))};
-      }
-      if (found) {
-        found->multiscales = std::move(*multiscales);
-        return found;
+    if (const auto pyramid = multiscales(group)) {
+      const std::string_view path =
+          std::string_view(array_path).substr(group.empty() ? 0 : group.size() + 1);
+      if (const auto level = pyramid->find_level(path)) {
+        const std::string& asset = pyramid->levels[*level].asset;
+        const std::size_t skipped = asset.empty() ? 0 : asset.size() + 1;
+        return PyramidLevel{group, pyramid, *level,
+                            std::string(path.substr(std::min(skipped, path.size())))};
       }
     }
     if (group.empty()) return std::nullopt;
@@ -176,7 +184,7 @@ std::string Session::path_at_level(const PyramidLevel& pyramid, const std::strin
   const std::string suffix =
       pyramid.suffix.empty() ? std::string(zarrcore::last_segment(array_path)) : pyramid.suffix;
   const std::string asset =
-      zarrcore::join_path(pyramid.group, pyramid.multiscales.levels[level].asset);
+      zarrcore::join_path(pyramid.group, pyramid.multiscales->levels[level].asset);
   for (std::string path : {asset, zarrcore::join_path(asset, suffix)}) {
     std::shared_ptr<const zarrcore::NodeMetadata> holder;
     if (array_metadata(path, holder) != nullptr) return path;
@@ -188,7 +196,7 @@ std::vector<std::string> Session::overview_paths(const std::string& array_path) 
   std::vector<std::string> paths;
   const auto pyramid = find_pyramid(array_path);
   if (!pyramid) return paths;
-  for (std::size_t i = pyramid->level + 1; i < pyramid->multiscales.levels.size(); ++i) {
+  for (std::size_t i = pyramid->level + 1; i < pyramid->multiscales->levels.size(); ++i) {
     std::string path = path_at_level(*pyramid, array_path, i);
     if (!path.empty()) paths.push_back(std::move(path));
   }
@@ -197,7 +205,10 @@ std::vector<std::string> Session::overview_paths(const std::string& array_path) 
 
 std::string Session::finest_level_path(const std::string& array_path) const {
   const auto pyramid = find_pyramid(array_path);
-  return pyramid && pyramid->level > 0 ? path_at_level(*pyramid, array_path, 0) : std::string();
+  if (!pyramid || pyramid->level == 0) return {};
+  const std::string finest = path_at_level(*pyramid, array_path, 0);
+  // Levels that contain each other can lead back to where they began.
+  return finest == array_path ? std::string() : finest;
 }
 
 std::shared_ptr<const zarrcore::Json> Session::attributes(const std::string& node_path) const {

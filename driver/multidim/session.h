@@ -27,11 +27,11 @@ class Dimension;
 // An array as a level of a pyramid.
 struct PyramidLevel {
   std::string group;  // node path of the group that describes the pyramid
-  Multiscales multiscales;
-  std::size_t level = 0;  // of multiscales.levels
+  std::shared_ptr<const Multiscales> multiscales;
+  std::size_t level = 0;  // of multiscales->levels
   std::string suffix;     // path of the array below the level's asset; empty when it is the asset
 
-  const zarrcore::Json& entry() const { return multiscales.levels[level].entry; }
+  const zarrcore::Json& entry() const { return multiscales->levels[level].entry; }
 };
 
 struct SessionOptions {
@@ -97,6 +97,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // The array at another level of a pyramid; empty when there is none.
   std::string path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
                             std::size_t level) const;
+  // What the attributes of a group say of a pyramid; null when they describe none.
+  std::shared_ptr<const Multiscales> multiscales(const std::string& group) const;
   // Whether the group holds an array `name` of one dimension of `size`: its indexing variable.
   bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
 
@@ -106,7 +108,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
   std::shared_ptr<GDALPamMultiDim> pam_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::shared_ptr<const Multiscales>> multiscales_;  // by group
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   // By group, name and size.

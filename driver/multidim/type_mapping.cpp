@@ -230,7 +230,23 @@ struct Component {
   GDALExtendedDataType seen;
 };
 
+// The numbers and strings in an element, those of nested structures included.
+std::uint64_t count_leaves(const DataType& type) {
+  if (type.kind != TypeKind::structure) {
+    return numeric_type(type) == GDT_Unknown && !type.is_string() ? type.item_size : 1;
+  }
+  std::uint64_t leaves = 0;
+  for (const zarrcore::Field& field : *type.fields) {
+    // Neither factor passes the largest item size.
+    if (!field.name.empty()) leaves += field.count * count_leaves(field.type);
+  }
+  return leaves;
+}
+
 std::vector<Component> components_of(const DataType& structure) {
+  if (count_leaves(structure) > kMaxComponents) {
+    throw zarrcore::Error("a structure of so many fields has no counterpart in GDAL");
+  }
   std::vector<Component> components;
   std::size_t offset = 0;
   for (const zarrcore::Field& field : *structure.fields) {
@@ -241,9 +257,6 @@ std::vector<Component> components_of(const DataType& structure) {
           {field.shape.empty() ? field.name : field.name + '[' + std::to_string(i) + ']',
            field.offset + i * field.type.item_size, offset, field.type, seen});
       offset += seen.GetSize();
-      if (components.size() > kMaxComponents) {
-        throw zarrcore::Error("a structure of so many fields has no counterpart in GDAL");
-      }
     }
   }
   if (components.empty()) throw zarrcore::Error("a structure has no field with a name");

@@ -2,7 +2,7 @@
 
 #include <ogr_spatialref.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "driver/connection_string.h"
 #include "driver/conventions/axis.h"
@@ -15,8 +15,9 @@ namespace {
 
 using zarrcore::Json;
 
-// Coordinates of more cells than that are not read to find their spacing.
-constexpr std::uint64_t kMaxCoordinates = 50'000'000;
+// Coordinates of more cells, or in more chunks, are not read to find their spacing.
+constexpr std::uint64_t kMaxCoordinates = 8'000'000;
+constexpr std::uint64_t kMaxCoordinateChunks = 20'000;
 
 std::vector<double> read_coordinates(const GDALDimension& dimension) {
   const auto variable = dimension.GetIndexingVariable();
@@ -24,6 +25,8 @@ std::vector<double> read_coordinates(const GDALDimension& dimension) {
       variable->GetDataType().GetClass() != GEDTC_NUMERIC) {
     return {};
   }
+  const std::uint64_t block = std::max<std::uint64_t>(1, variable->GetBlockSize().front());
+  if (dimension.GetSize() / block > kMaxCoordinateChunks) return {};
   std::vector<double> values(dimension.GetSize());
   const GUInt64 start = 0;
   const std::size_t count = values.size();
@@ -71,21 +74,7 @@ std::optional<GeoTransform> from_coordinates(const RasterView& view) {
   return y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
 }
 
-std::optional<GeoTransform> from_finest_level(const RasterView& view) {
-  const auto finest = view.array().finest_level();
-  if (!finest || finest->GetDimensions().size() != view.array().GetDimensions().size()) {
-    return std::nullopt;
-  }
-  const RasterView fine(finest, view.x_axis(), view.y_axis(),
-                        std::vector<std::uint64_t>(view.other_axes().size(), 0));
-  const auto transform = find_geotransform(fine);
-  if (!transform) return std::nullopt;
-  return coarser_geotransform(*transform, fine.width(), fine.height(), view.width(), view.height());
-}
-
-}  // namespace
-
-std::optional<GeoTransform> find_geotransform(const RasterView& view) {
+std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {
   if (!view.x_axis() || !view.y_axis()) return std::nullopt;
   if (auto transform = from_spatial(view)) return transform;
   const Array& array = view.array();
@@ -95,7 +84,26 @@ std::optional<GeoTransform> find_geotransform(const RasterView& view) {
       if (auto transform = parse_geotransform(*variable)) return transform;
     }
   }
-  if (auto transform = from_coordinates(view)) return transform;
+  return from_coordinates(view);
+}
+
+std::optional<GeoTransform> from_finest_level(const RasterView& view) {
+  const auto finest = view.array().finest_level();
+  if (!finest || !view.x_axis() || !view.y_axis() ||
+      finest->GetDimensions().size() != view.array().GetDimensions().size()) {
+    return std::nullopt;
+  }
+  const RasterView fine(finest, view.x_axis(), view.y_axis(),
+                        std::vector<std::uint64_t>(view.other_axes().size(), 0));
+  const auto transform = find_own_geotransform(fine);
+  if (!transform) return std::nullopt;
+  return coarser_geotransform(*transform, fine.width(), fine.height(), view.width(), view.height());
+}
+
+}  // namespace
+
+std::optional<GeoTransform> find_geotransform(const RasterView& view) {
+  if (auto transform = find_own_geotransform(view)) return transform;
   return from_finest_level(view);
 }
 

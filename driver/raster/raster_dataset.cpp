@@ -20,6 +20,9 @@
 namespace gdal_zarr {
 namespace {
 
+// Halving a raster as often leaves nothing of it.
+constexpr std::size_t kMaxOverviews = 31;
+
 bool is_evenly_stepped(int length, int buffer_length) {
   return buffer_length > 0 && length % buffer_length == 0;
 }
@@ -138,9 +141,11 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::overviews() {
     for (const auto& array : view_.array().overviews()) {
       if (array->GetDimensions().size() != view_.array().GetDimensions().size()) continue;
       RasterView coarse = view_.of(array);
-      const bool is_coarser = coarse.width() <= nRasterXSize && coarse.height() <= nRasterYSize &&
-                              (coarse.width() < nRasterXSize || coarse.height() < nRasterYSize);
-      if (!is_coarser || coarse.band_count() != nBands) {
+      const RasterDataset& finer = overviews_->empty() ? *this : *overviews_->back();
+      const bool is_coarser =
+          coarse.width() <= finer.nRasterXSize && coarse.height() <= finer.nRasterYSize &&
+          (coarse.width() < finer.nRasterXSize || coarse.height() < finer.nRasterYSize);
+      if (!is_coarser || coarse.band_count() != nBands || overviews_->size() >= kMaxOverviews) {
         CPLError(CE_Warning, CPLE_AppDefined, "Zarr: array %s is no overview of %s",
                  array->GetFullName().c_str(), view_.array().GetFullName().c_str());
         continue;
@@ -150,8 +155,6 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::overviews() {
     }
     return true;
   });
-  std::stable_sort(overviews_->begin(), overviews_->end(),
-                   [](const auto& a, const auto& b) { return a->nRasterXSize > b->nRasterXSize; });
   return *overviews_;
 }
 

@@ -194,13 +194,18 @@ std::string dump_json(const Json& value) {
   if (!has_not_finite(value)) return value.dump(-1, ' ', false, kLenient);
   Json copy = value;
   hide_not_finite(copy);
-  std::string text = copy.dump(-1, ' ', false, kLenient);
+  const std::string text = copy.dump(-1, ' ', false, kLenient);
   const std::string opening = std::string("\"").append(kNotFinitePrefix);
-  for (auto at = text.find(opening); at != std::string::npos; at = text.find(opening, at)) {
-    text.erase(at, opening.size());
-    text.erase(text.find('"', at), 1);
+  std::string bare;
+  bare.reserve(text.size());
+  std::size_t done = 0;
+  for (auto at = text.find(opening); at != std::string::npos; at = text.find(opening, done)) {
+    const std::size_t word = at + opening.size();
+    const std::size_t end = text.find('"', word);
+    bare.append(text, done, at - done).append(text, word, end - word);
+    done = end + 1;
   }
-  return text;
+  return bare.append(text, done);
 }
 
 std::string excerpt(const Json& value) {

@@ -26,6 +26,12 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
       axis_order_(spec.shape.size()),
       stored_spec_(spec),
       decoded_size_(spec.byte_count()) {
+  // Each may hold a fill value.
+  constexpr std::size_t kMaxCodecs = 64;
+  if (codecs.size() > kMaxCodecs) {
+    throw Error("there are " + std::to_string(codecs.size()) + " codecs, more than the " +
+                std::to_string(kMaxCodecs) + " that are run");
+  }
   std::iota(axis_order_.begin(), axis_order_.end(), std::size_t{0});
   for (const CodecMetadata& metadata : codecs) {
     const CodecFactory make = find_codec(metadata.name);

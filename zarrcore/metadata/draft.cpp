@@ -120,6 +120,7 @@ class DraftFormat final : public Format {
     }
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::erase_if(names, [](const std::string& name) { return !is_valid_segment(name); });
     if (path.empty()) std::erase(names, kConsolidated);
     return names;
   }
@@ -143,7 +144,7 @@ bool is_draft_entry_point(const Json& document) {
 ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   check_extensions(document);
   ArrayMetadata array;
-  array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  array.shape = parse_shape(document);
   const Json& grid = required_member(document, "chunk_grid");
   if (const Json& type = required_member(grid, "type"); type != "regular") {
     throw Error("the chunk grid " + excerpt(type) + " is not supported");

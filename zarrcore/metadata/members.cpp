@@ -23,6 +23,16 @@ Json object_member(const Json& document, std::string_view key) {
               " where an object is expected");
 }
 
+Shape parse_shape(const Json& document) {
+  constexpr std::size_t kMaxRank = 256;
+  Shape shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  if (shape.size() > kMaxRank) {
+    throw Error("\"shape\" has " + std::to_string(shape.size()) + " dimensions, more than the " +
+                std::to_string(kMaxRank) + " that are read");
+  }
+  return shape;
+}
+
 Json other_members(const Json& document, std::span<const std::string_view> known) {
   Json others = Json::object();
   for (const auto& [key, value] : document.items()) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "zarrcore/base/json.h"
+#include "zarrcore/base/strided.h"
 
 namespace zarrcore {
 
@@ -13,6 +14,10 @@ const Json& required_member(const Json& document, std::string_view key);
 
 // The member `key`, which must be an object; an empty one when it is absent or null.
 Json object_member(const Json& document, std::string_view key);
+
+// The member `shape`. Throws Error when it has more dimensions than any array needs: recursions and
+// tables over them are not for more.
+Shape parse_shape(const Json& document);
 
 // The members of `document` but those named in `known`.
 Json other_members(const Json& document, std::span<const std::string_view> known);

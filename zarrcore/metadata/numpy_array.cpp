@@ -32,7 +32,8 @@ Field parse_field(const Json& value, std::vector<Endian>& orders) {
     field.shape = value[2].is_array() ? as_unsigned_list(value[2], "a field's shape")
                                       : Shape{as_unsigned(value[2], "a field's shape")};
     field.count = checked_product(field.shape).value_or(UINT64_MAX);
-    if (field.count == 0 || field.count > kMaxItemSize) throw unsupported(value);
+    const auto size = checked_multiply(field.count, field.type.item_size);
+    if (field.count == 0 || !size || *size > kMaxItemSize) throw unsupported(value);
   }
   for (std::uint64_t i = 0; i < field.count && !dtype.orders.empty(); ++i) {
     orders.insert(orders.end(), dtype.orders.begin(), dtype.orders.end());

@@ -72,7 +72,7 @@ const Format& v1_format() {
 ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
   check_zarr_format(document, 1);
   ArrayMetadata array;
-  array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  array.shape = parse_shape(document);
   array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
   NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
   array.codecs = make_codecs(

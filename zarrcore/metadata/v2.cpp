@@ -86,7 +86,7 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
                              const std::string& path) {
   check_zarr_format(document, 2);
   ArrayMetadata array;
-  array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  array.shape = parse_shape(document);
   array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
   NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
   NumpyCodecs codecs{parse_is_reversed(document, "order"), find_member(document, "filters"), {}};

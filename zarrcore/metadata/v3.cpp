@@ -166,7 +166,7 @@ ArrayMetadata parse_array(const Json& document, const std::string& path) {
                                                              "consolidated_metadata"};
   check_members(document, kMembers);
   ArrayMetadata array;
-  array.shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  array.shape = parse_shape(document);
   array.data_type = parse_v3_data_type(required_member(document, "data_type"));
   parse_chunk_grid(required_member(document, "chunk_grid"), array);
   array.chunk_key_encoding =

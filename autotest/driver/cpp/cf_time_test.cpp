@@ -74,6 +74,10 @@ TEST(CfTime, WhatIsNoTimeIsNone) {
         "days since 2000-01-01 00:00 +99", "days since 99999999999-01-01", "K"}) {
     EXPECT_EQ(time_of(0, units), "none") << units;
   }
+  for (const char* calendar : {"standard", "360_day"}) {
+    EXPECT_EQ(time_of(0, "days since 1000000-01-01", calendar), "none");
+    EXPECT_EQ(time_of(0, "days since -1000000-01-01", calendar), "none");
+  }
   EXPECT_EQ(time_of(0, "days since 2000-01-01", "maya"), "none");
   EXPECT_EQ(time_of(std::numeric_limits<double>::quiet_NaN(), "days since 2000-01-01"), "none");
   EXPECT_EQ(time_of(1e300, "days since 2000-01-01"), "none");
