@@ -7,6 +7,7 @@
 
 #include "driver/multidim/array.h"
 #include "driver/multidim/type_mapping.h"
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -39,8 +40,13 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
         helpers.insert(zarrcore::join_path(group, words[i]));
       }
     }
-    if (gdal_type(array->data_type).GetClass() == GEDTC_NUMERIC) {
-      found.push_back({path, array->shape, array->data_type});
+    try {
+      if (gdal_type(array->data_type).GetClass() == GEDTC_NUMERIC) {
+        found.push_back({path, array->shape, array->data_type});
+      }
+    } catch (const zarrcore::Error& error) {
+      CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: array /%s: %s", session.path().c_str(),
+               path.c_str(), error.what());
     }
   }
 }
