@@ -69,8 +69,12 @@ Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
       if (endian != nullptr && endian->is_array()) {
         throw Error("Zarr v3 cannot express more byte orders than one in an element");
       }
+      // Numbers always have it stated, or have become single bytes before this codec.
       const bool is_stated = endian != nullptr && !endian->is_null();
-      if (!is_stated && !byte_units(type).empty()) configuration["endian"] = "little";
+      const bool may_be_left_out = type.is_string() || type.kind == TypeKind::structure;
+      if (!is_stated && may_be_left_out && !byte_units(type).empty()) {
+        configuration["endian"] = "little";
+      }
     } else if (codec.name == "sharding_indexed") {
       const DataType index_type{TypeKind::unsigned_integer, 8};
       for (const auto& [key, inner_type] :
