@@ -76,11 +76,9 @@ Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
         configuration["endian"] = "little";
       }
     } else if (codec.name == "sharding_indexed") {
-      const DataType index_type{TypeKind::unsigned_integer, 8};
-      for (const auto& [key, inner_type] :
-           {std::pair("codecs", type), {"index_codecs", index_type}}) {
+      for (const char* key : {"codecs", "index_codecs"}) {
         if (const Json* inner = find_member(configuration, key); inner != nullptr) {
-          configuration[key] = make_codecs(parse_codec_list(*inner, key), inner_type);
+          configuration[key] = make_codecs(parse_codec_list(*inner, key), type);
         }
       }
     }

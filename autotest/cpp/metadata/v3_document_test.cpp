@@ -107,12 +107,12 @@ TEST(V3Document, CodecsOfShardsAreObjectsToo) {
   ArrayMetadata array = model();
   array.codecs = {{"sharding_indexed", parse_json(R"({"chunk_shape": [5, 5],
       "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
-      "index_codecs": ["bytes", "crc32c"]})")}};
+      "index_codecs": [{"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"]})")}};
   EXPECT_EQ(dump_json(make_v3_array_document(array)["codecs"]),
             R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[5,5],)"
             R"("codecs":[{"name":"bytes","configuration":{"endian":"little"}},)"
             R"({"name":"crc32c"}],)"
-            R"("index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},)"
+            R"("index_codecs":[{"name":"bytes","configuration":{"endian":"big"}},)"
             R"({"name":"crc32c"}]}}])");
 }
 
