@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/error.h"
@@ -102,6 +104,20 @@ Json format_numcodec(const CodecMetadata& codec) {
   return numcodec;
 }
 
+// The numcodecs configurations of all codecs after `bytes`.
+std::vector<Json> format_numcodecs(std::span<const CodecMetadata> codecs) {
+  std::vector<Json> numcodecs;
+  for (const CodecMetadata& codec : codecs) {
+    if (codec.name == "bytes") {
+      throw Error("the codec \"" + codecs.front().name + "\" stands before \"bytes\"");
+    }
+    Json numcodec = format_numcodec(codec);
+    if (numcodec.is_null()) throw Error("the codec \"" + codec.name + "\" is none of numcodecs");
+    numcodecs.push_back(std::move(numcodec));
+  }
+  return numcodecs;
+}
+
 bool reverses_all_axes(const CodecMetadata& transpose, std::size_t rank) {
   Json axes = Json::array();
   for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
@@ -137,8 +153,7 @@ Json format_numpy_fill_value(std::vector<std::byte> element, const NumpyDtype& d
 // they say what it says: there is more than one thing that they pass over in silence.
 void check_members(const NumpyMembers& members, const NumpyDtype& dtype,
                    const ArrayMetadata& array) {
-  const Json filters = members.filters;
-  NumpyCodecs codecs{members.is_reversed, &filters, std::nullopt};
+  NumpyCodecs codecs{members.is_reversed, &members.filters, std::nullopt};
   if (!members.compressor.is_null()) {
     codecs.compressor = parse_numcodec(members.compressor, "the compressor");
   }
@@ -155,38 +170,36 @@ void check_members(const NumpyMembers& members, const NumpyDtype& dtype,
 
 NumpyMembers make_members(const ArrayMetadata& array) {
   if (!array.chunk_runs.empty()) throw Error("the chunk grid is not regular");
-  const DataType& type = array.data_type;
-  NumpyMembers members;
   std::span<const CodecMetadata> codecs = array.codecs;
-  if (!codecs.empty() && codecs.front().name == "transpose") {
+  const bool is_reversed = !codecs.empty() && codecs.front().name == "transpose";
+  if (is_reversed) {
     if (!reverses_all_axes(codecs.front(), array.shape.size())) {
       throw Error("the codec \"transpose\" does not reverse all axes");
     }
-    members.is_reversed = true;
     codecs = codecs.subspan(1);
   }
   // Without a `bytes` codec a filter takes the elements as they are in memory.
+  const DataType& type = array.data_type;
   NumpyDtype dtype{type, std::vector(byte_units(type).size(), kHostEndian), type.is_variable()};
   if (!codecs.empty() && codecs.front().name == "bytes") {
     dtype.orders = parse_orders(codecs.front().configuration, dtype.orders.size());
     codecs = codecs.subspan(1);
   }
-  for (const CodecMetadata& codec : codecs) {
-    if (codec.name == "bytes") {
-      throw Error("the codec \"" + codecs.front().name + "\" stands before \"bytes\"");
-    }
-    Json numcodec = format_numcodec(codec);
-    if (numcodec.is_null()) throw Error("the codec \"" + codec.name + "\" is none of numcodecs");
-    members.filters.push_back(std::move(numcodec));
+  std::vector<Json> filters = format_numcodecs(codecs);
+  Json compressor;
+  if (!filters.empty() &&
+      contains(kCompressors, filters.back()["id"].get_ref<const std::string&>())) {
+    compressor = std::move(filters.back());
+    filters.pop_back();
   }
-  if (!members.filters.empty() &&
-      contains(kCompressors, members.filters.back()["id"].get_ref<const std::string&>())) {
-    members.compressor = std::move(members.filters.back());
-    members.filters.pop_back();
-  }
-  members.dtype = format_dtype(dtype);
+  NumpyMembers members{
+      format_dtype(dtype),
+      array.fill_value ? format_numpy_fill_value(*array.fill_value, dtype) : Json(),
+      is_reversed,
+      filters.empty() ? Json() : Json(std::move(filters)),
+      std::move(compressor),
+  };
   check_members(members, dtype, array);
-  if (array.fill_value) members.fill_value = format_numpy_fill_value(*array.fill_value, dtype);
   return members;
 }
 

@@ -2,9 +2,7 @@
 // They cannot say all that the model can; what they cannot is an Error that names it.
 #pragma once
 
-#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/metadata/array_metadata.h"
@@ -13,11 +11,10 @@ namespace zarrcore {
 
 struct NumpyMembers {
   Json dtype;
-  Json fill_value;           // null when it is undefined
-  bool is_reversed = false;  // whether the memory order is F
-  // numcodecs configurations.
-  std::vector<Json> filters;
-  Json compressor;  // null when there is none
+  Json fill_value;   // null when it is undefined
+  bool is_reversed;  // whether the memory order is F
+  Json filters;      // a list of numcodecs configurations; null when there are none
+  Json compressor;   // one; null when there is none
 };
 
 // The members that describe elements and codecs. `format` ("Zarr v2") is for messages.

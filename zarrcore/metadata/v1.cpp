@@ -141,9 +141,9 @@ Json make_v1_array_document(const ArrayMetadata& array) {
     throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
   }
   NumpyMembers members = make_numpy_members(array, kFormat);
-  if (!members.filters.empty()) {
+  if (!members.filters.is_null()) {
     throw Error(std::string(kFormat) + " cannot express the filter " +
-                excerpt(members.filters.front()["id"]));
+                excerpt(members.filters[0]["id"]));
   }
   Json document = Json::object();
   document["zarr_format"] = 1;

@@ -165,7 +165,7 @@ Json make_v2_array_document(const ArrayMetadata& array) {
   document["compressor"] = std::move(members.compressor);
   document["fill_value"] = std::move(members.fill_value);
   document["order"] = members.is_reversed ? "F" : "C";
-  document["filters"] = members.filters.empty() ? Json() : Json(std::move(members.filters));
+  document["filters"] = std::move(members.filters);
   if (array.chunk_key_encoding.separator == '/') document["dimension_separator"] = "/";
   for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
   return document;
