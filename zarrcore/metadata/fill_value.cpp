@@ -35,7 +35,10 @@ Bytes integer_bytes(std::uint64_t bits, std::uint64_t size) {
 
 Bytes parse_bool(const Json& value, const DataType& type) {
   if (value.is_boolean()) return {std::byte{value.get<bool>()}};
-  if (value.is_number() && (value == 0 || value == 1)) return {std::byte{value == 1}};
+  if (value.is_number()) {
+    const double number = value.get<double>();
+    if (number == 0 || number == 1) return {std::byte{number == 1}};
+  }
   refuse(value, type);
 }
 
