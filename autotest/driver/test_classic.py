@@ -1,57 +1,20 @@
-"""The classic API: what becomes a dataset or a band, how it is read, and where it lies."""
-import json
+"""The classic API: what becomes a dataset or a band, how it is read, and what it says of itself."""
 import math
-import re
-import subprocess
 
 import numpy as np
 import pytest
 import zarr
-from osgeo import gdal, osr
+from classic import GRID, checksum, in_memory, open_raster
+from osgeo import gdal
 from stores import BYTES, GZIP, ZSTD, edit_json, sharding, transpose, write_array, write_group
 
-GRID = np.random.default_rng(7).integers(0, 1000, (50, 70)).astype("i2")
 CUBE = np.random.default_rng(8).integers(-999, 999, (2, 3, 20, 30)).astype("i2")
-
-
-def open_raster(path, *options):
-    return gdal.OpenEx(str(path), gdal.OF_RASTER, open_options=options)
-
-
-def in_memory(data, nodata=None):
-    """The same pixels in GDAL's memory driver, which does everything in the plainest way."""
-    data = data.reshape(-1, *data.shape[-2:])
-    gdal_type = {"i2": gdal.GDT_Int16, "f4": gdal.GDT_Float32}[data.dtype.str[1:]]
-    dataset = gdal.GetDriverByName("MEM").Create("", *data.shape[:0:-1], len(data), gdal_type)
-    for i, band in enumerate(data, 1):
-        dataset.GetRasterBand(i).WriteArray(band)
-        if nodata is not None:
-            dataset.GetRasterBand(i).SetNoDataValue(nodata)
-    return dataset
-
-
-def checksum(dataset):
-    return dataset.GetRasterBand(1).Checksum()
 
 
 def subdatasets(dataset):
     names = [name for name, _ in dataset.GetSubDatasets()]
     assert dataset.RasterCount == 0
     return [name.rpartition('":')[2] for name in names]
-
-
-@pytest.fixture
-def warnings():
-    """The warnings that come while the test runs."""
-    collected = []
-
-    def collect(severity, _, message):
-        if severity == gdal.CE_Warning:
-            collected.append(message)
-
-    gdal.PushErrorHandler(collect)
-    yield collected
-    gdal.PopErrorHandler()
 
 
 # --- What opens as what --------------------------------------------------------------------------
@@ -479,233 +442,11 @@ def test_color_interpretation_of_each_band(tmp_path):
     assert got == [gdal.GCI_RedBand, gdal.GCI_GreenBand, gdal.GCI_BlueBand]
 
 
-# --- Where it lies -------------------------------------------------------------------------------
-
-def write_located(path, x, y, attributes=None, mapping=None):
-    """A raster with coordinates and a grid mapping variable `crs`."""
-    write_group(path)
-    data = np.zeros((len(y), len(x)), "u1")
-    write_array(path / "a", data, names=["y", "x"], attributes=attributes)
-    write_array(path / "x", x, names=["x"])
-    write_array(path / "y", y, names=["y"])
-    if mapping is not None:
-        write_array(path / "crs", np.int32(0), (), attributes=mapping)
-    return path
-
-
-def geotransform(path):
-    return gdal.Open(f'ZARR:"{path}":/a').GetGeoTransform(can_return_null=True)
-
-
-@pytest.mark.parametrize("x, y, want", [
-    (np.arange(10, 50, 10), np.arange(300, 0, -100), (5, 10, 0, 350, 0, -100)),
-    (np.arange(10, 50, 10), np.arange(100, 400, 100), (5, 10, 0, 50, 0, 100)),  # south-up
-    (np.arange(50, 10, -10.0), np.array([2.0, 1.0]), (55, -10, 0, 2.5, 0, -1)),
-])
-def test_geotransform(tmp_path, x, y, want):
-    assert geotransform(write_located(tmp_path, x, y)) == want
-
-
-def test_geotransform_of_float32_coordinates(tmp_path):
-    """What rounding makes of even steps is still even."""
-    x = np.linspace(0, 359.99, 36000).astype("f4")
-    y = np.linspace(89.995, 80.005, 1000).astype("f4")
-    assert np.ptp(np.diff(x)) > 1e-5
-    got = geotransform(write_located(tmp_path, x, y))
-    assert got == pytest.approx((-0.005, 0.01, 0, 90, 0, -0.01), abs=1e-5)
-
-
-def test_geotransform_of_packed_coordinates(tmp_path):
-    """The indexing variables are what they say after scale and offset."""
-    write_located(tmp_path, np.arange(4, dtype="i2"), np.arange(3, dtype="i2"))
-    edit_json(tmp_path / "x/zarr.json", attributes={"scale_factor": 0.5, "add_offset": 10})
-    edit_json(tmp_path / "y/zarr.json", attributes={"scale_factor": -2.0})
-    assert geotransform(tmp_path) == (9.75, 0.5, 0, 1, 0, -2)
-
-
-@pytest.mark.parametrize("x, y", [
-    ([0.0, 1.0, 2.5], [1.0, 0.0]),
-    ([0.0, 1.0, 2.0], [3.0, 2.0, 0.0]),
-    ([0.0], [1.0, 0.0]),
-    ([0.0, 0.0], [1.0, 0.0]),
-    ([0.0, math.nan, 2.0], [1.0, 0.0]),
-    ([0.0, 1.0, math.inf], [1.0, 0.0]),
-])
-def test_uneven_coordinates(tmp_path, x, y):
-    assert geotransform(write_located(tmp_path, np.array(x), np.array(y))) is None
-
-
-@pytest.mark.parametrize("text, want", [
-    ("500 10 0 800 0 -10", (500, 10, 0, 800, 0, -10)),
-    ("500.5 10 1e-3 800 2 -10 ", (500.5, 10, 0.001, 800, 2, -10)),
-    # All else is not one, and the coordinates count.
-    ("500 10 0 800 0", (-0.5, 1, 0, 1.5, 0, -1)),
-    ("500 10 0 800 0 north", (-0.5, 1, 0, 1.5, 0, -1)),
-    ([500, 10, 0, 800, 0, -10], (-0.5, 1, 0, 1.5, 0, -1)),
-])
-def test_geotransform_attribute(tmp_path, text, want):
-    mapping = {"crs_wkt": wkt(32633), "GeoTransform": text}
-    path = write_located(tmp_path, np.arange(3.0), np.array([1.0, 0.0]), {"grid_mapping": "crs"},
-                         mapping)
-    assert geotransform(path) == want
-
-
-def spatial_reference(code):
-    srs = osr.SpatialReference()
-    srs.ImportFromEPSG(code)
-    return srs
-
-
-def wkt(code):
-    return spatial_reference(code).ExportToWkt()
-
-
-def projjson(code):
-    return json.loads(spatial_reference(code).ExportToPROJJSON())
-
-
-def assert_crs(dataset, code, mapping):
-    srs = dataset.GetSpatialRef()
-    assert srs is not None
-    assert srs.IsSame(spatial_reference(code), ["IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES"])
-    assert srs.GetDataAxisToSRSAxisMapping() == mapping
-
-
-@pytest.mark.parametrize("code, mapping", [
-    (4326, [2, 1]),  # latitude first
-    (32633, [1, 2]),
-    (2193, [2, 1]),  # northing first
-    (3031, [1, 2]),  # both axes point to the north
-])
-@pytest.mark.parametrize("value", [
-    lambda code: {"url": f"http://www.opengis.net/def/crs/EPSG/0/{code}"},
-    lambda code: {"wkt": wkt(code)},
-    lambda code: {"projjson": projjson(code)},
-    lambda code: {"url": "http://www.opengis.net/def/crs/EPSG/0/0", "wkt": wkt(code)},
-    lambda code: {"url": 5, "wkt": wkt(code), "projjson": projjson(27700)},
-], ids=["url", "wkt", "projjson", "bad url", "wkt before projjson"])
-def test_crs_attribute(tmp_path, value, code, mapping):
-    write_array(tmp_path, GRID, attributes={"_CRS": value(code)})
-    assert_crs(open_raster(tmp_path), code, mapping)
-
-
-@pytest.mark.parametrize("value", [{}, "EPSG:4326", {"wkt": "PROJCS["}, {"projjson": {}}, None])
-def test_useless_crs_attribute(tmp_path, warnings, value):
-    write_array(tmp_path, GRID, attributes={"_CRS": value})
-    dataset = open_raster(tmp_path)
-    assert dataset.GetSpatialRef() is None
-    assert warnings == ["Zarr: the attribute _CRS is not understood"]
-    np.testing.assert_array_equal(dataset.ReadAsArray(), GRID)
-
-
-@pytest.mark.parametrize("text", ["crs", "crs: x y", "crs: y x other: lon lat"])
-@pytest.mark.parametrize("key", ["crs_wkt", "spatial_ref"])
-def test_grid_mapping(tmp_path, text, key):
-    mapping = {key: wkt(4326), "grid_mapping_name": "latitude_longitude"}
-    path = write_located(tmp_path, np.arange(2.0), np.arange(2.0), {"grid_mapping": text}, mapping)
-    assert_crs(gdal.Open(f'ZARR:"{path}":/a'), 4326, [2, 1])
-
-
-@pytest.mark.parametrize("place", ["", "deep", "deep/down"])
-def test_grid_mapping_above(tmp_path, place):
-    for group in ("", "deep", "deep/down"):
-        write_group(tmp_path / group)
-    write_array(tmp_path / "deep/down/a", GRID, attributes={"grid_mapping": "crs"})
-    if place != "":  # a nearer one hides it
-        write_array(tmp_path / "crs", np.int32(0), (), attributes={"crs_wkt": wkt(27700)})
-    write_array(tmp_path / place / "crs", np.int32(0), (), attributes={"crs_wkt": wkt(32633)})
-    assert_crs(gdal.Open(f'ZARR:"{tmp_path}":/deep/down/a'), 32633, [1, 2])
-
-
-@pytest.mark.parametrize("name, problem", [
-    ("absent", 'grid mapping "absent" .*: there is no such variable'),
-    ("../crs", r'grid mapping "\.\./crs" .*: there is no such variable'),
-    ("crs", 'grid mapping "crs" is not understood: .*no_such_projection'),
-])
-def test_useless_grid_mapping(tmp_path, warnings, name, problem):
-    path = write_located(tmp_path, np.arange(2.0), np.arange(2.0), {"grid_mapping": name},
-                         {"grid_mapping_name": "no_such_projection"})
-    dataset = gdal.Open(f'ZARR:"{path}":/a')
-    assert dataset.GetSpatialRef() is None
-    assert len(warnings) == 1 and re.search(problem, warnings[0])
-
-
-def test_no_crs(tmp_path):
-    """Degrees alone do not say which."""
-    write_located(tmp_path, np.arange(2.0), np.arange(2.0))
-    assert gdal.Open(f'ZARR:"{tmp_path}":/a').GetSpatialRef() is None
-
-
-# --- Programs and refusals -----------------------------------------------------------------------
-
-@pytest.fixture
-def located(tmp_path):
-    path = tmp_path / "located.zarr"
-    write_group(path)
-    write_array(path / "a", GRID, (16, 32), fill_value=-1, names=["y", "x"],
-                attributes={"_CRS": {"wkt": wkt(32633)}, "units": "m"})
-    write_array(path / "x", 500_005 + 10.0 * np.arange(70), names=["x"])
-    write_array(path / "y", 5_000_495 - 10.0 * np.arange(50), names=["y"])
-    return path
-
-
-def run(*command):
-    result = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=60
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-def test_gdalinfo(located):
-    info = json.loads(run("gdalinfo", "-json", "-checksum", "-stats", located))
-    assert info["driverShortName"] == "Zarr"
-    assert info["size"] == [70, 50]
-    assert info["geoTransform"] == [500_000, 10, 0, 5_000_500, 0, -10]
-    assert 'ID["EPSG",32633]' in info["coordinateSystem"]["wkt"]
-    (band,) = info["bands"]
-    assert (band["type"], band["block"], band["noDataValue"]) == ("Int16", [32, 16], -1)
-    assert band["unit"] == "m"
-    assert band["checksum"] == checksum(in_memory(GRID))
-    assert (band["minimum"], band["maximum"]) == (GRID.min(), GRID.max())
-
-
-def test_gdalmdiminfo(located):
-    info = json.loads(run("gdalmdiminfo", "-detailed", located))
-    assert info["driver"] == "Zarr"
-    assert info["arrays"]["a"]["dimensions"] == ["/y", "/x"]
-    assert info["arrays"]["a"]["block_size"] == [16, 32]
-    assert info["arrays"]["a"]["values"] == GRID.tolist()
-
-
-def test_gdal_translate(located, tmp_path):
-    run("gdal_translate", "-q", "-srcwin", 5, 6, 40, 30, located, tmp_path / "a.tif")
-    copy = gdal.Open(str(tmp_path / "a.tif"))
-    np.testing.assert_array_equal(copy.ReadAsArray(), GRID[6:36, 5:45])
-    assert copy.GetGeoTransform() == (500_050, 10, 0, 5_000_440, 0, -10)
-    assert_crs(copy, 32633, [1, 2])
-    assert copy.GetRasterBand(1).GetNoDataValue() == -1
-
-
-def test_gdalwarp(located, tmp_path):
-    """The same warp from a GeoTIFF with the same pixels."""
-    run("gdal_translate", "-q", located, tmp_path / "a.tif")
-    for source, name in ((located, "zarr.tif"), (tmp_path / "a.tif", "tif.tif")):
-        run("gdalwarp", "-q", "-t_srs", "EPSG:3857", "-r", "bilinear", source, tmp_path / name)
-    warped, want = (gdal.Open(str(tmp_path / name)) for name in ("zarr.tif", "tif.tif"))
-    assert warped.GetGeoTransform() == want.GetGeoTransform()
-    assert (warped.ReadAsArray() > 0).any()
-    np.testing.assert_array_equal(warped.ReadAsArray(), want.ReadAsArray())
-
-
-def test_gdalmdimtranslate(located, tmp_path):
-    run("gdalmdimtranslate", located, tmp_path / "a.nc", "-array", "a")
-    copy = gdal.OpenEx(str(tmp_path / "a.nc"), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-    np.testing.assert_array_equal(copy.OpenMDArray("a").ReadAsArray(), GRID)
-
+# --- Refusals ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("flags", [gdal.OF_RASTER, gdal.OF_MULTIDIM_RASTER])
-def test_update_is_refused(located, flags):
+def test_update_is_refused(tmp_path, flags):
+    write_array(tmp_path, GRID)
     with pytest.raises(RuntimeError, match="update of existing stores is not supported"):
-        gdal.OpenEx(str(located), flags | gdal.OF_UPDATE)
-    assert open_raster(located) is not None
+        gdal.OpenEx(str(tmp_path), flags | gdal.OF_UPDATE)
+    assert open_raster(tmp_path) is not None

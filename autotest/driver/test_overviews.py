@@ -39,24 +39,24 @@ def write_arrays(path):
     return "/0"
 
 
-def write_mixed(path):
-    """The finest level is an array, the others are groups that hold one of its name."""
-    write_group(path, layout("data", "o2", "o4"))
+def write_with_groups(path, finest):
+    """Groups below that hold an array of the same name each."""
+    write_group(path, layout(finest, "o2", "o4"))
     write_array(path / "data", LEVELS[0])
     for asset, data in zip(("o2", "o4"), LEVELS[1:]):
         write_group(path / asset)
         write_array(path / asset / "data", data)
     return "/data"
+
+
+def write_mixed(path):
+    """The finest level is an array, the others are groups that hold one of its name."""
+    return write_with_groups(path, "data")
 
 
 def write_root(path):
     """The finest level is the group that describes the pyramid."""
-    write_group(path, layout(".", "o2", "o4"))
-    write_array(path / "data", LEVELS[0])
-    for asset, data in zip(("o2", "o4"), LEVELS[1:]):
-        write_group(path / asset)
-        write_array(path / asset / "data", data)
-    return "/data"
+    return write_with_groups(path, ".")
 
 
 def write_ome_04(path):
@@ -195,5 +195,7 @@ def test_levels_that_contain_each_other(tmp_path, assets):
     for name in ("/q", "/p/q"):
         raster = gdal.Open(f'ZARR:"{tmp_path}":{name}')
         assert raster.GetSpatialRef() is None
+        assert overviews(raster) == []
         np.testing.assert_array_equal(raster.ReadAsArray(), LEVELS[1])
-    assert gdal.Open(str(tmp_path)) is not None
+    every = gdal.OpenEx(str(tmp_path), gdal.OF_RASTER, open_options=["LIST_ALL_ARRAYS=YES"])
+    assert len(every.GetSubDatasets()) == 2

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 import zarr
-from numcodecs import JSON, Categorize, MsgPack, Pickle, VLenArray, VLenUTF8
+from numcodecs import JSON, MsgPack, Pickle, VLenArray, VLenUTF8
 from osgeo import gdal
 
 

@@ -1,0 +1,25 @@
+"""Rasters through the classic API."""
+import numpy as np
+from osgeo import gdal
+
+GRID = np.random.default_rng(7).integers(0, 1000, (50, 70)).astype("i2")
+
+
+def open_raster(path, *options):
+    return gdal.OpenEx(str(path), gdal.OF_RASTER, open_options=options)
+
+
+def in_memory(data, nodata=None):
+    """The same pixels in GDAL's memory driver, which does everything in the plainest way."""
+    data = data.reshape(-1, *data.shape[-2:])
+    gdal_type = {"i2": gdal.GDT_Int16, "f4": gdal.GDT_Float32}[data.dtype.str[1:]]
+    dataset = gdal.GetDriverByName("MEM").Create("", *data.shape[:0:-1], len(data), gdal_type)
+    for i, band in enumerate(data, 1):
+        dataset.GetRasterBand(i).WriteArray(band)
+        if nodata is not None:
+            dataset.GetRasterBand(i).SetNoDataValue(nodata)
+    return dataset
+
+
+def checksum(dataset):
+    return dataset.GetRasterBand(1).Checksum()
