@@ -73,8 +73,15 @@ std::string Array::description() const {
 }
 
 Array::~Array() {
-  context_->chunks.erase_array(id_);
-  context_->shard_indexes.erase_array(id_);
+  forget_cached();
+}
+
+// Readers that are at work may still keep what they find under the id that they began with; nobody
+// asks for that any more.
+void Array::forget_cached() const {
+  const std::uint64_t old = id_.exchange(next_array_id());
+  context_->chunks.erase_array(old);
+  context_->shard_indexes.erase_array(old);
 }
 
 Shape Array::block_shape() const {

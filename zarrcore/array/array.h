@@ -1,7 +1,8 @@
-// An array of a store: its metadata, and reading regions of it. Immutable; one object may be used
-// by several threads at once.
+// An array of a store: its metadata, and reading regions of it. One object may be used by several
+// threads at once. Writing is array_writer.h's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -88,6 +89,10 @@ class Array {
             const ReadOptions& options = {}) const;
 
  private:
+  friend class ArrayWriter;
+
+  // Makes later reads see what has been put since.
+  void forget_cached() const;
   // The store and the array, for messages.
   std::string description() const;
   std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
@@ -101,7 +106,7 @@ class Array {
   std::string path_;
   ArrayMetadata metadata_;
   std::shared_ptr<Context> context_;
-  std::uint64_t id_;  // of this object, for the caches
+  mutable std::atomic<std::uint64_t> id_;  // of this object and its values, for the caches
   std::vector<std::byte> fill_value_;
   ChunkGrid grid_;
   // By the shape of the chunks they are for; a regular grid has one, that of the first chunk.

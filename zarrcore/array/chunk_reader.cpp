@@ -290,7 +290,7 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
       reach = next_reach;
       ++end;
     }
-    groups.emplace_back(chunks.subspan(first, end - first));
+    groups.push_back(chunks.subspan(first, end - first));
     first = end;
   }
   return groups;

@@ -157,14 +157,17 @@ bool has_not_finite(const Json& value) {
   return false;
 }
 
-void hide_not_finite(Json& value) {
+std::string_view bare_word_of(double number) {
+  return kBareWords[std::isnan(number) ? 0 : number > 0 ? 1 : 2].text;
+}
+
+// Puts strings of `mark` and a bare word in the place of numbers that are not finite.
+void mark_not_finite(Json& value, const std::string& mark) {
   if (value.is_number_float()) {
     const double number = value.get<double>();
-    if (std::isfinite(number)) return;
-    const BareWord& word = std::isnan(number) ? kBareWords[0] : kBareWords[number > 0 ? 1 : 2];
-    value = std::string(kNotFinitePrefix).append(word.text);
+    if (!std::isfinite(number)) value = mark + std::string(bare_word_of(number));
   } else if (value.is_structured()) {
-    for (Json& child : value) hide_not_finite(child);
+    for (Json& child : value) mark_not_finite(child, mark);
   }
 }
 
@@ -189,23 +192,28 @@ Json parse_json(std::string_view text) {
   }
 }
 
-std::string dump_json(const Json& value) {
-  constexpr auto kLenient = Json::error_handler_t::replace;
-  if (!has_not_finite(value)) return value.dump(-1, ' ', false, kLenient);
+std::string dump_json(const Json& value, JsonStyle style) {
+  const auto dump = [style](const Json& json) {
+    return json.dump(style.indentation, ' ', style.is_ascii, Json::error_handler_t::replace);
+  };
+  std::string text = dump(value);  // with null where a number is not finite
+  if (!has_not_finite(value)) return text;
+  std::string mark = "not finite:";
+  while (text.find(mark) != std::string::npos) mark += ':';
   Json copy = value;
-  hide_not_finite(copy);
-  const std::string text = copy.dump(-1, ' ', false, kLenient);
-  const std::string opening = std::string("\"").append(kNotFinitePrefix);
-  std::string bare;
-  bare.reserve(text.size());
-  std::size_t done = 0;
-  for (auto at = text.find(opening); at != std::string::npos; at = text.find(opening, done)) {
+  mark_not_finite(copy, mark);
+  const std::string marked = dump(copy);
+  const std::string opening = '"' + mark;
+  text.clear();
+  std::size_t copied = 0;
+  for (auto at = marked.find(opening); at != std::string::npos; at = marked.find(opening, copied)) {
+    text.append(marked, copied, at - copied);
     const std::size_t word = at + opening.size();
-    const std::size_t end = text.find('"', word);
-    bare.append(text, done, at - done).append(text, word, end - word);
-    done = end + 1;
+    const std::size_t end = marked.find('"', word);
+    text.append(marked, word, end - word);
+    copied = end + 1;
   }
-  return bare.append(text, done);
+  return text.append(marked, copied);
 }
 
 std::string excerpt(const Json& value) {

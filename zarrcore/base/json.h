@@ -20,8 +20,13 @@ inline constexpr int kMaxJsonDepth = 256;
 // Throws Error with the position when `text` is not JSON.
 Json parse_json(std::string_view text);
 
-// The text of `value` in one line; numbers that are not finite come out as the bare words.
-std::string dump_json(const Json& value);
+struct JsonStyle {
+  int indentation = -1;   // spaces for each level; below zero the text is one line
+  bool is_ascii = false;  // whether other characters are written as escapes
+};
+
+// The text of `value`; numbers that are not finite come out as the bare words.
+std::string dump_json(const Json& value, JsonStyle style = {});
 
 // The beginning of that text, for messages.
 std::string excerpt(const Json& value);

@@ -51,6 +51,12 @@ std::string join_path(std::string_view prefix, std::string_view name) {
   return path;
 }
 
+std::optional<std::string_view> key_below(std::string_view path, std::string_view key) {
+  if (path.empty()) return key;
+  if (!key.starts_with(path) || !key.substr(path.size()).starts_with('/')) return std::nullopt;
+  return key.substr(path.size() + 1);
+}
+
 std::string_view parent_path(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);

@@ -1,6 +1,7 @@
 // Rules for keys and node paths, which come from files and must not lead out of a store.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ std::string normalize_path(std::string_view path);
 
 // "prefix/name", without the slash when one of them is empty.
 std::string join_path(std::string_view prefix, std::string_view name);
+
+// "b/c" of the key "a/b/c" below the path "a"; nothing when the key is not below it.
+std::optional<std::string_view> key_below(std::string_view path, std::string_view key);
 
 // "a/b" of "a/b/c", "" of "a".
 std::string_view parent_path(std::string_view path);

@@ -1,4 +1,4 @@
-// From UTF-8, in which texts come out of documents, to code points.
+// UTF-8, in which texts stand in documents, from and to code points.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,20 @@ inline std::u32string decode_utf8(std::string_view text) {
     }
   }
   return code_points;
+}
+
+// Appends `code_point`, which is one of Unicode and no surrogate.
+inline void append_utf8(std::string& text, std::uint32_t code_point) {
+  if (code_point < 0x80) {
+    text += static_cast<char>(code_point);
+    return;
+  }
+  const int continuations = code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
+  constexpr std::uint32_t kLeads[] = {0, 0xc0, 0xe0, 0xf0};
+  text += static_cast<char>(kLeads[continuations] | code_point >> (6 * continuations));
+  for (int i = continuations; i-- > 0;) {
+    text += static_cast<char>(0x80u | (code_point >> (6 * i) & 0x3fu));
+  }
 }
 
 }  // namespace zarrcore

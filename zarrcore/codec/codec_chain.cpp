@@ -118,6 +118,11 @@ Buffer CodecChain::decode_shard(ByteSpan encoded) const {
                                                                     : Buffer::copy_of(bytes);
 }
 
+Buffer CodecChain::encode_shard(Buffer shard) const {
+  for (const auto& codec : bytes_codecs_) shard = codec->encode(shard.span());
+  return shard;
+}
+
 Buffer CodecChain::encode(ByteSpan decoded) const {
   Buffer held;
   for (const auto& codec : array_codecs_) {
@@ -126,9 +131,7 @@ Buffer CodecChain::encode(ByteSpan decoded) const {
     held = std::move(encoded);
     decoded = held.span();
   }
-  held = array_to_bytes_->encode(decoded);
-  for (const auto& codec : bytes_codecs_) held = codec->encode(held.span());
-  return held;
+  return encode_shard(array_to_bytes_->encode(decoded));
 }
 
 void CodecChain::check_plausible(ByteSpan encoded) const {

@@ -60,6 +60,8 @@ class CodecChain {
   // so that parts of it can be read where it is stored.
   bool shard_is_addressable() const { return is_framed_; }
   const Framing& framing() const { return framing_; }
+  // With sharding(): what the bytes-to-bytes codecs make of a shard.
+  Buffer encode_shard(Buffer shard) const;
   // With sharding(): the shard itself, which the bytes-to-bytes codecs have made `encoded` of.
   Buffer decode_shard(ByteSpan encoded) const;
 

@@ -154,22 +154,30 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& are
 
 Buffer ShardingCodec::encode(ByteSpan decoded) const {
   const Shape& stored_shape = inner_chain_->stored_spec().shape;
-  std::vector<std::uint64_t> index;
-  std::vector<Buffer> chunks;
-  std::uint64_t offset = index_at_end_ ? 0 : index_size_;
+  std::vector<Buffer> encoded(inner_count_);
+  std::vector<std::optional<ByteSpan>> chunks(inner_count_);
   Buffer scratch(inner_chain_->decoded_size());
-  for_each_inner_chunk([&](std::uint64_t /*position*/, std::size_t start) {
+  for_each_inner_chunk([&](std::uint64_t position, std::size_t start) {
     copy_strided(stored_shape, spec_.data_type.item_size, decoded.data() + start, inner_strides_,
                  scratch.data(), stored_strides_);
-    if (is_fill_value(scratch.span(), spec_)) {
-      index.insert(index.end(), {UINT64_MAX, UINT64_MAX});
-      return;
-    }
-    chunks.push_back(inner_chain_->encode(scratch.span()));
-    index.insert(index.end(), {offset, chunks.back().size()});
-    offset += chunks.back().size();
+    if (is_fill_value(scratch.span(), spec_)) return;
+    encoded[position] = inner_chain_->encode(scratch.span());
+    chunks[position] = encoded[position].span();
   });
+  return assemble(chunks);
+}
 
+Buffer ShardingCodec::assemble(std::span<const std::optional<ByteSpan>> chunks) const {
+  std::vector<std::uint64_t> index;
+  std::uint64_t offset = index_at_end_ ? 0 : index_size_;
+  for (const std::optional<ByteSpan>& chunk : chunks) {
+    if (chunk) {
+      index.insert(index.end(), {offset, chunk->size()});
+      offset += chunk->size();
+    } else {
+      index.insert(index.end(), {UINT64_MAX, UINT64_MAX});
+    }
+  }
   const ChunkSpec& index_spec = index_chain_->stored_spec();
   const Strides index_strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
   Strides source;
@@ -182,13 +190,15 @@ Buffer ShardingCodec::encode(ByteSpan decoded) const {
 
   Buffer shard(offset + (index_at_end_ ? encoded_index.size() : 0));
   std::byte* end = shard.data();
-  const auto append = [&end](const Buffer& bytes) {
+  const auto append = [&end](ByteSpan bytes) {
     if (!bytes.empty()) std::memcpy(end, bytes.data(), bytes.size());
     end += bytes.size();
   };
-  if (!index_at_end_) append(encoded_index);
-  for (const Buffer& chunk : chunks) append(chunk);
-  if (index_at_end_) append(encoded_index);
+  if (!index_at_end_) append(encoded_index.span());
+  for (const std::optional<ByteSpan>& chunk : chunks) {
+    if (chunk) append(*chunk);
+  }
+  if (index_at_end_) append(encoded_index.span());
   return shard;
 }
 

@@ -50,6 +50,10 @@ class ShardingCodec final : public ArrayToBytesCodec {
   // Throws Error when the index is not right in itself.
   ShardIndex decode_index(ByteSpan encoded_index) const;
 
+  // A shard of encoded inner chunks, by position in C order of the inner grid; those that are
+  // nothing are absent.
+  Buffer assemble(std::span<const std::optional<ByteSpan>> chunks) const;
+
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override;
   Buffer encode(ByteSpan decoded) const override;

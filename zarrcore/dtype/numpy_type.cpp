@@ -45,6 +45,16 @@ std::optional<DataType> type_of(char kind, std::uint64_t size) {
   }
 }
 
+// The letter of a type that has one.
+std::optional<char> code_of(const DataType& type) {
+  if (type.bits != 0 || type.float_format != FloatFormat::ieee) return std::nullopt;
+  for (const char code : std::string_view("biufcMmSUV")) {
+    const std::uint64_t size = code == 'U' ? type.item_size / 4 : type.item_size;
+    if (const auto coded = type_of(code, size); coded && coded->kind == type.kind) return code;
+  }
+  return std::nullopt;
+}
+
 // "[10us]" after the size of a time; nothing at all is the generic unit.
 std::optional<TimeUnit> parse_time_unit(std::string_view text) {
   if (text.empty()) return TimeUnit{};
@@ -92,6 +102,21 @@ std::optional<NumpyType> parse_numpy_type(std::string_view text) {
     return std::nullopt;
   }
   return result;
+}
+
+std::optional<std::string> format_numpy_type(const DataType& type, Endian endian) {
+  const auto code = code_of(type);
+  if (!code) return std::nullopt;
+  const std::uint64_t unit = type.kind == TypeKind::fixed_utf32 ? 4 : 1;
+  const char order = byte_units(type).empty() ? '|' : endian == Endian::little ? '<' : '>';
+  std::string text{order, *code};
+  text += std::to_string(type.item_size / unit);
+  if (type.is_time() && type.time_unit != TimeUnit{}) {
+    const TimeUnit& time_unit = type.time_unit;
+    const std::string count = time_unit.count == 1 ? "" : std::to_string(time_unit.count);
+    text.append("[").append(count).append(time_unit.name).append("]");
+  }
+  return text;
 }
 
 std::optional<NumpyType> parse_numpy_name(std::string_view text) {

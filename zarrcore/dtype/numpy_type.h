@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "zarrcore/base/endian.h"
@@ -18,8 +19,12 @@ struct NumpyType {
 // Nothing when `text` is not a type of fixed size that has a counterpart.
 std::optional<NumpyType> parse_numpy_type(std::string_view text);
 
-// The same for what numpy.dtype() also takes, as options of filters have it: "float", "i",
-// "datetime64[ns]".
+// The type string that parse_numpy_type() reads; one of more bytes than one says `endian`. Nothing
+// when NumPy has no such type.
+std::optional<std::string> format_numpy_type(const DataType& type, Endian endian);
+
+// The same as parse_numpy_type() for what numpy.dtype() also takes, as options of filters have it:
+// "float", "i", "datetime64[ns]".
 std::optional<NumpyType> parse_numpy_name(std::string_view text);
 
 }  // namespace zarrcore

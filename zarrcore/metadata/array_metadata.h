@@ -36,7 +36,8 @@ struct ArrayMetadata {
   Json attributes = Json::object();
   // One per dimension; unnamed ones are empty.
   std::vector<std::optional<std::string>> dimension_names;
-  // Members of the document that its format ignores (v1, v2); other programs may know them.
+  // Members of the document that a reader may pass over: any (v1, v2), or those that say so (v3).
+  // Other programs may know them.
   Json unknown_members = Json::object();
   // Where the chunk keys stand below the store's root.
   std::string chunk_prefix;

@@ -30,6 +30,14 @@ NamedConfiguration parse_named_configuration(const Json& value, std::string_view
   return named;
 }
 
+Json format_named_configuration(const NamedConfiguration& named) {
+  Json value = Json::object();
+  value["name"] = named.name;
+  if (!named.configuration.empty()) value["configuration"] = named.configuration;
+  if (!named.must_understand) value["must_understand"] = false;
+  return value;
+}
+
 std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view what) {
   if (!value.is_array()) {
     throw Error(std::string(what) + " is " + std::string(describe_kind(value)) +

@@ -22,6 +22,9 @@ struct NamedConfiguration {
 // Throws Error that starts with `what`.
 NamedConfiguration parse_named_configuration(const Json& value, std::string_view what);
 
+// The object that parse_named_configuration() reads, with no member more than it needs.
+Json format_named_configuration(const NamedConfiguration& named);
+
 using CodecMetadata = NamedConfiguration;
 
 // Reads a list of codecs.

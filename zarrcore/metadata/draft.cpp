@@ -126,6 +126,25 @@ class DraftFormat final : public Format {
   }
 
   bool is_document(std::string_view file_name) const override { return file_name == kEntryPoint; }
+
+  std::vector<Document> array_documents(const ArrayMetadata& /*array*/,
+                                        const std::string& /*path*/) const override {
+    refuse_to_write();
+  }
+  std::vector<Document> group_documents(const GroupMetadata& /*group*/,
+                                        const std::string& /*path*/) const override {
+    refuse_to_write();
+  }
+  std::vector<std::string> node_keys(const std::string& /*path*/) const override {
+    refuse_to_write();
+  }
+  Document consolidated_document(const DocumentMap& /*documents*/,
+                                 const std::string& /*path*/) const override {
+    refuse_to_write();
+  }
+
+ private:
+  [[noreturn]] static void refuse_to_write() { throw Error("the 2020 draft is not written"); }
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Fill values: from JSON to the bytes of one element.
+// Fill values: from JSON to the bytes of one element, and back.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +25,16 @@ namespace zarrcore {
 // and a list that holds one of these alone (NCZarr). Throws Error on all else, and when the value
 // does not fit the type; but a number too large for a float is infinity, as in NumPy.
 std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type);
+
+// The spelling of v3 for `element`, which parse_fill_value() reads back bit for bit:
+//   floats   a number or one of the words; "0x7fc00001" for NaNs other than the usual one
+//   complex  a list of two
+//   raw      a list of bytes
+//   times    an integer, "NaT"
+//   strings  bytes as base64, others as text
+//   struct   an object; base64 when it cannot be one, for equal names or subarrays
+// Of a type of variable length `element` is what the element holds. Throws Error when a text is
+// none.
+Json format_fill_value(const std::vector<std::byte>& element, const DataType& type);
 
 }  // namespace zarrcore

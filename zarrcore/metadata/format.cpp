@@ -21,6 +21,10 @@ void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view grou
   }
 }
 
+std::string Format::document_text(const Json& content) const {
+  return dump_json(content, {.indentation = 2});
+}
+
 std::span<const Format* const> formats() {
   static const std::array<const Format*, 4> all{&v3_format(), &v2_format(), &draft_format(),
                                                 &v1_format()};

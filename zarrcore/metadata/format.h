@@ -1,7 +1,8 @@
 // The formats: how each version of Zarr writes nodes down as JSON documents. The hierarchy asks
 // every format in turn whether there is a node at a path; a format asks for the documents it needs
-// and gives back the one model of array_metadata.h. Adding a format is a new implementation here
-// and a line in formats().
+// and gives back the one model of array_metadata.h. To write, it makes documents of the model; what
+// its documents cannot say is an Error, never left out. Adding a format is a new implementation
+// here and a line in formats().
 #pragma once
 
 #include <functional>
@@ -27,10 +28,12 @@ struct DocumentSource {
   std::function<DirectoryListing(const std::string& prefix)> list;
 };
 
+// Documents by the key at which they stand, or would stand, in the store.
+using DocumentMap = std::map<std::string, Json, std::less<>>;
+
 // The consolidated metadata of a group and all nodes below it.
 struct ConsolidatedDocuments {
-  // Documents by the key at which they would stand in the store.
-  std::map<std::string, Json, std::less<>> documents;
+  DocumentMap documents;
   // What was left out because its name cannot be a node's, as messages.
   std::vector<std::string> problems;
 };
@@ -39,6 +42,12 @@ struct ConsolidatedDocuments {
 // make, or a problem when `name` is no path.
 void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view group,
                       std::string_view name, std::string_view file_name, const Json& document);
+
+// A document and the key of the store under which it stands.
+struct Document {
+  std::string key;
+  Json content;
+};
 
 class Format {
  public:
@@ -65,6 +74,25 @@ class Format {
 
   // Whether a file of this name describes the node whose folder it is in.
   virtual bool is_document(std::string_view file_name) const = 0;
+
+  // All documents of an array or a group at `path`, which take the place of those that were there.
+  // Throws Error, which names a document's key, when the format cannot express the node.
+  virtual std::vector<Document> array_documents(const ArrayMetadata& array,
+                                                const std::string& path) const = 0;
+  virtual std::vector<Document> group_documents(const GroupMetadata& group,
+                                                const std::string& path) const = 0;
+
+  // The keys under which documents of a node at `path` may stand: without them there is none.
+  virtual std::vector<std::string> node_keys(const std::string& path) const = 0;
+
+  // The document that holds the consolidated metadata of the group at `path`: the inverse of
+  // read_consolidated(). `documents` are those of the group and of all nodes below it, by key;
+  // others do not matter. Throws Error when the format has no such document.
+  virtual Document consolidated_document(const DocumentMap& documents,
+                                         const std::string& path) const = 0;
+
+  // The text of a document as it goes into the store.
+  virtual std::string document_text(const Json& content) const;
 };
 
 // All formats, the most likely first.

@@ -13,9 +13,6 @@
 namespace zarrcore {
 namespace {
 
-constexpr std::string_view kDimensionsAttribute = "_ARRAY_DIMENSIONS";
-constexpr std::string_view kNumcodecs = "numcodecs.";
-
 Error unsupported(const Json& value) {
   return Error("the data type " + excerpt(value) + " is not supported");
 }
@@ -113,6 +110,15 @@ NumpyDtype parse_numpy_dtype(const Json& value) {
           false};
 }
 
+void swap_to_orders(std::vector<std::byte>& element, const NumpyDtype& dtype) {
+  const std::vector<ByteUnit> units = byte_units(dtype.type);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (dtype.orders[i] == kHostEndian) continue;
+    const auto unit = element.begin() + static_cast<std::ptrdiff_t>(units[i].offset);
+    std::reverse(unit, unit + static_cast<std::ptrdiff_t>(units[i].size));
+  }
+}
+
 CodecMetadata parse_numcodec(const Json& value, std::string_view what) {
   const Json* id = find_member(value, "id");
   if (id == nullptr || !id->is_string()) {
@@ -181,12 +187,7 @@ std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& docu
   if (fill == nullptr || fill->is_null()) return std::nullopt;
   std::vector<std::byte> element = parse_fill_value(*fill, dtype.type);
   if (dtype.type.kind == TypeKind::structure && fill->is_string()) {
-    const std::vector<ByteUnit> units = byte_units(dtype.type);
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      if (dtype.orders[i] == kHostEndian) continue;
-      const auto unit = element.begin() + static_cast<std::ptrdiff_t>(units[i].offset);
-      std::reverse(unit, unit + static_cast<std::ptrdiff_t>(units[i].size));
-    }
+    swap_to_orders(element, dtype);
   }
   return element;
 }

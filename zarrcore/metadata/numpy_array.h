@@ -1,11 +1,12 @@
 // What v1, v2 and the draft of v3 have in common: they describe elements as NumPy and codecs as
-// numcodecs do. In the model, the memory order F is a transpose codec, the byte order of the dtype
-// is that of the `bytes` codec, and filters and the compressor are codecs named `numcodecs.` and
-// their id.
+// numcodecs do; numpy_document.h is the way back. In the model, the memory order F is a transpose
+// codec, the byte order of the dtype is that of the `bytes` codec, and filters and the compressor
+// are codecs named `numcodecs.` and their id.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "zarrcore/base/endian.h"
@@ -13,6 +14,9 @@
 #include "zarrcore/metadata/array_metadata.h"
 
 namespace zarrcore {
+
+// In front of a codec's id in numcodecs.
+inline constexpr std::string_view kNumcodecs = "numcodecs.";
 
 struct NumpyDtype {
   DataType type;
@@ -23,6 +27,9 @@ struct NumpyDtype {
 
 // A type string, or the list of fields of a structure. Throws Error on what has no counterpart.
 NumpyDtype parse_numpy_dtype(const Json& value);
+
+// Turns an element in the host's byte order into one in the orders of the dtype, and back.
+void swap_to_orders(std::vector<std::byte>& element, const NumpyDtype& dtype);
 
 struct NumpyCodecs {
   bool is_reversed = false;       // whether the memory order is F; see parse_is_reversed()
@@ -41,7 +48,10 @@ bool parse_is_reversed(const Json& document, std::string_view key);
 std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& codecs,
                                        std::size_t rank);
 
-// xarray's names of dimensions, `_ARRAY_DIMENSIONS`, which leave `attributes` when they name every
+// xarray's name for the attribute that names the dimensions.
+inline constexpr std::string_view kDimensionsAttribute = "_ARRAY_DIMENSIONS";
+
+// The names of dimensions in `_ARRAY_DIMENSIONS`, which leave `attributes` when they name every
 // dimension.
 std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, std::size_t rank);
 

@@ -5,6 +5,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
+#include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {
@@ -30,6 +31,21 @@ std::optional<CodecMetadata> parse_compression(const Json& document) {
     }
   }
   return codec;
+}
+
+// Puts a numcodecs configuration, or null, into the members that parse_compression() reads.
+void put_compression(Json& document, Json compressor) {
+  document["compression"] = "none";
+  document["compression_opts"] = nullptr;
+  if (compressor.is_null()) return;
+  document["compression"] = compressor["id"];
+  compressor.erase("id");
+  const bool has_level_alone = compressor.size() == 1 && compressor.contains("level");
+  if (has_level_alone) {
+    document["compression_opts"] = compressor["level"];
+  } else if (!compressor.empty()) {
+    document["compression_opts"] = std::move(compressor);
+  }
 }
 
 class V1Format final : public Format {
@@ -60,6 +76,34 @@ class V1Format final : public Format {
 
   // The names are too common to tell by.
   bool is_document(std::string_view /*file_name*/) const override { return false; }
+
+  std::vector<Document> array_documents(const ArrayMetadata& array,
+                                        const std::string& path) const override {
+    if (!path.empty()) throw Error("Zarr v1 has one array, at the root of the store");
+    const std::string key(kArrayDocument);
+    return {{key, with_context([&] { return key; }, [&] { return make_v1_array_document(array); })},
+            {std::string(kAttributesDocument), attributes_with_dimension_names(array)}};
+  }
+
+  std::vector<Document> group_documents(const GroupMetadata& /*group*/,
+                                        const std::string& /*path*/) const override {
+    throw Error("Zarr v1 has no groups");
+  }
+
+  std::vector<std::string> node_keys(const std::string& path) const override {
+    if (!path.empty()) return {};
+    return {std::string(kArrayDocument), std::string(kAttributesDocument)};
+  }
+
+  Document consolidated_document(const DocumentMap& /*documents*/,
+                                 const std::string& /*path*/) const override {
+    throw Error("Zarr v1 has no consolidated metadata");
+  }
+
+  std::string document_text(const Json& content) const override {
+    // zarr-python reads metadata as ASCII.
+    return dump_json(content, {.indentation = 2, .is_ascii = true});
+  }
 };
 
 }  // namespace
@@ -89,6 +133,28 @@ ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
   array.attributes = attributes;
   array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
   return array;
+}
+
+Json make_v1_array_document(const ArrayMetadata& array) {
+  constexpr std::string_view kFormat = "Zarr v1";
+  if (array.chunk_key_encoding != ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'}) {
+    throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
+  }
+  NumpyMembers members = make_numpy_members(array, kFormat);
+  if (!members.filters.is_null()) {
+    throw Error(std::string(kFormat) + " cannot express the filter " +
+                excerpt(members.filters[0]["id"]));
+  }
+  Json document = Json::object();
+  document["zarr_format"] = 1;
+  document["shape"] = array.shape;
+  document["chunks"] = array.chunk_shape;
+  document["dtype"] = std::move(members.dtype);
+  put_compression(document, std::move(members.compressor));
+  document["fill_value"] = std::move(members.fill_value);
+  document["order"] = members.is_reversed ? "F" : "C";
+  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  return document;
 }
 
 }  // namespace zarrcore

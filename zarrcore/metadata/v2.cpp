@@ -1,11 +1,13 @@
 #include "zarrcore/metadata/v2.h"
 
+#include <algorithm>
 #include <array>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
+#include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {
@@ -73,6 +75,45 @@ class V2Format final : public Format {
     return file_name == kArrayDocument || file_name == kGroupDocument ||
            file_name == kAttributesDocument || file_name == kConsolidatedDocument;
   }
+
+  std::vector<Document> array_documents(const ArrayMetadata& array,
+                                        const std::string& path) const override {
+    const std::string key = join_path(path, kArrayDocument);
+    return {{key, with_context([&] { return key; }, [&] { return make_v2_array_document(array); })},
+            {join_path(path, kAttributesDocument), make_v2_attributes(array)}};
+  }
+
+  std::vector<Document> group_documents(const GroupMetadata& group,
+                                        const std::string& path) const override {
+    return {{join_path(path, kGroupDocument), make_v2_group_document(group)},
+            {join_path(path, kAttributesDocument), group.attributes}};
+  }
+
+  std::vector<std::string> node_keys(const std::string& path) const override {
+    return {join_path(path, kArrayDocument), join_path(path, kGroupDocument),
+            join_path(path, kAttributesDocument), join_path(path, kConsolidatedDocument)};
+  }
+
+  Document consolidated_document(const DocumentMap& documents,
+                                 const std::string& path) const override {
+    static constexpr std::array<std::string_view, 3> kNames{kArrayDocument, kGroupDocument,
+                                                            kAttributesDocument};
+    Json content = Json::object();
+    content["zarr_consolidated_format"] = 1;
+    Json& metadata = content["metadata"] = Json::object();
+    for (const auto& [key, document] : documents) {
+      const auto name = key_below(path, key);
+      if (name && std::find(kNames.begin(), kNames.end(), last_segment(key)) != kNames.end()) {
+        metadata[std::string(*name)] = document;
+      }
+    }
+    return {join_path(path, kConsolidatedDocument), std::move(content)};
+  }
+
+  std::string document_text(const Json& content) const override {
+    // zarr-python 2 reads metadata as ASCII.
+    return dump_json(content, {.indentation = 2, .is_ascii = true});
+  }
 };
 
 }  // namespace
@@ -108,6 +149,37 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
   array.unknown_members = other_members(document, kMembers);
   array.chunk_prefix = path;
   return array;
+}
+
+Json make_v2_array_document(const ArrayMetadata& array) {
+  constexpr std::string_view kFormat = "Zarr v2";
+  if (array.chunk_key_encoding.kind != ChunkKeyEncoding::Kind::v2) {
+    throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
+  }
+  NumpyMembers members = make_numpy_members(array, kFormat);
+  Json document = Json::object();
+  document["zarr_format"] = 2;
+  document["shape"] = array.shape;
+  document["chunks"] = array.chunk_shape;
+  document["dtype"] = std::move(members.dtype);
+  document["compressor"] = std::move(members.compressor);
+  document["fill_value"] = std::move(members.fill_value);
+  document["order"] = members.is_reversed ? "F" : "C";
+  document["filters"] = std::move(members.filters);
+  if (array.chunk_key_encoding.separator == '/') document["dimension_separator"] = "/";
+  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  return document;
+}
+
+Json make_v2_attributes(const ArrayMetadata& array) {
+  return attributes_with_dimension_names(array);
+}
+
+Json make_v2_group_document(const GroupMetadata& group) {
+  Json document = Json::object();
+  document["zarr_format"] = 2;
+  for (const auto& [key, value] : group.unknown_members.items()) document.emplace(key, value);
+  return document;
 }
 
 }  // namespace zarrcore

@@ -177,14 +177,18 @@ ArrayMetadata parse_array(const Json& document, const std::string& path) {
   }
   array.fill_value_is_mandatory = true;
   array.codecs = parse_codec_list(required_member(document, "codecs"), "\"codecs\"");
-  if (const Json* transformers = find_member(document, "storage_transformers");
-      transformers != nullptr && !transformers->is_null()) {
+  const Json* transformers = find_member(document, "storage_transformers");
+  if (transformers != nullptr && !transformers->is_null()) {
     for (const CodecMetadata& transformer :
          parse_codec_list(*transformers, "\"storage_transformers\"")) {
       if (transformer.must_understand) {
         throw Error("the storage transformer \"" + transformer.name + "\" is not supported");
       }
     }
+  }
+  array.unknown_members = other_members(document, kMembers);
+  if (transformers != nullptr && !transformers->empty()) {
+    array.unknown_members["storage_transformers"] = *transformers;
   }
   array.attributes = object_member(document, "attributes");
   array.dimension_names = parse_dimension_names(document, array.shape.size());
@@ -230,6 +234,44 @@ class V3Format final : public Format {
   }
 
   bool is_document(std::string_view file_name) const override { return file_name == kDocument; }
+
+  std::vector<Document> array_documents(const ArrayMetadata& array,
+                                        const std::string& path) const override {
+    const std::string key = join_path(path, kDocument);
+    return {
+        {key, with_context([&] { return key; }, [&] { return make_v3_array_document(array); })}};
+  }
+
+  std::vector<Document> group_documents(const GroupMetadata& group,
+                                        const std::string& path) const override {
+    return {{join_path(path, kDocument), make_v3_group_document(group)}};
+  }
+
+  std::vector<std::string> node_keys(const std::string& path) const override {
+    return {join_path(path, kDocument)};
+  }
+
+  Document consolidated_document(const DocumentMap& documents,
+                                 const std::string& path) const override {
+    const std::string group_key = join_path(path, kDocument);
+    const auto group = documents.find(group_key);
+    if (group == documents.end()) throw Error(group_key + ": there is no group to consolidate");
+    Json content = group->second;
+    Json metadata = Json::object();
+    with_context([&] { return group_key; },
+                 [&] {
+      for (const auto& [key, document] : documents) {
+        const auto name = key_below(path, key);
+        if (!name || last_segment(key) != kDocument || key == group_key) continue;
+        // Nested groups need not repeat what this one holds.
+        Json& copy = metadata[std::string(parent_path(*name))] = document;
+        copy.erase("consolidated_metadata");
+      }
+      content["consolidated_metadata"] = {
+          {"kind", "inline"}, {"must_understand", false}, {"metadata", std::move(metadata)}};
+    });
+    return {group_key, std::move(content)};
+  }
 };
 
 }  // namespace
@@ -268,7 +310,7 @@ NodeMetadata parse_v3_node(const Json& document, const std::string& path) {
   static constexpr std::array<std::string_view, 4> kMembers{"zarr_format", "node_type",
                                                             "attributes", "consolidated_metadata"};
   check_members(document, kMembers);
-  return GroupMetadata{object_member(document, "attributes")};
+  return GroupMetadata{object_member(document, "attributes"), other_members(document, kMembers)};
 }
 
 }  // namespace zarrcore

@@ -39,6 +39,21 @@ TEST(Json, WritesBareWordsAndNeverNull) {
   EXPECT_EQ(dump_json(parse_json(text)), text);
 }
 
+// Texts that look like what stands for a bare word while it is written.
+TEST(Json, WritesTextsBesideBareWordsAsTheyAre) {
+  for (const char* text : {R"([NaN,"not finite:NaN"])", R"({"not finite:NaN":-Infinity})",
+                           R"(["\"not finite:","not finite::NaN",Infinity,"NaN"])"}) {
+    EXPECT_EQ(dump_json(parse_json(text)), text);
+  }
+}
+
+TEST(Json, WritesInLinesAndInAscii) {
+  const Json value = parse_json(R"({"a": ["é", NaN], "b": {}})");
+  EXPECT_EQ(dump_json(value, {.indentation = 1}),
+            "{\n \"a\": [\n  \"é\",\n  NaN\n ],\n \"b\": {}\n}");
+  EXPECT_EQ(dump_json(value, {.is_ascii = true}), R"({"a":["\u00e9",NaN],"b":{}})");
+}
+
 TEST(Json, WordsThatOnlyLookAlikeAreErrors) {
   for (const char* text : {"[Nan]", "[NaN1]", "[Infinit]", "[-Inf]", "[+Infinity]", "[nan]"}) {
     EXPECT_ERROR(parse_json(text), "not valid JSON") << text;

@@ -54,5 +54,13 @@ TEST(Path, JoiningAndSplitting) {
   EXPECT_EQ(last_segment("a"), "a");
 }
 
+TEST(Path, KeysBelowAPath) {
+  EXPECT_EQ(key_below("", "a/b"), "a/b");
+  EXPECT_EQ(key_below("a", "a/b/c"), "b/c");
+  EXPECT_EQ(key_below("a", "ab/c"), std::nullopt);
+  EXPECT_EQ(key_below("a", "a"), std::nullopt);
+  EXPECT_EQ(key_below("a/b", "a/c"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace zarrcore::test

@@ -40,5 +40,21 @@ TEST(NumpyType, NamesAreThoseThatNumpyTakes) {
   EXPECT_FALSE(parse_numpy_name("decimal"));
 }
 
+TEST(NumpyType, IsWrittenAsItIsRead) {
+  for (const char* text : {"|b1", "|i1", "<i2", ">i4", "<u8", ">f2", "<f8", ">c8", "<c16", "<M8",
+                           ">M8[10us]", "<m8[D]", "|S12", "<U8", ">U1", "|V3"}) {
+    const NumpyType type = parse_numpy_type(text).value();
+    EXPECT_EQ(format_numpy_type(type.type, type.endian), text);
+  }
+}
+
+TEST(NumpyType, WhatNumPyDoesNotHaveIsNotWritten) {
+  for (const char* name : {"int4", "uint2", "bfloat16", "float8_e5m2", "string", "bytes"}) {
+    EXPECT_EQ(format_numpy_type(parse_type_name(name).value(), Endian::little), std::nullopt);
+  }
+  const DataType structure = make_structure({{"a", {TypeKind::signed_integer, 2}}});
+  EXPECT_EQ(format_numpy_type(structure, Endian::little), std::nullopt);
+}
+
 }  // namespace
 }  // namespace zarrcore::test

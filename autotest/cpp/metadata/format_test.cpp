@@ -7,6 +7,8 @@
 #include <set>
 
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/metadata/draft.h"
+#include "zarrcore/metadata/v1.h"
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"
 
@@ -187,6 +189,117 @@ TEST(Formats, TheMostLikelyStandsFirst) {
   for (const Format* format : formats()) names.push_back(format->name());
   EXPECT_EQ(names, (std::vector<std::string_view>{"Zarr v3", "Zarr v2", "Zarr v3 draft of 2020",
                                                   "Zarr v1"}));
+}
+
+ArrayMetadata array_of(const Format& format) {
+  ArrayMetadata array;
+  array.shape = array.chunk_shape = {1};
+  array.dimension_names = {"x"};
+  array.codecs = {{"bytes"}};
+  if (format.name() != v3_format().name())
+    array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+  return array;
+}
+
+Keys keys_of(const std::vector<Document>& documents) {
+  Keys keys;
+  for (const Document& document : documents) keys.push_back(document.key);
+  return keys;
+}
+
+TEST(V2Format, WritesDocumentsBesideEachOther) {
+  const Format& format = v2_format();
+  const auto array = format.array_documents(array_of(format), "g/a");
+  EXPECT_EQ(keys_of(array), (Keys{"g/a/.zarray", "g/a/.zattrs"}));
+  EXPECT_EQ(array[1].content, parse_json(R"({"_ARRAY_DIMENSIONS": ["x"]})"));
+  const auto group = format.group_documents({parse_json(R"({"t": 1})")}, "");
+  EXPECT_EQ(keys_of(group), (Keys{".zgroup", ".zattrs"}));
+  EXPECT_EQ(group[1].content, parse_json(R"({"t": 1})"));
+  EXPECT_EQ(format.node_keys("g"), (Keys{"g/.zarray", "g/.zgroup", "g/.zattrs", "g/.zmetadata"}));
+}
+
+TEST(V3Format, WritesOneDocument) {
+  const Format& format = v3_format();
+  EXPECT_EQ(keys_of(format.array_documents(array_of(format), "g/a")), Keys{"g/a/zarr.json"});
+  EXPECT_EQ(keys_of(format.group_documents({}, "")), Keys{"zarr.json"});
+  EXPECT_EQ(format.node_keys("g"), Keys{"g/zarr.json"});
+}
+
+TEST(V1Format, WritesOneArray) {
+  const Format& format = v1_format();
+  const auto array = format.array_documents(array_of(format), "");
+  EXPECT_EQ(keys_of(array), (Keys{"meta", "attrs"}));
+  EXPECT_EQ(array[1].content, parse_json(R"({"_ARRAY_DIMENSIONS": ["x"]})"));
+  EXPECT_EQ(format.node_keys(""), (Keys{"meta", "attrs"}));
+  EXPECT_EQ(format.node_keys("a"), Keys());
+  EXPECT_ERROR(format.array_documents(array_of(format), "a"), "Zarr v1 has one array");
+  EXPECT_ERROR(format.group_documents({}, ""), "Zarr v1 has no groups");
+  EXPECT_ERROR(format.consolidated_document({}, ""), "Zarr v1 has no consolidated metadata");
+}
+
+TEST(DraftFormat, IsNotWritten) {
+  const Format& format = draft_format();
+  constexpr const char* kMessage = "the 2020 draft is not written";
+  EXPECT_ERROR(format.array_documents(array_of(format), "a"), kMessage);
+  EXPECT_ERROR(format.group_documents({}, "a"), kMessage);
+  EXPECT_ERROR(format.node_keys("a"), kMessage);
+  EXPECT_ERROR(format.consolidated_document({}, "a"), kMessage);
+}
+
+TEST(Formats, NameTheDocumentThatCannotBeWritten) {
+  for (const Format* format : {&v2_format(), &v3_format()}) {
+    ArrayMetadata array = array_of(*format);
+    array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft, '/'};
+    EXPECT_ERROR(format->array_documents(array, "g/a"), "g/a/", ": Zarr v", "the chunk keys");
+  }
+}
+
+TEST(Formats, TextKeepsAllThatDocumentsHold) {
+  const Json content = parse_json(R"({"a": [NaN, -Infinity], "b": "é😀"})");
+  EXPECT_EQ(v3_format().document_text(content), R"({
+  "a": [
+    NaN,
+    -Infinity
+  ],
+  "b": "é😀"
+})");
+  for (const Format* format : {&v1_format(), &v2_format()}) {
+    EXPECT_EQ(format->document_text(content), R"({
+  "a": [
+    NaN,
+    -Infinity
+  ],
+  "b": "\u00e9\ud83d\ude00"
+})");
+  }
+}
+
+TEST(V2Format, ConsolidatesAGroupAndAllBelow) {
+  const DocumentMap documents{{"g/.zgroup", 1},     {"g/.zattrs", 2}, {"g/a/.zarray", 3},
+                              {"g/.zmetadata", 4},  {".zgroup", 5},   {"ga/.zarray", 6},
+                              {"g/b/.zmetadata", 7}};
+  const Document document = v2_format().consolidated_document(documents, "g");
+  EXPECT_EQ(document.key, "g/.zmetadata");
+  EXPECT_EQ(dump_json(document.content), R"({"zarr_consolidated_format":1,)"
+                                         R"("metadata":{".zattrs":2,".zgroup":1,"a/.zarray":3}})");
+}
+
+TEST(V3Format, ConsolidatesAGroupAndAllBelow) {
+  const Json nested = parse_json(R"({"x": 1, "consolidated_metadata": {}})");
+  const DocumentMap documents{
+      {"g/zarr.json", parse_json(R"({"t": 1, "consolidated_metadata": 7})")},
+      {"g/a/zarr.json", nested},
+      {"g/a/b/zarr.json", parse_json(R"({"x": 2})")},
+      {"zarr.json", nested},
+      {"ga/zarr.json", nested},
+      {"g/a/.zarray", nested}};
+  const Document document = v3_format().consolidated_document(documents, "g");
+  EXPECT_EQ(document.key, "g/zarr.json");
+  EXPECT_EQ(dump_json(document.content),
+            R"({"t":1,"consolidated_metadata":{"kind":"inline","must_understand":false,)"
+            R"("metadata":{"a/b":{"x":2},"a":{"x":1}}}})");
+  EXPECT_ERROR(v3_format().consolidated_document(documents, "h"),
+               "h/zarr.json: there is no group to consolidate");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -61,6 +62,18 @@ class ObservedStore final : public StoreWrapper {
     return parts;
   }
 
+  void put(std::string_view key, ByteSpan value) override {
+    StoreWrapper::put(key, value);
+    const std::lock_guard lock(mutex_);
+    ++puts_[std::string(key)];
+  }
+
+  // How often each key has been put.
+  std::map<std::string, int> put_counts() const {
+    const std::lock_guard lock(mutex_);
+    return puts_;
+  }
+
   DirectoryListing list(std::string_view prefix) override {
     const std::lock_guard lock(mutex_);
     ++lists_;
@@ -85,10 +98,11 @@ class ObservedStore final : public StoreWrapper {
 
   mutable std::mutex mutex_;
   std::vector<Request> requests_;
+  std::map<std::string, int> puts_;
   std::size_t lists_ = 0;
 };
 
-// Fails to read the keys that `is_broken` says.
+// Fails to read and to write the keys that `is_broken` says.
 class FailingStore final : public StoreWrapper {
  public:
   FailingStore(std::shared_ptr<Store> inner, std::function<bool(std::string_view key)> is_broken)
@@ -102,6 +116,10 @@ class FailingStore final : public StoreWrapper {
                                                 std::span<const ByteRange> ranges) override {
     check(key);
     return StoreWrapper::get_ranges(key, ranges);
+  }
+  void put(std::string_view key, ByteSpan value) override {
+    check(key);
+    StoreWrapper::put(key, value);
   }
 
  private:

@@ -1,0 +1,271 @@
+#include "zarrcore/array/array_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "autotest/cpp/support/array_codecs.h"
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/observed_store.h"
+#include "autotest/cpp/support/stored_array.h"
+#include "zarrcore/store/memory_store.h"
+
+namespace zarrcore::test {
+namespace {
+
+constexpr std::uint64_t kItem = 2;  // bytes of an element of the arrays here
+
+const std::string kBytes = bytes_codec();
+const std::string kInner = codec_list({kBytes, codec("zstd")});
+
+struct Layout {
+  const char* label;
+  std::string codecs;
+};
+
+void PrintTo(const Layout& layout, std::ostream* stream) {
+  *stream << layout.label;
+}
+
+const Layout kLayouts[] = {
+    {"Plain", codec_list({kBytes})},
+    {"Compressed", codec_list({bytes_codec("big"), codec("gzip"), codec("crc32c")})},
+    {"Transposed", codec_list({transpose_codec({1, 0}), kBytes})},
+    {"Sharded", codec_list({sharding_codec({2, 3}, kInner, index_codecs())})},
+    {"IndexFirst", codec_list({sharding_codec({4, 1}, kInner, codec_list({kBytes}), "start")})},
+    {"Framed", codec_list({sharding_codec({2, 3}, kInner, index_codecs()), codec("crc32c")})},
+    {"TransposedShard",
+     codec_list({transpose_codec({1, 0}), sharding_codec({3, 2}, kInner, index_codecs())})},
+    {"TransposedInShard",
+     codec_list(
+         {sharding_codec({2, 3}, codec_list({transpose_codec({1, 0}), kBytes}), index_codecs())})},
+    {"ShardsInShards",
+     codec_list({sharding_codec(
+         {4, 3}, codec_list({sharding_codec({1, 3}, kInner, index_codecs())}), index_codecs())})},
+    {"CompressedShard",
+     codec_list({sharding_codec({2, 3}, kInner, index_codecs()), codec("gzip")})},
+};
+
+class Writing : public testing::TestWithParam<Layout> {
+ protected:
+  // Chunks that reach past both ends of the array.
+  static inline const Shape kShape{10, 8};
+
+  std::shared_ptr<const Array> create(const std::string& codecs, std::string_view fill = "7",
+                                      std::shared_ptr<Store> store = nullptr) {
+    put_document(*store_, "", array_document(kShape, {4, 6}, "\"int16\"", codecs, fill));
+    return open_array(store ? std::move(store) : store_);
+  }
+
+  Bytes filled(std::int16_t value) const { return elements(std::vector<std::int16_t>(80, value)); }
+
+  // Writes `values`, dense in C order, to a selection.
+  static void write(ArrayWriter& writer, const Selection& selection, const Bytes& values,
+                    std::size_t threads = 1) {
+    writer.write(selection, {values.data(), c_strides(selection.count, kItem), nullptr},
+                 {threads, nullptr});
+  }
+
+  // The same to an array in memory.
+  static void write(Bytes& array, const Selection& selection, const Bytes& values) {
+    std::size_t at = 0;
+    for (std::uint64_t i = 0; i < selection.count[0]; ++i) {
+      for (std::uint64_t k = 0; k < selection.count[1]; ++k, at += kItem) {
+        const auto row = selection.start[0] + i * static_cast<std::uint64_t>(selection.step[0]);
+        const auto column = selection.start[1] + k * static_cast<std::uint64_t>(selection.step[1]);
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(at), kItem,
+                    array.begin() + static_cast<std::ptrdiff_t>((row * 8 + column) * kItem));
+      }
+    }
+  }
+
+  std::shared_ptr<MemoryStore> store_ = std::make_shared<MemoryStore>();
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Writing, testing::ValuesIn(kLayouts),
+                         [](const auto& layout) { return std::string(layout.param.label); });
+
+TEST_P(Writing, RandomRegionsInRandomOrderAreWhatWasWritten) {
+  Random random(51);
+  for (const std::uint64_t max_bytes : {std::uint64_t{0}, std::uint64_t{300}, UINT64_MAX}) {
+    for (MemoryStore* old = store_.get(); old == store_.get();)
+      store_ = std::make_shared<MemoryStore>();
+    const auto array = create(GetParam().codecs);
+    Bytes expected = filled(7);
+    ArrayWriter writer(array, max_bytes);
+    for (int round = 0; round < 60; ++round) {
+      const Selection selection = random_selection(random, kShape);
+      Bytes values = random_bytes(random, selection.count[0] * selection.count[1] * kItem);
+      if (round % 5 == 0) values = Bytes(values.size());
+      write(writer, selection, values, 1 + round % 3u);
+      write(expected, selection, values);
+      EXPECT_LE(writer.waiting_bytes(), max_bytes);
+      if (round % 4 == 0) {
+        writer.flush(selection);
+        EXPECT_EQ(read(*array, selection), selected(expected, kShape, kItem, selection));
+      }
+      if (round % 10 == 0) {
+        writer.flush();
+        EXPECT_EQ(writer.waiting_bytes(), 0);
+        EXPECT_EQ(read(*array, everything(kShape)), expected);
+      }
+    }
+    writer.flush();
+    EXPECT_EQ(read(*array, everything(kShape)), expected);
+    // Another reader, which has nothing in its caches.
+    EXPECT_EQ(read(*open_array(store_), everything(kShape)), expected);
+  }
+}
+
+TEST_P(Writing, WhatIsAllFillValueIsNotStored) {
+  const auto array = create(GetParam().codecs);
+  ArrayWriter writer(array);
+  write(writer, everything(kShape), filled(3));
+  writer.flush();
+  EXPECT_EQ(store_->list("c").prefixes.size(), 3);
+  write(writer, everything(kShape), filled(7));
+  writer.flush();
+  EXPECT_TRUE(store_->list("c").prefixes.empty());
+  EXPECT_EQ(read(*array, everything(kShape)), filled(7));
+}
+
+TEST_P(Writing, EachChunkIsPutOnceInTheCommonOrders) {
+  const auto observed = std::make_shared<ObservedStore>(store_);
+  const auto array = create(GetParam().codecs, "7", observed);
+  Random random(52);
+  // By rows, by columns, by blocks of the inner chunks, and all at once.
+  for (const Shape& step : {Shape{1, 8}, Shape{10, 1}, Shape{2, 3}, Shape{10, 8}}) {
+    const auto before = observed->put_counts();
+    ArrayWriter writer(array);
+    const Bytes values = random_bytes(random, 80 * kItem);
+    for (std::uint64_t row = 0; row < 10; row += step[0]) {
+      for (std::uint64_t column = 0; column < 8; column += step[1]) {
+        const Selection block{
+            {row, column}, {std::min(step[0], 10 - row), std::min(step[1], 8 - column)}, {1, 1}};
+        write(writer, block, selected(values, kShape, kItem, block));
+      }
+    }
+    writer.flush();
+    EXPECT_EQ(read(*array, everything(kShape)), values);
+    const auto after = observed->put_counts();
+    EXPECT_EQ(after.size(), 6);
+    for (const auto& [key, count] : after) {
+      EXPECT_EQ(count, 1 + (before.contains(key) ? before.at(key) : 0)) << key;
+    }
+  }
+}
+
+TEST_P(Writing, WholeChunksAreWrittenWithoutBeingRead) {
+  const auto observed = std::make_shared<ObservedStore>(store_);
+  const auto array = create(GetParam().codecs, "7", observed);
+  observed->take_requests();
+  ArrayWriter writer(array);
+  for (int round = 0; round < 2; ++round) {
+    write(writer, everything(kShape), filled(static_cast<std::int16_t>(round)));
+    EXPECT_EQ(writer.waiting_bytes(), 0);
+  }
+  EXPECT_TRUE(observed->take_requests().empty());
+}
+
+TEST_P(Writing, WhatCannotBePutIsReportedAndTriedAgain) {
+  std::atomic<bool> is_broken = true;
+  const auto failing = std::make_shared<FailingStore>(
+      store_, [&](std::string_view key) { return is_broken && key == "c/0/1"; });
+  const auto array = create(GetParam().codecs, "7", failing);
+  ArrayWriter writer(array);
+  EXPECT_ERROR(write(writer, everything(kShape), filled(3)), "array /", "c/0/1",
+               "the disk is on fire");
+  EXPECT_GT(writer.waiting_bytes(), 0);
+  EXPECT_ERROR(writer.flush(), "array /", "c/0/1", "the disk is on fire");
+  is_broken = false;
+  writer.flush();
+  EXPECT_EQ(writer.waiting_bytes(), 0);
+  EXPECT_EQ(read(*array, everything(kShape)), filled(3));
+}
+
+TEST_P(Writing, AChunkThatCannotBeReadIsNotOverwrittenInPart) {
+  const auto array = create(GetParam().codecs);
+  ArrayWriter writer(array);
+  write(writer, everything(kShape), filled(3));
+  writer.flush();
+  const Bytes good = to_bytes(store_->get("c/1/0", kNoSizeLimit)->span());
+  const Bytes bad(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(good.size() / 2));
+  store_->put("c/1/0", bad);
+  const Selection one{{5, 1}, {1, 1}, {1, 1}};
+  try {
+    write(writer, one, elements<std::int16_t>({9}));
+    writer.flush();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("c/1/0"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(to_bytes(store_->get("c/1/0", kNoSizeLimit)->span()), bad);
+}
+
+TEST_P(Writing, ThreadsWriteTheirElementsOfTheSameChunks) {
+  const auto array = create(GetParam().codecs);
+  ArrayWriter writer(array, 200);
+  std::vector<std::thread> threads;
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    threads.emplace_back([&, k] {
+      for (std::uint64_t row = 0; row < 10; ++row) {
+        const Selection own{{row, k}, {1, 2}, {1, 4}};
+        const auto value = static_cast<std::int16_t>(row * 10 + k);
+        write(writer, own, elements<std::int16_t>({value, value}), 2);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  writer.flush();
+  std::vector<std::int16_t> expected;
+  for (int row = 0; row < 10; ++row) {
+    for (int column = 0; column < 8; ++column) {
+      expected.push_back(static_cast<std::int16_t>(row * 10 + column % 4));
+    }
+  }
+  EXPECT_EQ(read(*array, everything(kShape)), elements(expected));
+}
+
+TEST_F(Writing, AnUndefinedFillValueIsStored) {
+  create(kLayouts[0].codecs);
+  ArrayMetadata metadata = open_array(store_)->metadata();
+  metadata.fill_value.reset();
+  const auto array =
+      std::make_shared<const Array>(store_, "", metadata, std::make_shared<Context>());
+  ArrayWriter writer(array);
+  write(writer, everything(kShape), filled(0));
+  EXPECT_EQ(store_->list("c").prefixes.size(), 3);
+}
+
+TEST_F(Writing, TextsAreCopied) {
+  put_document(*store_, "",
+               array_document({5}, {3}, "\"string\"", codec_list({codec("vlen-utf8")}), "\"-\""));
+  const auto array = open_array(store_);
+  ArrayWriter writer(array);
+  {
+    std::vector<std::string> texts{"one", std::string(1000, 'x')};
+    const Bytes source = elements(texts);
+    writer.write({{0}, {2}, {3}}, {source.data(), {sizeof(VariableElement)}, nullptr});
+    texts.assign(2, "gone");
+  }
+  writer.flush();
+  const auto codec =
+      make_array_to_bytes("vlen-utf8", "{}", {{3}, kString, Bytes(kString.item_size)});
+  const auto stored = [&](const char* key) {
+    return texts_by(*codec, to_bytes(store_->get(key, kNoSizeLimit)->span()), 3);
+  };
+  EXPECT_EQ(stored("c/0"), (std::vector<std::string>{"one", "-", "-"}));
+  EXPECT_EQ(stored("c/1"), (std::vector<std::string>{std::string(1000, 'x'), "-", "-"}));
+}
+
+TEST_F(Writing, ASelectionOutsideIsRefused) {
+  const auto array = create(kLayouts[0].codecs);
+  ArrayWriter writer(array);
+  EXPECT_ERROR(write(writer, {{9, 0}, {2, 1}, {1, 1}}, filled(1)), "array /");
+  EXPECT_EQ(writer.waiting_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace zarrcore::test

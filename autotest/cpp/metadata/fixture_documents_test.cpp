@@ -1,0 +1,116 @@
+// The metadata of every store of autotest/fixtures, read, written and read again: nothing is lost.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "autotest/cpp/support/npy.h"
+#include "autotest/cpp/support/same_metadata.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/metadata/v1.h"
+#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/v3.h"
+#include "zarrcore/store/file_system_store.h"
+
+namespace zarrcore::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Written {
+  std::string_view file_name;
+  const Format& format;
+};
+
+// Documents that stand in memory.
+DocumentSource source_of(const DocumentMap& documents) {
+  const auto document = [&documents](const std::string& key) -> std::optional<Json> {
+    const auto it = documents.find(key);
+    return it == documents.end() ? std::nullopt : std::optional(it->second);
+  };
+  return {document, [](const std::string&) { return DirectoryListing(); }};
+}
+
+// The documents of a node as they are in a store, read back from their text.
+DocumentMap stored(const Format& format, const NodeMetadata& node, const std::string& path) {
+  const auto* array = std::get_if<ArrayMetadata>(&node);
+  DocumentMap documents;
+  for (const Document& document :
+       array != nullptr ? format.array_documents(*array, path)
+                        : format.group_documents(std::get<GroupMetadata>(node), path)) {
+    documents[document.key] = parse_json(format.document_text(document.content));
+  }
+  return documents;
+}
+
+void expect_kept(const Format& format, const fs::path& folder) {
+  const auto read = [&](const std::string& key) -> std::optional<Json> {
+    if (!fs::exists(folder / key)) return std::nullopt;
+    return parse_json(read_file(folder / key));
+  };
+  const DocumentSource on_disk{read, [](const std::string&) { return DirectoryListing(); }};
+  auto node = format.read_node(on_disk, "");
+  if (!node) return;  // of another format, with a document of the same name
+  const DocumentMap documents = stored(format, *node, "");
+  const auto again = format.read_node(source_of(documents), "");
+  ASSERT_TRUE(again);
+  ASSERT_EQ(node->index(), again->index());
+  if (auto* array = std::get_if<ArrayMetadata>(&*node)) {
+    // GDAL writes null where v3 wants a value.
+    if (array->fill_value_is_mandatory && !array->fill_value) {
+      array->fill_value.emplace(array->data_type.item_size);
+    }
+    expect_same(*array, std::get<ArrayMetadata>(*again));
+  } else {
+    expect_same(std::get<GroupMetadata>(*node), std::get<GroupMetadata>(*again));
+  }
+}
+
+TEST(FixtureDocuments, AreKept) {
+  const std::vector<Written> all{{"zarr.json", v3_format()},
+                                 {".zarray", v2_format()},
+                                 {".zgroup", v2_format()},
+                                 {"meta", v1_format()}};
+  std::map<std::string_view, int> counts;
+  for (const auto& file : fs::recursive_directory_iterator(FIXTURES_FOLDER "/stores")) {
+    for (const auto& [file_name, format] : all) {
+      if (file.path().filename() != file_name || !file.is_regular_file()) continue;
+      SCOPED_TRACE(file.path().string());
+      expect_kept(format, file.path().parent_path());
+      ++counts[file_name];
+    }
+  }
+  EXPECT_GE(counts["zarr.json"], 138);
+  EXPECT_GE(counts[".zarray"], 90);
+  EXPECT_EQ(counts["meta"], 6);
+}
+
+TEST(FixtureDocuments, ConsolidatedMetadataIsKept) {
+  int count = 0;
+  for (const auto& store : fs::directory_iterator(FIXTURES_FOLDER "/stores")) {
+    if (!store.is_directory()) continue;
+    for (const Format* format : {&v2_format(), &v3_format()}) {
+      const auto read = [&](const std::string& key) -> std::optional<Json> {
+        if (!fs::exists(store.path() / key)) return std::nullopt;
+        return parse_json(read_file(store.path() / key));
+      };
+      auto consolidated = format->read_consolidated({read, {}}, "");
+      if (!consolidated) continue;
+      SCOPED_TRACE(store.path().string());
+      ++count;
+      for (auto& [key, document] : consolidated->documents) document.erase("consolidated_metadata");
+      const Document document = format->consolidated_document(consolidated->documents, "");
+      const DocumentMap written{{document.key, document.content}};
+      const auto again = format->read_consolidated(source_of(written), "");
+      ASSERT_TRUE(again);
+      EXPECT_TRUE(again->problems.empty());
+      ASSERT_EQ(again->documents.size(), consolidated->documents.size());
+      for (const auto& [key, content] : consolidated->documents) {
+        EXPECT_EQ(dump_json(again->documents.at(key)), dump_json(content)) << key;
+      }
+    }
+  }
+  EXPECT_GE(count, 10);
+}
+
+}  // namespace
+}  // namespace zarrcore::test

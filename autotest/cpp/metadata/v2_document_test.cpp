@@ -1,0 +1,283 @@
+// What .zarray, .zattrs and .zgroup, and the documents of v1, say of a model.
+#include <gtest/gtest.h>
+
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/same_metadata.h"
+#include "zarrcore/metadata/v1.h"
+#include "zarrcore/metadata/v2.h"
+
+namespace zarrcore::test {
+namespace {
+
+using Kind = ChunkKeyEncoding::Kind;
+
+ArrayMetadata model() {
+  ArrayMetadata array;
+  array.shape = {20, 30};
+  array.data_type = {TypeKind::signed_integer, 2};
+  array.chunk_shape = {10, 15};
+  array.chunk_key_encoding = {Kind::v2, '.'};
+  array.fill_value = bytes_in_memory(std::int16_t{-1});
+  array.codecs = {{"bytes", {{"endian", "big"}}}, {"numcodecs.zlib", {{"level", 1}}}};
+  array.dimension_names = {std::nullopt, std::nullopt};
+  array.chunk_prefix = "a";
+  return array;
+}
+
+ArrayMetadata with_codecs(std::vector<CodecMetadata> codecs) {
+  ArrayMetadata array = model();
+  array.codecs = std::move(codecs);
+  return array;
+}
+
+// Of an array that the text describes, without codecs but `filters`.
+ArrayMetadata parsed(std::string_view dtype, std::string_view fill_value,
+                     std::string_view filters = "null") {
+  Json document = make_v2_array_document(model());
+  document["dtype"] = parse_json(dtype);
+  document["fill_value"] = parse_json(fill_value);
+  document["filters"] = parse_json(filters);
+  return parse_v2_array(document, Json::object(), "a");
+}
+
+ArrayMetadata read_back(const ArrayMetadata& array) {
+  return parse_v2_array(make_v2_array_document(array), make_v2_attributes(array), "a");
+}
+
+TEST(V2Document, OfAnArray) {
+  EXPECT_EQ(dump_json(make_v2_array_document(model())),
+            R"({"zarr_format":2,"shape":[20,30],"chunks":[10,15],"dtype":">i2",)"
+            R"("compressor":{"id":"zlib","level":1},"fill_value":-1,"order":"C","filters":null})");
+  expect_same(read_back(model()), model());
+}
+
+TEST(V2Document, OfAnArrayWithEverything) {
+  ArrayMetadata array = with_codecs({{"transpose", {{"order", {1, 0}}}},
+                                     {"bytes", {{"endian", "little"}}},
+                                     {"numcodecs.delta", {{"dtype", "<i2"}}},
+                                     {"numcodecs.shuffle", {{"elementsize", 2}}},
+                                     {"numcodecs.blosc", {{"cname", "lz4"}, {"shuffle", 1}}}});
+  array.chunk_key_encoding.separator = '/';
+  array.fill_value.reset();
+  array.unknown_members = parse_json(R"({"_NCZARR_ARRAY": {"storage": "chunked"}})");
+  EXPECT_EQ(dump_json(make_v2_array_document(array)),
+            R"({"zarr_format":2,"shape":[20,30],"chunks":[10,15],"dtype":"<i2",)"
+            R"("compressor":{"id":"blosc","cname":"lz4","shuffle":1},"fill_value":null,)"
+            R"("order":"F","filters":[{"id":"delta","dtype":"<i2"},)"
+            R"({"id":"shuffle","elementsize":2}],"dimension_separator":"/",)"
+            R"("_NCZARR_ARRAY":{"storage":"chunked"}})");
+  expect_same(read_back(array), array);
+}
+
+TEST(V2Document, OfAGroup) {
+  EXPECT_EQ(dump_json(make_v2_group_document(
+                {parse_json(R"({"title": "x"})"), parse_json(R"({"_NCZARR_GROUP": {}})")})),
+            R"({"zarr_format":2,"_NCZARR_GROUP":{}})");
+}
+
+TEST(V2Document, NamesOfDimensionsAreAnAttribute) {
+  ArrayMetadata array = model();
+  array.attributes = parse_json(R"({"units": "K"})");
+  EXPECT_EQ(make_v2_attributes(array), array.attributes);
+  array.dimension_names = {"y", "x"};
+  EXPECT_EQ(dump_json(make_v2_attributes(array)), R"({"units":"K","_ARRAY_DIMENSIONS":["y","x"]})");
+  expect_same(read_back(array), array);
+  array.dimension_names = {"y", std::nullopt};
+  EXPECT_EQ(make_v2_attributes(array)["_ARRAY_DIMENSIONS"], (Json{"y", ""}));
+  expect_same(read_back(array), array);
+}
+
+TEST(V2Document, OfAnArrayWithoutDimensionsHasTheirNames) {
+  ArrayMetadata array = model();
+  array.shape = array.chunk_shape = {};
+  array.dimension_names = {};
+  EXPECT_EQ(make_v2_attributes(array)["_ARRAY_DIMENSIONS"], Json::array());
+  expect_same(read_back(array), array);
+}
+
+TEST(V2Document, EveryTypeString) {
+  for (const char* dtype : {R"("|b1")",
+                            R"("|i1")",
+                            R"("<i2")",
+                            R"(">i4")",
+                            R"("<i8")",
+                            R"("|u1")",
+                            R"(">u2")",
+                            R"("<u4")",
+                            R"("<u8")",
+                            R"("<f2")",
+                            R"(">f4")",
+                            R"("<f8")",
+                            R"(">c8")",
+                            R"("<c16")",
+                            R"("<M8")",
+                            R"("<M8[D]")",
+                            R"(">M8[10us]")",
+                            R"("<m8[ns]")",
+                            R"("|S12")",
+                            R"("<U8")",
+                            R"(">U8")",
+                            R"("|V3")",
+                            R"([["a","<i2"],["b",">f4",[2,3]],["","|V2"],["c","|S3"]])",
+                            R"([["a",[["x","<f8"],["y",">U2"]],[2]],["b","|b1"]])"}) {
+    const ArrayMetadata array = parsed(dtype, "null");
+    EXPECT_EQ(dump_json(make_v2_array_document(array)["dtype"]), dtype);
+    expect_same(read_back(array), array);
+  }
+}
+
+TEST(V2Document, FillValuesAsNumPyHasThem) {
+  const auto expect_kept = [](const char* dtype, const char* fill_value) {
+    const ArrayMetadata array = parsed(dtype, fill_value);
+    EXPECT_EQ(dump_json(make_v2_array_document(array)["fill_value"]), fill_value) << dtype;
+    expect_same(read_back(array), array);
+  };
+  expect_kept("\"|b1\"", "true");
+  expect_kept("\"<i8\"", "-9223372036854775808");
+  expect_kept("\"<u8\"", "18446744073709551615");
+  for (const char* number : {"-0.0", "1.5", "\"NaN\"", "\"Infinity\"", "\"-Infinity\""}) {
+    expect_kept("\">f4\"", number);
+  }
+  expect_kept("\"<c8\"", "[1.0,\"NaN\"]");
+  expect_kept("\"<M8[s]\"", "-9223372036854775808");
+  expect_kept("\"<m8[s]\"", "7");
+  expect_kept("\"|S4\"", "\"YWI=\"");
+  expect_kept("\"|V3\"", "\"AQID\"");
+  expect_kept("\">U4\"", "\"0x12\"");
+  // In the byte order of each field.
+  expect_kept(R"([["a","<i2"],["b",">i2"],["c",">i2",[2]]])", "\"AQAAAQACAAM=\"");
+}
+
+TEST(V2Document, ANanThatV2CannotSpellIsRefused) {
+  ArrayMetadata array = parsed("\"<f4\"", "\"0x7fc00001\"");
+  EXPECT_ERROR(make_v2_array_document(array), "Zarr v2 cannot express this array",
+               "\"0x7fc00001\" is a NaN other than the usual one");
+  array = parsed("\"<c8\"", "[0.0, \"0xffc00000\"]");
+  EXPECT_ERROR(make_v2_array_document(array), "a NaN other than the usual one");
+}
+
+TEST(V2Document, ObjectsAreWhatTheFirstFilterSays) {
+  for (const char* filters : {R"([{"id":"vlen-utf8"}])", R"([{"id":"json2"}])",
+                              R"([{"id":"vlen-utf8"},{"id":"crc32"}])"}) {
+    const ArrayMetadata array = parsed("\"|O\"", "\"n/a\"", filters);
+    const Json document = make_v2_array_document(array);
+    EXPECT_EQ(document["dtype"], "|O");
+    EXPECT_EQ(dump_json(document["filters"]), filters);
+    expect_same(read_back(array), array);
+  }
+  const ArrayMetadata bytes = parsed("\"|O\"", "\"AAEC\"", R"([{"id":"vlen-bytes"}])");
+  EXPECT_EQ(make_v2_array_document(bytes)["fill_value"], "AAEC");
+  expect_same(read_back(bytes), bytes);
+}
+
+TEST(V2Document, ZfpTakesTheArrayItself) {
+  ArrayMetadata array = with_codecs({{"numcodecs.zfpy", {{"mode", 4}}}});
+  array.data_type = {TypeKind::floating, 4};
+  array.fill_value.reset();
+  EXPECT_EQ(make_v2_array_document(array)["compressor"], parse_json(R"({"id":"zfpy","mode":4})"));
+  expect_same(read_back(array), array);
+}
+
+TEST(V2Document, CodecsOfV3ThatNumcodecsHasToo) {
+  const auto numcodec = [](const char* name, const char* configuration) {
+    const Json document = make_v2_array_document(
+        with_codecs({{"bytes", {{"endian", "big"}}}, {name, parse_json(configuration)}}));
+    return dump_json(document["compressor"].is_null() ? document["filters"]
+                                                      : document["compressor"]);
+  };
+  EXPECT_EQ(numcodec("gzip", R"({"level": 4})"), R"({"id":"gzip","level":4})");
+  EXPECT_EQ(numcodec("zstd", R"({"level": 4, "checksum": false})"), R"({"id":"zstd","level":4})");
+  EXPECT_EQ(numcodec("zstd", R"({"level": 4, "checksum": true})"),
+            R"({"id":"zstd","level":4,"checksum":true})");
+  for (const auto& [name, number] :
+       {std::pair("noshuffle", "0"), {"shuffle", "1"}, {"bitshuffle", "2"}}) {
+    EXPECT_EQ(numcodec("blosc", (R"({"cname": "zstd", "clevel": 5, "typesize": 2, "shuffle": ")" +
+                                 std::string(name) + R"(", "blocksize": 0})")
+                                    .c_str()),
+              R"({"id":"blosc","cname":"zstd","clevel":5,"shuffle":)" + std::string(number) +
+                  R"(,"blocksize":0})");
+  }
+  EXPECT_EQ(numcodec("crc32c", "{}"), R"([{"id":"crc32c"}])");
+  EXPECT_ERROR(numcodec("blosc", R"({"shuffle": "riffle"})"), "blosc has no shuffle \"riffle\"");
+}
+
+TEST(V2Document, ACompressorBeforeAChecksumIsAFilter) {
+  const Json document = make_v2_array_document(
+      with_codecs({{"bytes", {{"endian", "big"}}}, {"zstd", {{"level", 1}}}, {"numcodecs.crc32"}}));
+  EXPECT_EQ(document["compressor"], Json());
+  EXPECT_EQ(dump_json(document["filters"]), R"([{"id":"zstd","level":1},{"id":"crc32"}])");
+}
+
+TEST(V2Document, WhatV2CannotSayIsRefusedByName) {
+  const auto make = [](std::vector<CodecMetadata> codecs) {
+    return make_v2_array_document(with_codecs(std::move(codecs)));
+  };
+  const CodecMetadata bytes{"bytes", {{"endian", "little"}}};
+  EXPECT_ERROR(make({{"sharding_indexed"}}), "Zarr v2 cannot express this array",
+               "the codec \"sharding_indexed\" is none of numcodecs");
+  EXPECT_ERROR(make({bytes, {"packbits"}}), "the codec \"packbits\" is none of numcodecs");
+  EXPECT_ERROR(make({{"transpose", {{"order", {0, 1}}}}, bytes}),
+               "the codec \"transpose\" does not reverse all axes");
+  EXPECT_ERROR(
+      make({{"transpose", {{"order", {1, 0}}}}, {"transpose", {{"order", {1, 0}}}}, bytes}),
+      "the codec \"transpose\"");
+  EXPECT_ERROR(make({{"numcodecs.delta"}, bytes}),
+               "the codec \"numcodecs.delta\" stands before \"bytes\"");
+  EXPECT_ERROR(make({{"numcodecs.shuffle"}}), "this chain of codecs is not one of numcodecs");
+  EXPECT_ERROR(make({{"bytes", {{"endian", "middle"}}}}), "neither little nor big");
+
+  ArrayMetadata array = model();
+  array.chunk_runs = {{{20, 1}}, {{30, 1}}};
+  EXPECT_ERROR(make_v2_array_document(array), "the chunk grid is not regular");
+  array = model();
+  array.chunk_key_encoding = {Kind::default_, '/'};
+  EXPECT_ERROR(make_v2_array_document(array), "Zarr v2 cannot express the chunk keys");
+  array = with_codecs({{"bytes"}});
+  array.fill_value.reset();
+  for (const char* name : {"bfloat16", "int4"}) {
+    array.data_type = parse_type_name(name).value();
+    EXPECT_ERROR(make_v2_array_document(array), "NumPy has no data type", name);
+  }
+  array.data_type = parse_type_name("string").value();
+  EXPECT_ERROR(make_v2_array_document(array), "an array of objects has no filter");
+  // parse_numpy_dtype() takes a structure of one nameless field for the field.
+  array.data_type = make_structure({{"", {TypeKind::raw, 4}}});
+  EXPECT_ERROR(make_v2_array_document(array), "is not the data type struct");
+}
+
+TEST(V1Document, OfAnArray) {
+  ArrayMetadata array = with_codecs({{"transpose", {{"order", {1, 0}}}},
+                                     {"bytes", {{"endian", "big"}}},
+                                     {"numcodecs.zlib", {{"level", 1}}}});
+  array.chunk_prefix = "";
+  array.unknown_members = parse_json(R"({"x": 1})");
+  EXPECT_EQ(dump_json(make_v1_array_document(array)),
+            R"({"zarr_format":1,"shape":[20,30],"chunks":[10,15],"dtype":">i2",)"
+            R"("compression":"zlib","compression_opts":1,"fill_value":-1,"order":"F","x":1})");
+  expect_same(parse_v1_array(make_v1_array_document(array), array.attributes), array);
+}
+
+TEST(V1Document, OptionsAreALevelOrAConfigurationOrNone) {
+  const auto compression = [](std::vector<CodecMetadata> codecs) {
+    codecs.insert(codecs.begin(), {"bytes", {{"endian", "big"}}});
+    const Json document = make_v1_array_document(with_codecs(std::move(codecs)));
+    return dump_json({document["compression"], document["compression_opts"]});
+  };
+  EXPECT_EQ(compression({}), R"(["none",null])");
+  EXPECT_EQ(compression({{"numcodecs.lzma"}}), R"(["lzma",null])");
+  EXPECT_EQ(compression({{"numcodecs.bz2", {{"level", 9}}}}), R"(["bz2",9])");
+  EXPECT_EQ(compression({{"numcodecs.blosc", {{"cname", "lz4"}, {"clevel", 5}}}}),
+            R"(["blosc",{"cname":"lz4","clevel":5}])");
+}
+
+TEST(V1Document, WhatV1CannotSayIsRefused) {
+  ArrayMetadata array = model();
+  array.chunk_key_encoding.separator = '/';
+  EXPECT_ERROR(make_v1_array_document(array), "Zarr v1 cannot express the chunk keys");
+  array = with_codecs({{"bytes", {{"endian", "big"}}}, {"numcodecs.crc32"}});
+  EXPECT_ERROR(make_v1_array_document(array), "Zarr v1 cannot express the filter \"crc32\"");
+}
+
+}  // namespace
+}  // namespace zarrcore::test

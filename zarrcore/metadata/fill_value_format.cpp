@@ -1,0 +1,171 @@
+// The inverse of parse_fill_value().
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include "zarrcore/base/base64.h"
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/utf8.h"
+#include "zarrcore/base/utf8_check.h"
+#include "zarrcore/dtype/float16.h"
+#include "zarrcore/dtype/small_float.h"
+#include "zarrcore/metadata/fill_value.h"
+
+namespace zarrcore {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes part(const Bytes& element, std::uint64_t offset, std::uint64_t size) {
+  const auto start = element.begin() + static_cast<std::ptrdiff_t>(offset);
+  return {start, start + static_cast<std::ptrdiff_t>(size)};
+}
+
+std::uint64_t load_bits(const Bytes& number) {
+  switch (number.size()) {
+    case 1:
+      return load_integer<std::uint8_t>(number.data(), kHostEndian);
+    case 2:
+      return load_integer<std::uint16_t>(number.data(), kHostEndian);
+    case 4:
+      return load_integer<std::uint32_t>(number.data(), kHostEndian);
+    default:
+      return load_integer<std::uint64_t>(number.data(), kHostEndian);
+  }
+}
+
+Json format_signed(const Bytes& number) {
+  const auto unused = static_cast<int>(64 - 8 * number.size());
+  return static_cast<std::int64_t>(load_bits(number) << unused) >> unused;
+}
+
+double float_value(std::uint64_t bits, const DataType& type) {
+  if (type.float_format != FloatFormat::ieee) {
+    return decode_small_float(type.float_format, static_cast<std::uint16_t>(bits));
+  }
+  switch (type.item_size) {
+    case 2:
+      return float16_to_float(static_cast<std::uint16_t>(bits));
+    case 4:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    default:
+      return std::bit_cast<double>(bits);
+  }
+}
+
+// "0x7fc00001": the bits, at full width.
+std::string format_bits(std::uint64_t bits, std::uint64_t size) {
+  std::string text = "0x";
+  for (std::uint64_t digit = 2 * size; digit-- > 0;) {
+    text += "0123456789abcdef"[bits >> (4 * digit) & 0xfu];
+  }
+  return text;
+}
+
+Json format_float(const Bytes& number, const DataType& type) {
+  const std::uint64_t bits = load_bits(number);
+  const double value = float_value(bits, type);
+  Json spelled = value;
+  if (std::isnan(value)) spelled = "NaN";
+  if (std::isinf(value)) spelled = value > 0 ? "Infinity" : "-Infinity";
+  // There are bits that the value does not tell: of other NaNs, and those above a small float.
+  if (parse_fill_value(spelled, type) == number) return spelled;
+  return format_bits(bits, type.item_size);
+}
+
+Json format_complex(const Bytes& element) {
+  const DataType type{TypeKind::floating, element.size() / 2};
+  return {format_float(part(element, 0, type.item_size), type),
+          format_float(part(element, type.item_size, type.item_size), type)};
+}
+
+Json format_byte_list(const Bytes& bytes) {
+  Json list = Json::array();
+  for (const std::byte byte : bytes) list.push_back(std::to_integer<unsigned>(byte));
+  return list;
+}
+
+std::string without_padding(std::string text) {
+  text.erase(text.find_last_not_of('\0') + 1);
+  return text;
+}
+
+Json format_text(std::string text) {
+  if (!is_utf8(text)) throw Error("the fill value holds what is no text");
+  return text;
+}
+
+Json format_utf32(const Bytes& element) {
+  std::string text;
+  for (std::size_t i = 0; i < element.size(); i += 4) {
+    const auto code_point = load_integer<std::uint32_t>(element.data() + i, kHostEndian);
+    if (code_point > 0x10ffff) {
+      throw Error("the fill value holds " + std::to_string(code_point) + ", which is no character");
+    }
+    append_utf8(text, code_point);
+  }
+  return format_text(without_padding(std::move(text)));
+}
+
+Json format_fixed_bytes(const Bytes& element) {
+  std::size_t size = element.size();
+  while (size > 0 && element[size - 1] == std::byte{0}) --size;
+  return encode_base64(std::span(element).first(size));
+}
+
+// Whether an object can hold each field under its name.
+bool has_plain_fields(const DataType& type) {
+  std::set<std::string_view> names;
+  return std::all_of(type.fields->begin(), type.fields->end(), [&](const Field& field) {
+    return field.count == 1 && field.shape.empty() && names.insert(field.name).second;
+  });
+}
+
+Json format_structure(const Bytes& element, const DataType& type) {
+  if (!has_plain_fields(type)) return encode_base64(element);
+  Json object = Json::object();
+  for (const Field& field : *type.fields) {
+    object[field.name] =
+        format_fill_value(part(element, field.offset, field.type.item_size), field.type);
+  }
+  return object;
+}
+
+}  // namespace
+
+Json format_fill_value(const std::vector<std::byte>& element, const DataType& type) {
+  switch (type.kind) {
+    case TypeKind::boolean:
+      return element[0] != std::byte{0};
+    case TypeKind::unsigned_integer:
+      return load_bits(element);
+    case TypeKind::signed_integer:
+      return format_signed(element);
+    case TypeKind::floating:
+      return format_float(element, type);
+    case TypeKind::complex:
+      return format_complex(element);
+    case TypeKind::datetime:
+    case TypeKind::timedelta: {
+      Json units = format_signed(element);
+      return units == INT64_MIN ? Json("NaT") : units;
+    }
+    case TypeKind::raw:
+      return format_byte_list(element);
+    case TypeKind::fixed_bytes:
+      return format_fixed_bytes(element);
+    case TypeKind::fixed_utf32:
+      return format_utf32(element);
+    case TypeKind::variable_string:
+      return format_text({reinterpret_cast<const char*>(element.data()), element.size()});
+    case TypeKind::variable_bytes:
+      return encode_base64(element);
+    case TypeKind::structure:
+      return format_structure(element, type);
+  }
+  throw Error("the data type " + type_name(type) + " has no fill values");
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,153 @@
+// From the one model to `zarr.json`: the inverse of v3.cpp.
+#include <set>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/metadata/fill_value.h"
+#include "zarrcore/metadata/v3.h"
+
+namespace zarrcore {
+namespace {
+
+Json named(std::string_view name, Json configuration) {
+  return format_named_configuration({std::string(name), std::move(configuration)});
+}
+
+Json make_structure(const DataType& type) {
+  Json fields = Json::array();
+  std::set<std::string_view> names;
+  for (const Field& field : *type.fields) {
+    if (field.count != 1 || !field.shape.empty()) {
+      throw Error("Zarr v3 cannot express the field \"" + field.name + "\" of several elements");
+    }
+    if (!names.insert(field.name).second) {
+      throw Error("Zarr v3 cannot express two fields \"" + field.name + "\"");
+    }
+    fields.push_back({{"name", field.name}, {"data_type", make_v3_data_type(field.type)}});
+  }
+  return named("struct", {{"fields", std::move(fields)}});
+}
+
+Json make_chunk_grid(const ArrayMetadata& array) {
+  if (array.chunk_runs.empty()) return named("regular", {{"chunk_shape", array.chunk_shape}});
+  Json shapes = Json::array();
+  for (const std::vector<ChunkRun>& runs : array.chunk_runs) {
+    Json lengths = Json::array();
+    for (std::size_t i = 0; i < runs.size();) {
+      ChunkRun run = runs[i++];
+      for (; i < runs.size() && runs[i].length == run.length; ++i) {
+        run.count = checked_add(run.count, runs[i].count).value_or(UINT64_MAX);
+      }
+      lengths.push_back(run.count == 1 ? Json(run.length) : Json::array({run.length, run.count}));
+    }
+    shapes.push_back(std::move(lengths));
+  }
+  return named("rectilinear", {{"kind", "inline"}, {"chunk_shapes", std::move(shapes)}});
+}
+
+Json make_chunk_key_encoding(const ChunkKeyEncoding& encoding) {
+  const Json configuration{{"separator", std::string(1, encoding.separator)}};
+  switch (encoding.kind) {
+    case ChunkKeyEncoding::Kind::default_:
+      return named("default", configuration);
+    case ChunkKeyEncoding::Kind::v2:
+      return named("v2", configuration);
+    case ChunkKeyEncoding::Kind::draft:
+      break;
+  }
+  throw Error("Zarr v3 cannot express the chunk keys of its draft of 2020");
+}
+
+// Codecs as objects, and those of shards too: not all readers know the short form. Nor do they take
+// a `bytes` codec for more bytes than one that leaves their order to the reader.
+Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
+  Json list = Json::array();
+  for (CodecMetadata& codec : codecs) {
+    Json& configuration = codec.configuration;
+    if (codec.name == "bytes") {
+      const Json* endian = find_member(configuration, "endian");
+      if (endian != nullptr && endian->is_array()) {
+        throw Error("Zarr v3 cannot express more byte orders than one in an element");
+      }
+      // Numbers always have it stated, or have become single bytes before this codec.
+      const bool is_stated = endian != nullptr && !endian->is_null();
+      const bool may_be_left_out = type.is_string() || type.kind == TypeKind::structure;
+      if (!is_stated && may_be_left_out && !byte_units(type).empty()) {
+        configuration["endian"] = "little";
+      }
+    } else if (codec.name == "sharding_indexed") {
+      for (const char* key : {"codecs", "index_codecs"}) {
+        if (const Json* inner = find_member(configuration, key); inner != nullptr) {
+          configuration[key] = make_codecs(parse_codec_list(*inner, key), type);
+        }
+      }
+    }
+    list.push_back(format_named_configuration(codec));
+  }
+  return list;
+}
+
+Json make_fill_value(const ArrayMetadata& array) {
+  const DataType& type = array.data_type;
+  const std::vector<std::byte> zero(type.is_variable() ? 0 : type.item_size);
+  return format_fill_value(array.fill_value.value_or(zero), type);
+}
+
+// Puts a list with null for dimensions without a name into `document`, if any has one.
+void put_dimension_names(Json& document, const ArrayMetadata& array) {
+  Json names = Json::array();
+  bool has_names = false;
+  for (const auto& name : array.dimension_names) {
+    names.push_back(name ? Json(*name) : Json());
+    has_names = has_names || name;
+  }
+  if (has_names) document["dimension_names"] = std::move(names);
+}
+
+}  // namespace
+
+Json make_v3_data_type(const DataType& type) {
+  const auto with_length = [&] {
+    return named(type_name(type), {{"length_bytes", type.item_size}});
+  };
+  switch (type.kind) {
+    case TypeKind::datetime:
+    case TypeKind::timedelta:
+      return named(type_name(type), {{"unit", std::string(type.time_unit.name)},
+                                     {"scale_factor", type.time_unit.count}});
+    case TypeKind::fixed_bytes:
+    case TypeKind::fixed_utf32:
+      return with_length();
+    case TypeKind::structure:
+      return make_structure(type);
+    default:
+      return type_name(type);
+  }
+}
+
+Json make_v3_array_document(const ArrayMetadata& array) {
+  Json document = Json::object();
+  document["zarr_format"] = 3;
+  document["node_type"] = "array";
+  document["shape"] = array.shape;
+  document["data_type"] = make_v3_data_type(array.data_type);
+  document["chunk_grid"] = make_chunk_grid(array);
+  document["chunk_key_encoding"] = make_chunk_key_encoding(array.chunk_key_encoding);
+  document["fill_value"] = make_fill_value(array);
+  document["codecs"] = make_codecs(array.codecs, array.data_type);
+  document["attributes"] = array.attributes;
+  put_dimension_names(document, array);
+  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  return document;
+}
+
+Json make_v3_group_document(const GroupMetadata& group) {
+  Json document = Json::object();
+  document["zarr_format"] = 3;
+  document["node_type"] = "group";
+  document["attributes"] = group.attributes;
+  for (const auto& [key, value] : group.unknown_members.items()) document.emplace(key, value);
+  return document;
+}
+
+}  // namespace zarrcore
