@@ -72,13 +72,15 @@ DocumentSource Hierarchy::stored_documents() const {
 
 // What consolidated metadata holds, or the store.
 DocumentSource Hierarchy::documents() const {
-  if (!consolidated_) return stored_documents();
-  const auto& all = consolidated_->documents;
-  const auto document = [&all](const std::string& key) {
-    const auto it = all.find(key);
-    return it == all.end() ? std::nullopt : std::optional(it->second);
+  if (!is_consolidated()) return stored_documents();
+  const auto document = [this](const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = consolidated_->documents.find(key);
+    return it == consolidated_->documents.end() ? std::nullopt : std::optional(it->second);
   };
-  const auto list = [&all](const std::string& prefix) {
+  const auto list = [this](const std::string& prefix) {
+    const std::lock_guard lock(mutex_);
+    const DocumentMap& all = consolidated_->documents;
     const std::string start = prefix.empty() ? std::string() : prefix + '/';
     DirectoryListing listing;
     for (auto it = all.lower_bound(start); it != all.end() && it->first.starts_with(start);) {

@@ -1,5 +1,9 @@
 // The nodes of a store: which groups and arrays there are, and their metadata. With consolidated
 // metadata the store is asked for nothing but the one document that holds it.
+//
+// Nodes can be changed. What is put of one node is there at once. Consolidated metadata is removed
+// before the first change, so that nobody ever reads what is not true any more, and written again
+// by flush().
 #pragma once
 
 #include <functional>
@@ -18,7 +22,7 @@
 namespace zarrcore {
 
 struct HierarchyOptions {
-  bool use_consolidated = true;
+  bool use_consolidated = true;  // of one that is created: whether it gets consolidated metadata
   // Told of faults that are passed over: what is wrong with one node must not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
 };
@@ -36,7 +40,12 @@ class Hierarchy {
   // Throws Error when there is neither a group nor an array at the root of the store.
   explicit Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options = {});
 
+  // A new hierarchy, whose root is `root`. Throws Error when there is one in the store.
+  static std::unique_ptr<Hierarchy> create(std::shared_ptr<Store> store, const Format& format,
+                                           const NodeMetadata& root, HierarchyOptions options = {});
+
   const std::shared_ptr<Store>& store() const { return store_; }
+  const Format& format() const { return *format_; }
   bool is_consolidated() const { return consolidated_.has_value(); }
 
   // The node at `path` ("" for the root, "a/b"; slashes around it do not matter), or null when
@@ -53,17 +62,50 @@ class Hierarchy {
   std::shared_ptr<const Array> open_array(std::string_view path,
                                           std::shared_ptr<Context> context) const;
 
+  // Changes, below. Each throws Error, which names the node, when it cannot be made. `path` is a
+  // node path. Arrays that were opened before do not learn of changes.
+
+  // Makes a node below a group that is there. Nothing may stand at `path` yet, be it a node or not:
+  // old chunks would become the new array's.
+  void create_node(const std::string& path, NodeMetadata metadata);
+  // Replaces the metadata of a node, of the same kind.
+  void update_node(const std::string& path, NodeMetadata metadata);
+  // Removes a node and all below it. Not the root: that is the store.
+  void erase_node(const std::string& path);
+  // Gives a node another name in the same group. Not the root.
+  void rename_node(const std::string& path, const std::string& name);
+  // Writes consolidated metadata if there is to be any and nodes have changed. Until that has been
+  // done without an error it will be tried again.
+  void flush();
+
  private:
+  Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format)
+      : store_(std::move(store)), options_(std::move(options)), format_(&format) {}
+
+  // hierarchy_changes.cpp
+  void check_is_new(const std::string& path) const;
+  void begin_change(const std::string& path);
+  void drop_consolidated(const std::string& group);
+  bool has_consolidated(const std::string& group) const;
+  std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
+  void put_documents(std::vector<Document> documents);
+  void forget(const std::string& path);
+  void collect_documents(const std::string& path, DocumentMap& documents) const;
+
   std::optional<Json> stored_document(const std::string& key) const;
   DocumentSource stored_documents() const;
   DocumentSource documents() const;
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
-  const Format* format_ = nullptr;  // the root's, which all nodes share
-  std::optional<ConsolidatedDocuments> consolidated_;
+  const Format* format_ = nullptr;                     // the root's, which all nodes share
+  std::mutex change_mutex_;                            // held during a change
+  bool must_consolidate_ = false;                      // when nodes have changed
+  bool has_changed_ = false;                           // since consolidated metadata was written
+  std::set<std::string, std::less<>> known_as_plain_;  // groups that hold no consolidated metadata
 
   mutable std::mutex mutex_;
+  std::optional<ConsolidatedDocuments> consolidated_;  // that is used
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
   mutable std::map<std::string, std::optional<Json>> root_documents_;
   mutable std::set<std::string> documents_read_;

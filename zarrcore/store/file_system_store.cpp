@@ -195,4 +195,25 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
   return listing;
 }
 
+// A link is removed, not what it leads to.
+void FileSystemStore::erase_prefix(std::string_view prefix) {
+  const fs::path path = path_of(prefix);
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return;
+  fs::remove_all(path, error);
+  if (error) throw Error(path.string() + ": " + error.message());
+}
+
+void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) {
+  const fs::path source = path_of(from);
+  const fs::path target = path_of(to);
+  with_context([&] { return source.string(); },
+               [&] {
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    if (!error) fs::rename(source, target, error);
+    if (error) throw Error("cannot become " + target.string() + ": " + error.message());
+  });
+}
+
 }  // namespace zarrcore

@@ -71,4 +71,17 @@ DirectoryListing ListedStore::list(std::string_view prefix) {
   return store_->list(prefix);
 }
 
+// Whole folders change rarely enough to begin anew.
+void ListedStore::erase_prefix(std::string_view prefix) {
+  store_->erase_prefix(prefix);
+  const std::lock_guard lock(mutex_);
+  folders_.clear();
+}
+
+void ListedStore::rename_prefix(std::string_view from, std::string_view to) {
+  store_->rename_prefix(from, to);
+  const std::lock_guard lock(mutex_);
+  folders_.clear();
+}
+
 }  // namespace zarrcore

@@ -23,6 +23,8 @@ class ListedStore final : public Store {
   void put(std::string_view key, ByteSpan value) override;
   bool erase(std::string_view key) override;
   DirectoryListing list(std::string_view prefix) override;
+  void erase_prefix(std::string_view prefix) override;
+  void rename_prefix(std::string_view from, std::string_view to) override;
   std::string description() const override { return store_->description(); }
 
  private:

@@ -60,6 +60,13 @@ class Store {
   // nothing stands gives an empty listing.
   virtual DirectoryListing list(std::string_view prefix) = 0;
 
+  // Removes all values below `prefix`, which is not empty.
+  virtual void erase_prefix(std::string_view prefix);
+
+  // Gives the values below `from` keys below `to` instead; below that nothing stands. Where it is
+  // not one step, values are copied before they are removed.
+  virtual void rename_prefix(std::string_view from, std::string_view to);
+
   // How a person knows this store (a path, a URL), for messages.
   virtual std::string description() const = 0;
 };

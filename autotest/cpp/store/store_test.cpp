@@ -77,6 +77,32 @@ TEST_P(AnyStore, GivesBackWhatWasPut) {
   EXPECT_EQ(get("empty"), "");
 }
 
+TEST_P(AnyStore, APrefixIsErasedWithAllBelowIt) {
+  put("a/b", "1");
+  put("a/c/d", "2");
+  put("ab/c", "3");
+  store().erase_prefix("a");
+  EXPECT_EQ(get("a/b"), std::nullopt);
+  EXPECT_EQ(get("a/c/d"), std::nullopt);
+  EXPECT_EQ(get("ab/c"), "3");
+  EXPECT_EQ(store().list("").prefixes, Names{"ab"});
+  store().erase_prefix("not/there");
+  EXPECT_ERROR(store().erase_prefix(""), "");
+  EXPECT_ERROR(store().erase_prefix("../a"), "");
+}
+
+TEST_P(AnyStore, APrefixIsRenamedWithAllBelowIt) {
+  put("a/b", "1");
+  put("a/c/d", "2");
+  put("ab/c", "3");
+  store().rename_prefix("a", "n/m");
+  EXPECT_EQ(get("a/b"), std::nullopt);
+  EXPECT_EQ(get("n/m/b"), "1");
+  EXPECT_EQ(get("n/m/c/d"), "2");
+  EXPECT_EQ(get("ab/c"), "3");
+  EXPECT_ERROR(store().rename_prefix("ab", ".."), "");
+}
+
 TEST_P(AnyStore, PutReplaces) {
   put("a", "a long first value");
   put("a", "second");

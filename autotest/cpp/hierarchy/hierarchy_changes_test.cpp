@@ -1,0 +1,265 @@
+#include <gtest/gtest.h>
+
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/observed_store.h"
+#include "autotest/cpp/support/stored_array.h"
+#include "autotest/cpp/support/temporary_folder.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/metadata/draft.h"
+#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/v3.h"
+#include "zarrcore/store/file_system_store.h"
+#include "zarrcore/store/memory_store.h"
+
+namespace zarrcore::test {
+namespace {
+
+GroupMetadata group_with(const std::string& title) {
+  GroupMetadata group;
+  group.attributes["title"] = title;
+  return group;
+}
+
+// Both formats that have groups and consolidated metadata, in a folder and in memory.
+struct Case {
+  const Format& (*format)();
+  bool is_folder;
+  bool is_consolidated;
+};
+
+class AnyHierarchy : public testing::TestWithParam<Case> {
+ protected:
+  AnyHierarchy() {
+    if (GetParam().is_folder) {
+      store_ = std::make_shared<FileSystemStore>(folder_.path() / "store");
+    } else {
+      store_ = std::make_shared<MemoryStore>();
+    }
+    hierarchy_ = Hierarchy::create(store_, format(), group_with("root"), options());
+  }
+
+  const Format& format() const { return GetParam().format(); }
+  HierarchyOptions options() const {
+    HierarchyOptions options;
+    options.use_consolidated = GetParam().is_consolidated;
+    return options;
+  }
+
+  ArrayMetadata array(const std::string& path) const {
+    ArrayMetadata metadata;
+    metadata.shape = {4};
+    metadata.chunk_shape = {2};
+    metadata.data_type = {TypeKind::unsigned_integer, 1};
+    metadata.codecs = {{"bytes"}};
+    metadata.fill_value = std::vector<std::byte>{std::byte{7}};
+    metadata.dimension_names = {std::nullopt};
+    metadata.chunk_prefix = path;
+    if (&format() == &v2_format()) {
+      metadata.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+    } else {
+      metadata.chunk_key_encoding = {ChunkKeyEncoding::Kind::default_, '/'};
+      metadata.fill_value_is_mandatory = true;
+    }
+    return metadata;
+  }
+
+  std::string title(const Hierarchy& hierarchy, const std::string& path) const {
+    const auto node = hierarchy.node(path);
+    if (!node) return "(none)";
+    const Json& attributes =
+        std::visit([](const auto& n) -> const Json& { return n.attributes; }, *node);
+    return attributes.value("title", "(untitled)");
+  }
+
+  // What someone finds who opens the store now, with consolidated metadata and without.
+  void expect_found(const std::string& path, const std::string& expected) {
+    EXPECT_EQ(title(*hierarchy_, path), expected) << path;
+    for (const bool use_consolidated : {true, false}) {
+      HierarchyOptions options;
+      options.use_consolidated = use_consolidated;
+      EXPECT_EQ(title(Hierarchy(store_, options), path), expected)
+          << path << " consolidated: " << use_consolidated;
+    }
+  }
+
+  bool is_consolidated_now() const { return Hierarchy(store_).is_consolidated(); }
+
+  TemporaryFolder folder_;
+  std::shared_ptr<Store> store_;
+  std::unique_ptr<Hierarchy> hierarchy_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Formats, AnyHierarchy,
+                         testing::Values(Case{v2_format, true, true}, Case{v2_format, false, false},
+                                         Case{v3_format, true, true},
+                                         Case{v3_format, false, false}));
+
+TEST_P(AnyHierarchy, NodesAreThereAtOnceAndAfterFlush) {
+  hierarchy_->create_node("g", group_with("group"));
+  ArrayMetadata metadata = array("g/a");
+  metadata.attributes["title"] = "array";
+  hierarchy_->create_node("g/a", metadata);
+  for (int flushed = 0; flushed < 2; ++flushed) {
+    expect_found("", "root");
+    expect_found("g", "group");
+    expect_found("g/a", "array");
+    EXPECT_EQ(hierarchy_->children("g").size(), 1U);
+    EXPECT_FALSE(is_consolidated_now() && flushed == 0);
+    hierarchy_->flush();
+  }
+  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+}
+
+TEST_P(AnyHierarchy, ChangesOfAttributesReachEveryReader) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->create_node("g/a", array("g/a"));
+  hierarchy_->flush();
+  ArrayMetadata changed = array("g/a");
+  changed.attributes["title"] = "changed";
+  hierarchy_->update_node("g/a", changed);
+  hierarchy_->update_node("", group_with("new root"));
+  expect_found("g/a", "changed");
+  expect_found("", "new root");
+  EXPECT_FALSE(is_consolidated_now());
+  hierarchy_->flush();
+  expect_found("g/a", "changed");
+  expect_found("", "new root");
+  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+}
+
+TEST_P(AnyHierarchy, AnErasedNodeIsGoneWithAllBelowIt) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->create_node("g/h", group_with("inner"));
+  hierarchy_->create_node("g/h/a", array("g/h/a"));
+  hierarchy_->create_node("gh", group_with("other"));
+  store_->put("g/h/a/0", bytes_of("xy"));
+  hierarchy_->flush();
+  hierarchy_->erase_node("g");
+  for (int flushed = 0; flushed < 2; ++flushed) {
+    for (const char* path : {"g", "g/h", "g/h/a"}) expect_found(path, "(none)");
+    expect_found("gh", "other");
+    hierarchy_->flush();
+  }
+  EXPECT_TRUE(store_->list("g").prefixes.empty());
+  hierarchy_->create_node("g", group_with("again"));
+  expect_found("g", "again");
+  EXPECT_TRUE(hierarchy_->children("g").empty());
+}
+
+TEST_P(AnyHierarchy, ARenamedNodeMovesWithAllBelowIt) {
+  hierarchy_->create_node("g", group_with("group"));
+  ArrayMetadata metadata = array("g/a");
+  metadata.attributes["title"] = "array";
+  hierarchy_->create_node("g/a", metadata);
+  const std::string chunk = metadata.chunk_key_encoding.encode(Shape{0});
+  store_->put("g/a/" + chunk, bytes_of("xy"));
+  hierarchy_->flush();
+  hierarchy_->rename_node("g", "new");
+  for (int flushed = 0; flushed < 2; ++flushed) {
+    expect_found("g", "(none)");
+    expect_found("g/a", "(none)");
+    expect_found("new", "group");
+    expect_found("new/a", "array");
+    hierarchy_->flush();
+  }
+  const auto opened = hierarchy_->open_array("new/a", std::make_shared<Context>());
+  std::string values(4, '?');
+  opened->read({{0}, {4}, {}}, values.data(), values.size());
+  EXPECT_EQ(values, "xy\7\7");
+  hierarchy_->create_node("g", group_with("another"));
+  EXPECT_ERROR(hierarchy_->rename_node("g", "new"), "already");
+  EXPECT_ERROR(hierarchy_->rename_node("g", "a/b"), "cannot be named");
+  EXPECT_ERROR(hierarchy_->rename_node("", "b"), "");
+  expect_found("g", "another");
+}
+
+TEST_P(AnyHierarchy, ANodeIsMadeOnlyWhereNothingStands) {
+  hierarchy_->create_node("a", array("a"));
+  EXPECT_ERROR(hierarchy_->create_node("a", group_with("x")), "already");
+  EXPECT_ERROR(hierarchy_->create_node("a/b", group_with("x")), "there is no group /a");
+  EXPECT_ERROR(hierarchy_->create_node("g/b", group_with("x")), "there is no group /g");
+  EXPECT_ERROR(hierarchy_->create_node("../b", group_with("x")), "");
+  EXPECT_ERROR(hierarchy_->create_node("", group_with("x")), "");
+  store_->put("old/c/0", bytes_of("xy"));
+  EXPECT_ERROR(hierarchy_->create_node("old", array("old")), "no node");
+  EXPECT_ERROR(hierarchy_->create_node(GetParam().format == v2_format ? ".zattrs" : "zarr.json",
+                                       group_with("x")),
+               "has this name");
+  EXPECT_ERROR(Hierarchy::create(store_, format(), group_with("x"), options()),
+               "there is a Zarr already");
+}
+
+TEST_P(AnyHierarchy, ConsolidatedMetadataIsKeptTrueWithoutBeingUsed) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->flush();
+  HierarchyOptions options;
+  options.use_consolidated = false;
+  Hierarchy other(store_, options);
+  other.create_node("g/a", array("g/a"));
+  other.update_node("g", group_with("changed"));
+  EXPECT_FALSE(is_consolidated_now());
+  other.flush();
+  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+  EXPECT_EQ(title(Hierarchy(store_), "g"), "changed");
+  EXPECT_EQ(title(Hierarchy(store_), "g/a"), "(untitled)");
+}
+
+TEST_P(AnyHierarchy, InnerGroupsDoNotKeepConsolidatedMetadataThatIsNotTrue) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->create_node("g/a", array("g/a"));
+  hierarchy_->flush();
+  DocumentMap documents;
+  for (const Document& d : format().group_documents(group_with("group"), "g")) {
+    documents[d.key] = d.content;
+  }
+  const Document consolidated = format().consolidated_document(documents, "g");
+  store_->put(consolidated.key, bytes_of(format().document_text(consolidated.content)));
+  Hierarchy other(store_);
+  ArrayMetadata changed = array("g/a");
+  changed.attributes["title"] = "changed";
+  other.update_node("g/a", changed);
+  other.flush();
+  const DocumentSource stored{[this](const std::string& key) -> std::optional<Json> {
+                                const auto text = store_->get(key);
+                                return text ? std::optional(parse_json(text->text()))
+                                            : std::nullopt;
+                              },
+                              [this](const std::string& prefix) { return store_->list(prefix); }};
+  EXPECT_FALSE(format().read_consolidated(stored, "g").has_value());
+  EXPECT_EQ(title(Hierarchy(store_), "g/a"), "changed");
+}
+
+TEST(HierarchyChanges, AFailedFlushIsTriedAgain) {
+  auto memory = std::make_shared<MemoryStore>();
+  bool is_broken = false;
+  auto store = std::make_shared<FailingStore>(
+      memory, [&](std::string_view key) { return is_broken && key == ".zmetadata"; });
+  auto hierarchy = Hierarchy::create(store, v2_format(), group_with("root"));
+  is_broken = true;
+  EXPECT_ERROR(hierarchy->flush(), "consolidated metadata");
+  is_broken = false;
+  hierarchy->flush();
+  EXPECT_TRUE(Hierarchy(memory).is_consolidated());
+}
+
+TEST(HierarchyChanges, WhatCannotBeExpressedIsNotTouched) {
+  auto memory = std::make_shared<MemoryStore>();
+  auto hierarchy = Hierarchy::create(memory, v2_format(), group_with("root"));
+  hierarchy->flush();
+  ArrayMetadata metadata;
+  metadata.shape = {4};
+  metadata.chunk_runs = {{{1, 4}}};
+  metadata.data_type = {TypeKind::unsigned_integer, 1};
+  metadata.codecs = {{"bytes"}};
+  metadata.dimension_names = {std::nullopt};
+  EXPECT_ERROR(hierarchy->create_node("a", metadata), "/a");
+  EXPECT_TRUE(Hierarchy(memory).is_consolidated());
+  EXPECT_EQ(hierarchy->node("a"), nullptr);
+  EXPECT_ERROR(Hierarchy::create(std::make_shared<MemoryStore>(), draft_format(), group_with("x")),
+               "draft");
+}
+
+}  // namespace
+}  // namespace zarrcore::test
