@@ -180,26 +180,27 @@ bool is_small_float(const DataType& type) {
 
 }  // namespace
 
+Converter chain_converters(Converter first, std::size_t middle_size, Converter second) {
+  if (!first) return second;
+  if (!second) return first;
+  return std::make_unique<ChainedConverter>(std::move(first), middle_size, std::move(second));
+}
+
 Converter make_numeric_converter(const DataType& source, const DataType& destination) {
   if (source == destination || !source.is_numeric() || !destination.is_numeric()) return nullptr;
   if (is_small_float(source)) {
     const DataType value{TypeKind::floating, sizeof(float)};
-    auto reader = std::make_unique<SmallFloatReader>(source);
-    if (destination == value) return reader;
-    return std::make_unique<ChainedConverter>(std::move(reader), sizeof(float),
-                                              make_numeric_converter(value, destination));
+    return chain_converters(std::make_unique<SmallFloatReader>(source), sizeof(float),
+                            make_numeric_converter(value, destination));
   }
   if (is_small_float(destination)) {
     const DataType value{TypeKind::floating, sizeof(double)};
-    auto writer = std::make_unique<SmallFloatWriter>(destination);
-    if (source == value) return writer;
-    return std::make_unique<ChainedConverter>(make_numeric_converter(source, value), sizeof(double),
-                                              std::move(writer));
+    return chain_converters(make_numeric_converter(source, value), sizeof(double),
+                            std::make_unique<SmallFloatWriter>(destination));
   }
   if (destination.bits == 0) return make_plain_converter(source, destination);
-  return std::make_unique<ChainedConverter>(
-      make_plain_converter(source, {destination.kind, destination.item_size}), 1,
-      std::make_unique<NarrowIntegerClamp>(destination));
+  return chain_converters(make_plain_converter(source, {destination.kind, destination.item_size}),
+                          1, std::make_unique<NarrowIntegerClamp>(destination));
 }
 
 }  // namespace zarrcore

@@ -15,4 +15,10 @@ namespace zarrcore {
 std::unique_ptr<const ElementConverter> make_numeric_converter(const DataType& source,
                                                                const DataType& destination);
 
+// Two conversions one after the other, of which either may be null: no conversion. Elements in
+// between have `middle_size` bytes, which are at most 16.
+std::unique_ptr<const ElementConverter> chain_converters(
+    std::unique_ptr<const ElementConverter> first, std::size_t middle_size,
+    std::unique_ptr<const ElementConverter> second);
+
 }  // namespace zarrcore

@@ -1,0 +1,72 @@
+#include "driver/multidim/type_mapping.h"
+
+#include <cpl_conv.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::DataType;
+using zarrcore::TypeKind;
+
+TEST(TypeMapping, NumbersThatAreWidenedBecomeTextToo) {
+  const std::vector<std::uint16_t> halves{0x3e00, 0xc000};  // 1.5 and -2
+  const auto converter =
+      make_converter({TypeKind::floating, 2}, GDALExtendedDataType::CreateString());
+  char* texts[2] = {};
+  converter->convert(reinterpret_cast<const std::byte*>(halves.data()), 2,
+                     reinterpret_cast<std::byte*>(texts), sizeof(char*), 2);
+  EXPECT_STREQ(texts[0], "1.5");
+  EXPECT_STREQ(texts[1], "-2");
+  CPLFree(texts[0]);
+  CPLFree(texts[1]);
+}
+
+TEST(TypeMapping, StructuresLeaveOutPadding) {
+  const DataType type =
+      zarrcore::make_structure({{"a", {TypeKind::boolean, 1}},
+                                {"", {TypeKind::raw, 3}},
+                                {"b", {TypeKind::unsigned_integer, 2}, 0, 2, {2}}});
+  const GDALExtendedDataType seen = gdal_type(type);
+  EXPECT_EQ(seen.GetSize(), 5U);
+  std::vector<std::string> names;
+  for (const Component& component : components_of(type)) names.push_back(component.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b[0]", "b[1]"}));
+  const std::string elements("\1???\1\0\2\0\0???\3\0\4\0", 16);
+  std::string buffer(10, '?');
+  make_converter(type, seen)
+      ->convert(reinterpret_cast<const std::byte*>(elements.data()), 8,
+                reinterpret_cast<std::byte*>(buffer.data()), 5, 2);
+  EXPECT_EQ(buffer, std::string("\1\1\0\2\0\0\3\0\4\0", 10));
+}
+
+TEST(TypeMapping, ACompoundMayTakeSomeComponentsInItsOwnOrder) {
+  const DataType type = zarrcore::make_structure({{"a", {TypeKind::unsigned_integer, 2}},
+                                                  {"b", {TypeKind::fixed_bytes, 2}},
+                                                  {"c", {TypeKind::unsigned_integer, 1}}});
+  std::vector<std::unique_ptr<GDALEDTComponent>> components;
+  components.push_back(
+      std::make_unique<GDALEDTComponent>("c", 0, GDALExtendedDataType::Create(GDT_Float32)));
+  components.push_back(
+      std::make_unique<GDALEDTComponent>("b", 8, GDALExtendedDataType::CreateString()));
+  struct Taken {
+    float c = 0;
+    std::uint32_t gap = 42;
+    char* b = nullptr;
+  } taken;
+  const auto converter =
+      make_converter(type, GDALExtendedDataType::Create("", sizeof(Taken), std::move(components)));
+  converter->convert(reinterpret_cast<const std::byte*>("\1\1xy\7"), 0,
+                     reinterpret_cast<std::byte*>(&taken), 0, 1);
+  EXPECT_EQ(taken.c, 7.0F);
+  EXPECT_EQ(taken.gap, 42U);
+  EXPECT_STREQ(taken.b, "xy");
+  CPLFree(taken.b);
+}
+
+}  // namespace
+}  // namespace gdal_zarr
