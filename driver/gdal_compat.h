@@ -17,8 +17,28 @@ using BandMap = int*;
 
 #if GDAL_ZARR_AT_LEAST(3, 13)
 using MetadataList = CSLConstList;
+using OptionList = CSLConstList;
 #else
 using MetadataList = char**;
+using OptionList = char**;
+#endif
+
+// FlushCache() returns errors since GDAL 3.7; before that, the error handler alone learns of them.
+#if GDAL_ZARR_AT_LEAST(3, 7)
+using FlushResult = CPLErr;
+inline FlushResult flush_result(CPLErr error) {
+  return error;
+}
+#else
+using FlushResult = void;
+inline FlushResult flush_result(CPLErr /*error*/) {}
+#endif
+
+// The parameters of GDALDataset::Close(), which is there since GDAL 3.7.
+#if GDAL_ZARR_AT_LEAST(3, 13)
+#define GDAL_ZARR_CLOSE_PARAMETERS GDALProgressFunc /*progress*/, void* /*data*/
+#else
+#define GDAL_ZARR_CLOSE_PARAMETERS
 #endif
 
 // Types that only some versions have; elsewhere the next wider one stands in.

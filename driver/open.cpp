@@ -9,7 +9,7 @@
 
 #include "driver/connection_string.h"
 #include "driver/error_guard.h"
-#include "driver/multidim/group.h"
+#include "driver/multidim/multidim_dataset.h"
 #include "driver/multidim/type_mapping.h"
 #include "driver/open_store.h"
 #include "driver/raster/candidates.h"
@@ -46,15 +46,6 @@ const char* const kOpenOptionList =
 namespace {
 
 using zarrcore::Error;
-
-class MultidimDataset final : public GDALDataset {
- public:
-  explicit MultidimDataset(std::shared_ptr<Group> root) : root_(std::move(root)) {}
-  std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
-
- private:
-  std::shared_ptr<Group> root_;
-};
 
 // A dataset of nothing but subdatasets.
 class ContainerDataset final : public GDALDataset {
@@ -237,10 +228,6 @@ int identify(GDALOpenInfo* info) {
 
 GDALDataset* open(GDALOpenInfo* info) {
   if (identify(info) == FALSE) return nullptr;
-  if (info->eAccess == GA_Update) {
-    CPLError(CE_Failure, CPLE_NotSupported, "Zarr: update of existing stores is not supported");
-    return nullptr;
-  }
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     const ConnectionString connection = parse_connection_string(info->pszFilename);
     if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {
@@ -248,15 +235,14 @@ GDALDataset* open(GDALOpenInfo* info) {
                "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
     }
     SessionOptions options;
+    options.is_writable = info->eAccess == GA_Update;
     options.use_consolidated = CPLTestBool(
         option(info, "USE_CONSOLIDATED_METADATA", option(info, "USE_ZMETADATA", "YES").c_str())
             .c_str());
     options.list_chunks = flag(info, "CACHE_TILE_PRESENCE", "NO");
     const auto session = Session::open(connection.store_path, options);
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
-      auto dataset = std::make_unique<MultidimDataset>(session->root_group());
-      dataset->SetDescription(info->pszFilename);
-      return dataset.release();
+      return new MultidimDataset(session, info->pszFilename);
     }
     return open_raster(*session, info, connection);
   });

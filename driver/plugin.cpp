@@ -1,5 +1,8 @@
 // The plugin's entry point, which GDAL finds by its name.
+#include "driver/create/create.h"
+#include "driver/create/creation_options.h"
 #include "driver/gdal_compat.h"
+#include "driver/manage.h"
 #include "driver/open.h"
 
 extern "C" CPL_DLL void GDALRegister_Zarr() {
@@ -16,9 +19,38 @@ extern "C" CPL_DLL void GDALRegister_Zarr() {
   driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
   driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
   driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, gdal_zarr::kOpenOptionList);
+  driver->SetMetadataItem(GDAL_DCAP_CREATE_MULTIDIMENSIONAL, "YES");
+  driver->SetMetadataItem(
+      GDAL_DMD_CREATIONOPTIONLIST,
+      gdal_zarr::creation_option_list(gdal_zarr::kAllOptions, "CreationOptionList").c_str());
+  driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST,
+                          gdal_zarr::creation_option_list(gdal_zarr::kDatasetOption,
+                                                          "MultiDimDatasetCreationOptionList")
+                              .c_str());
+  driver->SetMetadataItem(
+      GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST,
+      gdal_zarr::creation_option_list(gdal_zarr::kArrayOption, "MultiDimArrayCreationOptionList")
+          .c_str());
+  driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, gdal_zarr::creation_data_types().c_str());
+  driver->SetMetadataItem("COMPRESSORS", gdal_zarr::compressor_names().c_str());
+  driver->SetMetadataItem("FILTERS", gdal_zarr::filter_names().c_str());
+  driver->SetMetadataItem("BLOSC_COMPRESSORS", gdal_zarr::blosc_compressor_names().c_str());
+#if GDAL_ZARR_AT_LEAST(3, 11)
+  driver->SetMetadataItem(GDAL_DCAP_UPDATE, "YES");
+  driver->SetMetadataItem(GDAL_DMD_UPDATE_ITEMS,
+                          "GeoTransform SRS NoData RasterValues DatasetMetadata BandMetadata "
+                          "ColorInterpretation Scale Offset Unit BandDescription");
+  driver->SetMetadataItem(GDAL_DCAP_CREATE_SUBDATASETS, "YES");
+#endif
   // By which a program, or a person, sees which driver of this name it is.
   driver->SetMetadataItem("GDAL_ZARR_VERSION", GDAL_ZARR_VERSION);
   driver->pfnIdentify = gdal_zarr::identify;
   driver->pfnOpen = gdal_zarr::open;
+  driver->pfnCreate = gdal_zarr::create;
+  driver->pfnCreateCopy = gdal_zarr::create_copy;
+  driver->pfnCreateMultiDimensional = gdal_zarr::create_multidimensional;
+  driver->pfnDelete = gdal_zarr::delete_store;
+  driver->pfnRename = gdal_zarr::rename_store;
+  driver->pfnCopyFiles = gdal_zarr::copy_store;
   GetGDALDriverManager()->RegisterDriver(driver);
 }

@@ -1,10 +1,15 @@
 #include "driver/vsi_store.h"
 
+#include <cpl_conv.h>
+#include <cpl_multiproc.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
+#include <cpl_vsi_virtual.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "driver/gdal_compat.h"
 #include "driver/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -17,6 +22,19 @@ namespace {
 using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
+
+// Makes a file, or replaces it.
+void write_file(const std::string& path, zarrcore::ByteSpan bytes) {
+  VSILFILE* file = VSIFOpenExL(path.c_str(), "wb", TRUE);
+  if (file == nullptr) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
+  bool is_written = VSIFWriteL(bytes.data(), 1, bytes.size(), file) == bytes.size();
+#if GDAL_ZARR_AT_LEAST(3, 12)
+  if (!is_written) file->CancelCreation();
+#endif
+  // What is buffered, or uploaded as a whole, fails only now.
+  is_written = VSIFCloseL(file) == 0 && is_written;
+  if (!is_written) throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
+}
 
 struct CloseDirectory {
   void operator()(VSIDIR* directory) const { VSICloseDir(directory); }
@@ -49,19 +67,52 @@ class VsiStore final : public zarrcore::Store {
                                   });
   }
 
+  // Where files can be renamed, as on disks, a temporary file takes the place of the old one; an
+  // object store gets one complete write, which shows when it is closed.
   void put(std::string_view key, zarrcore::ByteSpan value) override {
     const std::string path = path_of(key);
     zarrcore::with_context([&] { return path; },
                            [&] {
-      const File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
-      if (!file) throw Error("cannot be opened for writing");
-      if (VSIFWriteL(value.data(), 1, value.size(), file.get()) != value.size()) {
-        throw Error("writing " + std::to_string(value.size()) + " bytes failed");
+      if (!VSIIsLocal(path.c_str())) {
+        write_file(path, value);
+        return;
+      }
+      const std::string folder = CPLGetPath(path.c_str());
+      VSIStatBufL status;
+      if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
+        VSIMkdirRecursive(folder.c_str(), 0755);
+      }
+      static std::atomic<unsigned> counter{0};
+      const std::string temporary = folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
+                                    std::to_string(counter++) +
+                                    std::string(zarrcore::kTemporarySuffix);
+      try {
+        write_file(temporary, value);
+        if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
+          throw Error("the file cannot take its place");
+        }
+      } catch (...) {
+        VSIUnlink(temporary.c_str());
+        throw;
       }
     });
   }
 
-  bool erase(std::string_view key) override { return VSIUnlink(path_of(key).c_str()) == 0; }
+  bool erase(std::string_view key) override {
+    const std::string path = path_of(key);
+    if (VSIUnlink(path.c_str()) == 0) return true;
+    VSIStatBufL status;
+    if (VSIStatL(path.c_str(), &status) == 0 && !VSI_ISDIR(status.st_mode)) {
+      throw Error(path + ": cannot be removed");
+    }
+    return false;
+  }
+
+  void erase_prefix(std::string_view prefix) override {
+    Store::erase_prefix(prefix);
+    // Object stores have no folders.
+    if (VSIIsLocal(root_.c_str())) VSIRmdirRecursive(path_of(prefix).c_str());
+  }
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {
     const std::string path = prefix.empty() ? root_ : path_of(prefix);
@@ -70,7 +121,8 @@ class VsiStore final : public zarrcore::Store {
     const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
     if (!directory) return listing;
     while (const VSIDIREntry* entry = VSIGetNextDirEntry(directory.get())) {
-      if (!zarrcore::is_valid_segment(entry->pszName)) continue;
+      const std::string_view name = entry->pszName;
+      if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
       bool is_directory = VSI_ISDIR(entry->nMode);
       if (!entry->bModeKnown) {
         VSIStatBufL status;

@@ -23,10 +23,10 @@ using cf::Attributes;
 using cf::simplified;
 using zarrcore::Error;
 
-constexpr const char* kCentralMeridian = "longitude_of_central_meridian";
-constexpr const char* kOriginLatitude = "latitude_of_projection_origin";
-constexpr const char* kOriginLongitude = "longitude_of_projection_origin";
-constexpr const char* kOriginScale = "scale_factor_at_projection_origin";
+using cf::kCentralMeridian;
+using cf::kOriginLatitude;
+using cf::kOriginLongitude;
+using cf::kOriginScale;
 
 // The row of `table` with this name; null when there is none.
 template <typename Row, std::size_t size>

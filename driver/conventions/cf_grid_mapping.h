@@ -1,6 +1,6 @@
 // Turns the attributes of a CF grid mapping variable (CF conventions 1.11, section 5.6 and
-// appendix F) into a CRS, in the same way for every GDAL version; whoever georeferences an array
-// that names such a variable calls it.
+// appendix F) into a CRS, and back, in the same way for every GDAL version; whoever georeferences
+// an array that names such a variable, or is to name one, calls it.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -34,5 +34,14 @@ namespace gdal_zarr {
 std::shared_ptr<OGRSpatialReference> crs_from_grid_mapping(const zarrcore::Json& attributes,
                                                            const std::string& linear_unit,
                                                            std::string* problem);
+
+// The attributes of a grid mapping variable for `crs`: `crs_wkt`, which says all but a coordinate
+// epoch, and `grid_mapping_name` with its parameters if CF knows the projection and they say the
+// same. Lengths among them are in the unit of linear_unit(), but heights are in metres. Throws
+// zarrcore::Error when PROJ cannot express the CRS.
+zarrcore::Json grid_mapping_attributes(const OGRSpatialReference& crs);
+
+// The unit of the coordinates of a projected or local CRS in the words of UDUNITS: "m", "1000 m"…
+std::string linear_unit(const OGRSpatialReference& crs);
 
 }  // namespace gdal_zarr

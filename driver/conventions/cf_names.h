@@ -1,8 +1,14 @@
-// Names that CF files use in place of numbers: units, ellipsoids, prime meridians and geographic
-// CRSs. The values of the ellipsoids and meridians are those of the EPSG data set.
+// Names of CF: of attributes that many grid mappings share, and those that files use in place of
+// numbers, which are units, ellipsoids, prime meridians and geographic CRSs. The values of the
+// ellipsoids and meridians are those of the EPSG data set.
 #pragma once
 
 namespace gdal_zarr::cf {
+
+inline constexpr const char* kCentralMeridian = "longitude_of_central_meridian";
+inline constexpr const char* kOriginLatitude = "latitude_of_projection_origin";
+inline constexpr const char* kOriginLongitude = "longitude_of_projection_origin";
+inline constexpr const char* kOriginScale = "scale_factor_at_projection_origin";
 
 struct UnitWord {
   const char* word;

@@ -52,14 +52,18 @@ std::string grid_mapping_variable(const Json& attributes) {
 
 Crs find_crs(const CrsSources& sources) {
   if (Crs crs = crs_from_proj(sources.array)) return crs;
-  for (const auto& group : sources.groups) {
-    if (Crs crs = crs_from_proj(*group)) return crs;
+  // Then what groups say is not for this array.
+  const bool is_denied = proj_denies_crs(sources.array);
+  if (!is_denied) {
+    for (const auto& group : sources.groups) {
+      if (Crs crs = crs_from_proj(*group)) return crs;
+    }
   }
   if (const Json* value = zarrcore::find_member(sources.array, "_CRS")) {
     if (Crs crs = crs_from_gdal_attribute(*value)) return crs;
   }
   if (Crs crs = crs_from_cf(sources)) return crs;
-  return sources.root ? crs_from_eopf(*sources.root) : nullptr;
+  return sources.root && !is_denied ? crs_from_eopf(*sources.root) : nullptr;
 }
 
 void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {

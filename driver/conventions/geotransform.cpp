@@ -13,15 +13,25 @@ std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
   // The mean step is the one that rounding of the coordinates disturbs least.
   const double step = (centres.back() - centres.front()) / static_cast<double>(centres.size() - 1);
   if (step == 0 || !std::isfinite(step)) return std::nullopt;
-  // Coordinates may have been stored as float32, which has 24 bits.
+  // Coordinates may have been stored as float32, which has 24 bits, as long as that leaves enough
+  // to tell whether they are even.
   const double magnitude = std::max(std::abs(centres.front()), std::abs(centres.back()));
-  const double tolerance = std::max(std::abs(step) * 1e-3, magnitude * 0x1p-22);
-  if (tolerance > std::abs(step) / 4) return std::nullopt;
+  const double rounding = magnitude * 0x1p-22;
+  double tolerance = std::abs(step) * 1e-3;
+  if (rounding <= std::abs(step) / 4) tolerance = std::max(tolerance, rounding);
   for (std::size_t i = 0; i < centres.size(); ++i) {
     const double expected = centres.front() + static_cast<double>(i) * step;
     if (!(std::abs(centres[i] - expected) <= tolerance)) return std::nullopt;
   }
   return RegularAxis{centres.front(), step};
+}
+
+std::vector<double> cell_centres(double origin, double step, std::uint64_t size) {
+  std::vector<double> centres(size);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    centres[i] = origin + (static_cast<double>(i) + 0.5) * step;
+  }
+  return centres;
 }
 
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y) {
@@ -40,6 +50,15 @@ std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mappin
     transform[static_cast<std::size_t>(i)] = CPLAtof(tokens[i]);
   }
   return transform;
+}
+
+std::string format_geotransform(const GeoTransform& transform) {
+  std::string text;
+  for (const double number : transform) {
+    if (!text.empty()) text += ' ';
+    text += zarrcore::dump_json(number);
+  }
+  return text;
 }
 
 }  // namespace gdal_zarr

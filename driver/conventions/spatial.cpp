@@ -52,4 +52,21 @@ std::optional<SpatialDimensions> spatial_dimensions(const Json& attributes) {
   return SpatialDimensions{(*names)[0].get<std::string>(), (*names)[1].get<std::string>()};
 }
 
+void write_spatial(Json& attributes, const GeoTransform& transform, std::uint64_t columns,
+                   std::uint64_t rows, const std::optional<SpatialDimensions>& dimensions) {
+  const auto& [c, a, b, f, d, e] = transform;
+  const auto width = static_cast<double>(columns);
+  const auto height = static_cast<double>(rows);
+  const auto [left, right] =
+      std::minmax({c, c + a * width, c + b * height, c + a * width + b * height});
+  const auto [bottom, top] =
+      std::minmax({f, f + d * width, f + e * height, f + d * width + e * height});
+  if (dimensions) attributes["spatial:dimensions"] = {dimensions->y, dimensions->x};
+  attributes["spatial:registration"] = "pixel";
+  attributes["spatial:transform_type"] = "affine";
+  attributes["spatial:transform"] = {a, b, c, d, e, f};
+  attributes["spatial:bbox"] = {left, bottom, right, top};
+  attributes["spatial:shape"] = {rows, columns};
+}
+
 }  // namespace gdal_zarr

@@ -23,4 +23,8 @@ struct SpatialDimensions {
 // `spatial:dimensions`: [y, x].
 std::optional<SpatialDimensions> spatial_dimensions(const zarrcore::Json& attributes);
 
+// Sets the members for a grid of `columns` × `rows` cells along `dimensions`, which may be unknown.
+void write_spatial(zarrcore::Json& attributes, const GeoTransform& transform, std::uint64_t columns,
+                   std::uint64_t rows, const std::optional<SpatialDimensions>& dimensions);
+
 }  // namespace gdal_zarr

@@ -47,13 +47,19 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       GDALPamMDArray(parent, name, session->pam()),
       session_(std::move(session)),
       array_(std::move(array)),
-      type_(gdal_type(array_->data_type())),
-      packing_(read_packing(array_->metadata())),
-      attributes_(with_time_units(array_->metadata())),
-      shown_attributes_(
-          gdal_zarr::shown_attributes(without(attributes_, packing_.consumed_attributes))) {
+      type_(gdal_type(array_->data_type())) {
+  load_metadata();
   make_dimensions();
   make_structural_info();
+}
+
+void Array::load_metadata() {
+  node_ = session_->hierarchy().node(node_path());
+  packing_ = read_packing(metadata());
+  attributes_ = with_time_units(metadata());
+  shown_attributes_ =
+      gdal_zarr::shown_attributes(without(attributes_, packing_.consumed_attributes));
+  raw_nodata_.clear();
   if (packing_.nodata && type_.GetClass() == GEDTC_NUMERIC) {
     raw_nodata_.resize(type_.GetSize());
     const auto converter = make_converter(array_->data_type(), type_);
@@ -78,15 +84,15 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
 }
 
 void Array::make_dimensions() {
-  const auto& metadata = array_->metadata();
-  for (std::size_t i = 0; i < metadata.shape.size(); ++i) {
-    if (auto dimension = session_->dimension(node_path(), metadata, i)) {
+  dimensions_.clear();
+  for (std::size_t i = 0; i < array_->shape().size(); ++i) {
+    if (auto dimension = session_->dimension(node_path(), metadata(), i)) {
       dimensions_.push_back(std::move(dimension));
     } else {
       // Nobody else can mean the same dimension, so it lies in no group.
       dimensions_.push_back(
           std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i), std::string(),
-                                          std::string(), metadata.shape[i]));
+                                          std::string(), array_->shape()[i]));
     }
   }
 }
@@ -117,13 +123,13 @@ std::vector<GUInt64> Array::GetBlockSize() const {
 
 std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
   return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), attributes_, name); });
+      nullptr, [&] { return find_attribute(GetFullName(), attributes_, name, owner()); });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
     const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
-    return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_);
+    return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_, owner());
   });
 }
 
@@ -335,6 +341,8 @@ std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
 bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                  void* buffer, zarrcore::Strides strides) const {
   return guarded(false, [&] {
+    check_is_there();
+    flush_waiting(selection);
     const auto converter = make_converter(array_->data_type(), buffer_type);
     CallerState caller;
     zarrcore::ReadOptions options;

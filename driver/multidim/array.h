@@ -1,32 +1,67 @@
-// An array of a Zarr hierarchy.
+// An array of a Zarr hierarchy. What is written waits in the session's bounds until it makes whole
+// chunks and shards, until somebody reads it, or until it is flushed: by the dataset, or when
+// nobody holds the array any more.
 #pragma once
 
 #include <gdal_pam.h>
 
+#include <functional>
+#include <mutex>
 #include <optional>
 
 #include "driver/conventions/packing.h"
 #include "driver/conventions/spatial.h"
+#include "driver/conventions/write_georeferencing.h"
+#include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
+#include "zarrcore/array/array_writer.h"
 
 namespace gdal_zarr {
 
-class Array final : public GDALPamMDArray {
+class Array final : public GDALPamMDArray, public AttributeOwner {
  public:
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
                                        std::shared_ptr<const zarrcore::Array> array);
 
+  // Flushes what is not; a failure is a CE_Failure.
+  ~Array() override;
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
   const zarrcore::Array& core() const { return *array_; }
+  // As it is now, which core() need not be.
+  const zarrcore::ArrayMetadata& metadata() const {
+    return std::get<zarrcore::ArrayMetadata>(*node_);
+  }
   const std::string& node_path() const { return array_->path(); }
   const std::shared_ptr<Session>& session() const { return session_; }
   const Packing& packing() const { return packing_; }
   // Attributes that are not told by other means.
   const zarrcore::Json& shown_attributes() const { return shown_attributes_; }
 
-  // Reads a selection into memory of GDAL's making: strides are in bytes. Returns false after a
+  // Reads or writes a selection; strides of the buffer are in bytes. Returns false after a
   // CE_Failure.
-  bool read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
-            void* buffer, zarrcore::Strides strides) const;
+  bool transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
+                const GDALExtendedDataType& buffer_type, void* buffer, zarrcore::Strides strides);
+  // Puts what waits. Throws zarrcore::Error; what could not be put still waits.
+  void flush();
+  // Bytes that wait.
+  std::uint64_t waiting_bytes() const;
+
+  // In which convention georeferencing is written where the attributes do not follow one yet.
+  GeoreferencingConvention convention() const;
+  void set_convention(GeoreferencingConvention convention) { convention_ = convention; }
+
+  // Called by the session: for an array that was made just now, in which nothing can be stored; and
+  // for one that is not there any more.
+  void set_new() { is_new_ = true; }
+  void set_gone();
+
+  // Changes the metadata, which flush() puts. Throws zarrcore::Error.
+  void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
+  void set_attribute(const std::string& name, const zarrcore::Json& value) override;
+  void erase_attribute(const std::string& name) override;
+  void rename_attribute(const std::string& name, const std::string& new_name) override;
 
   // The attributes of the variable `name` of the array's group or of one above; null when there is
   // none.
@@ -52,7 +87,7 @@ class Array final : public GDALPamMDArray {
   // The coarser levels below this array.
   std::vector<std::shared_ptr<Array>> overviews() const;
 
-  bool IsWritable() const override { return false; }
+  bool IsWritable() const override { return session_->is_writable(); }
   const std::string& GetFilename() const override { return session_->path(); }
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
     return dimensions_;
@@ -62,7 +97,20 @@ class Array final : public GDALPamMDArray {
   CSLConstList GetStructuralInfo() const override { return structural_info_.List(); }
   std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override;
   std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override;
+  std::shared_ptr<GDALAttribute> CreateAttribute(const std::string& name,
+                                                 const std::vector<GUInt64>& dimensions,
+                                                 const GDALExtendedDataType& type,
+                                                 CSLConstList options) override;
   const std::string& GetUnit() const override { return packing_.unit; }
+  bool SetUnit(const std::string& unit) override;
+  bool SetRawNoDataValue(const void* nodata) override;
+  bool SetOffset(double offset, GDALDataType storage_type) override;
+  bool SetScale(double scale, GDALDataType storage_type) override;
+  bool SetSpatialRef(const OGRSpatialReference* crs) override;
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  bool DeleteAttribute(const std::string& name, CSLConstList options) override;
+  bool Rename(const std::string& name) override;
+#endif
   const void* GetRawNoDataValue() const override;
   double GetOffset(bool* has_offset, GDALDataType* storage_type) const override;
   double GetScale(bool* has_scale, GDALDataType* storage_type) const override;
@@ -87,6 +135,9 @@ class Array final : public GDALPamMDArray {
   bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
              void* buffer) const override;
+  bool IWrite(const GUInt64* start, const size_t* count, const GInt64* step,
+              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+              const void* buffer) override;
   // Options: CACHE_SIZE, in bytes (half of GDAL's block cache); NUM_THREADS.
   bool IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const override;
 
@@ -97,11 +148,23 @@ class Array final : public GDALPamMDArray {
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
   std::optional<std::size_t> find_dimension(const char* type) const;
   std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::*which) const;
+  bool read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+            void* buffer, zarrcore::Strides strides) const;
+  bool write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+             const void* buffer, zarrcore::Strides strides);
+  // The object itself where attributes may be changed through it, else null.
+  std::shared_ptr<AttributeOwner> owner() const;
+  void check_is_there() const;
+  zarrcore::ArrayWriter& writer();
+  void flush_waiting(const zarrcore::Selection& selection) const;
+  // Makes what follows from the metadata.
+  void load_metadata();
   void make_dimensions();
   void make_structural_info();
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<const zarrcore::Array> array_;
+  std::shared_ptr<const zarrcore::NodeMetadata> node_;
   GDALExtendedDataType type_;
   std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   Packing packing_;
@@ -109,6 +172,12 @@ class Array final : public GDALPamMDArray {
   zarrcore::Json attributes_;
   zarrcore::Json shown_attributes_;
   CPLStringList structural_info_;
+
+  GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
+  bool is_new_ = false;
+  bool is_gone_ = false;
+  mutable std::mutex writer_mutex_;
+  std::unique_ptr<zarrcore::ArrayWriter> writer_;  // of the first write on
 };
 
 }  // namespace gdal_zarr

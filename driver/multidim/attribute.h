@@ -8,6 +8,9 @@
 //   list of strings                  strings, one dimension
 //   list of numbers                  the type that holds all of them, one dimension
 //   all else                         the JSON text, a string of subtype JSON
+//
+// Written, strings of subtype JSON become the value that they spell, and numbers of all types JSON
+// numbers.
 #pragma once
 
 #include <memory>
@@ -19,18 +22,48 @@
 
 namespace gdal_zarr {
 
-// `owner` is the full name of the group or array.
-std::shared_ptr<GDALAttribute> make_attribute(const std::string& owner, const std::string& name,
-                                              const zarrcore::Json& value);
+// Whoever has attributes that can be changed: a group or an array. All functions throw
+// zarrcore::Error when the store cannot be written.
+class AttributeOwner {
+ public:
+  virtual ~AttributeOwner() = default;
+
+  virtual void set_attribute(const std::string& name, const zarrcore::Json& value) = 0;
+  virtual void erase_attribute(const std::string& name) = 0;
+  // In its place among the others.
+  virtual void rename_attribute(const std::string& name, const std::string& new_name) = 0;
+};
+
+// `owner_name` is the full name of the group or array. Without an owner the attribute is read-only.
+std::shared_ptr<GDALAttribute> make_attribute(const std::string& owner_name,
+                                              const std::string& name, const zarrcore::Json& value,
+                                              std::shared_ptr<AttributeOwner> owner = nullptr);
+
+// A new attribute, beside `attributes`, of one value or of as many as the one dimension says; until
+// they are written they are zero or empty. Throws zarrcore::Error when there is one of this name,
+// when JSON cannot hold it, or without an owner.
+std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
+                                                const zarrcore::Json& attributes,
+                                                const std::string& name,
+                                                const std::vector<GUInt64>& dimensions,
+                                                const GDALExtendedDataType& type,
+                                                std::shared_ptr<AttributeOwner> owner);
+
+// `attributes` with another name for a member, in its place. Throws zarrcore::Error when there is
+// no such member, or one of the new name.
+zarrcore::Json with_renamed_attribute(const zarrcore::Json& attributes, const std::string& name,
+                                      const std::string& new_name);
 
 // All members of the object `attributes`.
-std::vector<std::shared_ptr<GDALAttribute>> make_attributes(const std::string& owner,
-                                                            const zarrcore::Json& attributes);
+std::vector<std::shared_ptr<GDALAttribute>> make_attributes(
+    const std::string& owner_name, const zarrcore::Json& attributes,
+    const std::shared_ptr<AttributeOwner>& owner = nullptr);
 
 // The member `name`, or null.
-std::shared_ptr<GDALAttribute> find_attribute(const std::string& owner,
+std::shared_ptr<GDALAttribute> find_attribute(const std::string& owner_name,
                                               const zarrcore::Json& attributes,
-                                              const std::string& name);
+                                              const std::string& name,
+                                              std::shared_ptr<AttributeOwner> owner = nullptr);
 
 // The text of an attribute for metadata lists: strings as they are, numbers in full, lists of
 // numbers as "{1,2}", all else as JSON.

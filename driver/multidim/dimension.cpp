@@ -2,13 +2,31 @@
 
 #include "driver/error_guard.h"
 #include "driver/multidim/array.h"
+#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 
 std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
-  if (variable_path_.empty()) return nullptr;
-  return guarded<std::shared_ptr<GDALMDArray>>(nullptr,
-                                               [&] { return session_->array(variable_path_); });
+  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&]() -> std::shared_ptr<GDALMDArray> {
+    // In a store that can be written it may come and go.
+    const std::string path = session_->is_writable()
+                                 ? session_->variable_path(group_, GetName(), GetSize())
+                                 : variable_path_;
+    return path.empty() ? nullptr : session_->array(path);
+  });
+}
+
+bool Dimension::SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) {
+  return guarded(false, [&] {
+    if (!variable) throw zarrcore::Error("the indexing variable of a dimension is its namesake");
+    if (variable->GetFullName() != GetFullName() || variable->GetDimensionCount() != 1 ||
+        variable->GetDimensions()[0]->GetSize() != GetSize()) {
+      throw zarrcore::Error("array " + variable->GetFullName() +
+                            " cannot be the indexing variable of dimension " + GetFullName() +
+                            ", which is the array of this name and length");
+    }
+    return true;
+  });
 }
 
 }  // namespace gdal_zarr

@@ -125,6 +125,7 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
         }
       }
     }
+    for (auto& created : session_->created_dimensions(node_path_)) add(std::move(created));
     for (const std::string& path : array_paths()) {
       std::shared_ptr<const zarrcore::NodeMetadata> holder;
       const auto* metadata = session_->array_metadata(path, holder);
@@ -146,13 +147,14 @@ zarrcore::Json Group::attributes(bool show_all) const {
 
 std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {
   return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), attributes(true), name); });
+      nullptr, [&] { return find_attribute(GetFullName(), attributes(true), name, owner()); });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Group::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
-    return make_attributes(
-        GetFullName(), attributes(CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"))));
+    return make_attributes(GetFullName(),
+                           attributes(CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"))),
+                           owner());
   });
 }
 

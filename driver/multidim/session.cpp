@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "driver/conventions/axis.h"
 #include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/group.h"
 #include "driver/open_store.h"
+#include "driver/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -25,6 +25,15 @@ std::shared_ptr<zarrcore::Context> shared_context() {
     current = context;
   }
   return context;
+}
+
+zarrcore::HierarchyOptions hierarchy_options(const std::string& path, bool use_consolidated) {
+  zarrcore::HierarchyOptions options;
+  options.use_consolidated = use_consolidated;
+  options.on_problem = [path](const std::string& problem) {
+    CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
+  };
+  return options;
 }
 
 // The live object under `key`, or the one that `make` gives.
@@ -51,16 +60,25 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   session->path_ = path;
   session->context_ = shared_context();
   session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
-  zarrcore::HierarchyOptions hierarchy_options;
-  hierarchy_options.use_consolidated = options.use_consolidated;
-  hierarchy_options.on_problem = [path](const std::string& problem) {
-    CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
-  };
-  session->hierarchy_ = std::make_unique<zarrcore::Hierarchy>(open_store(path, options.list_chunks),
-                                                              std::move(hierarchy_options));
+  session->is_writable_ = options.is_writable;
+  session->hierarchy_ = std::make_unique<zarrcore::Hierarchy>(
+      open_store(path, options.list_chunks), hierarchy_options(path, options.use_consolidated));
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = store_name(path);
   }
+  return session;
+}
+
+std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore::Format& format,
+                                         bool is_consolidated) {
+  const std::shared_ptr<Session> session(new Session());
+  session->path_ = path;
+  session->is_writable_ = true;
+  session->context_ = shared_context();
+  session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
+  session->hierarchy_ =
+      zarrcore::Hierarchy::create(make_store(path), format, zarrcore::GroupMetadata{},
+                                  hierarchy_options(path, is_consolidated));
   return session;
 }
 
@@ -120,7 +138,9 @@ std::shared_ptr<Dimension> Session::dimension(const std::string& array_path,
   const std::string own_group(zarrcore::parent_path(array_path));
   if (zarrcore::is_valid_segment(name) && !root_is_array()) {
     for (std::string group = own_group;; group = zarrcore::parent_path(group)) {
-      if (has_variable(group, name, size)) return dimension_of_group(group, name, size);
+      if (has_variable(group, name, size) || find_created(group, name, size)) {
+        return dimension_of_group(group, name, size);
+      }
       if (group.empty()) break;
     }
   }
@@ -131,12 +151,18 @@ std::shared_ptr<Dimension> Session::dimension_of_group(const std::string& group,
                                                        const std::string& name,
                                                        std::uint64_t size) {
   return find_or_make(mutex_, dimensions_, std::tuple(group, name, size), [&] {
-    const std::string variable =
-        has_variable(group, name, size) ? zarrcore::join_path(group, name) : std::string();
-    const AxisRole role =
-        find_axis_role(name, variable.empty() ? zarrcore::Json::object() : *attributes(variable));
-    return std::make_shared<Dimension>(shared_from_this(), '/' + group, name, role, size, variable);
+    const auto created = find_created(group, name, size);
+    const std::string variable = variable_path(group, name, size);
+    const AxisRole role = created ? created->role
+                                  : find_axis_role(name, variable.empty() ? zarrcore::Json::object()
+                                                                          : *attributes(variable));
+    return std::make_shared<Dimension>(shared_from_this(), group, name, role, size);
   });
+}
+
+std::string Session::variable_path(const std::string& group, const std::string& name,
+                                   std::uint64_t size) const {
+  return has_variable(group, name, size) ? zarrcore::join_path(group, name) : std::string();
 }
 
 bool Session::has_variable(const std::string& group, const std::string& name,

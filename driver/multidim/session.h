@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "driver/conventions/axis.h"
 #include "driver/conventions/multiscales.h"
 #include "driver/gdal_compat.h"
 #include "zarrcore/hierarchy/hierarchy.h"
@@ -35,6 +36,7 @@ struct PyramidLevel {
 };
 
 struct SessionOptions {
+  bool is_writable = false;
   bool use_consolidated = true;
   bool list_chunks = false;  // see zarrcore/store/listed_store.h
 };
@@ -44,8 +46,23 @@ class Session : public std::enable_shared_from_this<Session> {
   // Throws zarrcore::Error when there is no Zarr at `path`.
   static std::shared_ptr<Session> open(const std::string& path, const SessionOptions& options);
 
+  // A new store at `path`, where nothing may stand yet. `format` is zarrcore's. Throws
+  // zarrcore::Error.
+  static std::shared_ptr<Session> create(const std::string& path, const zarrcore::Format& format,
+                                         bool is_consolidated);
+
+  // Flushes what is not; a failure is a CE_Failure.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
   const std::string& path() const { return path_; }
   const zarrcore::Hierarchy& hierarchy() const { return *hierarchy_; }
+  bool is_writable() const { return is_writable_; }
+  // In which arrays can be made: 2 or 3. Throws zarrcore::Error when the store is in another.
+  int zarr_format() const;
+  // Throws zarrcore::Error when the store was opened for reading.
+  zarrcore::Hierarchy& changing_hierarchy();
 
   // An array at the root of the store appears in a group that is not there, under the name of the
   // file without its extension.
@@ -67,6 +84,43 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Group> group(const std::string& node_path);
   std::shared_ptr<Array> array(const std::string& node_path);
 
+  // Makes a node; the functions throw zarrcore::Error when it cannot be made.
+  std::shared_ptr<Group> create_group(const std::string& node_path);
+  std::shared_ptr<Array> create_array(const std::string& node_path,
+                                      zarrcore::ArrayMetadata metadata);
+  // Replaces a node's attributes.
+  void set_attributes(const std::string& node_path, zarrcore::Json attributes);
+  // Removes a node and all below it; objects for them give errors from then on.
+  void erase_node(const std::string& node_path);
+  // Renames a node. Objects for it and for nodes below it give errors from then on, but for one
+  // that is adopted under the new path: the node's own.
+  void rename_node(const std::string& node_path, const std::string& name);
+  void adopt_group(const std::string& node_path, const std::shared_ptr<Group>& group);
+  void adopt_array(const std::string& node_path, const std::shared_ptr<Array>& array);
+  // The core's array as its metadata is now.
+  std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
+
+  // Puts all that waits, of arrays and of metadata. Throws the first zarrcore::Error after all has
+  // been tried; what could not be put still waits.
+  void flush();
+  // How much may wait to be written: the configuration option ZARR_WRITE_CACHE_SIZE, in bytes
+  // (256 MB).
+  static std::uint64_t max_waiting_bytes();
+  // Puts what waits of other arrays when that is more, all taken together.
+  void limit_waiting(const Array& current);
+
+  // A dimension of a group that stands for itself, without a variable or an array that has it. It
+  // is known as long as the session: stores keep dimensions of arrays alone. Throws zarrcore::Error
+  // when there is another one of this name.
+  std::shared_ptr<Dimension> create_dimension(const std::string& group, const std::string& name,
+                                              const AxisRole& role, std::uint64_t size);
+  // Those of a group that were made in this way.
+  std::vector<std::shared_ptr<Dimension>> created_dimensions(const std::string& group);
+
+  // Makes dimension `name` of a group as long as `size`, and all arrays that have it.
+  void resize_dimension(const std::string& group, const std::string& name, std::uint64_t old_size,
+                        std::uint64_t size);
+
   // The dimension `axis` of the array at `array_path`, or null when it has no name. It belongs to
   // the group that the array says (NCZarr), else to the nearest, from the array's own upwards, that
   // holds a variable for it.
@@ -75,6 +129,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // The dimension `name` of the group at `group`.
   std::shared_ptr<Dimension> dimension_of_group(const std::string& group, const std::string& name,
                                                 std::uint64_t size);
+
+  // The path of the indexing variable of a dimension of a group; empty when there is none.
+  std::string variable_path(const std::string& group, const std::string& name,
+                            std::uint64_t size) const;
 
   // The pyramid of which the array at `array_path` is a level, if there is one.
   std::optional<PyramidLevel> find_pyramid(const std::string& array_path) const;
@@ -92,7 +150,18 @@ class Session : public std::enable_shared_from_this<Session> {
       const std::string& node_path, std::shared_ptr<const zarrcore::NodeMetadata>& holder) const;
 
  private:
+  struct CreatedDimension {
+    std::string name;
+    AxisRole role;
+    std::uint64_t size;
+  };
+
   Session() = default;
+  std::optional<CreatedDimension> find_created(const std::string& group, const std::string& name,
+                                               std::uint64_t size) const;
+  template <typename Visit>
+  void visit_live_arrays(const Visit& visit);
+  void forget_objects(const std::string& node_path);
 
   // The array at another level of a pyramid; empty when there is none.
   std::string path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
@@ -103,6 +172,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
 
   std::string path_;
+  bool is_writable_ = false;
   std::string root_array_name_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
@@ -115,6 +185,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // By group, name and size.
   std::map<std::tuple<std::string, std::string, std::uint64_t>, std::weak_ptr<Dimension>>
       dimensions_;
+  std::map<std::string, std::vector<CreatedDimension>> created_dimensions_;  // by group
 };
 
 }  // namespace gdal_zarr

@@ -16,29 +16,7 @@ namespace {
 using zarrcore::Json;
 
 // Coordinates of more cells, or in more chunks, are not read to find their spacing.
-constexpr std::uint64_t kMaxCoordinates = 8'000'000;
 constexpr std::uint64_t kMaxCoordinateChunks = 20'000;
-
-std::vector<double> read_coordinates(const GDALDimension& dimension) {
-  const auto variable = dimension.GetIndexingVariable();
-  if (!variable || dimension.GetSize() > kMaxCoordinates ||
-      variable->GetDataType().GetClass() != GEDTC_NUMERIC) {
-    return {};
-  }
-  const std::uint64_t block = std::max<std::uint64_t>(1, variable->GetBlockSize().front());
-  if (dimension.GetSize() / block > kMaxCoordinateChunks) return {};
-  std::vector<double> values(dimension.GetSize());
-  const GUInt64 start = 0;
-  const std::size_t count = values.size();
-  if (!variable->Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
-                      values.data())) {
-    return {};
-  }
-  const double scale = variable->GetScale();
-  const double offset = variable->GetOffset();
-  for (double& value : values) value = value * scale + offset;
-  return values;
-}
 
 // Whether attributes that also stand for other arrays speak of one of the shape of this raster.
 bool is_of_shape(const Json& attributes, const RasterView& view) {
@@ -50,7 +28,7 @@ std::optional<GeoTransform> from_spatial(const RasterView& view) {
   const Array& array = view.array();
   const auto [x, y] = array.raster_axes();
   if (view.x_axis() != x || view.y_axis() != y) return std::nullopt;  // of other dimensions
-  if (auto transform = spatial_transform(array.core().metadata().attributes)) return transform;
+  if (auto transform = spatial_transform(array.metadata().attributes)) return transform;
   const Session& session = *array.session();
   if (session.root_is_array()) return std::nullopt;
   const auto pyramid = session.find_pyramid(array.node_path());
@@ -78,7 +56,7 @@ std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {
   if (!view.x_axis() || !view.y_axis()) return std::nullopt;
   if (auto transform = from_spatial(view)) return transform;
   const Array& array = view.array();
-  const std::string grid_mapping = grid_mapping_variable(array.core().metadata().attributes);
+  const std::string grid_mapping = grid_mapping_variable(array.metadata().attributes);
   if (!grid_mapping.empty()) {
     if (const auto variable = array.find_variable(grid_mapping)) {
       if (auto transform = parse_geotransform(*variable)) return transform;
@@ -101,6 +79,27 @@ std::optional<GeoTransform> from_finest_level(const RasterView& view) {
 }
 
 }  // namespace
+
+std::vector<double> read_coordinates(const GDALDimension& dimension) {
+  const auto variable = dimension.GetIndexingVariable();
+  if (!variable || dimension.GetSize() > kMaxCoordinates ||
+      variable->GetDataType().GetClass() != GEDTC_NUMERIC) {
+    return {};
+  }
+  const std::uint64_t block = std::max<std::uint64_t>(1, variable->GetBlockSize().front());
+  if (dimension.GetSize() / block > kMaxCoordinateChunks) return {};
+  std::vector<double> values(dimension.GetSize());
+  const GUInt64 start = 0;
+  const std::size_t count = values.size();
+  if (!variable->Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
+                      values.data())) {
+    return {};
+  }
+  const double scale = variable->GetScale();
+  const double offset = variable->GetOffset();
+  for (double& value : values) value = value * scale + offset;
+  return values;
+}
 
 std::optional<GeoTransform> find_geotransform(const RasterView& view) {
   if (auto transform = find_own_geotransform(view)) return transform;
@@ -130,8 +129,7 @@ CPLStringList find_geolocation(const RasterView& view, const OGRSpatialReference
         !is_same(*own[1], *dimensions[*view.x_axis()])) {
       continue;
     }
-    const AxisRole role =
-        find_axis_role(variable->GetName(), variable->core().metadata().attributes);
+    const AxisRole role = find_axis_role(variable->GetName(), variable->metadata().attributes);
     if (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) longitude = variable;
     if (role.type == GDAL_DIM_TYPE_HORIZONTAL_Y) latitude = variable;
   }

@@ -15,6 +15,10 @@ namespace gdal_zarr {
 // a pyramid, what the finest level has. Nothing when there is none of these.
 std::optional<GeoTransform> find_geotransform(const RasterView& view);
 
+// The positions along a dimension that its indexing variable gives, unpacked; empty when there is
+// no such variable of numbers, or when it is too long.
+std::vector<double> read_coordinates(const GDALDimension& dimension);
+
 // The geotransform of a raster of `columns` × `rows` that covers what one of `fine_columns` ×
 // `fine_rows` covers.
 GeoTransform coarser_geotransform(const GeoTransform& fine, int fine_columns, int fine_rows,

@@ -21,13 +21,37 @@ class RasterDataset final : public GDALPamDataset {
                 double metadata_seconds = kDefaultMetadataSeconds);
   static constexpr double kDefaultMetadataSeconds = 5;
 
+  // Flushes what is not; a failure is a CE_Failure.
+  ~RasterDataset() override;
+
   const RasterView& view() const { return view_; }
+  // Builds overviews as build_default_overviews() does when the dataset is closed, if pixels have
+  // been written.
+  void build_overviews_when_closed() { builds_overviews_when_closed_ = true; }
+  // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average; by nearest
+  // neighbour where pixels are indexes of colours.
+  bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
+  // Writes all that waits, as FlushCache() does.
+  CPLErr flush(bool at_closing);
 
   const OGRSpatialReference* GetSpatialRef() const override;
 #if GDAL_ZARR_AT_LEAST(3, 12)
   CPLErr GetGeoTransform(GDALGeoTransform& transform) const override;
+  CPLErr SetGeoTransform(const GDALGeoTransform& transform) override;
 #else
   CPLErr GetGeoTransform(double* transform) override;
+  CPLErr SetGeoTransform(double* transform) override;
+#endif
+  CPLErr SetSpatialRef(const OGRSpatialReference* crs) override;
+  // Items are attributes of the array.
+  CPLErr SetMetadata(MetadataList metadata, const char* domain) override;
+  CPLErr SetMetadataItem(const char* name, const char* value, const char* domain) override;
+
+  FlushResult FlushCache(bool at_closing) override {
+    return flush_result(flush(at_closing));
+  }
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
 #endif
 
   // What the store says of the raster stands in these documents; the chunks are not listed.
@@ -40,13 +64,13 @@ class RasterDataset final : public GDALPamDataset {
   RasterDataset* best_overview(int& x, int& y, int& columns, int& rows, int buffer_columns,
                                int buffer_rows, GDALRasterIOExtraArg* extra);
 
-  // Reads without going through the block cache, if the request needs no resampling but steps.
-  // Nothing when it does.
-  std::optional<CPLErr> read_directly(int x, int y, int columns, int rows, void* buffer,
-                                      int buffer_columns, int buffer_rows, GDALDataType type,
-                                      std::span<const int> bands, GSpacing pixel_space,
-                                      GSpacing line_space, GSpacing band_space,
-                                      const GDALRasterIOExtraArg* extra) const;
+  // Reads or writes without going through the block cache, if the request needs no resampling but,
+  // to read, steps. Nothing when it does.
+  std::optional<CPLErr> transfer_directly(GDALRWFlag flag, int x, int y, int columns, int rows,
+                                          void* buffer, int buffer_columns, int buffer_rows,
+                                          GDALDataType type, std::span<const int> bands,
+                                          GSpacing pixel_space, GSpacing line_space,
+                                          GSpacing band_space, const GDALRasterIOExtraArg* extra);
 
  protected:
   CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int columns, int rows, void* buffer,
@@ -61,47 +85,20 @@ class RasterDataset final : public GDALPamDataset {
   RasterDataset(RasterView view, const RasterDataset& fine);
   void make_bands();
   void set_metadata();
+  bool is_writable() const {
+    return eAccess == GA_Update;
+  }
+  // Writes what the block cache holds of a window, and lets go of it.
+  void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
+  void change_metadata(CPLStringList metadata);
 
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
   std::optional<GeoTransform> geotransform_;
+  bool georeferencing_has_changed_ = false;
+  bool builds_overviews_when_closed_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
   double metadata_seconds_ = kDefaultMetadataSeconds;  // what is left of it
-};
-
-class RasterBand final : public GDALPamRasterBand {
- public:
-  RasterBand(RasterDataset* dataset, int band);
-
-  double GetNoDataValue(int* success) override;
-  int64_t GetNoDataValueAsInt64(int* success) override;
-  uint64_t GetNoDataValueAsUInt64(int* success) override;
-  double GetOffset(int* success) override;
-  double GetScale(int* success) override;
-  const char* GetUnitType() override;
-  GDALColorInterp GetColorInterpretation() override;
-  int GetOverviewCount() override;
-  GDALRasterBand* GetOverview(int index) override;
-  MetadataList GetMetadata(const char* domain) override;
-  const char* GetMetadataItem(const char* name, const char* domain) override;
-
- protected:
-  CPLErr IReadBlock(int block_x, int block_y, void* buffer) override;
-  CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int columns, int rows, void* buffer,
-                   int buffer_columns, int buffer_rows, GDALDataType type, GSpacing pixel_space,
-                   GSpacing line_space, GDALRasterIOExtraArg* extra) override;
-
- private:
-  const RasterView& view() const;
-  RasterDataset& dataset() const { return *static_cast<RasterDataset*>(poDS); }
-  // Of the dimensions that make the bands DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, of
-  // times, DIM_name_DATETIME (ISO 8601). Made when first asked for: the values have to be read.
-  void make_dimension_metadata();
-  // Whether the array's nodata value, of a type for which it is exact, is in `value`.
-  template <typename Number>
-  bool read_nodata(Number& value) const;
-
-  bool has_dimension_metadata_ = false;
 };
 
 }  // namespace gdal_zarr

@@ -19,11 +19,11 @@ constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 30;
 
 }  // namespace
 
-RasterView::RasterView(std::shared_ptr<const Array> array, std::optional<std::size_t> x,
+RasterView::RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
                        std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice)
-    : array_(std::move(array)), x_(x), y_(y), slice_(slice) {
-  const zarrcore::Shape& shape = array_->core().shape();
-  const std::string& name = array_->GetFullName();
+    : arrays_{std::move(array)}, x_(x), y_(y), slice_(slice) {
+  const zarrcore::Shape& shape = arrays_.front()->core().shape();
+  const std::string& name = arrays_.front()->GetFullName();
   std::vector<std::uint64_t> other_lengths;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (i == x_ || i == y_) {
@@ -60,12 +60,25 @@ RasterView::RasterView(std::shared_ptr<const Array> array, std::optional<std::si
   band_count_ = static_cast<int>(*bands);
 }
 
+RasterView::RasterView(const std::vector<std::shared_ptr<Array>>& arrays)
+    : RasterView(arrays.front(), 1, 0, {}) {
+  for (const auto& other : arrays) {
+    if (other->core().shape() != array().core().shape() ||
+        other->GetDataType() != array().GetDataType()) {
+      throw Error("arrays " + array().GetFullName() + " and " + other->GetFullName() +
+                  " differ and cannot be bands of one raster");
+    }
+  }
+  arrays_ = arrays;
+  band_count_ = static_cast<int>(arrays.size());
+}
+
 int RasterView::length(std::optional<std::size_t> axis) const {
-  return axis ? static_cast<int>(array_->core().shape()[*axis]) : 1;
+  return axis ? static_cast<int>(array().core().shape()[*axis]) : 1;
 }
 
 std::pair<int, int> RasterView::block_size() const {
-  const zarrcore::Shape block = array_->core().block_shape();
+  const zarrcore::Shape block = array().core().block_shape();
   const auto along = [&](std::optional<std::size_t> axis, int length) {
     return axis ? static_cast<int>(std::clamp<std::uint64_t>(block[*axis], 1,
                                                              static_cast<std::uint64_t>(length)))
@@ -74,7 +87,7 @@ std::pair<int, int> RasterView::block_size() const {
   const int columns = along(x_, width());
   int rows = along(y_, height());
   const std::uint64_t row_bytes =
-      static_cast<std::uint64_t>(columns) * array_->GetDataType().GetSize();
+      static_cast<std::uint64_t>(columns) * array().GetDataType().GetSize();
   if (row_bytes * static_cast<std::uint64_t>(rows) > kMaxBlockBytes) {
     rows = static_cast<int>(std::max<std::uint64_t>(1, kMaxBlockBytes / row_bytes));
   }
@@ -86,7 +99,7 @@ std::vector<std::uint64_t> RasterView::other_indexes(int band) const {
   std::vector<std::uint64_t> indexes(other_axes_.size());
   auto rest = static_cast<std::uint64_t>(band);
   for (std::size_t i = indexes.size(); i-- > 0;) {
-    const std::uint64_t length = array_->core().shape()[other_axes_[i]];
+    const std::uint64_t length = array().core().shape()[other_axes_[i]];
     indexes[i] = rest % length;
     rest /= length;
   }
@@ -95,7 +108,7 @@ std::vector<std::uint64_t> RasterView::other_indexes(int band) const {
 
 zarrcore::Selection RasterView::window(const RasterRequest& request,
                                        zarrcore::Strides& strides) const {
-  const std::size_t rank = array_->core().shape().size();
+  const std::size_t rank = array().core().shape().size();
   zarrcore::Selection selection{zarrcore::Shape(rank, 0), zarrcore::Shape(rank, 1),
                                 std::vector<std::int64_t>(rank, 1)};
   strides.assign(rank, 0);
@@ -114,8 +127,8 @@ zarrcore::Selection RasterView::window(const RasterRequest& request,
   return selection;
 }
 
-bool RasterView::read_run(const RasterRequest& request, int first, int step, int count,
-                          std::byte* buffer) const {
+bool RasterView::transfer_run(GDALRWFlag flag, const RasterRequest& request, int first, int step,
+                              int count, std::byte* buffer) const {
   zarrcore::Strides strides;
   zarrcore::Selection selection = window(request, strides);
   const std::vector<std::uint64_t> indexes = other_indexes(first);
@@ -126,35 +139,37 @@ bool RasterView::read_run(const RasterRequest& request, int first, int step, int
     selection.step[axis] = step;
     strides[axis] = request.band_space;
   }
-  return array_->read(selection, GDALExtendedDataType::Create(request.type), buffer,
-                      std::move(strides));
+  return array_of(first).transfer(flag, selection, GDALExtendedDataType::Create(request.type),
+                                  buffer, std::move(strides));
 }
 
-bool RasterView::read_all(const RasterRequest& request) const {
+bool RasterView::transfer_all(GDALRWFlag flag, const RasterRequest& request) const {
   zarrcore::Strides strides;
   zarrcore::Selection selection = window(request, strides);
   std::ptrdiff_t stride = request.band_space;
   for (std::size_t i = other_axes_.size(); i-- > 0;) {
-    const std::uint64_t length = array_->core().shape()[other_axes_[i]];
+    const std::uint64_t length = array().core().shape()[other_axes_[i]];
     selection.count[other_axes_[i]] = length;
     strides[other_axes_[i]] = stride;
     stride *= static_cast<std::ptrdiff_t>(length);
   }
-  return array_->read(selection, GDALExtendedDataType::Create(request.type), request.buffer,
-                      std::move(strides));
+  return array().transfer(flag, selection, GDALExtendedDataType::Create(request.type),
+                          request.buffer, std::move(strides));
 }
 
-bool RasterView::read(const RasterRequest& request, std::span<const int> bands) const {
+bool RasterView::transfer(GDALRWFlag flag, const RasterRequest& request,
+                          std::span<const int> bands) const {
   return guarded(false, [&] {
-    const bool is_all = slice_.empty() && static_cast<int>(bands.size()) == band_count_ &&
-                        bands.front() == 0 && std::is_sorted(bands.begin(), bands.end()) &&
+    const bool is_all = slice_.empty() && arrays_.size() == 1 &&
+                        static_cast<int>(bands.size()) == band_count_ && bands.front() == 0 &&
+                        std::is_sorted(bands.begin(), bands.end()) &&
                         bands.back() == band_count_ - 1 &&
                         std::adjacent_find(bands.begin(), bands.end()) == bands.end();
-    if (is_all) return read_all(request);
+    if (is_all) return transfer_all(flag, request);
     // Runs of bands that are evenly apart along the last of the other dimensions.
     const int row = other_axes_.empty() || !slice_.empty()
                         ? 1
-                        : static_cast<int>(array_->core().shape()[other_axes_.back()]);
+                        : static_cast<int>(array().core().shape()[other_axes_.back()]);
     auto* buffer = static_cast<std::byte*>(request.buffer);
     for (std::size_t first = 0; first < bands.size();) {
       std::size_t end = first + 1;
@@ -164,8 +179,8 @@ bool RasterView::read(const RasterRequest& request, std::span<const int> bands) 
              bands[end] / row == bands[first] / row) {
         ++end;
       }
-      if (!read_run(request, bands[first], step, static_cast<int>(end - first),
-                    buffer + static_cast<std::ptrdiff_t>(first) * request.band_space)) {
+      if (!transfer_run(flag, request, bands[first], step, static_cast<int>(end - first),
+                        buffer + static_cast<std::ptrdiff_t>(first) * request.band_space)) {
         return false;
       }
       first = end;

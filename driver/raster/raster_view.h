@@ -34,15 +34,26 @@ class RasterView {
   // `x` and `y` are positions of dimensions; an array of one dimension has no Y, one of none has
   // neither. `slice` has an index for each of the other dimensions, or is empty: then they make
   // bands. Throws zarrcore::Error when that does not fit the array or is more than GDAL can show.
-  RasterView(std::shared_ptr<const Array> array, std::optional<std::size_t> x,
+  RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
              std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice);
 
-  // The same view of another array of the same dimensions.
-  RasterView of(std::shared_ptr<const Array> array) const {
-    return {std::move(array), x_, y_, slice_};
+  // A band for each of several arrays of two dimensions and one shape; the last is X. Throws
+  // zarrcore::Error when they are not that.
+  explicit RasterView(const std::vector<std::shared_ptr<Array>>& arrays);
+
+  // The same view of other arrays of the same dimensions, as many as there are here.
+  RasterView of(const std::vector<std::shared_ptr<Array>>& arrays) const {
+    if (arrays.size() > 1) return RasterView(arrays);
+    return {arrays.front(), x_, y_, slice_};
   }
 
-  const Array& array() const { return *array_; }
+  // All are alike but in what they hold; the first stands for them where one is enough.
+  const std::vector<std::shared_ptr<Array>>& arrays() const { return arrays_; }
+  Array& array() const { return *arrays_.front(); }
+  // Of a band (counted from 0).
+  Array& array_of(int band) const {
+    return *arrays_[arrays_.size() > 1 ? static_cast<std::size_t>(band) : 0];
+  }
   std::optional<std::size_t> x_axis() const { return x_; }
   std::optional<std::size_t> y_axis() const { return y_; }
   int width() const { return length(x_); }
@@ -55,19 +66,19 @@ class RasterView {
   const std::vector<std::size_t>& other_axes() const { return other_axes_; }
   std::vector<std::uint64_t> other_indexes(int band) const;
 
-  // Reads the given bands (counted from 0), together where their layout allows. Returns false after
-  // a CE_Failure.
-  bool read(const RasterRequest& request, std::span<const int> bands) const;
+  // Reads or writes the given bands (counted from 0), together where their layout allows. Returns
+  // false after a CE_Failure.
+  bool transfer(GDALRWFlag flag, const RasterRequest& request, std::span<const int> bands) const;
 
  private:
   int length(std::optional<std::size_t> axis) const;
-  // Reads `count` bands from `first` on, `step` apart along the last of the other dimensions.
-  bool read_run(const RasterRequest& request, int first, int step, int count,
-                std::byte* buffer) const;
-  bool read_all(const RasterRequest& request) const;
+  // `count` bands from `first` on, `step` apart along the last of the other dimensions.
+  bool transfer_run(GDALRWFlag flag, const RasterRequest& request, int first, int step, int count,
+                    std::byte* buffer) const;
+  bool transfer_all(GDALRWFlag flag, const RasterRequest& request) const;
   zarrcore::Selection window(const RasterRequest& request, zarrcore::Strides& strides) const;
 
-  std::shared_ptr<const Array> array_;
+  std::vector<std::shared_ptr<Array>> arrays_;  // at least one
   std::optional<std::size_t> x_;
   std::optional<std::size_t> y_;
   std::vector<std::size_t> other_axes_;

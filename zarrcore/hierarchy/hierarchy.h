@@ -1,9 +1,10 @@
 // The nodes of a store: which groups and arrays there are, and their metadata. With consolidated
 // metadata the store is asked for nothing but the one document that holds it.
 //
-// Nodes can be changed. What is put of one node is there at once. Consolidated metadata is removed
-// before the first change, so that nobody ever reads what is not true any more, and written again
-// by flush().
+// Nodes can be changed. Nodes are made, renamed and removed at once; new metadata of one that is
+// there is put by flush(), however often it changes until then. Consolidated metadata is removed
+// from the store before the first change and written again by flush(), so that nobody ever reads
+// what is not true any more.
 #pragma once
 
 #include <functional>
@@ -68,14 +69,15 @@ class Hierarchy {
   // Makes a node below a group that is there. Nothing may stand at `path` yet, be it a node or not:
   // old chunks would become the new array's.
   void create_node(const std::string& path, NodeMetadata metadata);
-  // Replaces the metadata of a node, of the same kind.
+  // Replaces the metadata of a node by that of a node of the same kind.
   void update_node(const std::string& path, NodeMetadata metadata);
   // Removes a node and all below it. Not the root: that is the store.
   void erase_node(const std::string& path);
   // Gives a node another name in the same group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
-  // Writes consolidated metadata if there is to be any and nodes have changed. Until that has been
-  // done without an error it will be tried again.
+  // Puts the metadata that has been updated, of one node or of all; then consolidated metadata, if
+  // there is to be any. What fails is tried again by the next call.
+  void flush_node(const std::string& path);
   void flush();
 
  private:
@@ -89,6 +91,7 @@ class Hierarchy {
   bool has_consolidated(const std::string& group) const;
   std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
   void put_documents(std::vector<Document> documents);
+  void put_updated(const std::string& path);
   void forget(const std::string& path);
   void collect_documents(const std::string& path, DocumentMap& documents) const;
 
@@ -102,6 +105,7 @@ class Hierarchy {
   std::mutex change_mutex_;                            // held during a change
   bool must_consolidate_ = false;                      // when nodes have changed
   bool has_changed_ = false;                           // since consolidated metadata was written
+  std::set<std::string, std::less<>> updated_;         // nodes whose metadata has yet to be put
   std::set<std::string, std::less<>> known_as_plain_;  // groups that hold no consolidated metadata
 
   mutable std::mutex mutex_;

@@ -70,12 +70,10 @@ void Hierarchy::check_is_new(const std::string& path) const {
 
 void Hierarchy::update_node(const std::string& path, NodeMetadata metadata) {
   const std::lock_guard change(change_mutex_);
+  // What cannot be expressed shows now.
   with_context([&] { return store_->description() + ": /" + path; },
-               [&] {
-    const auto documents = documents_of(metadata, path);
-    begin_change(path);
-    put_documents(documents);
-  });
+               [&] { return documents_of(metadata, path); });
+  updated_.insert(path);
   const std::lock_guard lock(mutex_);
   nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));
 }
@@ -86,6 +84,7 @@ void Hierarchy::erase_node(const std::string& path) {
                [&] {
     check_key(path);
     begin_change(path);
+    std::erase_if(updated_, [&](const auto& node) { return is_at_or_below(node, path); });
     // Without its documents there is no node, whatever becomes of the rest.
     for (const std::string& key : format_->node_keys(path)) store_->erase(key);
     forget(path);
@@ -102,6 +101,10 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
     const std::string target = join_path(parent_path(path), name);
     with_context([&] { return "renaming to " + name; }, [&] { check_is_new(target); });
     begin_change(path);
+    const auto updated = updated_;
+    for (const std::string& node : updated) {
+      if (is_at_or_below(node, path)) put_updated(node);
+    }
     store_->rename_prefix(path, target);
     DocumentMap moved;
     if (consolidated_) {
@@ -118,8 +121,24 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
   });
 }
 
+void Hierarchy::flush_node(const std::string& path) {
+  const std::lock_guard change(change_mutex_);
+  if (updated_.contains(path)) put_updated(path);
+}
+
+void Hierarchy::put_updated(const std::string& path) {
+  with_context([&] { return store_->description() + ": /" + path; },
+               [&] {
+    begin_change(path);
+    put_documents(documents_of(*node(path), path));
+  });
+  updated_.erase(path);
+}
+
 void Hierarchy::flush() {
   const std::lock_guard change(change_mutex_);
+  const auto updated = updated_;
+  for (const std::string& path : updated) put_updated(path);
   if (!has_changed_) return;
   if (must_consolidate_) {
     with_context([&] { return store_->description() + ": consolidated metadata"; },

@@ -92,8 +92,6 @@ std::optional<std::uint64_t> value_size(const File& file) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-constexpr std::string_view kTemporarySuffix = ".zarr-partial";
-
 // Temporary files lie beside their target, hidden, under names that no other writer makes:
 // processes of other machines and containers can have the same id, forked ones have the same random
 // number.

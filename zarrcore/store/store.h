@@ -34,6 +34,9 @@ struct ByteRange {
   bool from_end = false;
 };
 
+// How the names of files end that become values by being renamed; they are never listed.
+inline constexpr std::string_view kTemporarySuffix = ".zarr-partial";
+
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
 class Store {

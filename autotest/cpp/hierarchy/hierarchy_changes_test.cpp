@@ -120,8 +120,10 @@ TEST_P(AnyHierarchy, ChangesOfAttributesReachEveryReader) {
   changed.attributes["title"] = "changed";
   hierarchy_->update_node("g/a", changed);
   hierarchy_->update_node("", group_with("new root"));
+  EXPECT_EQ(title(*hierarchy_, "g/a"), "changed");
+  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+  hierarchy_->flush_node("g/a");
   expect_found("g/a", "changed");
-  expect_found("", "new root");
   EXPECT_FALSE(is_consolidated_now());
   hierarchy_->flush();
   expect_found("g/a", "changed");
@@ -200,6 +202,7 @@ TEST_P(AnyHierarchy, ConsolidatedMetadataIsKeptTrueWithoutBeingUsed) {
   other.create_node("g/a", array("g/a"));
   other.update_node("g", group_with("changed"));
   EXPECT_FALSE(is_consolidated_now());
+  EXPECT_EQ(title(Hierarchy(store_), "g"), "group");
   other.flush();
   EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
   EXPECT_EQ(title(Hierarchy(store_), "g"), "changed");
@@ -229,6 +232,19 @@ TEST_P(AnyHierarchy, InnerGroupsDoNotKeepConsolidatedMetadataThatIsNotTrue) {
                               [this](const std::string& prefix) { return store_->list(prefix); }};
   EXPECT_FALSE(format().read_consolidated(stored, "g").has_value());
   EXPECT_EQ(title(Hierarchy(store_), "g/a"), "changed");
+}
+
+TEST_P(AnyHierarchy, AnUpdatedNodeThatMovesOrGoesTakesItsMetadataAlong) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->create_node("h", group_with("group"));
+  hierarchy_->update_node("g", group_with("changed"));
+  hierarchy_->update_node("h", group_with("changed"));
+  hierarchy_->rename_node("g", "n");
+  hierarchy_->erase_node("h");
+  hierarchy_->flush();
+  expect_found("n", "changed");
+  expect_found("g", "(none)");
+  expect_found("h", "(none)");
 }
 
 TEST(HierarchyChanges, AFailedFlushIsTriedAgain) {

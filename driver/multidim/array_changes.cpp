@@ -1,0 +1,248 @@
+// What an array does for those who write.
+#include <algorithm>
+
+#include "driver/error_guard.h"
+#include "driver/multidim/array.h"
+#include "driver/multidim/element_encoder.h"
+#include "driver/raster/georeferencing.h"
+#include "driver/raster/store_georeferencing.h"
+#include "driver/worker_scope.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+
+using zarrcore::Error;
+using zarrcore::Json;
+
+static void write_nodata(zarrcore::ArrayMetadata& m, const std::optional<std::vector<std::byte>>& e, bool is_new) {
+  if (is_new && e) m.fill_value = *e;
+}
+
+Array::~Array() {
+  guarded(false, [this] {
+    flush();
+    return true;
+  });
+}
+
+void Array::check_is_there() const {
+  if (is_gone_) throw Error("array " + GetFullName() + " was removed or renamed");
+}
+
+void Array::set_gone() {
+  is_gone_ = true;
+  const std::lock_guard lock(writer_mutex_);
+  writer_.reset();
+}
+
+std::shared_ptr<AttributeOwner> Array::owner() const {
+  if (!session_->is_writable() || is_gone_) return nullptr;
+  return std::dynamic_pointer_cast<AttributeOwner>(m_pSelf.lock());
+}
+
+GeoreferencingConvention Array::convention() const {
+  const auto own = georeferencing_convention(metadata().attributes);
+  return own == GeoreferencingConvention::gdal ? convention_ : own;
+}
+
+void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
+  check_is_there();
+  zarrcore::ArrayMetadata changed = metadata();
+  edit(changed);
+  session_->changing_hierarchy().update_node(node_path(), std::move(changed));
+  load_metadata();
+}
+
+void Array::set_attribute(const std::string& name, const Json& value) {
+  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes[name] = value; });
+}
+
+void Array::erase_attribute(const std::string& name) {
+  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes.erase(name); });
+}
+
+void Array::rename_attribute(const std::string& name, const std::string& new_name) {
+  change([&](zarrcore::ArrayMetadata& metadata) {
+    metadata.attributes = with_renamed_attribute(metadata.attributes, name, new_name);
+  });
+}
+
+std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
+                                                      const std::vector<GUInt64>& dimensions,
+                                                      const GDALExtendedDataType& type,
+                                                      CSLConstList /*options*/) {
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    return create_attribute(GetFullName(), metadata().attributes, name, dimensions, type, owner());
+  });
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+bool Array::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
+  return guarded(false, [&] {
+    if (!metadata().attributes.contains(name)) {
+      throw Error("array " + GetFullName() + " has no attribute " + name);
+    }
+    erase_attribute(name);
+    return true;
+  });
+}
+
+bool Array::Rename(const std::string& name) {
+  return guarded(false, [&] {
+    check_is_there();
+    const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
+    const std::string path = zarrcore::join_path(zarrcore::parent_path(node_path()), name);
+    session_->rename_node(node_path(), name);
+    is_gone_ = false;
+    session_->adopt_array(path, self);
+    array_ = session_->reopen_array(path);
+    load_metadata();
+    make_dimensions();
+    BaseRename(name);
+    return true;
+  });
+}
+#endif
+
+bool Array::SetUnit(const std::string& unit) {
+  return guarded(false, [&] {
+    if (unit.empty()) {
+      erase_attribute("units");
+    } else {
+      set_attribute("units", unit);
+    }
+    return true;
+  });
+}
+
+bool Array::SetOffset(double offset, GDALDataType /*storage_type*/) {
+  return guarded(false, [&] {
+    set_attribute("add_offset", offset);
+    return true;
+  });
+}
+
+bool Array::SetScale(double scale, GDALDataType /*storage_type*/) {
+  return guarded(false, [&] {
+    set_attribute("scale_factor", scale);
+    return true;
+  });
+}
+
+// The rest of what places the array, its coordinates above all, stays as it is.
+bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
+  return guarded(false, [&] {
+    check_is_there();
+    const std::size_t rank = dimensions_.size();
+    const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
+    RasterAxes axes{0, 0};
+    if (rank > 1) axes = raster_axes();
+    const RasterView view(self, rank > 0 ? std::optional(axes.x) : std::nullopt,
+                          rank > 1 ? std::optional(axes.y) : std::nullopt,
+                          std::vector<std::uint64_t>(rank > 2 ? rank - 2 : 0, 0));
+    store_georeferencing(view, find_geotransform(view), crs);
+    return true;
+  });
+}
+
+bool Array::SetRawNoDataValue(const void* nodata) {
+  return guarded(false, [&] {
+    std::optional<std::vector<std::byte>> element;
+    if (nodata != nullptr) {
+      element.emplace(array_->data_type().item_size);
+      const auto* from = static_cast<const std::byte*>(nodata);
+      if (const auto encoder = make_element_encoder(type_, array_->data_type())) {
+        encoder->convert(from, 0, element->data(), 0, 1);
+      } else {
+        std::copy(from, from + element->size(), element->begin());
+      }
+    }
+    change([&](zarrcore::ArrayMetadata& metadata) { write_nodata(metadata, element, is_new_); });
+    // Absent chunks hold the fill value.
+    if (is_new_) array_ = session_->reopen_array(node_path());
+    return true;
+  });
+}
+
+zarrcore::ArrayWriter& Array::writer() {
+  const std::lock_guard lock(writer_mutex_);
+  if (!writer_) {
+    writer_ = std::make_unique<zarrcore::ArrayWriter>(array_, session_->max_waiting_bytes());
+  }
+  return *writer_;
+}
+
+bool Array::write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+                  const void* buffer, zarrcore::Strides strides) {
+  return guarded(false, [&] {
+    check_is_there();
+    // What says how to read chunks is there before them.
+    session_->changing_hierarchy().flush_node(node_path());
+    is_new_ = false;
+    const auto encoder = make_element_encoder(buffer_type, array_->data_type());
+    CallerState caller;
+    zarrcore::WriteOptions options;
+    options.threads = thread_count();
+    options.worker_scope = caller.scope();
+    writer().write(selection,
+                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
+                   options);
+    session_->limit_waiting(*this);
+    return true;
+  });
+}
+
+bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step,
+                   const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+                   const void* buffer) {
+  zarrcore::Selection selection;
+  zarrcore::Strides strides;
+  const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    selection.start.push_back(start[i]);
+    selection.count.push_back(count[i]);
+    selection.step.push_back(step[i]);
+    strides.push_back(stride[i] * item_size);
+  }
+  return write(selection, buffer_type, buffer, std::move(strides));
+}
+
+void Array::flush() {
+  {
+    const std::lock_guard lock(writer_mutex_);
+    if (!writer_) return;
+  }
+  CallerState caller;
+  zarrcore::WriteOptions options;
+  options.threads = thread_count();
+  options.worker_scope = caller.scope();
+  writer_->flush(options);
+}
+
+// Makes a read see what has been written before.
+void Array::flush_waiting(const zarrcore::Selection& selection) const {
+  {
+    const std::lock_guard lock(writer_mutex_);
+    if (!writer_) return;
+  }
+  CallerState caller;
+  zarrcore::WriteOptions options;
+  options.threads = thread_count();
+  options.worker_scope = caller.scope();
+  writer_->flush(selection, options);
+}
+
+bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
+                     const GDALExtendedDataType& buffer_type, void* buffer,
+                     zarrcore::Strides strides) {
+  return flag == GF_Read ? read(selection, buffer_type, buffer, std::move(strides))
+                         : write(selection, buffer_type, buffer, std::move(strides));
+}
+
+std::uint64_t Array::waiting_bytes() const {
+  const std::lock_guard lock(writer_mutex_);
+  return writer_ ? writer_->waiting_bytes() : 0;
+}
+
+}  // namespace gdal_zarr

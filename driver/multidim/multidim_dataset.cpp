@@ -1,0 +1,42 @@
+#include "driver/multidim/multidim_dataset.h"
+
+#include "driver/error_guard.h"
+
+namespace gdal_zarr {
+
+MultidimDataset::MultidimDataset(std::shared_ptr<Session> session, const std::string& name)
+    : session_(std::move(session)), root_(session_->root_group()) {
+  SetDescription(name.c_str());
+  eAccess = session_->is_writable() ? GA_Update : GA_ReadOnly;
+}
+
+CPLErr MultidimDataset::flush() {
+  return guarded(CE_Failure, [this] {
+    if (session_->is_writable()) session_->flush();
+    return CE_None;
+  });
+}
+
+FlushResult MultidimDataset::FlushCache(bool at_closing) {
+  GDALDataset::FlushCache(at_closing);
+  return flush_result(flush());
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 7)
+MultidimDataset::~MultidimDataset() {
+  MultidimDataset::Close();
+}
+
+CPLErr MultidimDataset::Close(GDAL_ZARR_CLOSE_PARAMETERS) {
+  if (nOpenFlags == OPEN_FLAGS_CLOSED) return CE_None;
+  const CPLErr flushed = flush();
+  const CPLErr closed = GDALDataset::Close();
+  return flushed == CE_None ? closed : flushed;
+}
+#else
+MultidimDataset::~MultidimDataset() {
+  flush();
+}
+#endif
+
+}  // namespace gdal_zarr

@@ -1,0 +1,27 @@
+// What was opened for, or made by, the multidimensional API.
+#pragma once
+
+#include "driver/multidim/group.h"
+
+namespace gdal_zarr {
+
+class MultidimDataset final : public GDALDataset {
+ public:
+  MultidimDataset(std::shared_ptr<Session> session, const std::string& name);
+  // Flushes what is not; a failure is a CE_Failure.
+  ~MultidimDataset() override;
+
+  std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
+  FlushResult FlushCache(bool at_closing) override;
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
+#endif
+
+ private:
+  CPLErr flush();
+
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<Group> root_;
+};
+
+}  // namespace gdal_zarr

@@ -1,0 +1,64 @@
+// A band of the classic view of an array.
+#pragma once
+
+#include "driver/raster/raster_dataset.h"
+
+namespace gdal_zarr {
+
+// GDAL's own attribute: one name, or one for each band.
+inline constexpr const char* kColorInterpretation = "COLOR_INTERPRETATION";
+
+class RasterBand final : public GDALPamRasterBand {
+ public:
+  RasterBand(RasterDataset* dataset, int band);
+
+  double GetNoDataValue(int* success) override;
+  int64_t GetNoDataValueAsInt64(int* success) override;
+  uint64_t GetNoDataValueAsUInt64(int* success) override;
+  CPLErr SetNoDataValue(double value) override;
+  CPLErr SetNoDataValueAsInt64(int64_t value) override;
+  CPLErr SetNoDataValueAsUInt64(uint64_t value) override;
+  CPLErr DeleteNoDataValue() override;
+  double GetOffset(int* success) override;
+  CPLErr SetOffset(double offset) override;
+  double GetScale(int* success) override;
+  CPLErr SetScale(double scale) override;
+  const char* GetUnitType() override;
+  CPLErr SetUnitType(const char* unit) override;
+  GDALColorInterp GetColorInterpretation() override;
+  CPLErr SetColorInterpretation(GDALColorInterp interpretation) override;
+  void SetDescription(const char* description) override;
+  int GetOverviewCount() override;
+  GDALRasterBand* GetOverview(int index) override;
+  MetadataList GetMetadata(const char* domain) override;
+  const char* GetMetadataItem(const char* name, const char* domain) override;
+
+ protected:
+  CPLErr IReadBlock(int block_x, int block_y, void* buffer) override;
+  CPLErr IWriteBlock(int block_x, int block_y, void* buffer) override;
+  CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int columns, int rows, void* buffer,
+                   int buffer_columns, int buffer_rows, GDALDataType type, GSpacing pixel_space,
+                   GSpacing line_space, GDALRasterIOExtraArg* extra) override;
+
+ private:
+  const RasterView& view() const;
+  Array& array() const;
+  CPLErr transfer_block(GDALRWFlag flag, int block_x, int block_y, void* buffer);
+  // Whether what belongs to the array can be written to the store, for all bands that it has; a
+  // value that differs from one set for another band replaces that with a warning.
+  bool is_writable() const { return poDS->GetAccess() == GA_Update; }
+  void warn_of_change(const char* what, bool was_set, bool is_same) const;
+  RasterDataset& dataset() const { return *static_cast<RasterDataset*>(poDS); }
+  // Of the dimensions that make the bands DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, of
+  // times, DIM_name_DATETIME (ISO 8601). Made when first asked for: the values have to be read.
+  void make_dimension_metadata();
+  // Whether the array's nodata value, of a type for which it is exact, is in `value`.
+  template <typename Number>
+  bool read_nodata(Number& value) const;
+  template <typename Number>
+  CPLErr write_nodata(Number value);
+
+  bool has_dimension_metadata_ = false;
+};
+
+}  // namespace gdal_zarr
