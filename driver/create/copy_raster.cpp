@@ -1,5 +1,7 @@
 #include "driver/create/copy_raster.h"
 
+#include <cpl_string.h>
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -171,15 +173,22 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (source.GetDescription()[0] != '\0') destination.SetDescription(source.GetDescription());
   const GDALColorInterp color = source.GetColorInterpretation();
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
+  if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
+  if (char** names = source.GetCategoryNames()) destination.SetCategoryNames(names);
+  if (const auto* table = source.GetDefaultRAT()) destination.SetDefaultRAT(table);
+  CPLStringList metadata;
+  const CSLConstList items = source.GetMetadata();
+  for (int i = 0; i < CSLCount(items); ++i) {
+    // Which slice of a source of more dimensions a band is, the new one says by itself.
+    if (!STARTS_WITH_CI(items[i], "DIM_")) metadata.AddString(items[i]);
+  }
+  if (!metadata.empty()) destination.SetMetadata(metadata.List());
 }
 
 // All that is known of the raster but its pixels. The nodata value comes before them: then it is
 // what absent chunks hold.
 void copy_description(GDALDataset& source, RasterDataset& destination) {
-  // Of bands only what GDAL keeps beside the store: it does not ask our bands to keep the rest.
-  destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA | GCIF_GCPS |
-                                     GCIF_PROCESS_BANDS | GCIF_CATEGORYNAMES | GCIF_COLORTABLE |
-                                     GCIF_RAT | GCIF_BAND_METADATA);
+  destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA | GCIF_GCPS);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));
   }
