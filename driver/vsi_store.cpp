@@ -49,15 +49,25 @@ class VsiStore final : public zarrcore::Store {
                                   });
   }
 
-  void put(std::string_view key, zarrcore::ByteSpan value) override {
+  // What has to be fetched is, before the old value goes: it may be a part of that.
+  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     const std::string path = path_of(key);
     zarrcore::with_context([&] { return path; },
                            [&] {
-      const File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
-      if (!file) throw Error("cannot be opened for writing");
-      if (VSIFWriteL(value.data(), 1, value.size(), file.get()) != value.size()) {
-        throw Error("writing " + std::to_string(value.size()) + " bytes failed");
+      std::vector<Buffer> fetched(parts.size());
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].fetch) fetched[i] = parts[i].fetch();
       }
+      File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
+      if (!file) throw Error("cannot be opened for writing");
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const zarrcore::ByteSpan bytes = parts[i].fetch ? fetched[i].span() : parts[i].bytes;
+        if (VSIFWriteL(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
+          throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
+        }
+      }
+      // Object stores take the value only now.
+      if (VSIFCloseL(file.release()) != 0) throw Error("cannot be written");
     });
   }
 
