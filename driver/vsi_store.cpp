@@ -22,18 +22,35 @@ namespace {
 using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
+using zarrcore::ValuePart;
 
 // Makes a file, or replaces it.
-void write_file(const std::string& path, zarrcore::ByteSpan bytes) {
-  VSILFILE* file = VSIFOpenExL(path.c_str(), "wb", TRUE);
-  if (file == nullptr) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
-  bool is_written = VSIFWriteL(bytes.data(), 1, bytes.size(), file) == bytes.size();
+void write_file(const std::string& path, std::span<const ValuePart> parts) {
+  File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
+  if (!file) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
+  for (const ValuePart& part : parts) {
+    const Buffer fetched = part.fetch ? part.fetch() : Buffer();
+    const zarrcore::ByteSpan bytes = part.fetch ? fetched.span() : part.bytes;
+    if (VSIFWriteL(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
 #if GDAL_ZARR_AT_LEAST(3, 12)
-  if (!is_written) file->CancelCreation();
+      file->CancelCreation();
 #endif
+      throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
+    }
+  }
   // What is buffered, or uploaded as a whole, fails only now.
-  is_written = VSIFCloseL(file) == 0 && is_written;
-  if (!is_written) throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
+  if (VSIFCloseL(file.release()) != 0) throw Error("cannot be written");
+}
+
+// What has to be fetched is, before the old value goes: it may be a part of that.
+void put_object(const std::string& path, std::span<const ValuePart> parts) {
+  std::vector<Buffer> fetched;
+  std::vector<ValuePart> bytes;
+  for (const ValuePart& part : parts) {
+    if (part.fetch) fetched.push_back(part.fetch());
+    bytes.push_back({part.fetch ? fetched.back().span() : part.bytes, {}});
+  }
+  write_file(path, bytes);
 }
 
 struct CloseDirectory {
@@ -69,12 +86,12 @@ class VsiStore final : public zarrcore::Store {
 
   // Where files can be renamed, as on disks, a temporary file takes the place of the old one; an
   // object store gets one complete write, which shows when it is closed.
-  void put(std::string_view key, zarrcore::ByteSpan value) override {
+  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     const std::string path = path_of(key);
     zarrcore::with_context([&] { return path; },
                            [&] {
       if (!VSIIsLocal(path.c_str())) {
-        write_file(path, value);
+        put_object(path, parts);
         return;
       }
       const std::string folder = CPLGetPath(path.c_str());
@@ -87,7 +104,7 @@ class VsiStore final : public zarrcore::Store {
                                     std::to_string(counter++) +
                                     std::string(zarrcore::kTemporarySuffix);
       try {
-        write_file(temporary, value);
+        write_file(temporary, parts);
         if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
           throw Error("the file cannot take its place");
         }

@@ -75,7 +75,8 @@ std::optional<std::vector<Buffer>> ReferenceStore::get_ranges(std::string_view k
   });
 }
 
-void ReferenceStore::put(std::string_view key, zarrcore::ByteSpan /*value*/) {
+void ReferenceStore::put_parts(std::string_view key,
+                               std::span<const zarrcore::ValuePart> /*parts*/) {
   throw Error(description_ + ": references cannot be written (key " + std::string(key) + ")");
 }
 

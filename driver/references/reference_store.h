@@ -25,7 +25,7 @@ class ReferenceStore final : public zarrcore::Store {
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override;
 
   // These throw.
-  void put(std::string_view key, zarrcore::ByteSpan value) override;
+  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override;
   bool erase(std::string_view key) override;
 
   zarrcore::DirectoryListing list(std::string_view prefix) override;

@@ -158,69 +158,40 @@ std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) co
   return elements ? checked_multiply(*elements, data_type().item_size) : std::nullopt;
 }
 
-void Array::read_selection(const Selection& selection, const Destination& destination,
-                           const ReadOptions& options) const {
+void Array::check_read(const Selection& selection, const Destination& destination) const {
   check_selection(selection, shape());
-  const std::size_t rank = shape().size();
-  const bool is_prefetch = destination.data == nullptr;
-  if (data_type().is_variable() && destination.converter == nullptr && !is_prefetch) {
+  if (data_type().is_variable() && destination.converter == nullptr &&
+      destination.data != nullptr) {
     throw Error("elements of variable length are read with a converter");
   }
-  if (destination.strides.size() != rank) {
-    throw Error("the destination does not have the " + std::to_string(rank) +
+  if (destination.strides.size() != shape().size()) {
+    throw Error("the destination does not have the " + std::to_string(shape().size()) +
                 " dimensions of the array");
   }
-  if (std::find(selection.count.begin(), selection.count.end(), 0) != selection.count.end()) {
-    return;
-  }
-  // A negative step walks the array forwards and the destination backwards.
-  std::byte* data = destination.data;
-  Strides strides = destination.strides;
-  std::vector<std::uint64_t> steps(rank, 1);
-  std::vector<AxisWalker> walkers;
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::uint64_t count = selection.count[i];
-    const std::int64_t step = selection.step.empty() || count == 1 ? 1 : selection.step[i];
-    std::uint64_t start = selection.start[i];
-    steps[i] = static_cast<std::uint64_t>(step);
-    if (step < 0) {
-      steps[i] = 0 - steps[i];
-      start -= (count - 1) * steps[i];
-      if (!is_prefetch) data += static_cast<std::ptrdiff_t>(count - 1) * strides[i];
-      strides[i] = -strides[i];
-    }
-    walkers.emplace_back(grid_.dimension(i), start, count, steps[i]);
-  }
+}
 
+ChunkPart Array::part_of(const ChunkSlice& slice, std::byte* data) const {
+  ChunkPart part;
+  part.chain = grid_.is_regular() ? first_chain_ : &chain_of(grid_.chunk_shape(slice.chunk));
+  part.key = key_of(slice.chunk);
+  part.axes = permute_axes(slice.axes, part.chain->axis_order());
+  if (data != nullptr) part.destination = data + slice.offset;
+  return part;
+}
+
+void Array::read_selection(const Selection& selection, const Destination& destination,
+                           const ReadOptions& options) const {
+  check_read(selection, destination);
   ChunkReader reader(*store_, *context_, id_, fill_value_, data_type().item_size,
                      destination.converter, options);
   std::vector<ChunkPart> batch;
-  std::vector<std::uint64_t> chunk(rank);
-  std::vector<AxisSlice> slices(rank);
-  do {
-    ChunkPart part;
-    part.destination = data;
-    for (std::size_t i = 0; i < rank; ++i) {
-      const AxisPart& along = walkers[i].part();
-      const GridDimension& dimension = grid_.dimension(i);
-      chunk[i] = along.chunk;
-      slices[i] = {along.start, along.count, steps[i],
-                   std::min(dimension.chunk_length(along.chunk),
-                            shape()[i] - dimension.chunk_start(along.chunk)),
-                   strides[i]};
-      if (!is_prefetch) {
-        part.destination += static_cast<std::ptrdiff_t>(along.position) * strides[i];
-      }
-    }
-    part.chain = grid_.is_regular() ? first_chain_ : &chain_of(grid_.chunk_shape(chunk));
-    part.axes = permute_axes(slices, part.chain->axis_order());
-    part.key = key_of(chunk);
-    batch.push_back(std::move(part));
+  for_each_chunk(grid_, selection, destination.strides, [&](const ChunkSlice& slice) {
+    batch.push_back(part_of(slice, destination.data));
     if (batch.size() == ChunkReader::kBatchSize) {
       reader.read(std::move(batch));
       batch.clear();
     }
-  } while (advance(walkers));
+  });
   reader.read(std::move(batch));
 }
 

@@ -44,6 +44,9 @@ struct StoredBlock {
   std::optional<std::uint64_t> length = {};
 };
 
+struct ChunkPart;
+struct ChunkSlice;
+
 class Array {
  public:
   // `path` is the node's. Throws Error, which names the array, when its metadata cannot be used:
@@ -90,14 +93,19 @@ class Array {
 
  private:
   friend class ArrayWriter;
+  friend class PendingChunk;
 
-  // Makes later reads see what has been put since.
+  // Makes reads that begin later see what has been put since.
   void forget_cached() const;
   // The store and the array, for messages.
   std::string description() const;
   std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
   void make_fill_value();
   const CodecChain& chain_of(const Shape& chunk_shape) const;
+  // Throws Error when a selection or the memory that it goes to does not fit.
+  void check_read(const Selection& selection, const Destination& destination) const;
+  // What is read of a chunk; `data` is the caller's memory, or null.
+  ChunkPart part_of(const ChunkSlice& slice, std::byte* data) const;
   // Without memory in `destination`, chunks go to the cache alone.
   void read_selection(const Selection& selection, const Destination& destination,
                       const ReadOptions& options) const;

@@ -1,26 +1,27 @@
-// Writing regions of an array. A writer gathers what it is given: a chunk that is written as a
-// whole is encoded at once and put; parts of chunks, and the inner chunks of shards, wait in memory
-// for the rest, so that in the common orders of writing each chunk and shard is encoded and put
-// once. What waits is bounded: beyond the bound, that which has not been touched for longest is
-// put.
+// Writing regions of an array, and reading what is being written. A writer gathers what it is
+// given: a chunk that is written as a whole is encoded at once and put; parts of chunks, and the
+// inner chunks of shards, wait in memory for the rest, so that in the common orders of writing each
+// chunk and shard is encoded and put once. What waits is bounded: beyond the bound, that which has
+// not been touched for longest is put.
 //
 // Chunks that hold nothing but the fill value, bit for bit, are not stored; one that was is erased.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "zarrcore/array/array.h"
+#include "zarrcore/store/file_locks.h"
 
 namespace zarrcore {
 
-struct AxisSlice;
+class PendingChunk;
 
 // Where the elements of a selection come from. Element (i, j, …) of the selection, counted in
 // selected elements, is read at data + i * strides[0] + j * strides[1] + …, in bytes.
@@ -37,50 +38,71 @@ struct WriteOptions {
   WorkerScope worker_scope = nullptr;
 };
 
-// May be used by several threads at once. There should be one for each array: two do not know of
-// what waits in the other.
-class ArrayWriter {
- public:
+struct WriterOptions {
   static constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{256} << 20;
 
-  // `max_bytes` bounds what waits, beside the chunks that are being worked on.
-  explicit ArrayWriter(std::shared_ptr<const Array> array,
-                       std::uint64_t max_bytes = kDefaultMaxBytes);
+  // Bounds what waits, beside the units that are being worked on: one for each thread.
+  std::uint64_t max_bytes = kDefaultMaxBytes;
+  // For processes that share chunks. Each call then locks the chunks that it meets, one by one, or
+  // as many as it has threads. What is written is put before the lock is given back: nothing waits
+  // for later calls.
+  std::shared_ptr<const FileLocks> locks = nullptr;
+};
+
+// May be used by several threads at once. There should be one for each array: two do not know of
+// what waits in the other. Without locks, other processes may write other chunks of the array at
+// the same time.
+class ArrayWriter {
+ public:
+  explicit ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options = {});
   // What still waits is lost: whoever wants to know of errors calls flush() before.
   ~ArrayWriter();
   ArrayWriter(const ArrayWriter&) = delete;
   ArrayWriter& operator=(const ArrayWriter&) = delete;
 
   // Throws Error, which names array and chunk; the selection is then partly written. When it comes
-  // from putting what has waited, that still waits: the next flush tries again.
+  // from putting what has waited, that still waits, and the next flush tries again; with locks, it
+  // is not written. As long as more waits than the bound allows, nothing more is taken.
   void write(const Selection& selection, const Source& source, const WriteOptions& options = {});
+
+  // Array::read(), which sees all that write() has been given before.
+  void read(const Selection& selection, const Destination& destination,
+            const ReadOptions& options = {});
 
   // Puts all that waits; of several errors, the first is thrown, after all has been tried.
   void flush(const WriteOptions& options = {});
-  // Puts what waits of the chunks that a selection meets, so that it can be read.
-  void flush(const Selection& selection, const WriteOptions& options = {});
 
   // Bytes that wait.
-  std::uint64_t waiting_bytes() const;
+  std::uint64_t waiting_bytes() const { return waiting_bytes_; }
 
  private:
-  class PendingChunk;
   struct Part;
-  using ChunkIndex = std::vector<std::uint64_t>;
+  class FirstError;
+  class HeldChunks;
   using Pending = std::shared_ptr<PendingChunk>;
 
-  void add_units(Part chunk, const std::vector<AxisSlice>& slices, std::vector<Part>& parts) const;
-  bool is_met(const ChunkIndex& chunk, const Selection& selection) const;
-  Pending pending(const ChunkIndex& chunk);
-  void write_parts(std::vector<Part>& parts, const Source& source, const WriteOptions& options);
-  void put(std::span<const Pending> chunks, const WriteOptions& options);
-  void shrink(const WriteOptions& options);
+  void write_parts(std::vector<Part>& parts, const Source& source, const WriteOptions& options,
+                   FirstError& error);
+  void write_locked(const std::vector<ChunkSlice>& chunks, const Source& source,
+                    const WriteOptions& options);
+  void read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
+                   const ReadOptions& options);
+  void read_locked(const std::vector<ChunkSlice>& chunks, const Destination& destination,
+                   const ReadOptions& options);
+  FileLocks::Held lock(const std::string& key) const;
+
+  Pending pending(const std::vector<std::uint64_t>& chunk);
+  void put(const Pending& chunk);
+  void drop(const Pending& chunk);
+  void make_room(FirstError& error);
 
   std::shared_ptr<const Array> array_;
-  std::uint64_t max_bytes_;
+  WriterOptions options_;
+  std::atomic<std::uint64_t> waiting_bytes_{0};
   mutable std::mutex mutex_;
   std::list<Pending> order_;  // the most recently touched first
-  std::map<ChunkIndex, std::list<Pending>::iterator> chunks_;
+  std::map<std::vector<std::uint64_t>, std::list<Pending>::iterator> chunks_;
+  std::mutex room_mutex_;  // of the one thread that makes room
 };
 
 }  // namespace zarrcore

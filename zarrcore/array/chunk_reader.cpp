@@ -15,14 +15,6 @@ constexpr std::uint64_t kMaxGroupBytes = 4 << 20;
 // Shard indexes held at once while shards are resolved.
 constexpr std::uint64_t kMaxIndexBytes = 64 << 20;
 
-// Whether all elements of the chunk that the array has are wanted: then nobody will come back for
-// the rest, and the chunk need not be kept.
-bool is_fully_used(const ChunkPart& part) {
-  return std::all_of(part.axes.begin(), part.axes.end(), [](const AxisSlice& axis) {
-    return axis.start == 0 && axis.step == 1 && axis.count == axis.extent;
-  });
-}
-
 // Whether neighbours of the part may be fetched together with it.
 bool is_range_of_value(const ChunkPart& part) {
   return !part.is_whole_value() && !part.bytes;
@@ -33,14 +25,6 @@ std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const DecodedChu
 }
 
 }  // namespace
-
-std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
-                                    const std::vector<std::size_t>& order) {
-  std::vector<AxisSlice> permuted;
-  permuted.reserve(axes.size());
-  for (const std::size_t axis : order) permuted.push_back(axes[axis]);
-  return permuted;
-}
 
 ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
                          std::span<const std::byte> fill_value, std::uint64_t item_size,
@@ -200,53 +184,24 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
   const ChunkPart& outer = shard.part;
   const ShardingCodec& sharding = *outer.chain->sharding();
   const CodecChain& inner_chain = sharding.inner_chain();
-  const Shape& inner_shape = sharding.inner_shape();
-  const Shape& grid = sharding.inner_grid();
   const std::uint64_t payload = outer.offset + shard.framing.prefix;
   const std::uint64_t payload_length =
       outer.is_whole_value() ? UINT64_MAX - payload
                              : outer.length - shard.framing.prefix - shard.framing.suffix;
-  const std::size_t rank = outer.axes.size();
-
-  std::vector<AxisWalker> walkers;
-  for (std::size_t i = 0; i < rank; ++i) {
-    const AxisSlice& slice = outer.axes[i];
-    walkers.emplace_back(GridDimension(grid[i] * inner_shape[i], inner_shape[i]), slice.start,
-                         slice.count, slice.step);
-  }
-  std::vector<AxisSlice> slices(rank);
-  do {
+  for_each_inner_chunk(sharding, outer.axes, [&](InnerSlice inner) {
     ChunkPart part;
     part.chain = &inner_chain;
     part.key = outer.key;
     part.bytes = outer.bytes;
-    part.destination = outer.destination;
-    std::size_t position = 0;
-    for (std::size_t i = 0; i < rank; ++i) {
-      const AxisPart& along = walkers[i].part();
-      const AxisSlice& slice = outer.axes[i];
-      slices[i] = {along.start, along.count, slice.step,
-                   std::min(inner_shape[i], slice.extent - along.chunk * inner_shape[i]),
-                   slice.stride};
-      if (part.destination != nullptr) {
-        part.destination += static_cast<std::ptrdiff_t>(along.position) * slice.stride;
-      }
-      position = position * grid[i] + along.chunk;
-    }
-    part.axes = permute_axes(slices, inner_chain.axis_order());
-    const ShardIndex::Entry entry = shard.index->at(position);
+    if (outer.destination != nullptr) part.destination = outer.destination + inner.offset;
+    part.axes = std::move(inner.axes);
+    const ShardIndex::Entry entry = shard.index->at(inner.position);
     if (!entry.is_present()) {
       fill(part);
-      continue;
+      return;
     }
-    const bool is_outside = entry.offset + entry.length > payload_length;
-    const bool is_too_long =
-        inner_chain.sharding() == nullptr && entry.length > inner_chain.max_encoded_size();
-    if (is_outside || is_too_long) {
-      throw Error("shard " + *outer.key + ": the index says that inner chunk " +
-                  std::to_string(position) + " has " + std::to_string(entry.length) +
-                  " bytes at offset " + std::to_string(entry.offset) + ", which cannot be right");
-    }
+    with_context([&] { return "shard " + *outer.key; },
+                 [&] { sharding.check_entry(inner.position, entry, payload_length); });
     part.offset = payload + entry.offset;
     part.length = entry.length;
     parts.push_back(std::move(part));
@@ -254,7 +209,7 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
       read(std::move(parts));
       parts.clear();
     }
-  } while (advance(walkers));
+  });
 }
 
 void ChunkReader::read_chunks(std::span<ChunkPart> chunks) {
@@ -342,7 +297,8 @@ bool ChunkReader::copy_from_cache(const ChunkPart& part) const {
 void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const {
   const CodecChain& chain = *part.chain;
   const Shape& shape = chain.stored_spec().shape;
-  if (!is_fully_used(part) || part.destination == nullptr) {
+  // Nobody will come back for the rest of a chunk that is used as a whole.
+  if (!is_whole(part.axes) || part.destination == nullptr) {
     const auto chunk = std::make_shared<const DecodedChunk>(chain.decode(encoded));
     context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
     copy(part, chunk->elements.data());
@@ -371,21 +327,14 @@ void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& 
 // Copies what is wanted from a decoded chunk in stored order.
 void ChunkReader::copy(const ChunkPart& part, const std::byte* chunk) const {
   if (part.destination == nullptr) return;
-  Strides source = c_strides(part.chain->stored_spec().shape, item_size_);
-  Shape counts;
-  Strides destination;
-  for (std::size_t i = 0; i < part.axes.size(); ++i) {
-    const AxisSlice& axis = part.axes[i];
-    chunk += static_cast<std::ptrdiff_t>(axis.start) * source[i];
-    // The step along an axis of one element does not matter and may be huge.
-    source[i] = axis.count > 1 ? source[i] * static_cast<std::ptrdiff_t>(axis.step) : 0;
-    counts.push_back(axis.count);
-    destination.push_back(axis.stride);
-  }
+  const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size_);
+  chunk += layout.offset;
   if (converter_ != nullptr) {
-    convert_strided(counts, *converter_, chunk, source, part.destination, destination);
+    convert_strided(layout.counts, *converter_, chunk, layout.in_chunk, part.destination,
+                    layout.in_memory);
   } else {
-    copy_strided(counts, item_size_, chunk, source, part.destination, destination);
+    copy_strided(layout.counts, item_size_, chunk, layout.in_chunk, part.destination,
+                 layout.in_memory);
   }
 }
 

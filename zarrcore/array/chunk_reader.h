@@ -12,17 +12,9 @@
 #include <vector>
 
 #include "zarrcore/array/array.h"
+#include "zarrcore/array/chunk_walk.h"
 
 namespace zarrcore {
-
-// What is wanted of one chunk along one dimension.
-struct AxisSlice {
-  std::uint64_t start = 0;    // in the chunk
-  std::uint64_t count = 0;    // elements
-  std::uint64_t step = 1;     // > 0
-  std::uint64_t extent = 0;   // elements of the chunk that are inside the array
-  std::ptrdiff_t stride = 0;  // of the destination, in bytes
-};
 
 // What is wanted of one chunk, inner chunk or shard, and where it goes.
 struct ChunkPart {
@@ -41,10 +33,6 @@ struct ChunkPart {
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;
   bool is_whole_value() const { return length == kWholeValue; }
 };
-
-// The slices of a chunk reordered for a chain's stored order.
-std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
-                                    const std::vector<std::size_t>& order);
 
 class ChunkReader {
  public:

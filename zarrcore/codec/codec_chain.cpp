@@ -134,6 +134,21 @@ Buffer CodecChain::encode(ByteSpan decoded) const {
   return encode_shard(array_to_bytes_->encode(decoded));
 }
 
+bool CodecChain::is_filled(ByteSpan decoded) const {
+  const DataType& type = spec_.data_type;
+  const std::size_t size = type.item_size;
+  if (decoded.empty()) return true;
+  if (!same_element(type, decoded.data(), spec_.fill_value.data())) return false;
+  if (!type.is_variable()) {
+    // Elements that are the same as their neighbours are all the same as the first.
+    return std::memcmp(decoded.data(), decoded.data() + size, decoded.size() - size) == 0;
+  }
+  for (std::size_t i = size; i < decoded.size(); i += size) {
+    if (!same_element(type, decoded.data() + i, spec_.fill_value.data())) return false;
+  }
+  return true;
+}
+
 void CodecChain::check_plausible(ByteSpan encoded) const {
   if (encoded_size_ && encoded.size() != *encoded_size_) {
     throw Error("the chunk has " + std::to_string(encoded.size()) + " bytes where " +

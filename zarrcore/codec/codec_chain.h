@@ -44,6 +44,8 @@ class CodecChain {
   std::uint64_t max_encoded_size() const;
 
   Buffer encode(ByteSpan decoded) const;
+  // Whether all elements of a decoded chunk are the fill value, bit for bit.
+  bool is_filled(ByteSpan decoded) const;
 
   // Throws Error when `encoded` is too small to make a chunk, without decoding it.
   void check_plausible(ByteSpan encoded) const;
@@ -60,6 +62,8 @@ class CodecChain {
   // so that parts of it can be read where it is stored.
   bool shard_is_addressable() const { return is_framed_; }
   const Framing& framing() const { return framing_; }
+  // With sharding(): whether the encoded shard is the shard, byte for byte.
+  bool shard_is_bare() const { return bytes_codecs_.empty(); }
   // With sharding(): what the bytes-to-bytes codecs make of a shard.
   Buffer encode_shard(Buffer shard) const;
   // With sharding(): the shard itself, which the bytes-to-bytes codecs have made `encoded` of.

@@ -35,13 +35,6 @@ std::vector<CodecMetadata> parse_codecs(const Json& configuration, std::string_v
   return parse_codec_list(*member, "\"" + std::string(key) + "\"");
 }
 
-bool is_fill_value(ByteSpan chunk, const ChunkSpec& spec) {
-  for (std::size_t i = 0; i < chunk.size(); i += spec.data_type.item_size) {
-    if (!same_element(spec.data_type, chunk.data() + i, spec.fill_value.data())) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) : spec_(spec) {
@@ -154,52 +147,49 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& are
 
 Buffer ShardingCodec::encode(ByteSpan decoded) const {
   const Shape& stored_shape = inner_chain_->stored_spec().shape;
-  std::vector<Buffer> encoded(inner_count_);
-  std::vector<std::optional<ByteSpan>> chunks(inner_count_);
+  std::vector<Buffer> encoded;
+  std::vector<ShardIndex::Entry> entries(inner_count_);
+  std::uint64_t end = index_at_end_ ? 0 : index_size_;
   Buffer scratch(inner_chain_->decoded_size());
   for_each_inner_chunk([&](std::uint64_t position, std::size_t start) {
     copy_strided(stored_shape, spec_.data_type.item_size, decoded.data() + start, inner_strides_,
                  scratch.data(), stored_strides_);
-    if (is_fill_value(scratch.span(), spec_)) return;
-    encoded[position] = inner_chain_->encode(scratch.span());
-    chunks[position] = encoded[position].span();
+    if (inner_chain_->is_filled(scratch.span())) return;
+    encoded.push_back(inner_chain_->encode(scratch.span()));
+    entries[position] = {end, encoded.back().size()};
+    end += encoded.back().size();
   });
-  return assemble(chunks);
+  Buffer index = encode_index(entries);
+  Buffer shard(end + (index_at_end_ ? index.size() : 0));
+  encoded.insert(index_at_end_ ? encoded.end() : encoded.begin(), std::move(index));
+  std::byte* target = shard.data();
+  for (const Buffer& part : encoded) {
+    target = std::copy(part.span().begin(), part.span().end(), target);
+  }
+  return shard;
 }
 
-Buffer ShardingCodec::assemble(std::span<const std::optional<ByteSpan>> chunks) const {
-  std::vector<std::uint64_t> index;
-  std::uint64_t offset = index_at_end_ ? 0 : index_size_;
-  for (const std::optional<ByteSpan>& chunk : chunks) {
-    if (chunk) {
-      index.insert(index.end(), {offset, chunk->size()});
-      offset += chunk->size();
-    } else {
-      index.insert(index.end(), {UINT64_MAX, UINT64_MAX});
-    }
-  }
+Buffer ShardingCodec::encode_index(std::span<const ShardIndex::Entry> entries) const {
   const ChunkSpec& index_spec = index_chain_->stored_spec();
   const Strides index_strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
   Strides source;
   for (const std::size_t axis : index_chain_->axis_order()) source.push_back(index_strides[axis]);
   Buffer stored_index(index_chain_->decoded_size());
   copy_strided(index_spec.shape, sizeof(std::uint64_t),
-               reinterpret_cast<const std::byte*>(index.data()), source, stored_index.data(),
+               reinterpret_cast<const std::byte*>(entries.data()), source, stored_index.data(),
                c_strides(index_spec.shape, sizeof(std::uint64_t)));
-  const Buffer encoded_index = index_chain_->encode(stored_index.span());
+  return index_chain_->encode(stored_index.span());
+}
 
-  Buffer shard(offset + (index_at_end_ ? encoded_index.size() : 0));
-  std::byte* end = shard.data();
-  const auto append = [&end](ByteSpan bytes) {
-    if (!bytes.empty()) std::memcpy(end, bytes.data(), bytes.size());
-    end += bytes.size();
-  };
-  if (!index_at_end_) append(encoded_index.span());
-  for (const std::optional<ByteSpan>& chunk : chunks) {
-    if (chunk) append(*chunk);
-  }
-  if (index_at_end_) append(encoded_index.span());
-  return shard;
+void ShardingCodec::check_entry(std::size_t position, const ShardIndex::Entry& entry,
+                                std::uint64_t shard_size) const {
+  const bool is_inside = entry.offset <= shard_size && entry.length <= shard_size - entry.offset;
+  const bool is_too_long =
+      inner_chain_->sharding() == nullptr && entry.length > inner_chain_->max_encoded_size();
+  if (is_inside && !is_too_long) return;
+  throw Error("the index says that inner chunk " + std::to_string(position) + " has " +
+              std::to_string(entry.length) + " bytes at offset " + std::to_string(entry.offset) +
+              ", which cannot be right");
 }
 
 Codec make_sharding(const Json& configuration, const ChunkSpec& spec) {

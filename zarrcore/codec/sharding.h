@@ -18,9 +18,10 @@ namespace zarrcore {
 
 class ShardIndex {
  public:
+  // Of a chunk that is not there, unless it is given other numbers.
   struct Entry {
-    std::uint64_t offset;
-    std::uint64_t length;
+    std::uint64_t offset = UINT64_MAX;
+    std::uint64_t length = UINT64_MAX;
     bool is_present() const { return offset != UINT64_MAX || length != UINT64_MAX; }
   };
 
@@ -43,6 +44,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
   // In the dimensions of the spec, which is in stored order of the chain that holds this codec.
   const Shape& inner_shape() const { return inner_chain_->spec().shape; }
   const Shape& inner_grid() const { return inner_grid_; }
+  std::uint64_t inner_count() const { return inner_count_; }
   const CodecChain& inner_chain() const { return *inner_chain_; }
 
   std::uint64_t encoded_index_size() const { return index_size_; }
@@ -50,9 +52,11 @@ class ShardingCodec final : public ArrayToBytesCodec {
   // Throws Error when the index is not right in itself.
   ShardIndex decode_index(ByteSpan encoded_index) const;
 
-  // A shard of encoded inner chunks, by position in C order of the inner grid; those that are
-  // nothing are absent.
-  Buffer assemble(std::span<const std::optional<ByteSpan>> chunks) const;
+  // `entries`, by position in C order of the inner grid.
+  Buffer encode_index(std::span<const ShardIndex::Entry> entries) const;
+  // Throws Error when an entry that is present cannot be right in a shard of `shard_size` bytes.
+  void check_entry(std::size_t position, const ShardIndex::Entry& entry,
+                   std::uint64_t shard_size) const;
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override;

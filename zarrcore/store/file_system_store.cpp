@@ -1,96 +1,19 @@
 #include "zarrcore/store/file_system_store.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <random>
 #include <system_error>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/posix_file.h"
 
 namespace zarrcore {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
-
-// An open file that closes itself.
-class File {
- public:
-  File(const fs::path& path, int flags)
-      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  bool is_open() const { return descriptor_ >= 0; }
-
-  struct stat status() const {
-    struct stat status;
-    if (::fstat(descriptor_, &status) != 0) throw Error(reason(errno));
-    return status;
-  }
-
-  Buffer read(std::uint64_t offset, std::uint64_t length) const {
-    Buffer buffer(length);
-    std::size_t done = 0;
-    while (done < length) {
-      const ssize_t count = ::pread(descriptor_, buffer.data() + done, length - done,
-                                    static_cast<off_t>(offset + done));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) throw Error(reason(errno));
-      if (count == 0) throw Error("the file became shorter while it was read");
-      done += static_cast<std::size_t>(count);
-    }
-    return buffer;
-  }
-
-  void write(ByteSpan bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) throw Error(reason(errno));
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-  }
-
-  // Some file systems report a full disk only now.
-  void close() {
-    const int result = ::close(descriptor_);
-    descriptor_ = -1;
-    if (result != 0) throw Error(reason(errno));
-  }
-
- private:
-  int descriptor_;
-};
-
-// To open what turns out to be a pipe must not wait for its other end.
-constexpr int kReadFlags = O_RDONLY | O_NONBLOCK;
-
-// The size of a value that was opened for reading. Nothing when it is absent: no such file, or a
-// folder in its place.
-std::optional<std::uint64_t> value_size(const File& file) {
-  if (!file.is_open()) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    throw Error(reason(errno));
-  }
-  const struct stat status = file.status();
-  if (S_ISDIR(status.st_mode)) return std::nullopt;
-  if (!S_ISREG(status.st_mode)) throw Error("it is not a file");
-  return static_cast<std::uint64_t>(status.st_size);
-}
 
 // Temporary files lie beside their target, hidden, under names that no other writer makes:
 // processes of other machines and containers can have the same id, forked ones have the same random
@@ -98,8 +21,9 @@ std::optional<std::uint64_t> value_size(const File& file) {
 fs::path temporary_path(const fs::path& target) {
   static const unsigned process = std::random_device()();
   static std::atomic<unsigned> counter{0};
-  return target.parent_path() / ("." + std::to_string(::getpid()) + "-" + std::to_string(process) +
-                                 "-" + std::to_string(counter++) + std::string(kTemporarySuffix));
+  return target.parent_path() /
+         ("." + std::to_string(process_id()) + "-" + std::to_string(process) + "-" +
+          std::to_string(counter++) + std::string(kTemporarySuffix));
 }
 
 }  // namespace
@@ -113,8 +37,8 @@ std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t m
   const fs::path path = path_of(key);
   return with_context([&] { return path.string(); },
                       [&]() -> std::optional<Buffer> {
-                        const File file(path, kReadFlags);
-                        const auto size = value_size(file);
+                        const PosixFile file(path, PosixFile::Mode::read);
+                        const auto size = file.value_size();
                         if (!size) return std::nullopt;
                         check_value_size(*size, max_size);
                         return file.read(0, *size);
@@ -126,8 +50,8 @@ std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view 
   const fs::path path = path_of(key);
   return with_context([&] { return path.string(); },
                       [&]() -> std::optional<std::vector<Buffer>> {
-                        const File file(path, kReadFlags);
-                        const auto size = value_size(file);
+                        const PosixFile file(path, PosixFile::Mode::read);
+                        const auto size = file.value_size();
                         if (!size) return std::nullopt;
                         std::vector<Buffer> parts;
                         parts.reserve(ranges.size());
@@ -138,7 +62,7 @@ std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view 
                       });
 }
 
-void FileSystemStore::put(std::string_view key, ByteSpan value) {
+void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
   const fs::path path = path_of(key);
   with_context([&] { return path.string(); },
                [&] {
@@ -147,9 +71,10 @@ void FileSystemStore::put(std::string_view key, ByteSpan value) {
     if (error) throw Error(error.message());
     const fs::path temporary = temporary_path(path);
     try {
-      File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
-      if (!file.is_open()) throw Error(reason(errno));
-      file.write(value);
+      PosixFile file(temporary, PosixFile::Mode::create);
+      for (const ValuePart& part : parts) {
+        file.write(part.fetch ? part.fetch().span() : part.bytes);
+      }
       file.close();
       fs::rename(temporary, path, error);
       if (error) throw Error(error.message());

@@ -1,7 +1,9 @@
 // A store in a folder of the local file system: a key is a path below the folder (file system
 // store of the v3 specification). A put writes a temporary file beside the target and renames it,
-// so readers and crashes see the old value or the new one. This is the one file of the core that
-// uses POSIX.
+// so readers see the old value or the new one, and so does who comes after a process that was
+// killed. A killed process may leave a temporary file, `.….zarr-partial`: it is never listed and
+// does no harm. Nobody removes it but whoever erases the folder that it is in, for no process can
+// know whether another one, maybe of another machine, is still writing it.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +20,7 @@ class FileSystemStore final : public Store {
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
-  void put(std::string_view key, ByteSpan value) override;
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;

@@ -44,8 +44,8 @@ std::optional<std::vector<Buffer>> ListedStore::get_ranges(std::string_view key,
 }
 
 // What is written is known to be there, and so are the folders that it made.
-void ListedStore::put(std::string_view key, ByteSpan value) {
-  store_->put(key, value);
+void ListedStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
+  store_->put_parts(key, parts);
   const std::lock_guard lock(mutex_);
   if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
     it->second.keys.emplace(last_segment(key));

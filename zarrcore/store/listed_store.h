@@ -20,7 +20,7 @@ class ListedStore final : public Store {
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
-  void put(std::string_view key, ByteSpan value) override;
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;

@@ -1,6 +1,7 @@
 #include "zarrcore/store/memory_store.h"
 
 #include <algorithm>
+#include <list>
 #include <mutex>
 
 #include "zarrcore/base/error.h"
@@ -32,11 +33,21 @@ std::optional<std::vector<Buffer>> MemoryStore::get_ranges(std::string_view key,
   return parts;
 }
 
-void MemoryStore::put(std::string_view key, ByteSpan value) {
+void MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
   check_key(key);
-  Buffer copy = Buffer::copy_of(value);
+  std::list<Buffer> fetched;
+  std::vector<ByteSpan> all;
+  std::size_t size = 0;
+  for (const ValuePart& part : parts) {
+    if (part.fetch) fetched.push_back(part.fetch());
+    all.push_back(part.fetch ? fetched.back().span() : part.bytes);
+    size += all.back().size();
+  }
+  Buffer value(size);
+  std::byte* end = value.data();
+  for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
   const std::unique_lock lock(mutex_);
-  values_.insert_or_assign(std::string(key), std::move(copy));
+  values_.insert_or_assign(std::string(key), std::move(value));
 }
 
 bool MemoryStore::erase(std::string_view key) {

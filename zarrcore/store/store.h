@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,14 @@ struct ByteRange {
 // How the names of files end that become values by being renamed; they are never listed.
 inline constexpr std::string_view kTemporarySuffix = ".zarr-partial";
 
+// A part of a value that is put: bytes, or a function that gets them when it is their turn, so that
+// a large value need not be in memory as a whole. It is called at most once and may read from the
+// store; when it throws, nothing is put.
+struct ValuePart {
+  ByteSpan bytes = {};
+  std::function<Buffer()> fetch = {};
+};
+
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
 class Store {
@@ -54,7 +63,12 @@ class Store {
                                                         std::span<const ByteRange> ranges) = 0;
 
   // Makes `value` the value of `key`: wholly, or not at all when it throws.
-  virtual void put(std::string_view key, ByteSpan value) = 0;
+  void put(std::string_view key, ByteSpan value) {
+    const ValuePart whole{value};
+    put_parts(key, {&whole, 1});
+  }
+  // The same with the parts of the value, one after the other.
+  virtual void put_parts(std::string_view key, std::span<const ValuePart> parts) = 0;
 
   // Removes a value; false when there was none.
   virtual bool erase(std::string_view key) = 0;

@@ -25,7 +25,9 @@ class StoreWrapper : public Store {
                                                 std::span<const ByteRange> ranges) override {
     return inner_->get_ranges(key, ranges);
   }
-  void put(std::string_view key, ByteSpan value) override { inner_->put(key, value); }
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+    inner_->put_parts(key, parts);
+  }
   bool erase(std::string_view key) override { return inner_->erase(key); }
   DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
   std::string description() const override { return inner_->description(); }
@@ -62,8 +64,8 @@ class ObservedStore final : public StoreWrapper {
     return parts;
   }
 
-  void put(std::string_view key, ByteSpan value) override {
-    StoreWrapper::put(key, value);
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+    StoreWrapper::put_parts(key, parts);
     const std::lock_guard lock(mutex_);
     ++puts_[std::string(key)];
   }
@@ -117,9 +119,9 @@ class FailingStore final : public StoreWrapper {
     check(key);
     return StoreWrapper::get_ranges(key, ranges);
   }
-  void put(std::string_view key, ByteSpan value) override {
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
     check(key);
-    StoreWrapper::put(key, value);
+    StoreWrapper::put_parts(key, parts);
   }
 
  private:

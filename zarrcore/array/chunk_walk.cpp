@@ -1,0 +1,119 @@
+#include "zarrcore/array/chunk_walk.h"
+
+#include <algorithm>
+
+namespace zarrcore {
+
+bool is_whole(std::span<const AxisSlice> axes) {
+  return std::all_of(axes.begin(), axes.end(), [](const AxisSlice& axis) {
+    return axis.start == 0 && axis.step == 1 && axis.count == axis.extent;
+  });
+}
+
+std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
+                                    const std::vector<std::size_t>& order) {
+  std::vector<AxisSlice> permuted;
+  permuted.reserve(axes.size());
+  for (const std::size_t axis : order) permuted.push_back(axes[axis]);
+  return permuted;
+}
+
+SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
+                      std::size_t item_size) {
+  SliceLayout layout{{}, 0, c_strides(shape, item_size), {}};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const AxisSlice& axis = axes[i];
+    std::ptrdiff_t& stride = layout.in_chunk[i];
+    layout.offset += static_cast<std::ptrdiff_t>(axis.start) * stride;
+    // The step along an axis of one element does not matter and may be huge.
+    stride = axis.count > 1 ? stride * static_cast<std::ptrdiff_t>(axis.step) : 0;
+    layout.counts.push_back(axis.count);
+    layout.in_memory.push_back(axis.stride);
+  }
+  return layout;
+}
+
+void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
+                    const std::function<void(ChunkSlice)>& body) {
+  if (std::find(selection.count.begin(), selection.count.end(), 0) != selection.count.end()) {
+    return;
+  }
+  // A negative step walks the array forwards and the memory backwards.
+  const std::size_t rank = grid.rank();
+  std::ptrdiff_t first = 0;
+  Strides along_memory = strides;
+  std::vector<std::uint64_t> steps(rank, 1);
+  std::vector<AxisWalker> walkers;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::uint64_t count = selection.count[i];
+    const std::int64_t step = selection.step.empty() || count == 1 ? 1 : selection.step[i];
+    std::uint64_t start = selection.start[i];
+    steps[i] = static_cast<std::uint64_t>(step);
+    if (step < 0) {
+      steps[i] = 0 - steps[i];
+      start -= (count - 1) * steps[i];
+      first += static_cast<std::ptrdiff_t>(count - 1) * strides[i];
+      along_memory[i] = -strides[i];
+    }
+    walkers.emplace_back(grid.dimension(i), start, count, steps[i]);
+  }
+  do {
+    ChunkSlice slice;
+    slice.offset = first;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const AxisPart& along = walkers[i].part();
+      const GridDimension& dimension = grid.dimension(i);
+      slice.chunk.push_back(along.chunk);
+      slice.axes.push_back({along.start, along.count, steps[i],
+                            std::min(dimension.chunk_length(along.chunk),
+                                     dimension.array_length() - dimension.chunk_start(along.chunk)),
+                            along_memory[i]});
+      slice.offset += static_cast<std::ptrdiff_t>(along.position) * along_memory[i];
+    }
+    body(std::move(slice));
+  } while (advance(walkers));
+}
+
+void for_each_inner_chunk(const ShardingCodec& sharding, std::span<const AxisSlice> axes,
+                          const std::function<void(InnerSlice)>& body) {
+  const Shape& inner_shape = sharding.inner_shape();
+  const Shape& grid = sharding.inner_grid();
+  const std::size_t rank = grid.size();
+  std::vector<AxisWalker> walkers;
+  for (std::size_t i = 0; i < rank; ++i) {
+    walkers.emplace_back(GridDimension(grid[i] * inner_shape[i], inner_shape[i]), axes[i].start,
+                         axes[i].count, axes[i].step);
+  }
+  std::vector<AxisSlice> slices(rank);
+  do {
+    InnerSlice inner;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const AxisPart& along = walkers[i].part();
+      slices[i] = {along.start, along.count, axes[i].step,
+                   std::min(inner_shape[i], axes[i].extent - along.chunk * inner_shape[i]),
+                   axes[i].stride};
+      inner.offset += static_cast<std::ptrdiff_t>(along.position) * axes[i].stride;
+      inner.position = inner.position * grid[i] + along.chunk;
+    }
+    inner.axes = permute_axes(slices, sharding.inner_chain().axis_order());
+    body(std::move(inner));
+  } while (advance(walkers));
+}
+
+std::vector<AxisSlice> axes_in_shard(const ShardingCodec& sharding, const InnerSlice& inner,
+                                     std::vector<AxisSlice> axes) {
+  const std::vector<std::size_t>& order = sharding.inner_chain().axis_order();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    axes[order[i]].start = inner.axes[i].start;
+    axes[order[i]].count = inner.axes[i].count;
+  }
+  std::size_t position = inner.position;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::uint64_t length = sharding.inner_grid()[i];
+    axes[i].start += position % length * sharding.inner_shape()[i];
+    position /= length;
+  }
+  return axes;
+}
+
+}  // namespace zarrcore

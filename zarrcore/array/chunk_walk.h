@@ -1,0 +1,74 @@
+// Cutting what is read or written: a selection along the chunk grid of its array, and what is
+// wanted of a shard along its inner chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "zarrcore/array/selection.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/chunk/chunk_grid.h"
+#include "zarrcore/codec/sharding.h"
+
+namespace zarrcore {
+
+// What is wanted of one chunk along one dimension.
+struct AxisSlice {
+  std::uint64_t start = 0;    // in the chunk
+  std::uint64_t count = 0;    // elements
+  std::uint64_t step = 1;     // > 0
+  std::uint64_t extent = 0;   // elements of the chunk that are inside the array
+  std::ptrdiff_t stride = 0;  // in the caller's memory, in bytes
+};
+
+// Whether all that the array has of a chunk is wanted.
+bool is_whole(std::span<const AxisSlice> axes);
+
+// The slices of a chunk reordered for a chain's stored order.
+std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
+                                    const std::vector<std::size_t>& order);
+
+// Where what is wanted of a chunk lies, in the chunk and in the caller's memory.
+struct SliceLayout {
+  Shape counts;
+  std::ptrdiff_t offset = 0;  // of the first element in the chunk, in bytes
+  Strides in_chunk;
+  Strides in_memory;
+};
+
+// The layout in a dense chunk of `shape`.
+SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
+                      std::size_t item_size);
+
+// What a selection takes of one chunk.
+struct ChunkSlice {
+  std::vector<std::uint64_t> chunk;  // its coordinates in the grid
+  std::vector<AxisSlice> axes;       // in the array's order
+  std::ptrdiff_t offset = 0;         // of the first element in the caller's memory, in bytes
+};
+
+// Calls `body` once for every chunk that a selection meets, which has been checked
+// (check_selection). `strides` are those of the caller's memory, for the selected elements.
+void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
+                    const std::function<void(ChunkSlice)>& body);
+
+// What is wanted of one inner chunk of a shard.
+struct InnerSlice {
+  std::size_t position = 0;     // in the shard's index
+  std::vector<AxisSlice> axes;  // in the stored order of the inner chain
+  std::ptrdiff_t offset = 0;    // like a ChunkSlice's, from the first element of the shard's slice
+};
+
+// Calls `body` once for every inner chunk that is met by what is wanted of a shard, in the stored
+// order of the shard's chain.
+void for_each_inner_chunk(const ShardingCodec& sharding, std::span<const AxisSlice> axes,
+                          const std::function<void(InnerSlice)>& body);
+
+// What a slice of an inner chunk is in the shard: as `axes`, of which it has been cut.
+std::vector<AxisSlice> axes_in_shard(const ShardingCodec& sharding, const InnerSlice& inner,
+                                     std::vector<AxisSlice> axes);
+
+}  // namespace zarrcore

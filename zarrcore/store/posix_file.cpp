@@ -1,0 +1,100 @@
+#include "zarrcore/store/posix_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+[[noreturn]] void fail() {
+  throw Error(std::generic_category().message(errno));
+}
+
+int flags_of(PosixFile::Mode mode) {
+  switch (mode) {
+    case PosixFile::Mode::create:
+      return O_WRONLY | O_CREAT | O_EXCL;
+    case PosixFile::Mode::lock:
+      return O_RDWR | O_CREAT;
+    default:
+      // To open what turns out to be a pipe must not wait for its other end.
+      return O_RDONLY | O_NONBLOCK;
+  }
+}
+
+}  // namespace
+
+long process_id() {
+  return ::getpid();
+}
+
+PosixFile::PosixFile(const std::filesystem::path& path, Mode mode)
+    : descriptor_(::open(path.c_str(), flags_of(mode) | O_CLOEXEC, 0666)) {
+  if (descriptor_ >= 0) return;
+  if (mode != Mode::read || (errno != ENOENT && errno != ENOTDIR)) fail();
+}
+
+PosixFile::~PosixFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::optional<std::uint64_t> PosixFile::value_size() const {
+  if (descriptor_ < 0) return std::nullopt;
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0) fail();
+  if (S_ISDIR(status.st_mode)) return std::nullopt;
+  if (!S_ISREG(status.st_mode)) throw Error("it is not a file");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Buffer PosixFile::read(std::uint64_t offset, std::uint64_t length) const {
+  Buffer buffer(length);
+  std::size_t done = 0;
+  while (done < length) {
+    const ssize_t count = ::pread(descriptor_, buffer.data() + done, length - done,
+                                  static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail();
+    if (count == 0) throw Error("the file became shorter while it was read");
+    done += static_cast<std::size_t>(count);
+  }
+  return buffer;
+}
+
+void PosixFile::write(ByteSpan bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void PosixFile::close() {
+  const int result = ::close(descriptor_);
+  descriptor_ = -1;
+  if (result != 0) fail();
+}
+
+void PosixFile::lock() {
+  struct flock all = {};
+  all.l_type = F_WRLCK;
+  all.l_whence = SEEK_SET;
+#ifdef F_OFD_SETLKW
+  // Belongs to this object: threads of one process exclude each other, too.
+  constexpr int kLock = F_OFD_SETLKW;
+#else
+  constexpr int kLock = F_SETLKW;
+#endif
+  while (::fcntl(descriptor_, kLock, &all) != 0) {
+    if (errno != EINTR) fail();
+  }
+}
+
+}  // namespace zarrcore
