@@ -4,7 +4,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/utf8_check.h"
+#include "zarrcore/base/utf8.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/dispatch.h"
 

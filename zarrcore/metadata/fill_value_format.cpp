@@ -8,7 +8,6 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/utf8.h"
-#include "zarrcore/base/utf8_check.h"
 #include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"
