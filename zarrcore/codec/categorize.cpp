@@ -55,20 +55,7 @@ class NumberFormat {
 
   // The number at `bytes`, zero if it is not one of a label.
   std::uint64_t load(const std::byte* bytes, const Labels& labels) const {
-    std::uint64_t number = 0;
-    switch (size_) {
-      case 1:
-        number = load_element<std::uint8_t>(bytes);
-        break;
-      case 2:
-        number = load_element<std::uint16_t>(bytes);
-        break;
-      case 4:
-        number = load_element<std::uint32_t>(bytes);
-        break;
-      default:
-        number = load_element<std::uint64_t>(bytes);
-    }
+    const std::uint64_t number = load_unsigned(bytes, size_);
     return number > std::min<std::uint64_t>(max_, labels.count()) ? 0 : number;
   }
 
@@ -77,9 +64,7 @@ class NumberFormat {
       throw Error("categorize: the label " + std::to_string(number) +
                   " is too many for the type of the numbers");
     }
-    const int shift = kHostEndian == Endian::little ? 0 : static_cast<int>(64 - 8 * size_);
-    number <<= shift;
-    std::memcpy(bytes, &number, size_);
+    store_unsigned(number, size_, bytes);
   }
 
  private:

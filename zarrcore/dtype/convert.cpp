@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "zarrcore/base/endian.h"
 #include "zarrcore/dtype/dispatch.h"
 #include "zarrcore/dtype/small_float.h"
 
@@ -110,13 +111,12 @@ class ChainedConverter final : public ElementConverter {
 class SmallFloatReader final : public ElementConverter {
  public:
   explicit SmallFloatReader(const DataType& type)
-      : format_(type.float_format), is_wide_(type.item_size == 2) {}
+      : format_(type.float_format), size_(type.item_size) {}
 
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                std::ptrdiff_t destination_stride, std::size_t count) const override {
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint16_t bits =
-          is_wide_ ? load_element<std::uint16_t>(source) : load_element<std::uint8_t>(source);
+      const auto bits = static_cast<std::uint16_t>(load_unsigned(source, size_));
       const float value = decode_small_float(format_, bits);
       std::memcpy(destination, &value, sizeof(value));
       source += source_stride;
@@ -126,7 +126,7 @@ class SmallFloatReader final : public ElementConverter {
 
  private:
   FloatFormat format_;
-  bool is_wide_;
+  std::size_t size_;
 };
 
 // Doubles to small floats.
@@ -138,9 +138,7 @@ class SmallFloatWriter final : public ElementConverter {
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                std::ptrdiff_t destination_stride, std::size_t count) const override {
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint16_t bits = encode_small_float(format_, load_element<double>(source));
-      const auto low = static_cast<std::uint8_t>(bits);
-      std::memcpy(destination, size_ == 2 ? static_cast<const void*>(&bits) : &low, size_);
+      store_unsigned(encode_small_float(format_, load_element<double>(source)), size_, destination);
       source += source_stride;
       destination += destination_stride;
     }

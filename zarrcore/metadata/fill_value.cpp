@@ -27,10 +27,7 @@ using Bytes = std::vector<std::byte>;
 // The low `size` bytes of `bits` as an integer of that size in memory.
 Bytes integer_bytes(std::uint64_t bits, std::uint64_t size) {
   Bytes bytes(size);
-  for (std::uint64_t i = 0; i < size; ++i) {
-    const std::uint64_t at = kHostEndian == Endian::little ? i : size - 1 - i;
-    bytes[at] = static_cast<std::byte>(bits >> (8 * i) & 0xff);
-  }
+  store_unsigned(bits, size, bytes.data());
   return bytes;
 }
 
