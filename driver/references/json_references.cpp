@@ -7,6 +7,7 @@
 #include "driver/references/json_members.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
@@ -283,22 +284,12 @@ std::vector<JsonReferences::Entry>::const_iterator JsonReferences::lower_bound(
 }
 
 zarrcore::DirectoryListing JsonReferences::list(std::string_view prefix) const {
-  const std::string start = prefix.empty() ? std::string() : std::string(prefix) + '/';
-  zarrcore::DirectoryListing listing;
-  for (auto it = lower_bound(start); it != entries_.end() && it->key.starts_with(start);) {
-    const std::string_view rest = it->key.substr(start.size());
-    const auto slash = rest.find('/');
-    const std::string_view name = rest.substr(0, slash);
-    if (slash == std::string_view::npos) {
-      if (zarrcore::is_valid_segment(name)) listing.keys.emplace_back(name);
-      ++it;
-    } else {
-      if (zarrcore::is_valid_segment(name)) listing.prefixes.emplace_back(name);
-      // '0' follows '/': the first key past this child.
-      it = lower_bound(start + std::string(name) + '0');
-    }
-  }
-  std::sort(listing.prefixes.begin(), listing.prefixes.end());
+  zarrcore::DirectoryListing listing = zarrcore::list_sorted(
+      prefix, [this](std::string_view key) { return lower_bound(key); }, entries_.end(),
+      [](const Entry& entry) { return entry.key; });
+  const auto is_invalid = [](const std::string& name) { return !zarrcore::is_valid_segment(name); };
+  std::erase_if(listing.keys, is_invalid);
+  std::erase_if(listing.prefixes, is_invalid);
   return listing;
 }
 

@@ -1,7 +1,6 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 
-#include <algorithm>
-
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -80,23 +79,7 @@ DocumentSource Hierarchy::documents() const {
   };
   const auto list = [this](const std::string& prefix) {
     const std::lock_guard lock(mutex_);
-    const DocumentMap& all = consolidated_->documents;
-    const std::string start = prefix.empty() ? std::string() : prefix + '/';
-    DirectoryListing listing;
-    for (auto it = all.lower_bound(start); it != all.end() && it->first.starts_with(start);) {
-      const std::string_view rest = std::string_view(it->first).substr(start.size());
-      const auto slash = rest.find('/');
-      if (slash == std::string_view::npos) {
-        listing.keys.emplace_back(rest);
-        ++it;
-        continue;
-      }
-      listing.prefixes.emplace_back(rest.substr(0, slash));
-      // '0' follows '/': the first key past this child.
-      it = all.lower_bound(start + listing.prefixes.back() + '0');
-    }
-    std::sort(listing.prefixes.begin(), listing.prefixes.end());
-    return listing;
+    return list_sorted(prefix, consolidated_->documents);
   };
   return {document, list};
 }
