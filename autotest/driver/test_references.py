@@ -555,10 +555,11 @@ def test_remote_targets_beside_the_document(tmp_path, blob, monkeypatch):
 # --- Parquet -------------------------------------------------------------------------------------
 
 @pytest.mark.skipif(gdal.GetDriverByName("Parquet") is not None, reason="GDAL has a Parquet driver")
-def test_parquet_without_a_driver(tmp_path):
+@pytest.mark.parametrize("others", [{}, {"zarr_consolidated_format": 1}], ids=["", "consolidated"])
+def test_parquet_without_a_driver(tmp_path, others):
     """References that cannot be read are not taken for absent chunks."""
     metadata = {key: json.loads(value) for key, value in references().items()}
-    write(tmp_path / ".zmetadata", {"metadata": metadata, "record_size": 10})
+    write(tmp_path / ".zmetadata", {"metadata": metadata, "record_size": 10} | others)
     for name in (tmp_path, f'ZARR:"{tmp_path}":/v', tmp_path / ".zmetadata",
                  f"/vsikerchunk_parquet_ref/{{{tmp_path}}}/v"):
         with pytest.raises(RuntimeError, match="it has no Parquet driver"):

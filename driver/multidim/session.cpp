@@ -56,8 +56,7 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   hierarchy_options.on_problem = [path](const std::string& problem) {
     CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };
-  session->hierarchy_ = std::make_unique<zarrcore::Hierarchy>(open_store(path, options.list_chunks),
-                                                              std::move(hierarchy_options));
+  session->hierarchy_ = open_hierarchy(path, options.list_chunks, hierarchy_options);
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = store_name(path);
   }

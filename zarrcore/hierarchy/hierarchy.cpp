@@ -15,13 +15,14 @@ constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     : store_(std::move(store)), options_(std::move(options)) {
   const DocumentSource documents = stored_documents();
+  std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
     format_ = format;
     if (options_.use_consolidated) {
       try {
         consolidated_ = format->read_consolidated(documents, "");
       } catch (const Error& error) {
-        options_.on_problem(std::string(error.what()) + "; it is not used");
+        faults.emplace_back(error.what());
       }
     }
     if (consolidated_) {
@@ -29,15 +30,18 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       root_documents_.clear();  // nothing is asked of the store any more
       // A consolidated hierarchy has a root group even if nobody wrote a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
-      return;
-    }
-    if (auto root = with_context([this] { return store_->description(); },
-                                 [&] { return format->read_node(documents, ""); })) {
+    } else if (auto root = with_context([this] { return store_->description(); },
+                                        [&] { return format->read_node(documents, ""); })) {
       nodes_[""] = std::make_shared<const NodeMetadata>(std::move(*root));
-      return;
+    } else {
+      continue;
     }
+    for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
+    return;
   }
-  throw Error(store_->description() + ": there is no Zarr group or array");
+  std::string message = store_->description() + ": there is no Zarr group or array";
+  for (const std::string& fault : faults) message.append("; ").append(fault);
+  throw Error(std::move(message));
 }
 
 std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
