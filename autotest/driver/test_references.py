@@ -478,6 +478,14 @@ def test_bad_names(tmp_path):
     assert "there are no Kerchunk references" in error_of(f"/vsikerchunk_parquet_ref/{{{tmp_path}}}")
 
 
+@pytest.mark.parametrize("form", ["{}", 'ZARR:"{}":/v', "/vsikerchunk_json_ref/{{{}}}",
+                                  'ZARR:"/vsikerchunk_json_ref/{{{}}}":/v'])
+def test_file_list(tmp_path, form):
+    """The document is all that there is: what stands in it are no files."""
+    path = write(tmp_path / "a.json", references())
+    assert gdal.Open(form.format(path)).GetFileList() == [path]
+
+
 def test_many_references(tmp_path, blob):
     """Documents of tens of megabytes take seconds at most, listing and reading included."""
     refs = references() | {f"w/{i}.0": ["blob.bin", i, 24] for i in range(500_000)}

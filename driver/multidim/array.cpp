@@ -306,7 +306,8 @@ bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockIn
     info.clear();
     const auto block = array_->find_block({position, dimensions_.size()});
     if (!block) return true;
-    const std::string path = session_->path() + '/' + block->key;
+    // References have no files for what they hold.
+    const std::string path = session_->hierarchy().store()->description() + '/' + block->key;
     VSIStatBufL status;
     if (VSIStatL(path.c_str(), &status) != 0) return true;
     info.pszFilename = CPLStrdup(path.c_str());
