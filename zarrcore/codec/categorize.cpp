@@ -16,6 +16,7 @@
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
@@ -151,10 +152,7 @@ class CategorizeCodec final : public ArrayToBytesCodec {
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
-    if (encoded.size() != max_encoded_size()) {
-      throw Error("categorize: " + std::to_string(encoded.size()) + " bytes where " +
-                  std::to_string(max_encoded_size()) + " are expected");
-    }
+    check_size("categorize: ", encoded.size(), max_encoded_size());
     Buffer numbers = Buffer::copy_of(encoded);
     swap(numbers.span());
     // Each label is kept once, as soon as it occurs; the first stands for all other texts.

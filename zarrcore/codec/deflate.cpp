@@ -6,6 +6,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -63,10 +64,7 @@ class DeflateCodec final : public BytesToBytesCodec {
     if (inflate(encoded, decoded, written) == LIBDEFLATE_INSUFFICIENT_SPACE) {
       throw Error(name() + ": more than the expected " + std::to_string(decoded.size()) + " bytes");
     }
-    if (written != decoded.size()) {
-      throw Error(name() + ": " + std::to_string(written) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size(name() + ": ", written, decoded.size());
   }
 
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {

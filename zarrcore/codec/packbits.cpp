@@ -12,6 +12,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -101,10 +102,7 @@ class PackbitsCodec final : public ArrayToBytesCodec {
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
-    if (encoded.size() != max_encoded_size()) {
-      throw Error("packbits: the chunk has " + std::to_string(encoded.size()) + " bytes where " +
-                  std::to_string(max_encoded_size()) + " are expected");
-    }
+    check_size("packbits: the chunk has ", encoded.size(), max_encoded_size());
     if (padding_byte_ != PaddingByte::none) {
       const bool is_first = padding_byte_ == PaddingByte::first;
       const auto stated = std::to_integer<unsigned>(is_first ? encoded.front() : encoded.back());
