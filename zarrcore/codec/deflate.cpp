@@ -6,6 +6,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
@@ -117,8 +118,9 @@ class DeflateCodec final : public BytesToBytesCodec {
 
 }  // namespace
 
-Codec make_deflate_codec(DeflateWrapper wrapper, std::int64_t level) {
+Codec make_deflate_codec(DeflateWrapper wrapper, const Json& configuration) {
   constexpr std::int64_t kZlibDefault = 6;
+  std::int64_t level = integer_option(configuration, "level", 1);
   level = level < 0 ? kZlibDefault : std::min<std::int64_t>(level, 9);
   return std::make_unique<DeflateCodec>(wrapper, static_cast<int>(level));
 }
