@@ -41,6 +41,10 @@ const char* const kOpenOptionList =
     "  <Option name='CACHE_KERCHUNK_JSON' type='boolean' default='NO' "
     "description='Known for the sake of programs that set it, without effect: a JSON document of "
     "references is indexed in memory, never converted to Parquet files in a cache folder'/>"
+    "  <Option name='LOCKS' type='string' default='NO' "
+    "description='For processes that write the same chunks or shards at the same time: YES for lock "
+    "files in a folder beside the store, whose name is the store&apos;s with .sync behind it, or "
+    "the path of another folder'/>"
     "</OpenOptionList>";
 
 namespace {
@@ -203,6 +207,18 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
 }
 
 // Whether the file that is being opened is a document of a Zarr, whose folder is the store.
+// Where the locks of a store are; empty for none.
+std::string lock_folder(const std::string& store_path, const std::string& option) {
+  if (EQUAL(option.c_str(), "YES")) {
+    if (STARTS_WITH(store_path.c_str(), "/vsi")) {
+      throw Error(store_path + ": for a store that is no local folder, LOCKS names a local folder");
+    }
+    return store_path + ".sync";
+  }
+  if (EQUAL(option.c_str(), "NO")) return {};
+  return option;
+}
+
 bool is_metadata_document(const GDALOpenInfo* info) {
   const std::string file_name = CPLGetFilename(info->pszFilename);
   // Attributes may hold anything, and v1's names are common: what stands beside them tells.
@@ -236,6 +252,7 @@ GDALDataset* open(GDALOpenInfo* info) {
     }
     SessionOptions options;
     options.is_writable = info->eAccess == GA_Update;
+    options.lock_folder = lock_folder(connection.store_path, option(info, "LOCKS", "NO"));
     options.use_consolidated = CPLTestBool(
         option(info, "USE_CONSOLIDATED_METADATA", option(info, "USE_ZMETADATA", "YES").c_str())
             .c_str());

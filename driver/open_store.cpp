@@ -103,22 +103,32 @@ std::shared_ptr<zarrcore::Store> open_parquet_references(const std::string& path
 
 }  // namespace
 
-std::shared_ptr<zarrcore::Store> open_store(const std::string& path, bool lists_chunks) {
+std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
+                                                    const zarrcore::HierarchyOptions& options) {
+  const auto open = [&](std::shared_ptr<zarrcore::Store> store) {
+    return std::make_unique<zarrcore::Hierarchy>(std::move(store), options);
+  };
   if (STARTS_WITH(path.c_str(), kJsonPrefix.data())) {
     const auto [document, group] = parse_prefixed(path, kJsonPrefix);
-    return open_json_references(document, group);
+    return open(open_json_references(document, group));
   }
   if (STARTS_WITH(path.c_str(), kParquetPrefix.data())) {
     const auto [folder, group] = parse_prefixed(path, kParquetPrefix);
-    if (auto store = open_parquet_references(folder, group)) return store;
+    if (auto references = open_parquet_references(folder, group)) return open(references);
     throw Error(folder + ": there are no Kerchunk references in Parquet files");
   }
   const auto zipped = find_zipped_store(path);
-  if (!zipped && seems_to_be_references(path)) return open_json_references(path, "");
+  if (!zipped && seems_to_be_references(path)) return open(open_json_references(path, ""));
   const std::string folder = zipped.value_or(path);
-  if (auto store = open_parquet_references(folder, "")) return store;
   auto store = make_store(folder);
-  return lists_chunks ? std::make_shared<zarrcore::ListedStore>(std::move(store)) : store;
+  if (lists_chunks) store = std::make_shared<zarrcore::ListedStore>(std::move(store));
+  try {
+    return open(std::move(store));
+  } catch (const Error&) {
+    // Only now: who opens a Zarr need not wait for documents of references to be looked for.
+    if (auto references = open_parquet_references(folder, "")) return open(references);
+    throw;
+  }
 }
 
 std::string store_name(const std::string& path) {

@@ -1,11 +1,11 @@
-// From the path of a store to the store: a folder, a ZIP archive, or Kerchunk references.
+// From the path of a store to what it holds: a folder, a ZIP archive, or Kerchunk references.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "driver/gdal_compat.h"
-#include "zarrcore/store/store.h"
+#include "zarrcore/hierarchy/hierarchy.h"
 
 namespace gdal_zarr {
 
@@ -19,9 +19,9 @@ namespace gdal_zarr {
 //   /vsikerchunk_parquet_ref/{folder}/group          references, from a group on
 //
 // With `lists_chunks`, folders and archives are listed rather than asked for chunks that may be
-// absent; references know them anyway. Throws zarrcore::Error when what is there cannot be used;
-// that nothing is there shows later.
-std::shared_ptr<zarrcore::Store> open_store(const std::string& path, bool lists_chunks);
+// absent; references know them anyway. Throws zarrcore::Error when there is no Zarr.
+std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
+                                                    const zarrcore::HierarchyOptions& options);
 
 // The name for an array at the root of the store `path`: that of the file without its extensions.
 std::string store_name(const std::string& path);

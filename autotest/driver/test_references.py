@@ -478,6 +478,14 @@ def test_bad_names(tmp_path):
     assert "there are no Kerchunk references" in error_of(f"/vsikerchunk_parquet_ref/{{{tmp_path}}}")
 
 
+@pytest.mark.parametrize("form", ["{}", 'ZARR:"{}":/v', "/vsikerchunk_json_ref/{{{}}}",
+                                  'ZARR:"/vsikerchunk_json_ref/{{{}}}":/v'])
+def test_file_list(tmp_path, form):
+    """The document is all that there is: what stands in it are no files."""
+    path = write(tmp_path / "a.json", references())
+    assert gdal.Open(form.format(path)).GetFileList() == [path]
+
+
 def test_many_references(tmp_path, blob):
     """Documents of tens of megabytes take seconds at most, listing and reading included."""
     refs = references() | {f"w/{i}.0": ["blob.bin", i, 24] for i in range(500_000)}
@@ -555,10 +563,11 @@ def test_remote_targets_beside_the_document(tmp_path, blob, monkeypatch):
 # --- Parquet -------------------------------------------------------------------------------------
 
 @pytest.mark.skipif(gdal.GetDriverByName("Parquet") is not None, reason="GDAL has a Parquet driver")
-def test_parquet_without_a_driver(tmp_path):
+@pytest.mark.parametrize("others", [{}, {"zarr_consolidated_format": 1}], ids=["", "consolidated"])
+def test_parquet_without_a_driver(tmp_path, others):
     """References that cannot be read are not taken for absent chunks."""
     metadata = {key: json.loads(value) for key, value in references().items()}
-    write(tmp_path / ".zmetadata", {"metadata": metadata, "record_size": 10})
+    write(tmp_path / ".zmetadata", {"metadata": metadata, "record_size": 10} | others)
     for name in (tmp_path, f'ZARR:"{tmp_path}":/v', tmp_path / ".zmetadata",
                  f"/vsikerchunk_parquet_ref/{{{tmp_path}}}/v"):
         with pytest.raises(RuntimeError, match="it has no Parquet driver"):

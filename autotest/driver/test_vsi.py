@@ -154,6 +154,18 @@ def test_http(server):
     assert_reads(f'ZARR:"/vsicurl/{server.url}/some.zarr"')
 
 
+def test_http_opening(server):
+    """Consolidated metadata is asked for once, and nothing but what may hold it."""
+    try:
+        gdal.SetConfigOption("CPL_VSIL_CURL_NON_CACHED", f"/vsicurl/{server.url}")
+        assert open_remote(server)
+    finally:
+        gdal.SetConfigOption("CPL_VSIL_CURL_NON_CACHED", None)
+    assert requested_keys(server) <= {"zarr.json", ".zmetadata"}
+    requests = [(path, headers.get("Range")) for path, headers in server.requests]
+    assert len(requests) == len(set(requests))  # GDAL asks for the size first, without a range
+
+
 def test_http_window(server, store):
     """Nothing is asked of chunks outside the window."""
     array = open_remote(server)

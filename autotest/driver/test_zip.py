@@ -96,6 +96,16 @@ def test_written_by_zarr(tmp_path):
     assert_reads(path)
 
 
+@pytest.mark.parametrize("form", ["{}", 'ZARR:"{}":/g/a'])
+def test_file_list(tmp_path, archive, form):
+    files = gdal.Open(form.format(archive)).GetFileList()
+    assert files[0] == archive
+    inside = [file for file in files if file.startswith(f"/vsizip/{{{archive}}}/")]
+    assert sorted([archive, *inside]) == sorted(files)
+    assert {file.rpartition("/")[2] for file in inside} == {".zgroup", ".zarray"}
+    assert all(gdal.VSIStatL(file) for file in files)
+
+
 def test_beside_other_folders(tmp_path, archive):
     """As archives of macOS have them."""
     with zipfile.ZipFile(archive, "a") as file:

@@ -36,7 +36,7 @@ struct Date {
 constexpr std::string_view kSince = " since ";
 constexpr std::int64_t kMicroseconds = 1'000'000;  // in a second
 constexpr std::int64_t kDay = 86'400 * kMicroseconds;
-// The first day of the Gregorian calendar, in days of either calendar's count below.
+// The first day of the Gregorian calendar, which follows the Julian 4 October.
 constexpr Date kReform{1582, 10, 15};
 
 std::string lower(std::string_view text) {
@@ -70,8 +70,8 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-// Days since the 1st of March of year 0, of a year that begins in March, so that the leap day is
-// its last. A month then begins (153 m + 2) / 5 days after the year.
+// The day, from 0, in the year that begins in March, so that the leap day is its last. A month then
+// begins (153 m + 2) / 5 days after the year.
 std::int64_t march_days(const Date& date, std::int64_t& year) {
   const int month = date.month > 2 ? date.month - 3 : date.month + 9;
   year = date.month > 2 ? date.year : date.year - 1;
@@ -87,55 +87,58 @@ Date from_march_days(std::int64_t year, std::int64_t day) {
   return date;
 }
 
-// Calendars whose leap years repeat: every 4th, but not every 100th, but every 400th.
-std::int64_t gregorian_days(const Date& date) {
-  std::int64_t year = 0;
-  const std::int64_t day = march_days(date, year);
-  return 365 * year + floor_divide(year, 4) - floor_divide(year, 100) + floor_divide(year, 400) +
-         day;
+// The two rules by which leap years come.
+enum class LeapRule : std::uint8_t { gregorian, julian };
+
+// The day on which the year that begins in March of `year` starts. The Julian calendar is counted
+// so that the reform follows without a gap: its 4 October 1582 is the day before the Gregorian 15
+// October 1582.
+std::int64_t year_start(std::int64_t year, LeapRule rule) {
+  const std::int64_t start = 365 * year + floor_divide(year, 4);
+  if (rule == LeapRule::julian) return start - 2;
+  return start - floor_divide(year, 100) + floor_divide(year, 400);
 }
 
-Date gregorian_date(std::int64_t days) {
+std::int64_t leap_days(const Date& date, LeapRule rule) {
+  std::int64_t year = 0;
+  const std::int64_t day = march_days(date, year);
+  return year_start(year, rule) + day;
+}
+
+Date leap_date(std::int64_t days, LeapRule rule) {
   // The year is the last one that does not begin after the day.
   std::int64_t year = floor_divide(days * 400, 146'097);
-  const auto start = [](std::int64_t y) {
-    return 365 * y + floor_divide(y, 4) - floor_divide(y, 100) + floor_divide(y, 400);
-  };
-  while (start(year) > days) --year;
-  while (start(year + 1) <= days) ++year;
-  return from_march_days(year, days - start(year));
+  while (year_start(year, rule) > days) --year;
+  while (year_start(year + 1, rule) <= days) ++year;
+  return from_march_days(year, days - year_start(year, rule));
 }
 
-// Counted so that the reform follows without a gap: 4 October 1582 (Julian) is the day before 15
-// October 1582 (Gregorian).
-constexpr std::int64_t kJulianShift = -2;
+// The days before each month and after the last.
+using Months = std::array<int, 13>;
 
-std::int64_t julian_days(const Date& date) {
-  std::int64_t year = 0;
-  const std::int64_t day = march_days(date, year);
-  return 365 * year + floor_divide(year, 4) + day + kJulianShift;
+// Of a calendar whose years are all alike; null for others.
+const Months* uniform_months(Calendar calendar) {
+  static constexpr Months kNoLeap{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+  static constexpr Months kAllLeap{0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335, 366};
+  static constexpr Months kThirties{0, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360};
+  switch (calendar) {
+    case Calendar::noleap:
+      return &kNoLeap;
+    case Calendar::all_leap:
+      return &kAllLeap;
+    case Calendar::d360:
+      return &kThirties;
+    default:
+      return nullptr;
+  }
 }
 
-Date julian_date(std::int64_t days) {
-  days -= kJulianShift;
-  std::int64_t year = floor_divide(days * 4, 1461);
-  const auto start = [](std::int64_t y) { return 365 * y + floor_divide(y, 4); };
-  while (start(year) > days) --year;
-  while (start(year + 1) <= days) ++year;
-  return from_march_days(year, days - start(year));
-}
-
-// Calendars whose years are all alike.
-constexpr std::array<int, 13> kNoLeap{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-constexpr std::array<int, 13> kAllLeap{0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335, 366};
-constexpr std::array<int, 13> kThirties{0, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360};
-
-std::int64_t uniform_days(const Date& date, const std::array<int, 13>& months) {
+std::int64_t uniform_days(const Date& date, const Months& months) {
   return date.year * months.back() + months[static_cast<std::size_t>(date.month - 1)] + date.day -
          1;
 }
 
-Date uniform_date(std::int64_t days, const std::array<int, 13>& months) {
+Date uniform_date(std::int64_t days, const Months& months) {
   const std::int64_t year = floor_divide(days, months.back());
   const auto day = static_cast<int>(days - year * months.back());
   const auto next = std::upper_bound(months.begin(), months.end(), day);
@@ -143,40 +146,22 @@ Date uniform_date(std::int64_t days, const std::array<int, 13>& months) {
   return {year, month, day - *(next - 1) + 1};
 }
 
+// Of the other calendars.
+LeapRule leap_rule(Calendar calendar, bool is_before_reform) {
+  const bool is_julian =
+      calendar == Calendar::julian || (calendar == Calendar::standard && is_before_reform);
+  return is_julian ? LeapRule::julian : LeapRule::gregorian;
+}
+
 std::int64_t days_of(const Date& date, Calendar calendar) {
-  switch (calendar) {
-    case Calendar::standard:
-      return date < kReform ? julian_days(date) : gregorian_days(date);
-    case Calendar::proleptic_gregorian:
-      return gregorian_days(date);
-    case Calendar::julian:
-      return julian_days(date);
-    case Calendar::noleap:
-      return uniform_days(date, kNoLeap);
-    case Calendar::all_leap:
-      return uniform_days(date, kAllLeap);
-    case Calendar::d360:
-      break;
-  }
-  return uniform_days(date, kThirties);
+  if (const Months* months = uniform_months(calendar)) return uniform_days(date, *months);
+  return leap_days(date, leap_rule(calendar, date < kReform));
 }
 
 Date date_of(std::int64_t days, Calendar calendar) {
-  switch (calendar) {
-    case Calendar::standard:
-      return days < gregorian_days(kReform) ? julian_date(days) : gregorian_date(days);
-    case Calendar::proleptic_gregorian:
-      return gregorian_date(days);
-    case Calendar::julian:
-      return julian_date(days);
-    case Calendar::noleap:
-      return uniform_date(days, kNoLeap);
-    case Calendar::all_leap:
-      return uniform_date(days, kAllLeap);
-    case Calendar::d360:
-      break;
-  }
-  return uniform_date(days, kThirties);
+  if (const Months* months = uniform_months(calendar)) return uniform_date(days, *months);
+  const bool is_before_reform = days < leap_days(kReform, LeapRule::gregorian);
+  return leap_date(days, leap_rule(calendar, is_before_reform));
 }
 
 // Microseconds of a unit, in UDUNITS' spelling; a year is a tropical one. Nothing for others.

@@ -312,7 +312,8 @@ bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockIn
     info.clear();
     const auto block = array_->find_block({position, dimensions_.size()});
     if (!block) return true;
-    const std::string path = session_->path() + '/' + block->key;
+    // References have no files for what they hold.
+    const std::string path = session_->hierarchy().store()->description() + '/' + block->key;
     VSIStatBufL status;
     if (VSIStatL(path.c_str(), &status) != 0) return true;
     info.pszFilename = CPLStrdup(path.c_str());
@@ -342,14 +343,18 @@ bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
                  void* buffer, zarrcore::Strides strides) const {
   return guarded(false, [&] {
     check_is_there();
-    flush_waiting(selection);
     const auto converter = make_converter(array_->data_type(), buffer_type);
     CallerState caller;
     zarrcore::ReadOptions options;
     options.threads = thread_count();
     options.worker_scope = caller.scope();
-    array_->read(selection, {static_cast<std::byte*>(buffer), std::move(strides), converter.get()},
-                 options);
+    const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
+                                            converter.get()};
+    if (const auto writer = writer_if_any()) {
+      writer->read(selection, destination, options);
+    } else {
+      array_->read(selection, destination, options);
+    }
     return true;
   });
 }

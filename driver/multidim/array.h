@@ -155,8 +155,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The object itself where attributes may be changed through it, else null.
   std::shared_ptr<AttributeOwner> owner() const;
   void check_is_there() const;
-  zarrcore::ArrayWriter& writer();
-  void flush_waiting(const zarrcore::Selection& selection) const;
+  std::shared_ptr<zarrcore::ArrayWriter> writer();
+  std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
   // Makes what follows from the metadata.
   void load_metadata();
   void make_dimensions();
@@ -177,7 +177,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   bool is_new_ = false;
   bool is_gone_ = false;
   mutable std::mutex writer_mutex_;
-  std::unique_ptr<zarrcore::ArrayWriter> writer_;  // of the first write on
+  std::shared_ptr<zarrcore::ArrayWriter> writer_;  // of the first write on
 };
 
 }  // namespace gdal_zarr

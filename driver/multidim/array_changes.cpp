@@ -165,12 +165,17 @@ bool Array::SetRawNoDataValue(const void* nodata) {
   });
 }
 
-zarrcore::ArrayWriter& Array::writer() {
+std::shared_ptr<zarrcore::ArrayWriter> Array::writer() {
   const std::lock_guard lock(writer_mutex_);
   if (!writer_) {
-    writer_ = std::make_unique<zarrcore::ArrayWriter>(array_, session_->max_waiting_bytes());
+    writer_ = std::make_shared<zarrcore::ArrayWriter>(array_, session_->writer_options());
   }
-  return *writer_;
+  return writer_;
+}
+
+std::shared_ptr<zarrcore::ArrayWriter> Array::writer_if_any() const {
+  const std::lock_guard lock(writer_mutex_);
+  return writer_;
 }
 
 bool Array::write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
@@ -185,7 +190,7 @@ bool Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
     zarrcore::WriteOptions options;
     options.threads = thread_count();
     options.worker_scope = caller.scope();
-    writer().write(selection,
+    writer()->write(selection,
                    {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
                    options);
     session_->limit_waiting(*this);
@@ -209,28 +214,13 @@ bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step
 }
 
 void Array::flush() {
-  {
-    const std::lock_guard lock(writer_mutex_);
-    if (!writer_) return;
-  }
+  const auto writer = writer_if_any();
+  if (!writer) return;
   CallerState caller;
   zarrcore::WriteOptions options;
   options.threads = thread_count();
   options.worker_scope = caller.scope();
-  writer_->flush(options);
-}
-
-// Makes a read see what has been written before.
-void Array::flush_waiting(const zarrcore::Selection& selection) const {
-  {
-    const std::lock_guard lock(writer_mutex_);
-    if (!writer_) return;
-  }
-  CallerState caller;
-  zarrcore::WriteOptions options;
-  options.threads = thread_count();
-  options.worker_scope = caller.scope();
-  writer_->flush(selection, options);
+  writer->flush(options);
 }
 
 bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
@@ -241,8 +231,8 @@ bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
 }
 
 std::uint64_t Array::waiting_bytes() const {
-  const std::lock_guard lock(writer_mutex_);
-  return writer_ ? writer_->waiting_bytes() : 0;
+  const auto writer = writer_if_any();
+  return writer ? writer->waiting_bytes() : 0;
 }
 
 }  // namespace gdal_zarr

@@ -12,7 +12,6 @@
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/utf8.h"
-#include "zarrcore/base/utf8_check.h"
 #include "zarrcore/dtype/convert.h"
 
 namespace gdal_zarr {

@@ -17,6 +17,7 @@
 #include "driver/conventions/axis.h"
 #include "driver/conventions/multiscales.h"
 #include "driver/gdal_compat.h"
+#include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
 namespace gdal_zarr {
@@ -37,6 +38,8 @@ struct PyramidLevel {
 
 struct SessionOptions {
   bool is_writable = false;
+  // For processes that write the same chunks: the folder of the locks, which all of them name.
+  std::string lock_folder = {};
   bool use_consolidated = true;
   bool list_chunks = false;  // see zarrcore/store/listed_store.h
 };
@@ -103,9 +106,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // Puts all that waits, of arrays and of metadata. Throws the first zarrcore::Error after all has
   // been tried; what could not be put still waits.
   void flush();
-  // How much may wait to be written: the configuration option ZARR_WRITE_CACHE_SIZE, in bytes
-  // (256 MB).
-  static std::uint64_t max_waiting_bytes();
+  // How arrays are written. How much may wait is the configuration option ZARR_WRITE_CACHE_SIZE, in
+  // bytes (256 MB).
+  zarrcore::WriterOptions writer_options() const;
   // Puts what waits of other arrays when that is more, all taken together.
   void limit_waiting(const Array& current);
 
@@ -173,6 +176,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   std::string path_;
   bool is_writable_ = false;
+  std::shared_ptr<const zarrcore::FileLocks> locks_;
   std::string root_array_name_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;

@@ -151,18 +151,20 @@ void Session::flush() {
   if (first_error) std::rethrow_exception(first_error);
 }
 
-std::uint64_t Session::max_waiting_bytes() {
+zarrcore::WriterOptions Session::writer_options() const {
   constexpr GIntBig kLeast = 1 << 20;
-  constexpr const char* kOption = "ZARR_WRITE_CACHE_SIZE";
-  const char* text = CPLGetConfigOption(kOption, nullptr);
-  if (text == nullptr) return zarrcore::ArrayWriter::kDefaultMaxBytes;
-  return static_cast<std::uint64_t>(std::max(kLeast, CPLAtoGIntBig(text)));
+  zarrcore::WriterOptions options;
+  if (const char* text = CPLGetConfigOption("ZARR_WRITE_CACHE_SIZE", nullptr)) {
+    options.max_bytes = static_cast<std::uint64_t>(std::max(kLeast, CPLAtoGIntBig(text)));
+  }
+  options.locks = locks_;
+  return options;
 }
 
 void Session::limit_waiting(const Array& current) {
   std::uint64_t bytes = 0;
   visit_live_arrays([&](Array& array) { bytes += array.waiting_bytes(); });
-  if (bytes <= max_waiting_bytes()) return;
+  if (bytes <= writer_options().max_bytes) return;
   visit_live_arrays([&](Array& array) {
     if (&array != &current) array.flush();
   });

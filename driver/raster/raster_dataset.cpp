@@ -14,6 +14,7 @@
 #include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/attribute.h"
+#include "driver/open_store.h"
 #include "driver/raster/georeferencing.h"
 #include "driver/raster/raster_band.h"
 #include "zarrcore/base/path.h"
@@ -108,10 +109,19 @@ char** RasterDataset::GetFileList() {
         nodes.insert(session.node_path(variable->GetFullName()));
       }
     }
-    CPLStringList files(GDALPamDataset::GetFileList());
+    const std::string root = session.hierarchy().store()->description();
+    const CPLStringList of_pam(GDALPamDataset::GetFileList());
+    CPLStringList files;
+    for (const char* file : of_pam) {
+      files.AddString(has_reference_prefix(file) ? root.c_str() : file);
+    }
     for (const std::string& key : session.hierarchy().documents_read()) {
-      if (nodes.contains(std::string(zarrcore::parent_path(key)))) {
-        files.AddString((session.path() + '/' + key).c_str());
+      if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
+      // Documents that stand in references are no files.
+      const std::string file = root + '/' + key;
+      VSIStatBufL status;
+      if (VSIStatExL(file.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0) {
+        files.AddString(file.c_str());
       }
     }
     return files.StealList();

@@ -7,9 +7,11 @@
 #include "driver/references/json_members.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/members.h"
 
 namespace gdal_zarr {
 namespace {
@@ -24,11 +26,6 @@ std::string template_text(const Json& value, const std::string& what) {
   if (value.is_number_integer()) return value.dump();
   throw Error(what + " is " + std::string(zarrcore::describe_kind(value)) +
               " where text is expected");
-}
-
-const Json& required_member(const Json& object, const char* name) {
-  if (const Json* member = zarrcore::find_member(object, name)) return *member;
-  throw Error("\"" + std::string(name) + "\" is missing");
 }
 
 std::int64_t as_integer(const Json& value, const std::string& what) {
@@ -123,8 +120,8 @@ void JsonReferences::read_generators(std::string_view json) {
 
 JsonReferences::Generator JsonReferences::read_generator(const Json& json) {
   Generator generator;
-  generator.key = template_text(required_member(json, "key"), "\"key\"");
-  generator.url = template_text(required_member(json, "url"), "\"url\"");
+  generator.key = template_text(zarrcore::required_member(json, "key"), "\"key\"");
+  generator.url = template_text(zarrcore::required_member(json, "url"), "\"url\"");
   const Json* offset = zarrcore::find_member(json, "offset");
   const Json* length = zarrcore::find_member(json, "length");
   if ((offset == nullptr) != (length == nullptr)) {
@@ -134,7 +131,7 @@ JsonReferences::Generator JsonReferences::read_generator(const Json& json) {
     generator.offset = template_text(*offset, "\"offset\"");
     generator.length = template_text(*length, "\"length\"");
   }
-  const Json& dimensions = required_member(json, "dimensions");
+  const Json& dimensions = zarrcore::required_member(json, "dimensions");
   if (!dimensions.is_object()) throw Error("\"dimensions\" is not an object");
   for (const auto& [name, values] : dimensions.items()) {
     Dimension dimension;
@@ -147,7 +144,7 @@ JsonReferences::Generator JsonReferences::read_generator(const Json& json) {
       }
       dimension.count = dimension.values.size();
     } else {
-      const std::int64_t stop = as_integer(required_member(values, "stop"), "\"stop\"");
+      const std::int64_t stop = as_integer(zarrcore::required_member(values, "stop"), "\"stop\"");
       dimension.start = integer_member(values, "start", 0);
       dimension.step = integer_member(values, "step", 1);
       dimension.count = range_count(dimension.start, stop, dimension.step);
@@ -283,22 +280,12 @@ std::vector<JsonReferences::Entry>::const_iterator JsonReferences::lower_bound(
 }
 
 zarrcore::DirectoryListing JsonReferences::list(std::string_view prefix) const {
-  const std::string start = prefix.empty() ? std::string() : std::string(prefix) + '/';
-  zarrcore::DirectoryListing listing;
-  for (auto it = lower_bound(start); it != entries_.end() && it->key.starts_with(start);) {
-    const std::string_view rest = it->key.substr(start.size());
-    const auto slash = rest.find('/');
-    const std::string_view name = rest.substr(0, slash);
-    if (slash == std::string_view::npos) {
-      if (zarrcore::is_valid_segment(name)) listing.keys.emplace_back(name);
-      ++it;
-    } else {
-      if (zarrcore::is_valid_segment(name)) listing.prefixes.emplace_back(name);
-      // '0' follows '/': the first key past this child.
-      it = lower_bound(start + std::string(name) + '0');
-    }
-  }
-  std::sort(listing.prefixes.begin(), listing.prefixes.end());
+  zarrcore::DirectoryListing listing = zarrcore::list_sorted(
+      prefix, [this](std::string_view key) { return lower_bound(key); }, entries_.end(),
+      [](const Entry& entry) { return entry.key; });
+  const auto is_invalid = [](const std::string& name) { return !zarrcore::is_valid_segment(name); };
+  std::erase_if(listing.keys, is_invalid);
+  std::erase_if(listing.prefixes, is_invalid);
   return listing;
 }
 

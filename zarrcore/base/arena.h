@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/checked_math.h"
 
 namespace zarrcore {
 
@@ -16,6 +17,15 @@ struct VariableElement {
 
   std::string_view text() const { return {data, size}; }
 };
+
+// More bytes than any sensible chunk of `count` such elements has when it is stored. Each could
+// have 4 GiB: allowed is a page of text in each, or a few huge ones.
+inline std::uint64_t max_stored_size(std::uint64_t count) {
+  constexpr std::uint64_t kPage = 4096;
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 32;
+  const auto pages = checked_multiply(count, kPage);
+  return pages ? checked_add(*pages, kHuge).value_or(UINT64_MAX) : UINT64_MAX;
+}
 
 class Arena {
  public:

@@ -1,7 +1,11 @@
 // What stands directly below a prefix of a store.
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zarrcore {
@@ -10,5 +14,40 @@ struct DirectoryListing {
   std::vector<std::string> keys;      // names of the values directly below the prefix
   std::vector<std::string> prefixes;  // names of the deeper levels
 };
+
+// The listing of `prefix` ("" for the root) among entries that are sorted by their keys, without a
+// look at those of deeper levels. `lower_bound(key)` finds the first entry that is not before a
+// key, `end` is behind the last, and `key_of(entry)` is the key of one.
+template <typename LowerBound, typename Iterator, typename KeyOf>
+DirectoryListing list_sorted(std::string_view prefix, const LowerBound& lower_bound,
+                             const Iterator& end, const KeyOf& key_of) {
+  const std::string start = prefix.empty() ? std::string() : std::string(prefix) + '/';
+  DirectoryListing listing;
+  for (Iterator it = lower_bound(start); it != end;) {
+    const std::string_view key = key_of(*it);
+    if (!key.starts_with(start)) break;
+    const std::string_view rest = key.substr(start.size());
+    const auto slash = rest.find('/');
+    if (slash == std::string_view::npos) {
+      listing.keys.emplace_back(rest);
+      ++it;
+      continue;
+    }
+    listing.prefixes.emplace_back(rest.substr(0, slash));
+    // '0' follows '/': the first key past this level.
+    it = lower_bound(start + listing.prefixes.back() + '0');
+  }
+  // "a-b/c" is before "a/b", but "a-b" is not before "a".
+  std::sort(listing.prefixes.begin(), listing.prefixes.end());
+  return listing;
+}
+
+template <typename Value>
+DirectoryListing list_sorted(std::string_view prefix,
+                             const std::map<std::string, Value, std::less<>>& entries) {
+  return list_sorted(
+      prefix, [&](std::string_view key) { return entries.lower_bound(key); }, entries.end(),
+      [](const auto& entry) -> std::string_view { return entry.first; });
+}
 
 }  // namespace zarrcore

@@ -39,4 +39,33 @@ void store_integer(Integer value, Endian endian, std::byte* bytes) {
   }
 }
 
+// The unsigned integer of `size` bytes (1, 2, 4 or 8) in memory at `bytes`, which need not be
+// aligned.
+inline std::uint64_t load_unsigned(const std::byte* bytes, std::size_t size) {
+  switch (size) {
+    case 1:
+      return load_integer<std::uint8_t>(bytes, kHostEndian);
+    case 2:
+      return load_integer<std::uint16_t>(bytes, kHostEndian);
+    case 4:
+      return load_integer<std::uint32_t>(bytes, kHostEndian);
+    default:
+      return load_integer<std::uint64_t>(bytes, kHostEndian);
+  }
+}
+
+// The reverse, with the low `size` bytes of `value`.
+inline void store_unsigned(std::uint64_t value, std::size_t size, std::byte* bytes) {
+  switch (size) {
+    case 1:
+      return store_integer(static_cast<std::uint8_t>(value), kHostEndian, bytes);
+    case 2:
+      return store_integer(static_cast<std::uint16_t>(value), kHostEndian, bytes);
+    case 4:
+      return store_integer(static_cast<std::uint32_t>(value), kHostEndian, bytes);
+    default:
+      return store_integer(value, kHostEndian, bytes);
+  }
+}
+
 }  // namespace zarrcore

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "zarrcore/base/error.h"
 #include "zarrcore/codec/numpy_arithmetic.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -28,29 +28,16 @@ class ArrayFilter final : public ArrayToArrayCodec {
   const ChunkSpec& encoded_spec() const override { return encoded_spec_; }
 
   void encode(ByteSpan decoded, MutableByteSpan encoded) const override {
-    Buffer swapped;
-    if (decoded_unit_ > 1) {
-      swapped = Buffer::copy_of(decoded);
-      swap_bytes(swapped.span(), decoded_unit_);
-      decoded = swapped.span();
-    }
-    const Buffer bytes = filter_->encode(decoded);
-    if (bytes.size() != encoded.size()) {
-      throw Error("a filter makes " + std::to_string(bytes.size()) + " bytes where " +
-                  std::to_string(encoded.size()) + " are expected");
-    }
+    Buffer held;
+    const Buffer bytes = filter_->encode(swapped(decoded, decoded_unit_, held));
+    check_size("a filter makes ", bytes.size(), encoded.size());
     if (!bytes.empty()) std::memcpy(encoded.data(), bytes.data(), bytes.size());
     if (encoded_unit_ > 1) swap_bytes(encoded, encoded_unit_);
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
-    Buffer swapped;
-    if (encoded_unit_ > 1) {
-      swapped = Buffer::copy_of(encoded);
-      swap_bytes(swapped.span(), encoded_unit_);
-      encoded = swapped.span();
-    }
-    filter_->decode(encoded, decoded);
+    Buffer held;
+    filter_->decode(swapped(encoded, encoded_unit_, held), decoded);
     if (decoded_unit_ > 1) swap_bytes(decoded, decoded_unit_);
   }
 
@@ -59,6 +46,14 @@ class ArrayFilter final : public ArrayToArrayCodec {
   static std::uint64_t swapped_unit(const DataType& type, Endian endian) {
     const std::vector<ByteUnit> units = byte_units(type);
     return endian == kHostEndian || units.empty() ? 1 : units.front().size;
+  }
+
+  // `bytes` with each `unit` of them reversed. They may move to `held`.
+  static ByteSpan swapped(ByteSpan bytes, std::uint64_t unit, Buffer& held) {
+    if (unit == 1) return bytes;
+    held = Buffer::copy_of(bytes);
+    swap_bytes(held.span(), unit);
+    return held.span();
   }
 
   std::unique_ptr<const Filter> filter_;

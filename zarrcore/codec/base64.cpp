@@ -4,6 +4,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -20,19 +21,13 @@ class Base64Codec final : public BytesToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     const std::vector<std::byte> bytes = decode_text(encoded);
-    if (bytes.size() != decoded.size()) {
-      throw Error("base64: " + std::to_string(bytes.size()) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size("base64: ", bytes.size(), decoded.size());
     if (!bytes.empty()) std::memcpy(decoded.data(), bytes.data(), bytes.size());
   }
 
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
     const std::vector<std::byte> bytes = decode_text(encoded);
-    if (bytes.size() > max_size) {
-      throw Error("base64: " + std::to_string(bytes.size()) + " bytes, more than the " +
-                  std::to_string(max_size) + " that can be right");
-    }
+    check_max_size("base64: ", bytes.size(), max_size);
     return Buffer::copy_of(ByteSpan(bytes));
   }
 

@@ -9,6 +9,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -67,10 +68,7 @@ class BloscCodec final : public BytesToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     const BloscSizes sizes = read_header(encoded);
-    if (sizes.decoded != decoded.size()) {
-      throw Error("blosc: " + std::to_string(sizes.decoded) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size("blosc: ", sizes.decoded, decoded.size());
     decompress(encoded, decoded);
   }
 

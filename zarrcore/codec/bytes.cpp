@@ -10,6 +10,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -52,10 +53,7 @@ class BytesCodec final : public ArrayToBytesCodec {
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
-    if (encoded.size() != size_) {
-      throw Error("the chunk has " + std::to_string(encoded.size()) + " bytes where " +
-                  std::to_string(size_) + " are expected");
-    }
+    check_size("the chunk has ", encoded.size(), size_);
     if (size_ != 0) std::memcpy(decoded.data(), encoded.data(), size_);
     decode_in_place(decoded);
   }

@@ -16,6 +16,7 @@
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
@@ -55,20 +56,7 @@ class NumberFormat {
 
   // The number at `bytes`, zero if it is not one of a label.
   std::uint64_t load(const std::byte* bytes, const Labels& labels) const {
-    std::uint64_t number = 0;
-    switch (size_) {
-      case 1:
-        number = load_element<std::uint8_t>(bytes);
-        break;
-      case 2:
-        number = load_element<std::uint16_t>(bytes);
-        break;
-      case 4:
-        number = load_element<std::uint32_t>(bytes);
-        break;
-      default:
-        number = load_element<std::uint64_t>(bytes);
-    }
+    const std::uint64_t number = load_unsigned(bytes, size_);
     return number > std::min<std::uint64_t>(max_, labels.count()) ? 0 : number;
   }
 
@@ -77,9 +65,7 @@ class NumberFormat {
       throw Error("categorize: the label " + std::to_string(number) +
                   " is too many for the type of the numbers");
     }
-    const int shift = kHostEndian == Endian::little ? 0 : static_cast<int>(64 - 8 * size_);
-    number <<= shift;
-    std::memcpy(bytes, &number, size_);
+    store_unsigned(number, size_, bytes);
   }
 
  private:
@@ -166,10 +152,7 @@ class CategorizeCodec final : public ArrayToBytesCodec {
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
-    if (encoded.size() != max_encoded_size()) {
-      throw Error("categorize: " + std::to_string(encoded.size()) + " bytes where " +
-                  std::to_string(max_encoded_size()) + " are expected");
-    }
+    check_size("categorize: ", encoded.size(), max_encoded_size());
     Buffer numbers = Buffer::copy_of(encoded);
     swap(numbers.span());
     // Each label is kept once, as soon as it occurs; the first stands for all other texts.

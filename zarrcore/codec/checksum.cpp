@@ -5,6 +5,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -38,10 +39,7 @@ class ChecksumCodec final : public BytesToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     const ByteSpan payload = unframe(encoded);
-    if (payload.size() != decoded.size()) {
-      throw Error(name_ + ": " + std::to_string(payload.size()) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size(name_ + ": ", payload.size(), decoded.size());
     if (!payload.empty()) std::memcpy(decoded.data(), payload.data(), payload.size());
   }
 

@@ -9,6 +9,7 @@
 #include "zarrcore/codec/array_filter.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/sharding.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 
@@ -150,10 +151,7 @@ bool CodecChain::is_filled(ByteSpan decoded) const {
 }
 
 void CodecChain::check_plausible(ByteSpan encoded) const {
-  if (encoded_size_ && encoded.size() != *encoded_size_) {
-    throw Error("the chunk has " + std::to_string(encoded.size()) + " bytes where " +
-                std::to_string(*encoded_size_) + " are expected");
-  }
+  if (encoded_size_) check_size("the chunk has ", encoded.size(), *encoded_size_);
   if (bytes_codecs_.empty() || !bytes_sizes_.back()) return;
   const std::uint64_t limit = bytes_codecs_.back()->max_decoded_size(encoded);
   if (limit < *bytes_sizes_.back()) {
@@ -169,10 +167,7 @@ ByteSpan CodecChain::decode_bytes(ByteSpan encoded, std::optional<MutableByteSpa
     const std::optional<std::uint64_t> size = bytes_sizes_[i];
     if (codec.framing() != nullptr) {
       encoded = codec.unframe(encoded);
-      if (size && encoded.size() != *size) {
-        throw Error("the chunk has " + std::to_string(encoded.size()) + " bytes where " +
-                    std::to_string(*size) + " are expected");
-      }
+      if (size) check_size("the chunk has ", encoded.size(), *size);
     } else if (i == 0 && target && size == target->size()) {
       codec.decode(encoded, *target);
       encoded = *target;

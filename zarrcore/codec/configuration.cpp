@@ -41,11 +41,15 @@ bool boolean_option(const Json& configuration, std::string_view key, bool fallba
   throw wrong(key, *option, "true or false");
 }
 
+const Json* number_option(const Json& configuration, std::string_view key) {
+  const Json* option = find_option(configuration, key);
+  if (option == nullptr || option->is_number()) return option;
+  throw wrong(key, *option, "a number");
+}
+
 const Json& number_member(const Json& configuration, std::string_view key) {
-  const Json* member = find_option(configuration, key);
-  if (member == nullptr) throw Error("\"" + std::string(key) + "\" is missing");
-  if (member->is_number()) return *member;
-  throw wrong(key, *member, "a number");
+  if (const Json* member = number_option(configuration, key)) return *member;
+  throw Error("\"" + std::string(key) + "\" is missing");
 }
 
 }  // namespace zarrcore

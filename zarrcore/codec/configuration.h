@@ -21,6 +21,9 @@ std::optional<std::string> text_option(const Json& configuration, std::string_vi
 // The boolean member `key`, or `fallback` when it is absent or null. Throws Error when it is none.
 bool boolean_option(const Json& configuration, std::string_view key, bool fallback);
 
+// The number member `key`, or null when it is absent or null. Throws Error when it is no number.
+const Json* number_option(const Json& configuration, std::string_view key);
+
 // The number member `key`. Throws Error when it is absent or no number.
 const Json& number_member(const Json& configuration, std::string_view key);
 

@@ -6,6 +6,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -63,10 +65,7 @@ class DeflateCodec final : public BytesToBytesCodec {
     if (inflate(encoded, decoded, written) == LIBDEFLATE_INSUFFICIENT_SPACE) {
       throw Error(name() + ": more than the expected " + std::to_string(decoded.size()) + " bytes");
     }
-    if (written != decoded.size()) {
-      throw Error(name() + ": " + std::to_string(written) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size(name() + ": ", written, decoded.size());
   }
 
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
@@ -119,8 +118,9 @@ class DeflateCodec final : public BytesToBytesCodec {
 
 }  // namespace
 
-Codec make_deflate_codec(DeflateWrapper wrapper, std::int64_t level) {
+Codec make_deflate_codec(DeflateWrapper wrapper, const Json& configuration) {
   constexpr std::int64_t kZlibDefault = 6;
+  std::int64_t level = integer_option(configuration, "level", 1);
   level = level < 0 ? kZlibDefault : std::min<std::int64_t>(level, 9);
   return std::make_unique<DeflateCodec>(wrapper, static_cast<int>(level));
 }

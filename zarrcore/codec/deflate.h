@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
@@ -12,7 +13,8 @@ enum class DeflateWrapper : std::uint8_t {
   zlib,  // RFC 1950
 };
 
-// `level` is 0 (stored) to 9 (smallest), -1 for zlib's default; larger ones count as 9.
-Codec make_deflate_codec(DeflateWrapper wrapper, std::int64_t level);
+// Configuration: `level`, 0 (stored) to 9 (smallest), -1 for zlib's default; larger ones count
+// as 9. Without one it is 1, as in numcodecs.
+Codec make_deflate_codec(DeflateWrapper wrapper, const Json& configuration);
 
 }  // namespace zarrcore

@@ -5,6 +5,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -59,10 +60,7 @@ Buffer ElementFilter::encode(ByteSpan decoded) const {
 
 void ElementFilter::decode(ByteSpan encoded, MutableByteSpan decoded) const {
   const std::uint64_t count = count_elements(encoded, encoded_.type);
-  if (max_decoded_size(encoded) != decoded.size()) {
-    throw Error(name_ + ": " + std::to_string(max_decoded_size(encoded)) + " bytes where " +
-                std::to_string(decoded.size()) + " are expected");
-  }
+  check_size(name_ + ": ", max_decoded_size(encoded), decoded.size());
   Buffer held;
   decode_elements(in_host_order(encoded, encoded_, held).data(), decoded.data(), count);
   if (decoded_.endian != kHostEndian) swap_elements(decoded, decoded_);
@@ -70,10 +68,7 @@ void ElementFilter::decode(ByteSpan encoded, MutableByteSpan decoded) const {
 
 Buffer ElementFilter::decode(ByteSpan encoded, std::uint64_t max_size) const {
   const std::uint64_t size = max_decoded_size(encoded);
-  if (size > max_size) {
-    throw Error(name_ + ": " + std::to_string(size) + " bytes, more than the " +
-                std::to_string(max_size) + " that can be right");
-  }
+  check_max_size(name_ + ": ", size, max_size);
   Buffer decoded(size);
   decode(encoded, decoded.span());
   return decoded;

@@ -10,6 +10,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -45,10 +46,7 @@ class Lz4Codec final : public BytesToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     const std::uint64_t size = stated_size(encoded);
-    if (size != decoded.size()) {
-      throw Error("lz4: " + std::to_string(size) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size("lz4: ", size, decoded.size());
     const ByteSpan block = encoded.subspan(kHeaderSize);
     if (block.size() > std::numeric_limits<int>::max()) throw Error("lz4: the data is corrupt");
     const int written = LZ4_decompress_safe(

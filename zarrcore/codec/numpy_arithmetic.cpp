@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/dtype/element_converter.h"
 
 namespace zarrcore {
 namespace {
@@ -90,36 +91,6 @@ void store_cast(From value, std::byte* bytes) {
   }
 }
 
-template <typename From, typename To>
-class NumpyCast final : public ElementConverter {
- public:
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      store_cast<To>(load_element<From>(source), destination);
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-};
-
-class Copy final : public ElementConverter {
- public:
-  explicit Copy(std::size_t item_size) : item_size_(item_size) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(destination, source, item_size_);
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
- private:
-  std::size_t item_size_;
-};
-
 }  // namespace
 
 DataType promote_numpy_types(const DataType& a, const DataType& b) {
@@ -150,17 +121,23 @@ DataType promote_numpy_type(const DataType& type, const Json& number) {
 
 std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
                                                         const DataType& destination) {
-  if (source == destination) return std::make_unique<Copy>(source.item_size);
+  if (source == destination) {
+    return make_element_converter([size = source.item_size](const std::byte* from, std::byte* to) {
+      std::memcpy(to, from, size);
+    });
+  }
   if (source.is_time() && destination.is_time() && source.time_unit != destination.time_unit) {
     throw Error("the units of " + type_name(source) + " and " + type_name(destination) +
                 " differ, which is not supported");
   }
-  return with_numeric_type(source.value_type(), [&](auto from) {
-    return with_numeric_type(
-        destination.value_type(), [&](auto to) -> std::unique_ptr<const ElementConverter> {
-          return std::make_unique<
-              NumpyCast<typename decltype(from)::Type, typename decltype(to)::Type>>();
-        });
+  return with_numeric_type(source.value_type(), [&](auto from_tag) {
+    return with_numeric_type(destination.value_type(), [&](auto to_tag) {
+      using From = typename decltype(from_tag)::Type;
+      using To = typename decltype(to_tag)::Type;
+      return make_element_converter([](const std::byte* from, std::byte* to) {
+        store_cast<To>(load_element<From>(from), to);
+      });
+    });
   });
 }
 

@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/utf8_check.h"
+#include "zarrcore/base/utf8.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
@@ -60,14 +59,6 @@ ObjectListCodec::ObjectListCodec(std::string name, const ChunkSpec& spec)
     throw Error("it is not for elements of the type " + type_name(spec.data_type));
   }
   if (shape_.size() >= kMaxJsonDepth) throw Error("the array has too many dimensions for it");
-}
-
-std::uint64_t ObjectListCodec::max_encoded_size() const {
-  // Allowed is a page of text in each element, or a few huge ones.
-  constexpr std::uint64_t kPage = 4096;
-  constexpr std::uint64_t kHuge = std::uint64_t{1} << 32;
-  const auto pages = checked_multiply(count_, kPage);
-  return pages ? checked_add(*pages, kHuge).value_or(UINT64_MAX) : UINT64_MAX;
 }
 
 Buffer ObjectListCodec::encode(ByteSpan decoded) const {

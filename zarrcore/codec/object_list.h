@@ -4,6 +4,7 @@
 // spells them.
 #pragma once
 
+#include "zarrcore/base/arena.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
 
@@ -12,7 +13,7 @@ namespace zarrcore {
 class ObjectListCodec : public ArrayToBytesCodec {
  public:
   std::optional<std::uint64_t> encoded_size() const final { return std::nullopt; }
-  std::uint64_t max_encoded_size() const final;
+  std::uint64_t max_encoded_size() const final { return max_stored_size(count_); }
   Buffer encode(ByteSpan decoded) const final;
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const final;
 

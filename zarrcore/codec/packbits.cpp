@@ -12,6 +12,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -55,32 +56,6 @@ Component component_of(const DataType& type) {
   }
 }
 
-std::uint64_t load_bits(const std::byte* bytes, std::uint64_t size) {
-  switch (size) {
-    case 1:
-      return load_integer<std::uint8_t>(bytes, kHostEndian);
-    case 2:
-      return load_integer<std::uint16_t>(bytes, kHostEndian);
-    case 4:
-      return load_integer<std::uint32_t>(bytes, kHostEndian);
-    default:
-      return load_integer<std::uint64_t>(bytes, kHostEndian);
-  }
-}
-
-void store_bits(std::uint64_t bits, std::uint64_t size, std::byte* bytes) {
-  switch (size) {
-    case 1:
-      return store_integer(static_cast<std::uint8_t>(bits), kHostEndian, bytes);
-    case 2:
-      return store_integer(static_cast<std::uint16_t>(bits), kHostEndian, bytes);
-    case 4:
-      return store_integer(static_cast<std::uint32_t>(bits), kHostEndian, bytes);
-    default:
-      return store_integer(bits, kHostEndian, bytes);
-  }
-}
-
 class PackbitsCodec final : public ArrayToBytesCodec {
  public:
   PackbitsCodec(const ChunkSpec& spec, const Component& component, unsigned first_bit,
@@ -107,7 +82,7 @@ class PackbitsCodec final : public ArrayToBytesCodec {
     std::byte* byte = encoded.data() + (padding_byte_ == PaddingByte::first ? 1 : 0);
     unsigned used = 0;  // bits of the byte
     for (std::size_t i = 0; i < decoded.size(); i += component_.size) {
-      std::uint64_t bits = load_bits(decoded.data() + i, component_.size) >> first_bit_;
+      std::uint64_t bits = load_unsigned(decoded.data() + i, component_.size) >> first_bit_;
       for (unsigned left = last_bit_ - first_bit_ + 1; left != 0;) {
         const unsigned taken = std::min(left, kByte - used);
         const std::uint64_t part = bits & ((1u << taken) - 1);
@@ -127,10 +102,7 @@ class PackbitsCodec final : public ArrayToBytesCodec {
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
-    if (encoded.size() != max_encoded_size()) {
-      throw Error("packbits: the chunk has " + std::to_string(encoded.size()) + " bytes where " +
-                  std::to_string(max_encoded_size()) + " are expected");
-    }
+    check_size("packbits: the chunk has ", encoded.size(), max_encoded_size());
     if (padding_byte_ != PaddingByte::none) {
       const bool is_first = padding_byte_ == PaddingByte::first;
       const auto stated = std::to_integer<unsigned>(is_first ? encoded.front() : encoded.back());
@@ -157,7 +129,7 @@ class PackbitsCodec final : public ArrayToBytesCodec {
       }
       if (component_.is_signed && (bits >> last_bit_ & 1) != 0)
         bits |= ~std::uint64_t{0} << last_bit_;
-      store_bits(bits, component_.size, decoded.data() + i);
+      store_unsigned(bits, component_.size, decoded.data() + i);
     }
   }
 

@@ -4,6 +4,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -37,10 +38,7 @@ class ShuffleFilter final : public Filter {
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
-    if (encoded.size() != decoded.size()) {
-      throw Error("shuffle: " + std::to_string(encoded.size()) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size("shuffle: ", encoded.size(), decoded.size());
     const std::size_t count = count_elements(encoded);
     for (std::size_t k = 0; k < element_size_ && count != 0; ++k) {
       const std::byte* plane = encoded.data() + k * count;
@@ -49,10 +47,7 @@ class ShuffleFilter final : public Filter {
   }
 
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    if (encoded.size() > max_size) {
-      throw Error("shuffle: " + std::to_string(encoded.size()) + " bytes, more than the " +
-                  std::to_string(max_size) + " that can be right");
-    }
+    check_max_size("shuffle: ", encoded.size(), max_size);
     Buffer decoded(encoded.size());
     decode(encoded, decoded.span());
     return decoded;

@@ -5,6 +5,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -74,10 +75,7 @@ std::uint64_t StreamCodec::max_decoded_size(ByteSpan encoded) const {
 void StreamCodec::decode(ByteSpan encoded, MutableByteSpan decoded) const {
   Reader reader(*this, encoded, decoded.size());
   const std::size_t size = reader.read(decoded);
-  if (size != decoded.size()) {
-    throw Error(name_ + ": " + std::to_string(size) + " bytes where " +
-                std::to_string(decoded.size()) + " are expected");
-  }
+  check_size(name_ + ": ", size, decoded.size());
   if (!reader.is_at_end()) {
     throw Error(name_ + ": more than the expected " + std::to_string(size) + " bytes");
   }

@@ -1,10 +1,10 @@
 // The `vlen-utf8` and `vlen-bytes` codecs (zarr-extensions; the object codecs of numcodecs with the
 // same names): the number of elements, then for each the number of its bytes and the bytes. Numbers
 // are unsigned 32-bit little-endian.
-#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/arena.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/utf8_check.h"
+#include "zarrcore/base/utf8.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/dispatch.h"
 
@@ -20,14 +20,7 @@ class VlenCodec final : public ArrayToBytesCodec {
         is_text_(spec.data_type.kind == TypeKind::variable_string) {}
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
-
-  std::uint64_t max_encoded_size() const override {
-    // Elements could have 4 GiB each. Allowed is a page of text in each, or a few huge ones.
-    constexpr std::uint64_t kPage = 4096;
-    constexpr std::uint64_t kHuge = std::uint64_t{1} << 32;
-    const auto pages = checked_multiply(count_, kPage);
-    return pages ? checked_add(*pages, kHuge).value_or(UINT64_MAX) : UINT64_MAX;
-  }
+  std::uint64_t max_encoded_size() const override { return max_stored_size(count_); }
 
   Buffer encode(ByteSpan decoded) const override {
     std::uint64_t size = kNumber;

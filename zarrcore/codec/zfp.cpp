@@ -264,24 +264,14 @@ class ZfpCodec final : public ArrayToBytesCodec {
   std::uint64_t max_encoded_size_ = 0;
 };
 
-std::optional<double> number_option(const Json& configuration, std::string_view key) {
-  const Json* member = find_member(configuration, key);
-  if (member == nullptr || member->is_null()) return std::nullopt;
-  if (!member->is_number() || !std::isfinite(member->get<double>())) {
-    throw Error("\"" + std::string(key) + "\" is " + excerpt(*member) +
-                " where a number is expected");
-  }
-  return member->get<double>();
-}
-
-double required_number(const Json& configuration, std::string_view key) {
-  const auto number = number_option(configuration, key);
-  if (!number) throw Error("\"" + std::string(key) + "\" is missing");
-  return *number;
+double finite_number(const Json& configuration, std::string_view key) {
+  const Json& number = number_member(configuration, key);
+  if (std::isfinite(number.get<double>())) return number.get<double>();
+  throw Error("\"" + std::string(key) + "\" is " + excerpt(number) + ", not a finite number");
 }
 
 int integer_from(const Json& configuration, std::string_view key, int low, int high) {
-  required_number(configuration, key);
+  number_member(configuration, key);  // there is no default
   const std::int64_t value = integer_option(configuration, key, 0);
   if (value < low || value > high) {
     throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) +
@@ -351,12 +341,12 @@ Codec make_zfp(const Json& configuration, const ChunkSpec& spec) {
   const auto parameters = [&] {
     if (*mode == "reversible") return reversible();
     if (*mode == "fixed_accuracy") {
-      return fixed_accuracy(required_number(configuration, "tolerance"));
+      return fixed_accuracy(finite_number(configuration, "tolerance"));
     }
     if (*mode == "fixed_precision") {
       return fixed_precision(integer_from(configuration, "precision", 1, ZFP_MAX_PREC));
     }
-    if (*mode == "fixed_rate") return fixed_rate(required_number(configuration, "rate"), spec);
+    if (*mode == "fixed_rate") return fixed_rate(finite_number(configuration, "rate"), spec);
     if (*mode == "expert") return expert(configuration);
     throw Error("\"mode\" is \"" + *mode +
                 "\", none of reversible, fixed_accuracy, fixed_precision, fixed_rate, expert");
@@ -370,7 +360,7 @@ Codec make_zfpy(const Json& configuration, const ChunkSpec& spec) {
   // there is no loss.
   const std::int64_t mode = integer_option(configuration, "mode", zfp_mode_fixed_accuracy);
   const auto given = [&](std::string_view key) {
-    return std::max(number_option(configuration, key).value_or(-1), -1.0);
+    return number_option(configuration, key) == nullptr ? -1 : finite_number(configuration, key);
   };
   const auto parameters = [&] {
     if (mode == zfp_mode_fixed_accuracy && given("tolerance") >= 0) {

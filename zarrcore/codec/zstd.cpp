@@ -7,6 +7,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -57,10 +58,7 @@ class ZstdCodec final : public BytesToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     const std::size_t size = decompress(encoded, decoded);
-    if (size != decoded.size()) {
-      throw Error("zstd: " + std::to_string(size) + " bytes where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
+    check_size("zstd: ", size, decoded.size());
   }
 
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {

@@ -8,7 +8,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "zarrcore/base/endian.h"
 #include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/element_converter.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
@@ -53,27 +55,17 @@ T to_element(From value) {
   }
 }
 
-template <typename From, typename To>
-class NumericConverter final : public ElementConverter {
- public:
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      const To element = to_element<To>(load_element<From>(source));
-      std::memcpy(destination, &element, sizeof(To));
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-};
-
 using Converter = std::unique_ptr<const ElementConverter>;
 
 Converter make_plain_converter(const DataType& source, const DataType& destination) {
-  return with_numeric_type(source, [&](auto from) {
-    return with_numeric_type(destination, [&](auto to) -> Converter {
-      return std::make_unique<
-          NumericConverter<typename decltype(from)::Type, typename decltype(to)::Type>>();
+  return with_numeric_type(source, [&](auto from_tag) {
+    return with_numeric_type(destination, [&](auto to_tag) {
+      using From = typename decltype(from_tag)::Type;
+      using To = typename decltype(to_tag)::Type;
+      return make_element_converter([](const std::byte* from, std::byte* to) {
+        const To element = to_element<To>(load_element<From>(from));
+        std::memcpy(to, &element, sizeof(To));
+      });
     });
   });
 }
@@ -107,72 +99,34 @@ class ChainedConverter final : public ElementConverter {
 };
 
 // Small floats of one or two bytes to float.
-class SmallFloatReader final : public ElementConverter {
- public:
-  explicit SmallFloatReader(const DataType& type)
-      : format_(type.float_format), is_wide_(type.item_size == 2) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint16_t bits =
-          is_wide_ ? load_element<std::uint16_t>(source) : load_element<std::uint8_t>(source);
-      const float value = decode_small_float(format_, bits);
-      std::memcpy(destination, &value, sizeof(value));
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
- private:
-  FloatFormat format_;
-  bool is_wide_;
-};
+Converter make_small_float_reader(const DataType& type) {
+  return make_element_converter(
+      [format = type.float_format, size = type.item_size](const std::byte* from, std::byte* to) {
+    const auto bits = static_cast<std::uint16_t>(load_unsigned(from, size));
+    const float value = decode_small_float(format, bits);
+    std::memcpy(to, &value, sizeof(value));
+  });
+}
 
 // Doubles to small floats.
-class SmallFloatWriter final : public ElementConverter {
- public:
-  explicit SmallFloatWriter(const DataType& type)
-      : format_(type.float_format), size_(type.item_size) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint16_t bits = encode_small_float(format_, load_element<double>(source));
-      const auto low = static_cast<std::uint8_t>(bits);
-      std::memcpy(destination, size_ == 2 ? static_cast<const void*>(&bits) : &low, size_);
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
- private:
-  FloatFormat format_;
-  std::size_t size_;
-};
+Converter make_small_float_writer(const DataType& type) {
+  return make_element_converter(
+      [format = type.float_format, size = type.item_size](const std::byte* from, std::byte* to) {
+    store_unsigned(encode_small_float(format, load_element<double>(from)), size, to);
+  });
+}
 
 // Integers of a byte to the range of fewer bits.
-class NarrowIntegerClamp final : public ElementConverter {
- public:
-  explicit NarrowIntegerClamp(const DataType& type)
-      : low_(type.kind == TypeKind::signed_integer ? -(1 << (type.bits - 1)) : 0),
-        high_((1 << (type.kind == TypeKind::signed_integer ? type.bits - 1 : type.bits)) - 1) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      const int value =
-          low_ < 0 ? load_element<std::int8_t>(source) : load_element<std::uint8_t>(source);
-      *destination = static_cast<std::byte>(std::clamp(value, low_, high_));
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
- private:
-  int low_;
-  int high_;
-};
+Converter make_narrow_integer_clamp(const DataType& type) {
+  const bool is_signed = type.kind == TypeKind::signed_integer;
+  const int low = is_signed ? -(1 << (type.bits - 1)) : 0;
+  const int high = (1 << (is_signed ? type.bits - 1 : type.bits)) - 1;
+  return make_element_converter([=](const std::byte* from, std::byte* to) {
+    const int value =
+        is_signed ? load_element<std::int8_t>(from) : load_element<std::uint8_t>(from);
+    *to = static_cast<std::byte>(std::clamp(value, low, high));
+  });
+}
 
 bool is_small_float(const DataType& type) {
   return type.float_format != FloatFormat::ieee;
@@ -190,17 +144,17 @@ Converter make_numeric_converter(const DataType& source, const DataType& destina
   if (source == destination || !source.is_numeric() || !destination.is_numeric()) return nullptr;
   if (is_small_float(source)) {
     const DataType value{TypeKind::floating, sizeof(float)};
-    return chain_converters(std::make_unique<SmallFloatReader>(source), sizeof(float),
+    return chain_converters(make_small_float_reader(source), sizeof(float),
                             make_numeric_converter(value, destination));
   }
   if (is_small_float(destination)) {
     const DataType value{TypeKind::floating, sizeof(double)};
     return chain_converters(make_numeric_converter(source, value), sizeof(double),
-                            std::make_unique<SmallFloatWriter>(destination));
+                            make_small_float_writer(destination));
   }
   if (destination.bits == 0) return make_plain_converter(source, destination);
   return chain_converters(make_plain_converter(source, {destination.kind, destination.item_size}),
-                          1, std::make_unique<NarrowIntegerClamp>(destination));
+                          1, make_narrow_integer_clamp(destination));
 }
 
 }  // namespace zarrcore

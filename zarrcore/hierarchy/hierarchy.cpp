@@ -1,7 +1,6 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 
-#include <algorithm>
-
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -16,13 +15,14 @@ constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     : store_(std::move(store)), options_(std::move(options)) {
   const DocumentSource documents = stored_documents();
+  std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
     format_ = format;
     if (options_.use_consolidated) {
       try {
         consolidated_ = format->read_consolidated(documents, "");
       } catch (const Error& error) {
-        options_.on_problem(std::string(error.what()) + "; it is not used");
+        faults.emplace_back(error.what());
       }
     }
     if (consolidated_) {
@@ -30,15 +30,18 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       root_documents_.clear();  // nothing is asked of the store any more
       // A consolidated hierarchy has a root group even if nobody wrote a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
-      return;
-    }
-    if (auto root = with_context([this] { return store_->description(); },
-                                 [&] { return format->read_node(documents, ""); })) {
+    } else if (auto root = with_context([this] { return store_->description(); },
+                                        [&] { return format->read_node(documents, ""); })) {
       nodes_[""] = std::make_shared<const NodeMetadata>(std::move(*root));
-      return;
+    } else {
+      continue;
     }
+    for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
+    return;
   }
-  throw Error(store_->description() + ": there is no Zarr group or array");
+  std::string message = store_->description() + ": there is no Zarr group or array";
+  for (const std::string& fault : faults) message.append("; ").append(fault);
+  throw Error(std::move(message));
 }
 
 std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
@@ -80,23 +83,7 @@ DocumentSource Hierarchy::documents() const {
   };
   const auto list = [this](const std::string& prefix) {
     const std::lock_guard lock(mutex_);
-    const DocumentMap& all = consolidated_->documents;
-    const std::string start = prefix.empty() ? std::string() : prefix + '/';
-    DirectoryListing listing;
-    for (auto it = all.lower_bound(start); it != all.end() && it->first.starts_with(start);) {
-      const std::string_view rest = std::string_view(it->first).substr(start.size());
-      const auto slash = rest.find('/');
-      if (slash == std::string_view::npos) {
-        listing.keys.emplace_back(rest);
-        ++it;
-        continue;
-      }
-      listing.prefixes.emplace_back(rest.substr(0, slash));
-      // '0' follows '/': the first key past this child.
-      it = all.lower_bound(start + listing.prefixes.back() + '0');
-    }
-    std::sort(listing.prefixes.begin(), listing.prefixes.end());
-    return listing;
+    return list_sorted(prefix, consolidated_->documents);
   };
   return {document, list};
 }

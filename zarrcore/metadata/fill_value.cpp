@@ -10,6 +10,7 @@
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/utf8.h"
 #include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
 
@@ -26,10 +27,7 @@ using Bytes = std::vector<std::byte>;
 // The low `size` bytes of `bits` as an integer of that size in memory.
 Bytes integer_bytes(std::uint64_t bits, std::uint64_t size) {
   Bytes bytes(size);
-  for (std::uint64_t i = 0; i < size; ++i) {
-    const std::uint64_t at = kHostEndian == Endian::little ? i : size - 1 - i;
-    bytes[at] = static_cast<std::byte>(bits >> (8 * i) & 0xff);
-  }
+  store_unsigned(bits, size, bytes.data());
   return bytes;
 }
 
@@ -200,21 +198,9 @@ Bytes parse_bytes(const Json& value, const DataType& type) {
 Bytes parse_utf32(const Json& value, const DataType& type) {
   if (value.is_number() && value == 0) return Bytes(type.item_size);
   if (!value.is_string()) refuse(value, type);
-  Bytes bytes;
-  const auto& text = value.get_ref<const std::string&>();
-  // The JSON parser has checked that this is UTF-8.
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    std::uint32_t code_point = length == 1 ? lead : lead & (0xffu >> (length + 1));
-    for (std::size_t k = 1; k < length && i + k < text.size(); ++k) {
-      code_point = code_point << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3fu);
-    }
-    const Bytes unit = integer_bytes(code_point, 4);
-    bytes.insert(bytes.end(), unit.begin(), unit.end());
-    i += length;
-  }
-  return padded(std::move(bytes), value, type);
+  const std::u32string text = decode_utf8(value.get_ref<const std::string&>());
+  const ByteSpan bytes = std::as_bytes(std::span(text));
+  return padded({bytes.begin(), bytes.end()}, value, type);
 }
 
 // What the element holds: as many bytes as there are.

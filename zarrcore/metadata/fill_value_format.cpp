@@ -8,7 +8,6 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/utf8.h"
-#include "zarrcore/base/utf8_check.h"
 #include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"
@@ -23,22 +22,13 @@ Bytes part(const Bytes& element, std::uint64_t offset, std::uint64_t size) {
   return {start, start + static_cast<std::ptrdiff_t>(size)};
 }
 
-std::uint64_t load_bits(const Bytes& number) {
-  switch (number.size()) {
-    case 1:
-      return load_integer<std::uint8_t>(number.data(), kHostEndian);
-    case 2:
-      return load_integer<std::uint16_t>(number.data(), kHostEndian);
-    case 4:
-      return load_integer<std::uint32_t>(number.data(), kHostEndian);
-    default:
-      return load_integer<std::uint64_t>(number.data(), kHostEndian);
-  }
+std::uint64_t bits_of(const Bytes& number) {
+  return load_unsigned(number.data(), number.size());
 }
 
 Json format_signed(const Bytes& number) {
   const auto unused = static_cast<int>(64 - 8 * number.size());
-  return static_cast<std::int64_t>(load_bits(number) << unused) >> unused;
+  return static_cast<std::int64_t>(bits_of(number) << unused) >> unused;
 }
 
 double float_value(std::uint64_t bits, const DataType& type) {
@@ -65,7 +55,7 @@ std::string format_bits(std::uint64_t bits, std::uint64_t size) {
 }
 
 Json format_float(const Bytes& number, const DataType& type) {
-  const std::uint64_t bits = load_bits(number);
+  const std::uint64_t bits = bits_of(number);
   const double value = float_value(bits, type);
   Json spelled = value;
   if (std::isnan(value)) spelled = "NaN";
@@ -140,7 +130,7 @@ Json format_fill_value(const std::vector<std::byte>& element, const DataType& ty
     case TypeKind::boolean:
       return element[0] != std::byte{0};
     case TypeKind::unsigned_integer:
-      return load_bits(element);
+      return bits_of(element);
     case TypeKind::signed_integer:
       return format_signed(element);
     case TypeKind::floating:

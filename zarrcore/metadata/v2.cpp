@@ -57,6 +57,10 @@ class V2Format final : public Format {
     if (!document) return std::nullopt;
     return with_context([&] { return key; },
                         [&] {
+      // Of arrays whose chunks stand elsewhere: here they would all seem to be absent.
+      if (find_member(*document, "record_size") != nullptr) {
+        throw Error("it belongs to Kerchunk references in Parquet files");
+      }
       const Json& format = required_member(*document, "zarr_consolidated_format");
       if (format != 1) {
         throw Error("\"zarr_consolidated_format\" is " + excerpt(format) + ", not 1");

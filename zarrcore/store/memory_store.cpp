@@ -1,6 +1,5 @@
 #include "zarrcore/store/memory_store.h"
 
-#include <algorithm>
 #include <list>
 #include <mutex>
 
@@ -59,24 +58,8 @@ bool MemoryStore::erase(std::string_view key) {
 }
 
 DirectoryListing MemoryStore::list(std::string_view prefix) {
-  const std::string start = prefix.empty() ? std::string() : std::string(prefix) + '/';
-  DirectoryListing listing;
   const std::shared_lock lock(mutex_);
-  for (auto it = values_.lower_bound(start); it != values_.end() && it->first.starts_with(start);) {
-    const std::string_view rest = std::string_view(it->first).substr(start.size());
-    const auto slash = rest.find('/');
-    if (slash == std::string_view::npos) {
-      listing.keys.emplace_back(rest);
-      ++it;
-    } else {
-      const std::string_view name = rest.substr(0, slash);
-      listing.prefixes.emplace_back(name);
-      // '0' follows '/': this is the first key that is not below this level any more.
-      it = values_.lower_bound(start + std::string(name) + '0');
-    }
-  }
-  std::sort(listing.prefixes.begin(), listing.prefixes.end());
-  return listing;
+  return list_sorted(prefix, values_);
 }
 
 }  // namespace zarrcore

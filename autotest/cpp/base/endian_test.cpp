@@ -34,6 +34,23 @@ TEST(Endian, TheHostsOrderIsThatOfMemory) {
   EXPECT_EQ(load_integer<std::uint32_t>(bytes.data(), kHostEndian), 0xdeadbeef);
 }
 
+TEST(Endian, IntegersOfEverySizeAreThoseOfMemory) {
+  const std::uint64_t value = 0x8123456789abcdef;
+  const auto expect_same = [&](auto integer) {
+    const Bytes bytes = bytes_in_memory(integer);
+    EXPECT_EQ(load_unsigned(bytes.data(), bytes.size()), integer);
+    Bytes stored(bytes.size() + 1, std::byte{0x55});
+    store_unsigned(value, bytes.size(), stored.data());
+    EXPECT_EQ(stored.back(), std::byte{0x55});
+    stored.pop_back();
+    EXPECT_EQ(stored, bytes);
+  };
+  expect_same(static_cast<std::uint8_t>(value));
+  expect_same(static_cast<std::uint16_t>(value));
+  expect_same(static_cast<std::uint32_t>(value));
+  expect_same(value);
+}
+
 TEST(Endian, SwapsEachUnit) {
   for (const std::size_t unit : {2, 4, 8, 16}) {
     Bytes bytes = regular_bytes(unit * 5);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -178,6 +179,32 @@ TEST(Convert, WalksWithAnyStridesAndAddresses) {
   make_numeric_converter(type_of<std::uint16_t>(), type_of<std::uint32_t>())
       ->convert(source.data() + 7, -3, destination.data() + 1, 5, 3);
   EXPECT_EQ(destination, bytes_of({0xee, 3, 0, 0, 0, 0xee, 2, 0, 0, 0, 0xee, 1, 0, 0, 0, 0xee}));
+}
+
+TEST(Convert, ChainsAreRightOverManyBlocks) {
+  const auto chain = chain_converters(
+      make_numeric_converter(type_of<std::int16_t>(), type_of<double>()), sizeof(double),
+      make_numeric_converter(type_of<double>(), type_of<std::uint8_t>()));
+  std::vector<std::int16_t> source(1000);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::int16_t>(i);
+  // Backwards, with a gap after each element.
+  Bytes destination(2 * source.size(), std::byte{0xee});
+  chain->convert(reinterpret_cast<const std::byte*>(&source.back()), -2, destination.data(), 2,
+                 source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::size_t value = std::min<std::size_t>(source.size() - 1 - i, 255);
+    ASSERT_EQ(destination[2 * i], static_cast<std::byte>(value)) << i;
+    ASSERT_EQ(destination[2 * i + 1], std::byte{0xee}) << i;
+  }
+}
+
+TEST(Convert, AChainOfOneIsThatOne) {
+  auto converter = make_numeric_converter(type_of<float>(), type_of<double>());
+  const ElementConverter* one = converter.get();
+  converter = chain_converters(std::move(converter), 8, nullptr);
+  EXPECT_EQ(converter.get(), one);
+  converter = chain_converters(nullptr, 4, std::move(converter));
+  EXPECT_EQ(converter.get(), one);
 }
 
 }  // namespace

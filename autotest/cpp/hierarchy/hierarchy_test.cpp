@@ -246,6 +246,13 @@ TEST(Hierarchy, ConsolidatedMetadataThatIsNotRightIsReportedAndNotUsed) {
   }
 }
 
+TEST(Hierarchy, ConsolidatedMetadataThatIsNotRightIsNoZarr) {
+  const auto store = make_store({{".zmetadata", "{}"}});
+  const auto on_problem = [](const std::string& problem) { ADD_FAILURE() << problem; };
+  EXPECT_ERROR(Hierarchy(store, {.on_problem = on_problem}),
+               "memory: there is no Zarr group or array; .zmetadata: the member");
+}
+
 TEST(Hierarchy, ConsolidatedMetadataNeedsNoDocumentForTheRoot) {
   const auto store = make_store({{".zmetadata", R"({"zarr_consolidated_format": 1, "metadata":
       {"a/.zgroup": {"zarr_format": 2}}})"}});

@@ -116,6 +116,8 @@ TEST(V2Format, ConsolidatedMetadataOfAnotherKindIsRefusedByName) {
   EXPECT_ERROR(read(R"({"zarr_consolidated_format": 1, "metadata": []})"),
                "\"metadata\" is not an object");
   EXPECT_ERROR(read("7"), ".zmetadata: the document is an integer");
+  EXPECT_ERROR(read(R"({"zarr_consolidated_format": 1, "metadata": {}, "record_size": 10})"),
+               ".zmetadata: it belongs to Kerchunk references in Parquet files");
 }
 
 TEST(V3Format, ANodeIsOneDocument) {
