@@ -42,7 +42,8 @@ const char* const kOpenOptionList =
     "description='Known for the sake of programs that set it, without effect: a JSON document of "
     "references is indexed in memory, never converted to Parquet files in a cache folder'/>"
     "  <Option name='LOCKS' type='string' default='NO' "
-    "description='For processes that write the same chunks or shards at the same time: YES for lock "
+    "description='For processes that write the same chunks or shards at the same time: YES for "
+    "lock "
     "files in a folder beside the store, whose name is the store&apos;s with .sync behind it, or "
     "the path of another folder'/>"
     "</OpenOptionList>";

@@ -15,7 +15,8 @@ namespace gdal_zarr {
 using zarrcore::Error;
 using zarrcore::Json;
 
-static void write_nodata(zarrcore::ArrayMetadata& m, const std::optional<std::vector<std::byte>>& e, bool is_new) {
+static void write_nodata(zarrcore::ArrayMetadata& m, const std::optional<std::vector<std::byte>>& e,
+                         bool is_new) {
   if (is_new && e) m.fill_value = *e;
 }
 
@@ -191,8 +192,8 @@ bool Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
     options.threads = thread_count();
     options.worker_scope = caller.scope();
     writer()->write(selection,
-                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
-                   options);
+                    {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
+                    options);
     session_->limit_waiting(*this);
     return true;
   });

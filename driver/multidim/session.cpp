@@ -64,8 +64,8 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   if (!options.lock_folder.empty()) {
     session->locks_ = std::make_shared<const zarrcore::FileLocks>(options.lock_folder);
   }
-  session->hierarchy_ = open_hierarchy(path, options.list_chunks,
-                                       hierarchy_options(path, options.use_consolidated));
+  session->hierarchy_ =
+      open_hierarchy(path, options.list_chunks, hierarchy_options(path, options.use_consolidated));
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = store_name(path);
   }

@@ -112,8 +112,8 @@ char** RasterDataset::GetFileList() {
     const std::string root = session.hierarchy().store()->description();
     const CPLStringList of_pam(GDALPamDataset::GetFileList());
     CPLStringList files;
-    for (const char* file : of_pam) {
-      files.AddString(has_reference_prefix(file) ? root.c_str() : file);
+    for (int i = 0; i < of_pam.size(); ++i) {
+      files.AddString(has_reference_prefix(of_pam[i]) ? root.c_str() : of_pam[i]);
     }
     for (const std::string& key : session.hierarchy().documents_read()) {
       if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
