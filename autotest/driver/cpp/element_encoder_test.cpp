@@ -185,7 +185,7 @@ TEST(ElementEncoder, ByteStringsArePaddedAndNeverCut) {
   EXPECT_EQ(encode_text("abcd", bytes), "abcd");
   EXPECT_EQ(encode_text(nullptr, bytes), std::string(4, '\0'));
   EXPECT_EQ(error_of([&] { encode_text("abcde", bytes); }),
-            "the text \"abcde\" is longer than the 4 bytes that an element holds");
+            "a text of 5 bytes is longer than the 4 that an element holds");
 }
 
 TEST(ElementEncoder, CharactersOfFourBytesArePaddedAndNeverCut) {
@@ -197,7 +197,7 @@ TEST(ElementEncoder, CharactersOfFourBytesArePaddedAndNeverCut) {
   EXPECT_EQ(code_points[1], 0x1f600U);
   EXPECT_EQ(encode_text("", characters), std::string(8, '\0'));
   EXPECT_EQ(error_of([&] { encode_text("größer", characters); }),
-            "the text \"größer\" is longer than the 2 characters that an element holds");
+            "a text of 6 characters is longer than the 2 that an element holds");
   EXPECT_EQ(error_of([&] { encode_text("\xff", characters); }),
             "a text that is to be written is not UTF-8");
 }
