@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "autotest/driver/cpp/options.h"
 #include "driver/multidim/type_mapping.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
@@ -18,6 +19,7 @@
 namespace gdal_zarr {
 namespace {
 
+using test::error_of;
 using zarrcore::DataType;
 using zarrcore::FloatFormat;
 using zarrcore::TypeKind;
@@ -63,15 +65,6 @@ std::string encode_text(const char* text, const DataType& type) {
   encoder->convert(reinterpret_cast<const std::byte*>(&text), sizeof(text),
                    reinterpret_cast<std::byte*>(element.data()), 0, 1);
   return element;
-}
-
-std::string error_of(const auto& body) {
-  try {
-    body();
-  } catch (const zarrcore::Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(ElementEncoder, NothingToDoForTheSameBytes) {
