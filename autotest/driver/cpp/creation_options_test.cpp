@@ -7,6 +7,7 @@
 #include <set>
 
 #include "autotest/driver/cpp/options.h"
+#include "driver/gdal_compat.h"
 
 namespace gdal_zarr {
 namespace {
@@ -62,6 +63,23 @@ TEST(CreationOptions, ListsAreXmlOfTheOptionsOfTheirScopes) {
   const Xml datasets(CPLParseXMLString(creation_option_list(kDatasetOption, "List").c_str()));
   EXPECT_NE(find_option(datasets.get(), "FORMAT"), nullptr);
   EXPECT_EQ(find_option(datasets.get(), "COMPRESS"), nullptr);
+}
+
+TEST(CreationOptions, GdalChecksThemByTheList) {
+  GDALDriver driver;
+  driver.SetDescription("Zarr");
+  driver.SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST,
+                         creation_option_list(kAllOptions, "CreationOptionList").c_str());
+  const auto warnings = [&](const std::vector<std::string>& options) {
+    return warnings_of([&] { GDALValidateCreationOptions(&driver, option_list(options).List()); });
+  };
+  EXPECT_TRUE(warnings({"FORMAT=ZARR_V3", "CREATE_ZMETADATA=NO", "COMPRESS=zstd", "ZSTD_LEVEL=22",
+                        "BLOSC_SHUFFLE=2", "ZFP_RATE=0.5", "DIM_SEPARATOR=/", "BLOCKSIZE=1,2"})
+                  .empty());
+  EXPECT_EQ(warnings({"FORMAT=ZARR_V4"}).size(), 1U);
+  EXPECT_EQ(warnings({"ZSTD_LEVEL=23"}).size(), 1U);
+  EXPECT_EQ(warnings({"ZFP_RATE=fast"}).size(), 1U);
+  EXPECT_EQ(warnings({"TILED=YES"}).size(), 1U);
 }
 
 TEST(CreationOptions, EveryOptionOfTheBuiltInDriverIsThere) {
