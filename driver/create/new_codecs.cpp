@@ -115,20 +115,22 @@ CodecMetadata make_blosc(std::uint64_t item_size, const CreationOptions& options
   return {"blosc", std::move(configuration)};
 }
 
-CodecMetadata make_lzma(std::uint64_t item_size, const CreationOptions& options) {
-  // The numbers of liblzma for its filters.
+CodecMetadata make_lzma(const CreationOptions& options) {
+  // The numbers of liblzma for its formats and filters. numcodecs decodes with filters in the raw
+  // format only.
+  constexpr int kXz = 1;
+  constexpr int kRaw = 3;
   constexpr int kDelta = 3;
   constexpr int kLzma2 = 0x21;
-  std::int64_t distance = item_size <= 256 ? static_cast<std::int64_t>(item_size) : 1;
-  if (options.is_given("LZMA_DELTA")) distance = options.integer("LZMA_DELTA");
-  Json filters = Json::array();
-  filters.push_back({{"id", kDelta}, {"dist", distance}});
-  filters.push_back({{"id", kLzma2}, {"preset", options.integer("LZMA_PRESET")}});
-  Json configuration = Json::object();
-  configuration["format"] = 1;  // .xz
-  configuration["check"] = -1;  // the one that is usual for it
-  configuration["preset"] = nullptr;
-  configuration["filters"] = std::move(filters);
+  const std::int64_t preset = options.integer("LZMA_PRESET");
+  Json configuration{{"format", kXz}, {"check", -1}, {"preset", preset}, {"filters", nullptr}};
+  if (options.is_given("LZMA_DELTA")) {
+    configuration["format"] = kRaw;
+    configuration["preset"] = nullptr;
+    Json& filters = configuration["filters"] = Json::array();
+    filters.push_back({{"id", kDelta}, {"dist", options.integer("LZMA_DELTA")}});
+    filters.push_back({{"id", kLzma2}, {"preset", preset}});
+  }
   return {"numcodecs.lzma", std::move(configuration)};
 }
 
@@ -145,7 +147,7 @@ std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
   if (name == "LZ4") {
     return CodecMetadata{"numcodecs.lz4", {{"acceleration", options.integer("LZ4_ACCELERATION")}}};
   }
-  if (name == "LZMA") return make_lzma(item_size, options);
+  if (name == "LZMA") return make_lzma(options);
   if (name == "ZLIB") return with_level("numcodecs.zlib", "ZLIB_LEVEL");
   if (name == "ZSTD") {
     return CodecMetadata{"zstd", {{"level", options.integer("ZSTD_LEVEL")}, {"checksum", false}}};
@@ -154,7 +156,7 @@ std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
 }
 
 // In numcodecs' numbers of zfp's modes; without a parameter there is no loss.
-CodecMetadata make_zfp(const CreationOptions& options) {
+CodecMetadata make_zfp(const DataType& type, const CreationOptions& options) {
   struct Mode {
     const char* option;
     const char* key;
@@ -164,6 +166,9 @@ CodecMetadata make_zfp(const CreationOptions& options) {
                              {"ZFP_RATE", "rate", 2},
                              {"ZFP_PRECISION", "precision", 3}};
   Json configuration{{"mode", 4}, {"tolerance", -1}, {"rate", -1}, {"precision", -1}};
+  if (options.is_given("ZFP_TOLERANCE") && type.kind != TypeKind::floating) {
+    throw not_for_type("ZFP_TOLERANCE", type, "zfp keeps to it for floating point numbers only");
+  }
   const char* given = nullptr;
   for (const Mode& mode : kModes) {
     if (!options.is_given(mode.option)) continue;
@@ -229,7 +234,7 @@ Codecs make_block_codecs(const DataType& type, std::size_t rank, int zarr_format
   if (options.is("CHUNK_MEMORY_LAYOUT", "F") && rank > 1) codecs.push_back(reversed_axes(rank));
   if (zarr_format == 3) append(std::exchange(filters, {}));
   codecs.push_back(type.is_variable() ? CodecMetadata{"vlen-utf8"}
-                   : is_zfp           ? make_zfp(options)
+                   : is_zfp           ? make_zfp(type, options)
                                       : make_bytes(type));
   append(std::move(filters));
   if (is_shuffled) {

@@ -137,10 +137,10 @@ constexpr Option kOptions[] = {
     only_with("COMPRESS=LZ4", integer("LZ4_ACCELERATION", 1, 65537, "1",
                                       "The higher, the faster and the less compressed")),
     only_with("COMPRESS=LZMA", integer("LZMA_PRESET", 0, 9, "6", kLevel)),
-    only_with("COMPRESS=LZMA",
-              integer("LZMA_DELTA", 1, 256, "",
-                      "Distance of bytes whose difference is compressed; by default the size of an "
-                      "element")),
+    only_with(
+        "COMPRESS=LZMA",
+        integer("LZMA_DELTA", 1, 256, "",
+                "Distance of bytes whose difference is compressed; without it, the bytes are")),
     only_with("COMPRESS=ZFP", integer("ZFP_PRECISION", 1, 64, "", "Bits of precision to keep")),
     only_with("COMPRESS=ZFP", real("ZFP_RATE", 0, 64, "Bits that each element takes up")),
     only_with("COMPRESS=ZFP", real("ZFP_TOLERANCE", 0, 1e308, "Greatest error of an element")),

@@ -49,15 +49,9 @@ std::unique_ptr<const ElementConverter> make_number_encoder(GDALDataType source,
                                     zarrcore::make_numeric_converter(intermediate->type, type));
 }
 
-// The text, or its beginning, for messages.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kMost = 40;
-  return '"' + std::string(text.substr(0, kMost)) + (text.size() > kMost ? "…\"" : "\"");
-}
-
-zarrcore::Error too_long(std::string_view text, const std::string& limit) {
-  return zarrcore::Error("the text " + quoted(text) + " is longer than the " + limit +
-                         " that an element holds");
+zarrcore::Error too_long(std::size_t length, std::uint64_t limit, const char* unit) {
+  return zarrcore::Error("a text of " + std::to_string(length) + " " + unit +
+                         " is longer than the " + std::to_string(limit) + " that an element holds");
 }
 
 zarrcore::Error not_utf8() {
@@ -73,7 +67,7 @@ void store_variable(std::string_view text, const DataType& type, std::byte* elem
 
 void store_fixed(std::string_view text, const DataType& type, std::byte* element) {
   if (text.size() > type.item_size) {
-    throw too_long(text, std::to_string(type.item_size) + " bytes");
+    throw too_long(text.size(), type.item_size, "bytes");
   }
   std::memset(element, 0, type.item_size);
   if (!text.empty()) std::memcpy(element, text.data(), text.size());
@@ -84,7 +78,7 @@ void store_utf32(std::string_view text, const DataType& type, std::byte* element
   const std::u32string code_points = zarrcore::decode_utf8(text);
   const std::size_t size = code_points.size() * sizeof(char32_t);
   if (size > type.item_size) {
-    throw too_long(text, std::to_string(type.item_size / sizeof(char32_t)) + " characters");
+    throw too_long(code_points.size(), type.item_size / sizeof(char32_t), "characters");
   }
   std::memset(element, 0, type.item_size);
   std::memcpy(element, code_points.data(), size);

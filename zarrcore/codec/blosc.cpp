@@ -128,7 +128,10 @@ Codec make_blosc(const Json& configuration, const ChunkSpec& spec) {
       static_cast<int>(std::clamp<std::int64_t>(integer_option(configuration, "clevel", 5), 0, 9));
   options.block_size = size_option("blocksize", 0);
   options.type_size = size_option("typesize", 0);
-  if (options.type_size == 0) options.type_size = spec.data_type.item_size;
+  if (options.type_size == 0) {
+    // Elements of variable length have become bytes by now.
+    options.type_size = spec.data_type.is_variable() ? 1 : spec.data_type.item_size;
+  }
   // Blosc cannot shuffle larger items, and neither do other writers.
   if (options.type_size > BLOSC_MAX_TYPESIZE) options.type_size = 1;
   if (const Json* shuffle = find_member(configuration, "shuffle");

@@ -47,6 +47,9 @@ TEST(Blosc, TheItemSizeIsThatOfTheDataUnlessItIsStated) {
   EXPECT_EQ(header_byte(*make_bytes_to_bytes("blosc", R"({"typesize": 0})", spec), 3), 8);
   EXPECT_EQ(header_byte(*make_bytes_to_bytes("blosc", R"({"typesize": 2})", spec), 3), 2);
   EXPECT_EQ(header_byte(*make_bytes_to_bytes("blosc", R"({"typesize": 300})", spec), 3), 1);
+  // What elements of variable length are by the time they are compressed.
+  const DataType text{TypeKind::variable_string, sizeof(VariableElement)};
+  EXPECT_EQ(header_byte(*make_bytes_to_bytes("blosc", "{}", spec_of({10}, text)), 3), 1);
 }
 
 TEST(Blosc, TheAutomaticShuffleIsByBitsForBytesAndElseByBytes) {
