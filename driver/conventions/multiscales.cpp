@@ -1,5 +1,6 @@
 #include "driver/conventions/multiscales.h"
 
+#include "driver/conventions/zarr_conventions.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -62,6 +63,51 @@ std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
     multiscales.level_of_asset.emplace(multiscales.levels[i].asset, i);
   }
   return multiscales;
+}
+
+Json with_multiscales(Json attributes, const std::string& finest,
+                      const std::vector<CoarserLevel>& levels) {
+  Json old = Json::array();
+  if (const Json* member = find_member(attributes, "multiscales")) {
+    if (const Json* layout = find_member(*member, "layout"); layout && layout->is_array()) {
+      old = *layout;
+    }
+  }
+  declare_convention(attributes, ZarrConvention::multiscales, !levels.empty());
+  if (levels.empty()) {
+    attributes.erase("multiscales");
+    return attributes;
+  }
+  const auto entry_of = [&](const std::string& asset) {
+    for (const Json& entry : old) {
+      if (relative_path(find_member(entry, "asset")) == asset) return entry;
+    }
+    return Json::object();
+  };
+  Json layout = Json::array();
+  Json first = entry_of(finest);
+  first["asset"] = finest;
+  layout.push_back(std::move(first));
+  const std::string* finer = &finest;
+  for (const CoarserLevel& level : levels) {
+    Json entry = entry_of(level.asset);
+    entry["asset"] = level.asset;
+    entry["derived_from"] = *finer;
+    if (!level.scale.empty()) {
+      entry["transform"] = {{"scale", level.scale},
+                            {"translation", std::vector<double>(level.scale.size(), 0)}};
+      entry["spatial:shape"] = {level.rows, level.columns};
+    }
+    if (level.transform) {
+      const auto& [c, a, b, f, d, e] = *level.transform;
+      entry["spatial:transform"] = {a, b, c, d, e, f};
+    }
+    if (!level.resampling.empty()) entry["resampling_method"] = level.resampling;
+    layout.push_back(std::move(entry));
+    finer = &level.asset;
+  }
+  attributes["multiscales"]["layout"] = std::move(layout);
+  return attributes;
 }
 
 std::optional<std::size_t> Multiscales::find_level(std::string_view path) const {

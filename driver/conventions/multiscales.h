@@ -1,5 +1,8 @@
 // Pyramids: several arrays that hold the same thing at falling resolution. Two conventions say so
 // in the attributes of a group: `multiscales` of Zarr's conventions, and OME-Zarr 0.4 and 0.5.
+//
+// Where the finest level is an array and a coarser one a group, which holds it under the same name,
+// other arrays beside the finest one that the group holds, too, have that pyramid as well.
 #pragma once
 
 #include <functional>
@@ -9,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/conventions/geotransform.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
@@ -33,5 +37,20 @@ struct Multiscales {
 
 // Nothing when the attributes describe no pyramid, or one without levels.
 std::optional<Multiscales> parse_multiscales(const zarrcore::Json& group_attributes);
+
+// A coarser level that is to be described.
+struct CoarserLevel {
+  std::string asset;
+  std::vector<double> scale;  // of a cell, by the cell of the next finer level, for each dimension
+  std::uint64_t columns = 0;
+  std::uint64_t rows = 0;
+  std::optional<GeoTransform> transform = {};
+  std::string resampling = {};  // the convention's word; empty keeps what is said of the level
+};
+
+// `attributes` with a pyramid of the array `finest` and these levels, each made of the one before;
+// without a level, without any. For `multiscales` of Zarr's conventions.
+zarrcore::Json with_multiscales(zarrcore::Json attributes, const std::string& finest,
+                                const std::vector<CoarserLevel>& levels);
 
 }  // namespace gdal_zarr

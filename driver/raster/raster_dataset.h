@@ -25,8 +25,7 @@ class RasterDataset final : public GDALPamDataset {
   ~RasterDataset() override;
 
   const RasterView& view() const { return view_; }
-  // Builds overviews as build_default_overviews() does when the dataset is closed, if pixels have
-  // been written.
+  // Builds overviews as build_default_overviews() does when the dataset is closed.
   void build_overviews_when_closed() { builds_overviews_when_closed_ = true; }
   // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average; by nearest
   // neighbour where pixels are indexes of colours.
@@ -77,6 +76,10 @@ class RasterDataset final : public GDALPamDataset {
                    int buffer_columns, int buffer_rows, GDALDataType type, int band_count,
                    BandMap band_map, GSpacing pixel_space, GSpacing line_space, GSpacing band_space,
                    GDALRasterIOExtraArg* extra) override;
+  // Overviews of a store that can be written are made in it.
+  CPLErr IBuildOverviews(const char* resampling, int count, const int* factors, int band_count,
+                         const int* bands, GDALProgressFunc progress, void* progress_data,
+                         CSLConstList options) override;
 
  private:
   friend class RasterBand;
@@ -85,12 +88,15 @@ class RasterDataset final : public GDALPamDataset {
   RasterDataset(RasterView view, const RasterDataset& fine);
   void make_bands();
   void set_metadata();
+  CPLErr finish();
   bool is_writable() const {
     return eAccess == GA_Update;
   }
   // Writes what the block cache holds of a window, and lets go of it.
   void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   void change_metadata(CPLStringList metadata);
+  bool fill_overviews(const char* resampling, std::span<const int> factors,
+                      std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;

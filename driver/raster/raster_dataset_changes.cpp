@@ -7,9 +7,11 @@
 #include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/attribute.h"
+#include "driver/raster/build_overviews.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/store_georeferencing.h"
+#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
@@ -24,18 +26,79 @@ RasterDataset::~RasterDataset() {
 #if GDAL_ZARR_AT_LEAST(3, 7)
   RasterDataset::Close();
 #else
-  flush(true);
+  finish();
 #endif
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 7)
 CPLErr RasterDataset::Close(GDAL_ZARR_CLOSE_PARAMETERS) {
   if (nOpenFlags == OPEN_FLAGS_CLOSED) return CE_None;
-  const CPLErr flushed = flush(true);
+  const CPLErr flushed = finish();
   const CPLErr closed = GDALPamDataset::Close();
   return flushed == CE_None ? closed : flushed;
 }
 #endif
+
+CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const int* factors,
+                                      int band_count, const int* bands, GDALProgressFunc progress,
+                                      void* progress_data, CSLConstList options) {
+  if (!is_writable() || view_.array().session()->root_is_array()) {
+    return GDALPamDataset::IBuildOverviews(resampling, count, factors, band_count, bands, progress,
+                                           progress_data, options);
+  }
+  return guarded(CE_Failure, [&] {
+    if (view_.is_slice()) {
+      throw zarrcore::Error(std::string(GetDescription()) +
+                            ": overviews are built for the array, not for a slice of it");
+    }
+    if (flush(false) != CE_None) return CE_Failure;
+    overviews_.reset();
+    if (count == 0) {
+      remove_overview_levels(view_);
+    } else {
+      const std::span<const int> all_factors(factors, static_cast<std::size_t>(count));
+      make_overview_levels(view_, all_factors, band_count == nBands, resampling);
+      if (!fill_overviews(resampling, all_factors, {bands, static_cast<std::size_t>(band_count)},
+                          progress, progress_data)) {
+        return CE_Failure;
+      }
+    }
+    return flush(false);
+  });
+}
+
+bool RasterDataset::fill_overviews(const char* resampling, std::span<const int> factors,
+                                   std::span<const int> bands, GDALProgressFunc progress,
+                                   void* progress_data) {
+  std::vector<RasterDataset*> levels;
+  for (const auto& overview : overviews()) {
+    const bool is_wanted = std::any_of(factors.begin(), factors.end(), [&](int factor) {
+      const auto length = [&](int fine) {
+        return static_cast<int>(overview_length(static_cast<std::uint64_t>(fine), factor));
+      };
+      return overview->nRasterXSize == length(nRasterXSize) &&
+             overview->nRasterYSize == length(nRasterYSize);
+    });
+    if (is_wanted) levels.push_back(overview.get());
+  }
+  const auto total = static_cast<double>(bands.size());
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    std::vector<GDALRasterBandH> targets;
+    for (RasterDataset* level : levels) {
+      targets.push_back(GDALRasterBand::ToHandle(level->GetRasterBand(bands[i])));
+    }
+    const auto done = static_cast<double>(i);
+    void* scaled =
+        GDALCreateScaledProgress(done / total, (done + 1) / total, progress, progress_data);
+    const CPLErr result =
+        GDALRegenerateOverviews(GDALRasterBand::ToHandle(GetRasterBand(bands[i])),
+                                static_cast<int>(targets.size()), targets.data(), resampling,
+                                scaled != nullptr ? GDALScaledProgress : GDALDummyProgress, scaled);
+    GDALDestroyScaledProgress(scaled);
+    if (result != CE_None) return false;
+  }
+  return true;
+}
 
 bool RasterDataset::build_default_overviews(GDALProgressFunc progress, void* progress_data) {
   constexpr int kTile = 256;
@@ -72,6 +135,18 @@ CPLErr RasterDataset::flush(bool at_closing) {
     return true;
   });
   return is_flushed ? result : CE_Failure;
+}
+
+// The last flush.
+CPLErr RasterDataset::finish() {
+  if (builds_overviews_when_closed_) {
+    builds_overviews_when_closed_ = false;
+    if (!build_default_overviews(GDALDummyProgress, nullptr)) {
+      flush(true);
+      return CE_Failure;
+    }
+  }
+  return flush(true);
 }
 
 void RasterDataset::settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows) {
