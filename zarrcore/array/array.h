@@ -46,6 +46,7 @@ struct StoredBlock {
 
 struct ChunkPart;
 struct ChunkSlice;
+struct WriteOptions;
 
 class Array {
  public:
@@ -94,6 +95,7 @@ class Array {
  private:
   friend class ArrayWriter;
   friend class PendingChunk;
+  friend void resize(const Array& array, const Shape& new_shape, const WriteOptions& options);
 
   // Makes reads that begin later see what has been put since.
   void forget_cached() const;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace zarrcore {
 
@@ -25,6 +27,9 @@ struct ChunkKeyEncoding {
   bool operator==(const ChunkKeyEncoding&) const = default;
 
   std::string encode(std::span<const std::uint64_t> chunk) const;
+
+  // The chunk of a grid of `rank` dimensions that has this key; nothing when none has.
+  std::optional<std::vector<std::uint64_t>> decode(std::string_view key, std::size_t rank) const;
 
   // Another key under which the chunk of an array of rank 0 may stand.
   std::optional<std::string> other_scalar_key() const {

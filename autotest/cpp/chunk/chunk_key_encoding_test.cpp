@@ -37,5 +37,32 @@ TEST(ChunkKeyEncoding, CoordinatesKeepAllDigits) {
   EXPECT_EQ(encoding.encode(Chunk{UINT64_MAX}), "c/18446744073709551615");
 }
 
+TEST(ChunkKeyEncoding, DecodesWhatItEncodes) {
+  for (const Kind kind : {Kind::default_, Kind::v2, Kind::draft}) {
+    for (const char separator : {'/', '.'}) {
+      const ChunkKeyEncoding encoding{kind, separator};
+      for (const Chunk& chunk :
+           {Chunk{}, Chunk{0}, Chunk{7, 0, 12}, Chunk{UINT64_MAX, 1}, Chunk{10, 200}}) {
+        EXPECT_EQ(encoding.decode(encoding.encode(chunk), chunk.size()), chunk);
+        EXPECT_EQ(encoding.decode(encoding.encode(chunk), chunk.size() + 1), std::nullopt);
+      }
+    }
+  }
+}
+
+TEST(ChunkKeyEncoding, WhatIsNoKeyIsNotDecoded) {
+  for (const char* name :
+       {"", "c", "c/", "c/1", "c/1/", "c/1/2/3", "c/01/2", "c/+1/2", "c/-1/2", "c/1/2 ", "c/1.2",
+        "1/2", "cc/1/2", "c1/2", "c/1/18446744073709551616", "zarr.json", "c/1/x"}) {
+    EXPECT_EQ((ChunkKeyEncoding{Kind::default_, '/'}.decode(name, 2)), std::nullopt) << name;
+  }
+  for (const char* name : {".zarray", "1", "1.2.3", "1/2", "1.2.", ".1.2", "c1.2", "1.02"}) {
+    EXPECT_EQ((ChunkKeyEncoding{Kind::v2, '.'}.decode(name, 2)), std::nullopt) << name;
+  }
+  for (const char* name : {"c/1/2", "1/2", "c1", "c1/", "c1/2/"}) {
+    EXPECT_EQ((ChunkKeyEncoding{Kind::draft, '/'}.decode(name, 2)), std::nullopt) << name;
+  }
+}
+
 }  // namespace
 }  // namespace zarrcore::test

@@ -1,0 +1,92 @@
+#include "zarrcore/store/file_locks.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/process.h"
+#include "autotest/cpp/support/temporary_folder.h"
+
+namespace zarrcore::test {
+namespace {
+
+TEST(FileLocks, ThreadsExcludeEachOther) {
+  const TemporaryFolder folder;
+  const FileLocks locks(folder.path() / "sync");
+  int count = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 500; ++k) {
+        const auto held = locks.lock("a/c/0");
+        ++count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count, 2000);
+}
+
+TEST(FileLocks, TwoObjectsAndProcessesExcludeEachOther) {
+  const TemporaryFolder folder;
+  const auto counter = folder.path() / "counter";
+  std::ofstream(counter) << 0;
+  const auto work = [&] {
+    const FileLocks locks(folder.path() / "sync");
+    for (int k = 0; k < 300; ++k) {
+      const auto held = locks.lock("0.0");
+      int count = -1;
+      std::ifstream(counter) >> count;
+      std::ofstream(counter) << count + 1;
+    }
+  };
+  {
+    ChildProcess first(work);
+    ChildProcess second(work);
+    std::thread third(work);
+    work();
+    third.join();
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(second.wait(), 0);
+  }
+  int count = -1;
+  std::ifstream(counter) >> count;
+  EXPECT_EQ(count, 1200);
+}
+
+TEST(FileLocks, KeysDoNotExcludeEachOther) {
+  const TemporaryFolder folder;
+  const FileLocks locks(folder.path());
+  // In another process, where no turn of this one's threads is in the way.
+  const auto held = locks.lock("a/0.0");
+  ChildProcess other([&] { FileLocks(folder.path()).lock("a/0.10"); });
+  EXPECT_EQ(other.wait(), 0);
+}
+
+TEST(FileLocks, ALockEndsWithItsProcess) {
+  const TemporaryFolder folder;
+  const FileLocks locks(folder.path());
+  {
+    ChildProcess other([&] {
+      const auto held = locks.lock("0");
+      std::ofstream(folder.path() / "held");
+      while (true) ::pause();
+    });
+    while (!std::filesystem::exists(folder.path() / "held")) std::this_thread::yield();
+    other.kill();
+  }
+  locks.lock("0");
+}
+
+TEST(FileLocks, WhatCannotBeLockedIsAnError) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file");
+  EXPECT_ERROR(FileLocks(folder.path() / "file").lock("0"), "lock ", "file");
+  EXPECT_ERROR(FileLocks(folder.path()).lock("../0"), "key");
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,134 @@
+#include "zarrcore/array/resize.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace zarrcore {
+namespace {
+
+using Chunk = std::vector<std::uint64_t>;
+
+// What stays of an array along one of its dimensions.
+struct Axis {
+  std::uint64_t chunk_length;
+  std::uint64_t chunks;  // that stay at least in part
+  std::uint64_t length;  // elements that stay
+  bool changes;
+
+  // Whether the last chunk that stays does so only in part.
+  bool is_cut(std::uint64_t chunk) const {
+    return changes && chunk + 1 == chunks && length % chunk_length != 0;
+  }
+};
+
+// Whether a folder can hold chunks, of which all but the last coordinate are folders.
+bool can_lead_to_chunks(std::string_view name) {
+  if (name.starts_with('c')) name.remove_prefix(1);
+  return std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Calls `visit` with every chunk that stands below `folder`, which is `path` in the keys of chunks.
+void find_chunks(Store& store, const ArrayMetadata& metadata, const std::string& path,
+                 const std::function<void(Chunk)>& visit) {
+  const ChunkKeyEncoding& encoding = metadata.chunk_key_encoding;
+  const std::size_t rank = metadata.shape.size();
+  const DirectoryListing listing = store.list(join_path(metadata.chunk_prefix, path));
+  for (const std::string& name : listing.keys) {
+    if (auto chunk = encoding.decode(join_path(path, name), rank)) visit(std::move(*chunk));
+  }
+  const auto depth = static_cast<std::size_t>(std::ranges::count(path, '/'));
+  if (encoding.separator != '/' || (!path.empty() && depth + 1 > rank)) return;
+  for (const std::string& name : listing.prefixes) {
+    if (can_lead_to_chunks(name)) find_chunks(store, metadata, join_path(path, name), visit);
+  }
+}
+
+// Writes the fill value to all elements of a chunk that do not stay. `whole` is the array with
+// chunks that do not reach past its end.
+void clear_outside(ArrayWriter& writer, const Array& whole, const std::vector<Axis>& axes,
+                   const Chunk& chunk) {
+  Selection all;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    all.start.push_back(chunk[i] * axes[i].chunk_length);
+    all.count.push_back(axes[i].chunk_length);
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!axes[i].is_cut(chunk[i])) continue;
+    Selection outside = all;
+    outside.start[i] = axes[i].length;
+    outside.count[i] = axes[i].chunks * axes[i].chunk_length - axes[i].length;
+    writer.write(outside, {whole.fill_value().data(), Strides(axes.size(), 0), nullptr});
+  }
+}
+
+}  // namespace
+
+void resize(const Array& array, const Shape& new_shape, const WriteOptions& options) {
+  with_context([&] { return array.description(); },
+               [&] {
+    const std::size_t rank = array.shape().size();
+    if (new_shape.size() != rank) {
+      throw Error("the new shape does not have the " + std::to_string(rank) +
+                  " dimensions of the array");
+    }
+    if (new_shape == array.shape()) return;
+    if (!array.grid_.is_regular()) {
+      throw Error("an array with a chunk grid that is not regular cannot be resized");
+    }
+    std::vector<Axis> axes;
+    ArrayMetadata padded = array.metadata();
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::uint64_t chunk_length = padded.chunk_shape[i];
+      const std::uint64_t length = std::min(array.shape()[i], new_shape[i]);
+      const std::uint64_t chunks = length == 0 ? 0 : ceil_divide(length, chunk_length);
+      const auto padded_length = checked_multiply(chunks, chunk_length);
+      if (!padded_length) throw Error("the array is too long to be resized");
+      padded.shape[i] = *padded_length;
+      axes.push_back({chunk_length, chunks, length, array.shape()[i] != new_shape[i]});
+    }
+
+    std::vector<Chunk> outside;
+    std::vector<Chunk> cut;
+    find_chunks(*array.store_, array.metadata(), "", [&](Chunk chunk) {
+      bool is_outside = false;
+      bool is_cut = false;
+      for (std::size_t i = 0; i < rank; ++i) {
+        const bool is_beyond = chunk[i] >= axes[i].chunks;
+        // Nobody's, before and after.
+        if (is_beyond && !axes[i].changes) return;
+        is_outside |= is_beyond;
+        is_cut |= !is_beyond && axes[i].is_cut(chunk[i]);
+      }
+      if (is_outside) {
+        outside.push_back(std::move(chunk));
+      } else if (is_cut) {
+        cut.push_back(std::move(chunk));
+      }
+    });
+
+    const auto for_each = [&](const std::vector<Chunk>& chunks, const auto& body) {
+      array.context_->pool.parallel_for(
+          chunks.size(), std::max<std::size_t>(1, options.threads),
+          [&](std::size_t i, std::size_t) { body(chunks[i]); }, options.worker_scope);
+    };
+    for_each(outside, [&](const Chunk& chunk) {
+      const auto key = array.key_of(chunk);
+      with_context([&] { return "chunk " + *key; }, [&] { array.store_->erase(*key); });
+    });
+    const auto whole =
+        std::make_shared<const Array>(array.store_, array.path_, std::move(padded), array.context_);
+    ArrayWriter writer(whole);
+    for_each(cut, [&](const Chunk& chunk) { clear_outside(writer, *whole, axes, chunk); });
+    writer.flush(options);
+    array.forget_cached();
+  });
+}
+
+}  // namespace zarrcore
