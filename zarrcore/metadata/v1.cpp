@@ -153,7 +153,7 @@ Json make_v1_array_document(const ArrayMetadata& array) {
   put_compression(document, std::move(members.compressor));
   document["fill_value"] = std::move(members.fill_value);
   document["order"] = members.is_reversed ? "F" : "C";
-  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  add_members(document, array.unknown_members);
   return document;
 }
 

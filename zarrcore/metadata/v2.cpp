@@ -171,7 +171,7 @@ Json make_v2_array_document(const ArrayMetadata& array) {
   document["order"] = members.is_reversed ? "F" : "C";
   document["filters"] = std::move(members.filters);
   if (array.chunk_key_encoding.separator == '/') document["dimension_separator"] = "/";
-  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  add_members(document, array.unknown_members);
   return document;
 }
 
@@ -182,7 +182,7 @@ Json make_v2_attributes(const ArrayMetadata& array) {
 Json make_v2_group_document(const GroupMetadata& group) {
   Json document = Json::object();
   document["zarr_format"] = 2;
-  for (const auto& [key, value] : group.unknown_members.items()) document.emplace(key, value);
+  add_members(document, group.unknown_members);
   return document;
 }
 
