@@ -130,22 +130,15 @@ const Format& v2_format() {
 ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
                              const std::string& path) {
   check_zarr_format(document, 2);
-  ArrayMetadata array;
-  array.shape = parse_shape(document);
-  array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
-  NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
-  NumpyCodecs codecs{parse_is_reversed(document, "order"), find_member(document, "filters"), {}};
-  if (const Json* compressor = find_member(document, "compressor");
-      compressor != nullptr && !compressor->is_null()) {
-    codecs.compressor = parse_numcodec(*compressor, "\"compressor\"");
+  std::optional<CodecMetadata> compressor;
+  if (const Json* member = find_member(document, "compressor");
+      member != nullptr && !member->is_null()) {
+    compressor = parse_numcodec(*member, "\"compressor\"");
   }
-  array.codecs = make_codecs(dtype, codecs, array.shape.size());
-  array.data_type = dtype.type;
-  array.fill_value = parse_optional_fill_value(document, dtype);
+  ArrayMetadata array = parse_numpy_array(document, attributes, find_member(document, "filters"),
+                                          std::move(compressor));
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2,
                               parse_separator(document, "dimension_separator", '.')};
-  array.attributes = attributes;
-  array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
   static constexpr std::array<std::string_view, 9> kMembers{
       "zarr_format", "shape",      "chunks",
       "dtype",       "compressor", "fill_value",
