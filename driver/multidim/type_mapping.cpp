@@ -12,6 +12,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/utf8.h"
 #include "zarrcore/dtype/convert.h"
+#include "zarrcore/dtype/element_converter.h"
 
 namespace gdal_zarr {
 namespace {
@@ -106,42 +107,20 @@ std::string string_value(const std::byte* element, const DataType& type) {
   return text;
 }
 
-class StringConverter final : public ElementConverter {
- public:
-  explicit StringConverter(const DataType& type) : type_(type) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      char* text = CPLStrdup(string_value(source, type_).c_str());
-      std::memcpy(destination, &text, sizeof(text));
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
- private:
-  DataType type_;
-};
+std::unique_ptr<const ElementConverter> make_string_converter(const DataType& type) {
+  return zarrcore::make_element_converter([type](const std::byte* from, std::byte* to) {
+    char* text = CPLStrdup(string_value(from, type).c_str());
+    std::memcpy(to, &text, sizeof(text));
+  });
+}
 
 // Numbers that GDAL knows to strings.
-class NumberFormatter final : public ElementConverter {
- public:
-  explicit NumberFormatter(const GDALExtendedDataType& source) : source_(source) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      GDALExtendedDataType::CopyValue(source, source_, destination, string_);
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
- private:
-  GDALExtendedDataType source_;
-  GDALExtendedDataType string_ = GDALExtendedDataType::CreateString();
-};
+std::unique_ptr<const ElementConverter> make_number_formatter(const GDALExtendedDataType& number) {
+  return zarrcore::make_element_converter([number, string = GDALExtendedDataType::CreateString()](
+                                              const std::byte* from, std::byte* to) {
+    GDALExtendedDataType::CopyValue(from, number, to, string);
+  });
+}
 
 // The numbers and strings in an element, those of nested structures included.
 std::uint64_t count_leaves(const DataType& type) {
@@ -221,14 +200,14 @@ std::unique_ptr<const ElementConverter> make_converter(const DataType& type,
     throw zarrcore::Error("elements of type " + zarrcore::type_name(type) +
                           " cannot be converted to the type of the buffer");
   }
-  if (type.is_string()) return std::make_unique<StringConverter>(type);
+  if (type.is_string()) return make_string_converter(type);
   if (seen.GetClass() == GEDTC_COMPOUND) return make_compound_converter(type, buffer_type);
   std::unique_ptr<const ElementConverter> widen;
   if (const auto wide = widened_type(type)) widen = zarrcore::make_numeric_converter(type, *wide);
   const GDALDataType number = seen.GetNumericDataType();
   if (buffer_type.GetClass() == GEDTC_STRING) {
     return zarrcore::chain_converters(std::move(widen), number_size(number),
-                                      std::make_unique<NumberFormatter>(seen));
+                                      make_number_formatter(seen));
   }
   return zarrcore::chain_converters(
       std::move(widen), number_size(number),

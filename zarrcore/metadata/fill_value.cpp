@@ -103,18 +103,20 @@ Bytes float_bytes(double number, std::uint64_t size) {
   }
 }
 
+// The bits of a number, most significant digit first, at full width: "0x7fc00001", "0b0111…".
+std::optional<Bytes> parse_bits(std::string_view text, std::uint64_t size) {
+  const std::uint64_t digits = text.starts_with("0x") ? 2 * size : 8 * size;
+  const auto bits = parse_digits(text);
+  if (!bits || text.size() != 2 + digits) return std::nullopt;
+  return integer_bytes(*bits, size);
+}
+
 std::optional<Bytes> parse_float_text(std::string_view text, std::uint64_t size) {
   if (text == "NaN") return float_bytes(std::numeric_limits<double>::quiet_NaN(), size);
   if (text == "Infinity" || text == "+Infinity")
     return float_bytes(std::numeric_limits<double>::infinity(), size);
   if (text == "-Infinity") return float_bytes(-std::numeric_limits<double>::infinity(), size);
-  if (text.starts_with("0x") || text.starts_with("0b")) {
-    // The bits of the number, most significant digit first, at full width.
-    const std::uint64_t digits = text[1] == 'x' ? 2 * size : 8 * size;
-    const auto bits = parse_digits(text);
-    if (!bits || text.size() != 2 + digits) return std::nullopt;
-    return integer_bytes(*bits, size);
-  }
+  if (text.starts_with("0x") || text.starts_with("0b")) return parse_bits(text, size);
   double number = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -131,21 +133,12 @@ Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
 }
 
 Bytes parse_small_float(const Json& value, const DataType& type) {
-  const Bytes wide = [&] {
-    // The spelling by bits has the width of the type, all others are numbers.
-    if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) return Bytes();
-    return parse_float(value, sizeof(double), type);
-  }();
-  if (wide.empty()) {
-    const auto& text = value.get_ref<const std::string&>();
-    std::uint16_t bits = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + 2, end, bits, 16);
-    if (error != std::errc() || stop != end || text.size() != 2 + 2 * type.item_size) {
-      refuse(value, type);
-    }
-    return integer_bytes(bits, type.item_size);
+  // The spelling by bits has the width of the type, all others are numbers.
+  if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
+    if (auto bytes = parse_bits(value.get_ref<const std::string&>(), type.item_size)) return *bytes;
+    refuse(value, type);
   }
+  const Bytes wide = parse_float(value, sizeof(double), type);
   double number = 0;
   std::memcpy(&number, wide.data(), sizeof(number));
   return integer_bytes(encode_small_float(type.float_format, number), type.item_size);
@@ -177,14 +170,20 @@ Bytes parse_byte_list(const Json& value, const DataType& type) {
   return bytes;
 }
 
+// `value` is a string.
+Bytes parse_base64(const Json& value, const DataType& type) {
+  auto bytes = decode_base64(value.get_ref<const std::string&>());
+  if (!bytes) refuse(value, type);
+  return std::move(*bytes);
+}
+
 Bytes parse_bytes(const Json& value, const DataType& type) {
   if (value.is_string()) {
-    auto bytes = decode_base64(value.get_ref<const std::string&>());
-    if (!bytes) refuse(value, type);
-    if (type.kind == TypeKind::raw && !bytes->empty() && bytes->size() != type.item_size) {
+    Bytes bytes = parse_base64(value, type);
+    if (type.kind == TypeKind::raw && !bytes.empty() && bytes.size() != type.item_size) {
       refuse(value, type);
     }
-    return padded(std::move(*bytes), value, type);
+    return padded(std::move(bytes), value, type);
   }
   if (value.is_array()) {
     Bytes bytes = parse_byte_list(value, type);
@@ -211,12 +210,7 @@ Bytes parse_variable(const Json& value, const DataType& type) {
     const ByteSpan text = std::as_bytes(std::span(value.get_ref<const std::string&>()));
     return {text.begin(), text.end()};
   }
-  if (value.is_string()) {
-    auto bytes = decode_base64(value.get_ref<const std::string&>());
-    if (!bytes) refuse(value, type);
-    return std::move(*bytes);
-  }
-  return parse_byte_list(value, type);
+  return value.is_string() ? parse_base64(value, type) : parse_byte_list(value, type);
 }
 
 Bytes parse_structure(const Json& value, const DataType& type) {

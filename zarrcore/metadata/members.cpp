@@ -41,6 +41,10 @@ Json other_members(const Json& document, std::span<const std::string_view> known
   return others;
 }
 
+void add_members(Json& document, const Json& others) {
+  for (const auto& [key, value] : others.items()) document.emplace(key, value);
+}
+
 void check_zarr_format(const Json& document, int version) {
   const Json& format = required_member(document, "zarr_format");
   if (format.is_number_integer() && format == version) return;

@@ -22,6 +22,9 @@ Shape parse_shape(const Json& document);
 // The members of `document` but those named in `known`.
 Json other_members(const Json& document, std::span<const std::string_view> known);
 
+// Adds `others` to the members of `document`, but for those that it has already.
+void add_members(Json& document, const Json& others);
+
 // Throws Error unless the member `zarr_format` is the integer `version`.
 void check_zarr_format(const Json& document, int version);
 

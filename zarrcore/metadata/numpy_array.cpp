@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/fill_value.h"
+#include "zarrcore/metadata/members.h"
 
 namespace zarrcore {
 namespace {
@@ -190,6 +192,22 @@ std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& docu
     swap_to_orders(element, dtype);
   }
   return element;
+}
+
+ArrayMetadata parse_numpy_array(const Json& document, const Json& attributes, const Json* filters,
+                                std::optional<CodecMetadata> compressor) {
+  ArrayMetadata array;
+  array.shape = parse_shape(document);
+  array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
+  NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
+  array.codecs =
+      make_codecs(dtype, {parse_is_reversed(document, "order"), filters, std::move(compressor)},
+                  array.shape.size());
+  array.data_type = dtype.type;
+  array.fill_value = parse_optional_fill_value(document, dtype);
+  array.attributes = attributes;
+  array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
+  return array;
 }
 
 char parse_separator(const Json& object, std::string_view key, char fallback) {

@@ -60,6 +60,12 @@ std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, s
 std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
                                                                 const NumpyDtype& dtype);
 
+// What v1 and v2 say of an array in the same members: shape, chunks, type and order of the
+// elements, fill value and the names of dimensions among the attributes. `filters` and `compressor`
+// as in NumpyCodecs.
+ArrayMetadata parse_numpy_array(const Json& document, const Json& attributes, const Json* filters,
+                                std::optional<CodecMetadata> compressor);
+
 // The chunk key separator that the member `key` states; `fallback` when it is null or not there.
 char parse_separator(const Json& object, std::string_view key, char fallback);
 

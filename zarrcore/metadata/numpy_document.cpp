@@ -10,6 +10,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/fill_value.h"
+#include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
 
 namespace zarrcore {
@@ -82,7 +83,7 @@ Json format_numcodec(const CodecMetadata& codec) {
   }
   Json numcodec = Json::object();
   numcodec["id"] = id;
-  for (const auto& [key, value] : codec.configuration.items()) numcodec.emplace(key, value);
+  add_members(numcodec, codec.configuration);
   if (codec.name == "blosc") {
     // numcodecs has numbers for the shuffles, and takes the item size of what it is given.
     static constexpr std::array<std::string_view, 3> kShuffles{"noshuffle", "shuffle",

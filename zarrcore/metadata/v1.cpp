@@ -115,23 +115,14 @@ const Format& v1_format() {
 
 ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
   check_zarr_format(document, 1);
-  ArrayMetadata array;
-  array.shape = parse_shape(document);
-  array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
-  NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
-  array.codecs = make_codecs(
-      dtype, {parse_is_reversed(document, "order"), nullptr, parse_compression(document)},
-      array.shape.size());
-  array.data_type = dtype.type;
-  array.fill_value = parse_optional_fill_value(document, dtype);
-  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
   if (!attributes.is_object()) throw Error("\"attrs\" is not an object");
+  ArrayMetadata array =
+      parse_numpy_array(document, attributes, nullptr, parse_compression(document));
+  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
   static constexpr std::array<std::string_view, 8> kMembers{
       "zarr_format",      "shape",      "chunks", "dtype", "compression",
       "compression_opts", "fill_value", "order"};
   array.unknown_members = other_members(document, kMembers);
-  array.attributes = attributes;
-  array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
   return array;
 }
 
@@ -153,7 +144,7 @@ Json make_v1_array_document(const ArrayMetadata& array) {
   put_compression(document, std::move(members.compressor));
   document["fill_value"] = std::move(members.fill_value);
   document["order"] = members.is_reversed ? "F" : "C";
-  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  add_members(document, array.unknown_members);
   return document;
 }
 

@@ -130,22 +130,15 @@ const Format& v2_format() {
 ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
                              const std::string& path) {
   check_zarr_format(document, 2);
-  ArrayMetadata array;
-  array.shape = parse_shape(document);
-  array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
-  NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
-  NumpyCodecs codecs{parse_is_reversed(document, "order"), find_member(document, "filters"), {}};
-  if (const Json* compressor = find_member(document, "compressor");
-      compressor != nullptr && !compressor->is_null()) {
-    codecs.compressor = parse_numcodec(*compressor, "\"compressor\"");
+  std::optional<CodecMetadata> compressor;
+  if (const Json* member = find_member(document, "compressor");
+      member != nullptr && !member->is_null()) {
+    compressor = parse_numcodec(*member, "\"compressor\"");
   }
-  array.codecs = make_codecs(dtype, codecs, array.shape.size());
-  array.data_type = dtype.type;
-  array.fill_value = parse_optional_fill_value(document, dtype);
+  ArrayMetadata array = parse_numpy_array(document, attributes, find_member(document, "filters"),
+                                          std::move(compressor));
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2,
                               parse_separator(document, "dimension_separator", '.')};
-  array.attributes = attributes;
-  array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
   static constexpr std::array<std::string_view, 9> kMembers{
       "zarr_format", "shape",      "chunks",
       "dtype",       "compressor", "fill_value",
@@ -171,7 +164,7 @@ Json make_v2_array_document(const ArrayMetadata& array) {
   document["order"] = members.is_reversed ? "F" : "C";
   document["filters"] = std::move(members.filters);
   if (array.chunk_key_encoding.separator == '/') document["dimension_separator"] = "/";
-  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  add_members(document, array.unknown_members);
   return document;
 }
 
@@ -182,7 +175,7 @@ Json make_v2_attributes(const ArrayMetadata& array) {
 Json make_v2_group_document(const GroupMetadata& group) {
   Json document = Json::object();
   document["zarr_format"] = 2;
-  for (const auto& [key, value] : group.unknown_members.items()) document.emplace(key, value);
+  add_members(document, group.unknown_members);
   return document;
 }
 

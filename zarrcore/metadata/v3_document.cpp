@@ -4,6 +4,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/fill_value.h"
+#include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/v3.h"
 
 namespace zarrcore {
@@ -137,7 +138,7 @@ Json make_v3_array_document(const ArrayMetadata& array) {
   document["codecs"] = make_codecs(array.codecs, array.data_type);
   document["attributes"] = array.attributes;
   put_dimension_names(document, array);
-  for (const auto& [key, value] : array.unknown_members.items()) document.emplace(key, value);
+  add_members(document, array.unknown_members);
   return document;
 }
 
@@ -146,7 +147,7 @@ Json make_v3_group_document(const GroupMetadata& group) {
   document["zarr_format"] = 3;
   document["node_type"] = "group";
   document["attributes"] = group.attributes;
-  for (const auto& [key, value] : group.unknown_members.items()) document.emplace(key, value);
+  add_members(document, group.unknown_members);
   return document;
 }
 
