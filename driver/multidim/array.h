@@ -56,6 +56,12 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // for one that is not there any more.
   void set_new() { is_new_ = true; }
   void set_gone();
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  // Called by the session for all arrays that are resized together; make_dimensions() follows when
+  // the dimensions have their lengths. Throws zarrcore::Error.
+  void set_shape(const zarrcore::Shape& shape);
+#endif
+  void make_dimensions();
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
@@ -87,26 +93,39 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The coarser levels below this array.
   std::vector<std::shared_ptr<Array>> overviews() const;
 
-  bool IsWritable() const override { return session_->is_writable(); }
-  const std::string& GetFilename() const override { return session_->path(); }
+  bool IsWritable() const override {
+    return session_->is_writable();
+  }
+  const std::string& GetFilename() const override {
+    return session_->path();
+  }
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
     return dimensions_;
   }
-  const GDALExtendedDataType& GetDataType() const override { return type_; }
+  const GDALExtendedDataType& GetDataType() const override {
+    return type_;
+  }
   std::vector<GUInt64> GetBlockSize() const override;
-  CSLConstList GetStructuralInfo() const override { return structural_info_.List(); }
+  CSLConstList GetStructuralInfo() const override {
+    return structural_info_.List();
+  }
   std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override;
   std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override;
   std::shared_ptr<GDALAttribute> CreateAttribute(const std::string& name,
                                                  const std::vector<GUInt64>& dimensions,
                                                  const GDALExtendedDataType& type,
                                                  CSLConstList options) override;
-  const std::string& GetUnit() const override { return packing_.unit; }
+  const std::string& GetUnit() const override {
+    return packing_.unit;
+  }
   bool SetUnit(const std::string& unit) override;
   bool SetRawNoDataValue(const void* nodata) override;
   bool SetOffset(double offset, GDALDataType storage_type) override;
   bool SetScale(double scale, GDALDataType storage_type) override;
   bool SetSpatialRef(const OGRSpatialReference* crs) override;
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  bool Resize(const std::vector<GUInt64>& sizes, CSLConstList options) override;
+#endif
 #if GDAL_ZARR_AT_LEAST(3, 8)
   bool DeleteAttribute(const std::string& name, CSLConstList options) override;
   bool Rename(const std::string& name) override;
@@ -159,7 +178,6 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
   // Makes what follows from the metadata.
   void load_metadata();
-  void make_dimensions();
   void make_structural_info();
 
   std::shared_ptr<Session> session_;

@@ -7,6 +7,7 @@
 #include "driver/raster/georeferencing.h"
 #include "driver/raster/store_georeferencing.h"
 #include "driver/worker_scope.h"
+#include "zarrcore/array/resize.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -77,6 +78,39 @@ std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
     return create_attribute(GetFullName(), metadata().attributes, name, dimensions, type, owner());
   });
 }
+
+#if GDAL_ZARR_AT_LEAST(3, 7)
+bool Array::Resize(const std::vector<GUInt64>& sizes, CSLConstList /*options*/) {
+  return guarded(false, [&] {
+    check_is_there();
+    if (sizes.size() != dimensions_.size()) {
+      throw Error("array " + GetFullName() + ": " + std::to_string(sizes.size()) +
+                  " lengths are given for its " + std::to_string(dimensions_.size()) +
+                  " dimensions");
+    }
+    session_->resize(*this, {sizes.begin(), sizes.end()});
+    return true;
+  });
+}
+
+void Array::set_shape(const zarrcore::Shape& shape) {
+  flush();
+  if (shape == array_->shape()) return;
+  const auto old = array_;
+  change([&](zarrcore::ArrayMetadata& metadata) { metadata.shape = shape; });
+  session_->changing_hierarchy().flush_node(node_path());
+  array_ = session_->reopen_array(node_path());
+  {
+    const std::lock_guard lock(writer_mutex_);
+    writer_.reset();
+  }
+  CallerState caller;
+  zarrcore::WriteOptions options;
+  options.threads = thread_count();
+  options.worker_scope = caller.scope();
+  zarrcore::resize(*old, shape, options);
+}
+#endif
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
 bool Array::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {

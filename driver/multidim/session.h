@@ -120,9 +120,12 @@ class Session : public std::enable_shared_from_this<Session> {
   // Those of a group that were made in this way.
   std::vector<std::shared_ptr<Dimension>> created_dimensions(const std::string& group);
 
-  // Makes dimension `name` of a group as long as `size`, and all arrays that have it.
-  void resize_dimension(const std::string& group, const std::string& name, std::uint64_t old_size,
-                        std::uint64_t size);
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  // Gives an array another shape. A dimension that becomes longer or shorter does so for all arrays
+  // that share it. What shrinks away is gone; what grows holds the fill value. Throws
+  // zarrcore::Error; then some of the arrays may have been changed.
+  void resize(const Array& array, const zarrcore::Shape& shape);
+#endif
 
   // The dimension `axis` of the array at `array_path`, or null when it has no name. It belongs to
   // the group that the array says (NCZarr), else to the nearest, from the array's own upwards, that
@@ -164,6 +167,10 @@ class Session : public std::enable_shared_from_this<Session> {
                                                std::uint64_t size) const;
   template <typename Visit>
   void visit_live_arrays(const Visit& visit);
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  void find_arrays_below(const std::string& group, std::vector<std::shared_ptr<Array>>& found);
+  void set_dimension_size(Dimension& dimension, std::uint64_t size);
+#endif
   void forget_objects(const std::string& node_path);
 
   static std::string beside_finest(const PyramidLevel& pyramid, const std::string& name);

@@ -217,4 +217,63 @@ std::optional<Session::CreatedDimension> Session::find_created(const std::string
   return found == it->second.end() ? std::nullopt : std::optional(*found);
 }
 
+#if GDAL_ZARR_AT_LEAST(3, 7)
+void Session::resize(const Array& array, const zarrcore::Shape& shape) {
+  changing_hierarchy();
+  const auto& dimensions = array.GetDimensions();
+  std::map<std::shared_ptr<Dimension>, std::uint64_t> sizes;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    auto dimension = std::dynamic_pointer_cast<Dimension>(dimensions[i]);
+    if (!dimension) continue;
+    const std::uint64_t size = sizes.emplace(std::move(dimension), shape[i]).first->second;
+    if (size != shape[i]) {
+      throw Error("array " + array.GetFullName() + ": dimension " + dimensions[i]->GetName() +
+                  " cannot have two lengths");
+    }
+  }
+  std::erase_if(sizes, [](const auto& item) { return item.first->GetSize() == item.second; });
+  // All that have one of the dimensions, the array itself at least.
+  std::map<std::string, zarrcore::Shape> shapes{{array.node_path(), shape}};
+  std::vector<std::shared_ptr<Array>> arrays{this->array(array.node_path())};
+  for (const auto& [dimension, size] : sizes) {
+    std::vector<std::shared_ptr<Array>> below;
+    find_arrays_below(dimension->group(), below);
+    for (const auto& other : below) {
+      for (std::size_t i = 0; i < other->GetDimensions().size(); ++i) {
+        if (other->GetDimensions()[i] != dimension) continue;
+        const auto [it, is_new] = shapes.emplace(other->node_path(), other->core().shape());
+        it->second[i] = size;
+        if (is_new) arrays.push_back(other);
+      }
+    }
+  }
+  for (const auto& other : arrays) other->set_shape(shapes[other->node_path()]);
+  for (const auto& [dimension, size] : sizes) set_dimension_size(*dimension, size);
+  for (const auto& other : arrays) other->make_dimensions();
+}
+
+void Session::find_arrays_below(const std::string& group,
+                                std::vector<std::shared_ptr<Array>>& found) {
+  for (const zarrcore::Child& child : hierarchy_->children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    if (child.kind == zarrcore::Child::Kind::array) found.push_back(array(path));
+    if (child.kind == zarrcore::Child::Kind::group) find_arrays_below(path, found);
+  }
+}
+
+void Session::set_dimension_size(Dimension& dimension, std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  auto node =
+      dimensions_.extract(std::tuple(dimension.group(), dimension.GetName(), dimension.GetSize()));
+  for (CreatedDimension& created : created_dimensions_[dimension.group()]) {
+    if (created.name == dimension.GetName()) created.size = size;
+  }
+  dimension.set_size(size);
+  if (!node) return;
+  node.key() = std::tuple(dimension.group(), dimension.GetName(), size);
+  dimensions_.erase(node.key());
+  dimensions_.insert(std::move(node));
+}
+#endif
+
 }  // namespace gdal_zarr

@@ -1,0 +1,171 @@
+"""Overviews that are built in the store."""
+import json
+import subprocess
+
+import numpy as np
+import pytest
+import zarr
+from osgeo import gdal, osr
+
+METHODS = ["NEAREST", "AVERAGE", "RMS", "GAUSS", "BILINEAR", "CUBIC", "CUBICSPLINE", "LANCZOS",
+           "MODE"]
+LAYOUTS = {
+    "v2": [],
+    "bands by pixel": ["INTERLEAVE=PIXEL", "COMPRESS=BLOSC"],
+    "v3": ["FORMAT=ZARR_V3", "COMPRESS=ZSTD", "BLOCKSIZE=1,32,32"],
+    "shards": ["FORMAT=ZARR_V3", "COMPRESS=GZIP", "BLOCKSIZE=1,64,64", "SHARD_CHUNK_SHAPE=1,16,16"],
+}
+DATA = np.random.default_rng(11).random((2, 100, 150)).astype("f4")
+
+
+def in_memory(data=DATA):
+    raster = gdal.GetDriverByName("MEM").Create("", data.shape[2], data.shape[1], len(data),
+                                                gdal.GDT_Float32)
+    raster.WriteArray(data)
+    crs = osr.SpatialReference()
+    crs.ImportFromEPSG(32633)
+    raster.SetSpatialRef(crs)
+    raster.SetGeoTransform([500000, 10, 0, 5000000, 0, -10])
+    return raster
+
+
+def make(path, options=(), data=DATA):
+    gdal.Translate(str(path), in_memory(data), format="Zarr", creationOptions=list(options))
+    return str(path)
+
+
+def build(name, method, factors):
+    raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    assert raster.BuildOverviews(method, factors) == gdal.CE_None
+
+
+def overviews(raster, band=1):
+    band = raster.GetRasterBand(band)
+    return [band.GetOverview(i).ReadAsArray() for i in range(band.GetOverviewCount())]
+
+
+def nodes(path):
+    return sorted(p.name for p in path.iterdir() if not p.name.startswith("."))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_method_gives_what_gdal_gives(tmp_path, layout, method):
+    name = make(tmp_path / "a.zarr", LAYOUTS[layout])
+    build(name, method, [2, 4])
+    expected = in_memory()
+    expected.BuildOverviews(method, [2, 4])
+    raster = gdal.Open(name)
+    for band in (1, 2):
+        for own, other in zip(overviews(raster, band), overviews(expected, band), strict=True):
+            np.testing.assert_array_equal(own, other)
+    np.testing.assert_array_equal(raster.ReadAsArray(), DATA)
+
+
+def test_gdaladdo_adds_replaces_and_cleans(tmp_path):
+    path = tmp_path / "a.zarr"
+    name = make(path)
+    before = nodes(path)
+    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "2", "4"], check=True)
+    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "8"], check=True)
+    assert [o.shape for o in overviews(gdal.Open(name))] == [(50, 75), (25, 38), (13, 19)]
+    changed = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    changed.WriteArray(np.zeros_like(DATA))
+    changed = None
+    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "4"], check=True)
+    half, quarter, eighth = overviews(gdal.Open(name))
+    assert half.any() and eighth.any() and not quarter.any()
+    subprocess.run(["gdaladdo", "-q", "-clean", name], check=True)
+    assert overviews(gdal.Open(name)) == []
+    assert nodes(path) == before
+    assert "multiscales" not in zarr.open_consolidated(name, mode="r").attrs
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_levels_lie_where_the_raster_lies(tmp_path, layout):
+    path = tmp_path / "a.zarr"
+    build(make(path, LAYOUTS[layout]), "NEAREST", [2])
+    level = gdal.Open(f'ZARR:"{path}":/ovr_2x/a')
+    assert level.GetGeoTransform() == (500000, 20, 0, 5000000, 0, -20)
+    assert level.GetSpatialRef().GetAuthorityCode(None) == "32633"
+    # A level alone says so too, to who does not know of the pyramid.
+    alone = gdal.Open(str(path / "ovr_2x"))
+    assert alone.GetGeoTransform() == level.GetGeoTransform()
+
+
+def test_the_layout_says_what_is_derived_from_what(tmp_path):
+    path = tmp_path / "a.zarr"
+    build(make(path, ["FORMAT=ZARR_V3"]), "CUBIC", [2, 4])
+    attributes = json.loads((path / "zarr.json").read_text())["attributes"]
+    assert "d35379db-88df-4056-af3a-620245f8e347" in json.dumps(attributes["zarr_conventions"])
+    finest, half, quarter = attributes["multiscales"]["layout"]
+    assert finest["asset"] == "a"
+    assert (half["asset"], half["derived_from"]) == ("ovr_2x", "a")
+    assert half["transform"] == {"scale": [1, 2, 2], "translation": [0, 0, 0]}
+    assert half["spatial:shape"] == [50, 75]
+    assert half["spatial:transform"] == [20, 0, 500000, 0, -20, 5000000]
+    assert half["resampling_method"] == "cubic"
+    assert (quarter["asset"], quarter["derived_from"]) == ("ovr_4x", "ovr_2x")
+
+
+def test_arrays_of_one_group_share_the_levels(tmp_path):
+    path = tmp_path / "a.zarr"
+    make(path, ["SINGLE_ARRAY=NO"])
+    for array in ("a_band1", "a_band2"):
+        build(f'ZARR:"{path}":/{array}', "NEAREST", [2])
+    for i, array in enumerate(("a_band1", "a_band2")):
+        (half,) = overviews(gdal.Open(f'ZARR:"{path}":/{array}'))
+        np.testing.assert_array_equal(half, DATA[i, 1::2, 1::2])
+    assert len(gdal.Open(str(path)).GetSubDatasets()) == 2
+    first = gdal.OpenEx(f'ZARR:"{path}":/a_band1', gdal.OF_RASTER | gdal.OF_UPDATE)
+    first.BuildOverviews("NONE", [])
+    first = None
+    assert overviews(gdal.Open(f'ZARR:"{path}":/a_band1')) == []
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band2'))) == 1
+
+
+def test_of_more_dimensions_only_x_and_y_shrink(tmp_path):
+    data = np.random.default_rng(5).integers(0, 99, (2, 3, 40, 60)).astype("i2")
+    group = zarr.open_group(str(tmp_path / "a.zarr"), "w")
+    array = group.create_dataset("a", data=data, chunks=(1, 2, 16, 16))
+    array.attrs["_ARRAY_DIMENSIONS"] = ["time", "level", "y", "x"]
+    name = str(tmp_path / "a.zarr")
+    build(name, "NEAREST", [2])
+    half = zarr.open(name, mode="r")["ovr_2x/a"]
+    assert half.shape == (2, 3, 20, 30)
+    np.testing.assert_array_equal(half[:], data[:, :, 1::2, 1::2])
+
+
+def test_some_bands_are_renewed(tmp_path):
+    name = make(tmp_path / "a.zarr")
+    build(name, "NEAREST", [2])
+    raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    raster.WriteArray(DATA + 1)
+    raster = None
+    raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    raster.BuildOverviews("NEAREST", [2], options=[])
+    raster = None
+    np.testing.assert_array_equal(overviews(gdal.Open(name), 2)[0], DATA[1, 1::2, 1::2] + 1)
+
+
+def test_a_slice_has_no_overviews_of_its_own(tmp_path):
+    path = tmp_path / "a.zarr"
+    make(path)
+    raster = gdal.OpenEx(f'ZARR:"{path}":/a:1', gdal.OF_RASTER | gdal.OF_UPDATE)
+    with pytest.raises(RuntimeError, match="not for a slice"):
+        raster.BuildOverviews("NEAREST", [2])
+    raster = None
+    assert overviews(gdal.Open(str(path))) == []
+
+
+@pytest.mark.parametrize("tool", [gdal.Translate, gdal.Warp])
+def test_overviews_come_by_themselves(tmp_path, tool):
+    data = np.random.default_rng(5).random((1, 600, 700)).astype("f4")
+    name = str(tmp_path / "a.zarr")
+    tool(name, in_memory(data), format="Zarr", creationOptions=["OVERVIEWS=AUTO"])
+    raster = gdal.Open(name)
+    shapes = [o.shape for o in overviews(raster)]
+    assert shapes == [(300, 350), (150, 175)]
+    expected = in_memory(data)
+    expected.BuildOverviews("AVERAGE", [2, 4])
+    np.testing.assert_array_equal(overviews(raster)[1], overviews(expected)[1])
