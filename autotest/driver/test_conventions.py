@@ -97,6 +97,28 @@ def test_proj_of_a_group_is_not_that_of_groups_below(tmp_path):
     assert open_array(tmp_path, "/below/v")[1].GetSpatialRef() is None
 
 
+@pytest.mark.parametrize("group", [
+    {"proj:code": "EPSG:32633", "spatial:transform": [1, 0, 2, 0, 3, 4]},
+    {"stac_discovery": {"properties": {"proj:epsg": 32633}}},
+])
+def test_an_array_may_say_that_it_lies_nowhere(tmp_path, group):
+    write_grid(tmp_path, group=group)
+    assert epsg_of(gdal.Open(str(tmp_path)).GetSpatialRef()) == 32633
+    nowhere = {"proj:code": None, "spatial:transform": None}
+    edit_json(tmp_path / "v/zarr.json", attributes=nowhere)
+    raster = gdal.Open(str(tmp_path))
+    assert raster.GetSpatialRef() is None
+    assert raster.GetGeoTransform(can_return_null=True) is None
+    # That is said of groups only.
+    attributes = nowhere | {"_CRS": {"url": "EPSG:3035"}}
+    edit_json(tmp_path / "v/zarr.json", attributes=attributes)
+    write_axis(tmp_path, "x", [1, 2, 3, 4])
+    write_axis(tmp_path, "y", [3, 2, 1])
+    raster = gdal.Open(f'ZARR:"{tmp_path}":/v')
+    assert epsg_of(raster.GetSpatialRef()) == 3035
+    assert raster.GetGeoTransform() == (0.5, 1, 0, 3.5, 0, -1)
+
+
 # The axis mapping
 
 

@@ -64,6 +64,13 @@ def test_geotransform_of_float32_coordinates(tmp_path):
     assert got == pytest.approx((-0.005, 0.01, 0, 90, 0, -0.01), abs=1e-5)
 
 
+def test_geotransform_of_fine_grids_far_from_the_origin(tmp_path):
+    x = 440000.25 + np.arange(300) * 0.5
+    y = 5000000.05 - np.arange(300) * 0.1
+    assert geotransform(write_located(tmp_path, x, y)) == pytest.approx(
+        (440000, 0.5, 0, 5000000.1, 0, -0.1), rel=1e-9)
+
+
 def test_geotransform_of_packed_coordinates(tmp_path):
     """The indexing variables are what they say after scale and offset."""
     write_located(tmp_path, np.arange(4, dtype="i2"), np.arange(3, dtype="i2"))

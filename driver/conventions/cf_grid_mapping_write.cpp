@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numbers>
 
 #include "driver/conventions/cf_attributes.h"
 #include "driver/conventions/cf_grid_mapping.h"
 #include "driver/conventions/cf_names.h"
 #include "driver/conventions/crs_export.h"
+#include "driver/conventions/crs_import.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -145,8 +145,6 @@ void set_datum(Json& attributes, const Crs& crs, const Json& projjson) {
   const char* meridian = nullptr;
   attributes["longitude_of_prime_meridian"] = crs.GetPrimeMeridian(&meridian);
   if (meridian != nullptr) attributes["prime_meridian_name"] = meridian;
-  double shift[7];
-  if (crs.GetTOWGS84(shift) == OGRERR_NONE) attributes["towgs84"] = shift;
 }
 
 double parameter(const Crs& crs, const Parameter& wanted) {
@@ -182,23 +180,25 @@ void set_satellite(Json& attributes, const Json& projjson) {
   attributes["sweep_angle_axis"] = sweeps_x ? "x" : "y";
 }
 
-// A CRS that differs from another one in nothing but names and the order of axes compares as the
-// same when both have gone this way.
-bool forget_names(Crs& crs) {
+// Two CRSs that have gone this way compare as the same if their projections do: it takes away
+// datum, names and the order of axes.
+bool keep_projection(Crs& crs) {
+  Crs wgs84;
+  wgs84.SetWellKnownGeogCS("WGS84");
   char* text = nullptr;
-  const OGRErr result = crs.exportToProj4(&text);
+  const bool is_exported =
+      crs.CopyGeogCSFrom(&wgs84) == OGRERR_NONE && crs.exportToProj4(&text) == OGRERR_NONE;
   const std::string copy = text != nullptr ? text : "";
   CPLFree(text);
-  return result == OGRERR_NONE && crs.importFromProj4(copy.c_str()) == OGRERR_NONE;
+  return is_exported && crs.importFromProj4(copy.c_str()) == OGRERR_NONE;
 }
 
-// Whether the parameters, without names and datum, say what `crs` is.
+// Whether the parameters say what the projection of `crs` is.
 bool is_told_by(const Json& attributes, Crs crs) {
   std::string problem;
   const auto told = crs_from_grid_mapping(attributes, linear_unit(crs), &problem);
-  if (!told || told->CopyGeogCSFrom(&crs) != OGRERR_NONE) return false;
   const char* const options[] = {"CRITERION=EQUIVALENT", nullptr};
-  return forget_names(*told) && forget_names(crs) && told->IsSame(&crs, options) != 0;
+  return told && keep_projection(*told) && keep_projection(crs) && told->IsSame(&crs, options) != 0;
 }
 
 bool set_projection(Json& attributes, const Crs& crs, const Json& projjson) {
@@ -210,29 +210,28 @@ bool set_projection(Json& attributes, const Crs& crs, const Json& projjson) {
   if (projection == std::end(kProjections)) return false;
   attributes["grid_mapping_name"] = projection->grid_mapping;
   set_name(attributes, "projected_crs_name", &projjson);
+  set_datum(attributes, crs, projjson);
   for (const Parameter& row : projection->parameters) {
     if (row.attribute != nullptr) add_number(attributes, row.attribute, parameter(crs, row));
   }
+  if (EQUAL(name, SRS_PT_POLAR_STEREOGRAPHIC)) set_pole(attributes, crs);
+  if (EQUAL(name, SRS_PT_GEOSTATIONARY_SATELLITE)) set_satellite(attributes, projjson);
   for (const char* shift : {SRS_PP_FALSE_EASTING, SRS_PP_FALSE_NORTHING}) {
     attributes[shift] = crs.GetProjParm(shift, 0.0);
   }
-  if (EQUAL(name, SRS_PT_POLAR_STEREOGRAPHIC)) set_pole(attributes, crs);
-  if (EQUAL(name, SRS_PT_GEOSTATIONARY_SATELLITE)) set_satellite(attributes, projjson);
   return is_told_by(attributes, crs);
 }
 
-bool set_rotated_pole(Json& attributes, const Json& projjson) {
-  const Json* conversion = find_member(projjson, "conversion");
-  if (conversion == nullptr ||
-      (*conversion)["method"]["name"] != "Pole rotation (netCDF CF convention)") {
-    return false;
-  }
+bool set_rotated_pole(Json& attributes, const Crs& crs, const Json& projjson) {
+  const Json& conversion = projjson["conversion"];
+  if (conversion["method"]["name"] != "Pole rotation (netCDF CF convention)") return false;
   attributes["grid_mapping_name"] = "rotated_latitude_longitude";
+  set_datum(attributes, crs, projjson);
   constexpr Parameter kAngles[] = {
       {"grid_north_pole_latitude", "Grid north pole latitude (netCDF CF convention)"},
       {"grid_north_pole_longitude", "Grid north pole longitude (netCDF CF convention)"},
       {"north_pole_grid_longitude", "North pole grid longitude (netCDF CF convention)"}};
-  for (const Json& given : (*conversion)["parameters"]) {
+  for (const Json& given : conversion["parameters"]) {
     for (const Parameter& angle : kAngles) {
       if (given["name"] == angle.name) attributes[angle.attribute] = given["value"];
     }
@@ -240,18 +239,33 @@ bool set_rotated_pole(Json& attributes, const Json& projjson) {
   return true;
 }
 
-// False when CF has no parameters that would say what `crs` is.
-bool set_parameters(Json& attributes, Crs crs) {
-  crs.StripVertical();
-  crs.DemoteTo2D(nullptr);
-  Json projjson = export_projjson(crs);
-  if (const Json* source = find_member(projjson, "source_crs")) projjson = Json(*source);
-  if (!crs.IsProjected() && !crs.IsGeographic()) return false;
-  set_datum(attributes, crs, projjson);
+// False when CF has no parameters that would say what `crs` is, a horizontal one without a shift.
+bool set_mapping(Json& attributes, const Crs& crs, const Json& projjson) {
   if (crs.IsProjected()) return set_projection(attributes, crs, projjson);
-  if (crs.IsDerivedGeographic()) return set_rotated_pole(attributes, projjson);
+  if (crs.IsDerivedGeographic()) return set_rotated_pole(attributes, crs, projjson);
+  if (!crs.IsGeographic()) return false;
   attributes["grid_mapping_name"] = "latitude_longitude";
+  set_datum(attributes, crs, projjson);
   return true;
+}
+
+// An empty object when CF has no parameters that would say what `crs` is.
+Json parameters_of(Crs crs) {
+  if (crs.IsCompound()) crs.StripVertical();
+  if (crs.GetAxesCount() == 3) crs.DemoteTo2D(nullptr);
+  Json projjson = export_projjson(crs);
+  double shift[7];
+  const bool is_shifted = crs.GetTOWGS84(shift) == OGRERR_NONE;
+  if (const Json* source = find_member(projjson, "source_crs")) {
+    projjson = Json(*source);
+    const auto unshifted = import_crs(projjson);
+    if (!unshifted) return Json::object();
+    crs = *unshifted;
+  }
+  Json attributes = Json::object();
+  if (!set_mapping(attributes, crs, projjson)) return Json::object();
+  if (is_shifted) attributes["towgs84"] = shift;
+  return attributes;
 }
 
 }  // namespace
@@ -268,8 +282,7 @@ Json grid_mapping_attributes(const OGRSpatialReference& crs) {
   Json attributes = {{"crs_wkt", export_wkt(crs)}};
   const CPLErrorStateBackuper error_state;
   const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-  Json parameters = Json::object();
-  if (set_parameters(parameters, crs)) attributes.update(parameters);
+  attributes.update(parameters_of(crs));
   return attributes;
 }
 

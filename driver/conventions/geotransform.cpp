@@ -20,8 +20,9 @@ std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
   double tolerance = std::abs(step) * 1e-3;
   if (rounding <= std::abs(step) / 4) tolerance = std::max(tolerance, rounding);
   for (std::size_t i = 0; i < centres.size(); ++i) {
-    const double expected = centres.front() + static_cast<double>(i) * step;
-    if (!(std::abs(centres[i] - expected) <= tolerance)) return std::nullopt;
+    // From the first centre on: sums would be rounded just as the coordinates were.
+    const double distance = centres[i] - centres.front();
+    if (!(std::abs(distance - static_cast<double>(i) * step) <= tolerance)) return std::nullopt;
   }
   return RegularAxis{centres.front(), step};
 }

@@ -41,21 +41,18 @@ Json without_place(const Json& attributes) {
 }
 
 // What a variable says of its old values.
-constexpr const char* kOfValues[] = {"standard_name", "long_name",
-                                     "units",         "axis",
-                                     "bounds",        "scale_factor",
-                                     "add_offset",    "_FillValue",
-                                     "missing_value", "valid_min",
-                                     "valid_max",     "valid_range",
-                                     "actual_range",  "coverage_content_type"};
+constexpr const char* kOfValues[] = {"standard_name", "long_name",    "units",      "axis",
+                                     "bounds",        "scale_factor", "add_offset", "_FillValue",
+                                     "missing_value", "valid_min",    "valid_max",  "valid_range",
+                                     "actual_range"};
 
 // Whether coordinates are those of the cells from `origin` on, as far as anybody could see.
 bool are_centres(const std::vector<double>& coordinates, double origin, double step,
                  std::uint64_t size) {
   if (coordinates.size() != size || size == 0) return false;
   const auto is_near = [&](double coordinate, std::uint64_t cell) {
-    const double centre = origin + (static_cast<double>(cell) + 0.5) * step;
-    return std::abs(coordinate - centre) <= 1e-6 * std::abs(step);
+    const double distance = (static_cast<double>(cell) + 0.5) * step;
+    return std::abs(coordinate - origin - distance) <= 1e-6 * std::abs(step);
   };
   if (!is_near(coordinates.front(), 0)) return false;
   if (size == 1) return true;
@@ -278,7 +275,8 @@ class Writer {
 
   bool may_name_mapping(const std::string& name) const {
     return array_.find_node && zarrcore::is_valid_segment(name) && name != array_.name &&
-           name != array_.x.name && name != array_.y.name;
+           name != array_.x.name && name != array_.y.name &&
+           grid_mapping_variable({{kGridMapping, name}}) == name;
   }
 
   GeoreferencingConvention convention_;

@@ -75,6 +75,8 @@ struct Variable {
   zarrcore::Json attributes;
 };
 
+// Variables are to be written first and removed last: then a reader, or a crash, in between finds
+// what the array's attributes name.
 struct GeoreferencingChange {
   AttributeChange array;
   // To be written into the array's group; each takes the place of what has its name there.

@@ -28,7 +28,10 @@ std::optional<GeoTransform> from_spatial(const RasterView& view) {
   const Array& array = view.array();
   const auto [x, y] = array.raster_axes();
   if (view.x_axis() != x || view.y_axis() != y) return std::nullopt;  // of other dimensions
-  if (auto transform = spatial_transform(array.metadata().attributes)) return transform;
+  const Json& attributes = array.metadata().attributes;
+  if (auto transform = spatial_transform(attributes)) return transform;
+  // A transform of null says that those of groups are not for this array.
+  if (attributes.contains("spatial:transform")) return std::nullopt;
   const Session& session = *array.session();
   if (session.root_is_array()) return std::nullopt;
   const auto pyramid = session.find_pyramid(array.node_path());

@@ -25,6 +25,15 @@ TEST(RegularAxis, FloatsThatWereRoundedAreEvenStill) {
   EXPECT_NEAR(find_regular_axis(centres).value().step, 0.1, 1e-6);
 }
 
+TEST(RegularAxis, SmallStepsFarFromTheOriginAreEven) {
+  const auto axis = find_regular_axis(cell_centres(5'000'000, 0.5, 10'000));
+  ASSERT_TRUE(axis);
+  EXPECT_EQ(axis->first_centre, 5'000'000.25);
+  EXPECT_EQ(axis->step, 0.5);
+  // But not what float64 has no digits for.
+  EXPECT_FALSE(find_regular_axis(cell_centres(5e8, 1e-7, 7)));
+}
+
 TEST(RegularAxis, WhatIsNotEvenIsNone) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const std::vector<double>& centres : {std::vector<double>{},
@@ -43,6 +52,20 @@ TEST(RegularAxis, WhatIsNotEvenIsNone) {
 TEST(GeoTransform, EdgesLieHalfACellBeforeTheCentres) {
   EXPECT_EQ(make_geotransform({-179.5, 1}, {89.5, -1}), (GeoTransform{-180, 1, 0, 90, 0, -1}));
   EXPECT_EQ(make_geotransform({0, 2}, {10, 4}), (GeoTransform{-1, 2, 0, 8, 0, 4}));
+}
+
+TEST(GeoTransform, CentresAndTextComeBack) {
+  const GeoTransform transform{-179.95, 0.1, 0, 59.3, 0, -1.0 / 3};
+  const auto x = find_regular_axis(cell_centres(transform[0], transform[1], 3600));
+  const auto y = find_regular_axis(cell_centres(transform[3], transform[5], 300));
+  ASSERT_TRUE(x && y);
+  const GeoTransform read = make_geotransform(*x, *y);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(read[i], transform[i], 1e-12) << i;
+
+  EXPECT_EQ(format_geotransform({440720, 60, 0, 3751320, 0, -60}),
+            "440720.0 60.0 0.0 3751320.0 0.0 -60.0");
+  const zarrcore::Json attributes = {{"GeoTransform", format_geotransform(transform)}};
+  EXPECT_EQ(parse_geotransform(attributes), transform);
 }
 
 TEST(GeoTransform, TheAttributeIsSixNumbers) {

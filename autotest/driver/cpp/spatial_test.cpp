@@ -42,6 +42,19 @@ TEST(Spatial, WhatIsNoTransformIsWarnedOf) {
   }
 }
 
+TEST(Spatial, WhatIsWrittenIsReadAndBounded) {
+  const GeoTransform rotated{100, 10, 2, 200, 4, -20};
+  zarrcore::Json attributes = zarrcore::Json::object();
+  write_spatial(attributes, rotated, 3, 2, SpatialDimensions{"row", "column"});
+  EXPECT_EQ(spatial_transform(attributes), rotated);
+  EXPECT_EQ(spatial_dimensions(attributes)->x, "column");
+  EXPECT_EQ(attributes["spatial:shape"], zarrcore::Json({2, 3}));
+  // The corners are (100, 200), (130, 212), (104, 160) and (134, 172).
+  EXPECT_EQ(attributes["spatial:bbox"], zarrcore::Json({100.0, 160.0, 134.0, 212.0}));
+  write_spatial(attributes = zarrcore::Json::object(), rotated, 3, 2, std::nullopt);
+  EXPECT_FALSE(attributes.contains("spatial:dimensions"));
+}
+
 TEST(Spatial, DimensionsAreYAndX) {
   const auto names =
       spatial_dimensions(zarrcore::parse_json(R"({"spatial:dimensions": ["r", "c"]})"));
