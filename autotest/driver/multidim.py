@@ -1,4 +1,5 @@
-"""Opening stores through the multidimensional API."""
+"""Opening and making stores through the multidimensional API."""
+import numpy as np
 from osgeo import gdal
 
 
@@ -14,5 +15,64 @@ def open_array(path):
     return root.OpenMDArray(name)
 
 
+def open_to_write(path, *options):
+    """The dataset: what is changed is in the store when it and all that came from it are gone."""
+    flags = gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE
+    return gdal.OpenEx(str(path), flags, open_options=options)
+
+
+def create(path, *options):
+    """A new store, as open_to_write() gives one that is there."""
+    return gdal.GetDriverByName("Zarr").CreateMultiDimensional(str(path), [], list(options))
+
+
+def create_array(group, name, shape, gdal_type, *options):
+    """With dimensions that nobody else has: y, x for two of them."""
+    names = {1: "x", 2: "yx", 3: "zyx"}.get(len(shape), [f"d{i}" for i in range(len(shape))])
+    dimensions = [
+        group.CreateDimension(f"{name}_{axis}", None, None, size)
+        for axis, size in zip(names, shape)
+    ]
+    return group.CreateMDArray(name, dimensions, extended(gdal_type), list(options))
+
+
+def extended(gdal_type):
+    is_number = isinstance(gdal_type, int)
+    return gdal.ExtendedDataType.Create(gdal_type) if is_number else gdal_type
+
+
 def numeric(gdal_type):
     return gdal.ExtendedDataType.Create(gdal_type)
+
+
+def attributes(node):
+    return {attribute.GetName(): attribute.Read() for attribute in node.GetAttributes()}
+
+
+# GDAL's types of numbers, as far as this GDAL has them, and NumPy's.
+NUMBERS = {
+    getattr(gdal, "GDT_" + name): np.dtype(code)
+    for name, code in {
+        "Byte": "u1", "Int8": "i1", "UInt16": "u2", "Int16": "i2", "UInt32": "u4", "Int32": "i4",
+        "UInt64": "u8", "Int64": "i8", "Float16": "f2", "Float32": "f4", "Float64": "f8",
+        "CFloat32": "c8", "CFloat64": "c16",
+    }.items()
+    if hasattr(gdal, "GDT_" + name)
+}
+
+
+def extreme_values(dtype, shape):
+    """Numbers of a type, its greatest, least and odd ones among them."""
+    random = np.random.default_rng(dtype.num)
+    if dtype.kind in "ui":
+        limits = np.iinfo(dtype)
+        values = random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+        values.flat[:2] = limits.min, limits.max
+        return values
+    if dtype.kind == "c":
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        return (extreme_values(part, shape) + 1j * extreme_values(part, shape)).astype(dtype)
+    limits = np.finfo(dtype)
+    values = random.normal(0, 100, shape).astype(dtype)
+    values.flat[:7] = np.nan, np.inf, -np.inf, -0.0, limits.max, limits.min, limits.tiny
+    return values
