@@ -22,20 +22,17 @@ FlushResult MultidimDataset::FlushCache(bool at_closing) {
   return flush_result(flush());
 }
 
-#if GDAL_ZARR_AT_LEAST(3, 7)
+// Arrays that are still alive flush themselves.
 MultidimDataset::~MultidimDataset() {
-  MultidimDataset::Close();
+  flush();
 }
 
+#if GDAL_ZARR_AT_LEAST(3, 7)
 CPLErr MultidimDataset::Close(GDAL_ZARR_CLOSE_PARAMETERS) {
   if (nOpenFlags == OPEN_FLAGS_CLOSED) return CE_None;
   const CPLErr flushed = flush();
   const CPLErr closed = GDALDataset::Close();
   return flushed == CE_None ? closed : flushed;
-}
-#else
-MultidimDataset::~MultidimDataset() {
-  flush();
 }
 #endif
 

@@ -103,6 +103,7 @@ class RasterDataset final : public GDALPamDataset {
   std::optional<GeoTransform> geotransform_;
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
+  bool is_finished_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
   double metadata_seconds_ = kDefaultMetadataSeconds;  // what is left of it
 };

@@ -23,11 +23,7 @@ bool is_default_domain(const char* domain) {
 }  // namespace
 
 RasterDataset::~RasterDataset() {
-#if GDAL_ZARR_AT_LEAST(3, 7)
-  RasterDataset::Close();
-#else
   finish();
-#endif
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 7)
@@ -137,8 +133,10 @@ CPLErr RasterDataset::flush(bool at_closing) {
   return is_flushed ? result : CE_Failure;
 }
 
-// The last flush.
+// The last flush, by Close() or the destructor.
 CPLErr RasterDataset::finish() {
+  if (is_finished_) return CE_None;
+  is_finished_ = true;
   if (builds_overviews_when_closed_) {
     builds_overviews_when_closed_ = false;
     if (!build_default_overviews(GDALDummyProgress, nullptr)) {
