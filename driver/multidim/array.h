@@ -157,6 +157,11 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   bool IWrite(const GUInt64* start, const size_t* count, const GInt64* step,
               const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
               const void* buffer) override;
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  // With UPDATE_METADATA=YES the exact range becomes CF's attribute `actual_range`.
+  bool SetStatistics(bool is_approximate, double min, double max, double mean, double deviation,
+                     GUInt64 valid_count, CSLConstList options) override;
+#endif
   // Options: CACHE_SIZE, in bytes (half of GDAL's block cache); NUM_THREADS.
   bool IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const override;
 

@@ -1,5 +1,6 @@
 // What an array does for those who write.
 #include <algorithm>
+#include <cmath>
 
 #include "driver/error_guard.h"
 #include "driver/multidim/array.h"
@@ -121,6 +122,24 @@ bool Array::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
     erase_attribute(name);
     return true;
   });
+}
+
+bool Array::SetStatistics(bool is_approximate, double min, double max, double mean,
+                          double deviation, GUInt64 valid_count, CSLConstList options) {
+  const bool is_told = CPLTestBool(CSLFetchNameValueDef(options, "UPDATE_METADATA", "NO"));
+  const bool is_set = !is_told || is_approximate || guarded(false, [&] {
+    // Integers as such, as far as a float64 is exact.
+    const bool is_integer = GDALDataTypeIsInteger(type_.GetNumericDataType()) != 0 &&
+                            std::max(std::abs(min), std::abs(max)) <= 0x1p53;
+    const auto number = [&](double value) {
+      return is_integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
+    };
+    set_attribute("actual_range", Json::array({number(min), number(max)}));
+    return true;
+  });
+  return GDALPamMDArray::SetStatistics(is_approximate, min, max, mean, deviation, valid_count,
+                                       options) &&
+         is_set;
 }
 
 bool Array::Rename(const std::string& name) {
