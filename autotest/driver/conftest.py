@@ -1,12 +1,12 @@
 """Stores that the tests of bad input damage."""
 import pytest
-import zarr
 
 # Its assertions explain themselves, like those of tests.
 pytest.register_assert_rewrite("bad_stores")
 
 from bad_stores import DATA  # noqa: E402
 from stores import BYTES, GZIP, write_array, write_group  # noqa: E402
+from v2_stores import write_v2  # noqa: E402
 
 
 @pytest.fixture
@@ -19,7 +19,6 @@ def v3(tmp_path):
 
 @pytest.fixture
 def v2(tmp_path):
-    root = zarr.open_group(str(tmp_path), "w")
     for name in ("good", "bad"):
-        root.create_dataset(name, data=DATA, chunks=(4, 4))
+        write_v2(tmp_path, name, DATA, chunks=(4, 4))
     return tmp_path

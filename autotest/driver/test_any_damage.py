@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import zarr
 from bad_stores import DATA, read_everything
+from numcodecs import Zlib
 from osgeo import gdal
 from stores import BLOSC, BYTES, CRC32C, GZIP, ZSTD, sharding, transpose, write_array, write_group
+from v2_stores import write_v2
 
 
 def mutated(content, random):
@@ -72,13 +74,12 @@ def write_targets(folder):
     """Small stores that together use most of the driver."""
     attributes = {"scale_factor": 0.5, "units": "m", "_FillValue": 3, "grid_mapping": "crs",
                   "list": [1, 2.5, None], "text": ["ä", "b"]}
-    v2 = zarr.open_group(str(folder / "v2"), "w")
     for name, options in {
-        "blosc": {}, "zlib": {"compressor": zarr.Zlib(), "order": "F"}, "raw": {"compressor": None}
+        "blosc": {}, "zlib": {"compressor": Zlib(), "order": "F"}, "raw": {"compressor": None}
     }.items():
-        array = v2.create_dataset(name, data=DATA, chunks=(4, 4), **options)
-        array.attrs.update(attributes | {"_ARRAY_DIMENSIONS": ["y", "x"]})
-    v2.create_dataset("text", data=np.array(["ab", "cü"]))
+        write_v2(folder / "v2", name, DATA, attributes | {"_ARRAY_DIMENSIONS": ["y", "x"]},
+                 chunks=(4, 4), **options)
+    write_v2(folder / "v2", "text", np.array(["ab", "cü"]))
     zarr.consolidate_metadata(str(folder / "v2"))
 
     v3 = folder / "v3"

@@ -8,14 +8,15 @@ import zlib
 
 import numpy as np
 import pytest
-import zarr
 from numcodecs.blosc import Blosc
+from numcodecs.zlib import Zlib
 from numcodecs.zstd import Zstd
 from bad_stores import DATA, assert_fails, assert_good_opens, message_of, open_root, regular
 from osgeo import gdal
 from stores import (
     BLOSC, BYTES, CRC32C, GZIP, ZSTD, crc32c, edit_json, sharding, transpose, write_array,
 )
+from v2_stores import write_v2
 
 # --- Chunks --------------------------------------------------------------------------------------
 
@@ -93,9 +94,7 @@ def test_bad_chunk(v3, codecs, content):
 
 @pytest.mark.parametrize("content", [b"", NOISE, zlib.compress(CHUNK)[:-5], zlib.compress(b"")])
 def test_bad_chunk_v2(v2, content):
-    zarr.open_group(str(v2)).create_dataset(
-        "bad", data=DATA, chunks=(4, 4), compressor=zarr.Zlib(), overwrite=True
-    )
+    write_v2(v2, "bad", DATA, chunks=(4, 4), compressor=Zlib(), overwrite=True)
     (v2 / "bad/1.1").write_bytes(content)
     assert_bad_chunk(v2, "chunk bad/1.1: ", "(zlib|bytes)")
 

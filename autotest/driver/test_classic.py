@@ -3,10 +3,10 @@ import math
 
 import numpy as np
 import pytest
-import zarr
 from classic import GRID, checksum, in_memory, open_raster
 from osgeo import gdal
 from stores import BYTES, GZIP, ZSTD, edit_json, sharding, transpose, write_array, write_group
+from v2_stores import write_v2
 
 CUBE = np.random.default_rng(8).integers(-999, 999, (2, 3, 20, 30)).astype("i2")
 
@@ -94,7 +94,7 @@ def test_nothing_to_show(tmp_path):
 
 
 def test_text_is_no_raster(tmp_path):
-    zarr.array(np.array([["a", "b"]]), store=str(tmp_path / "text.zarr"))
+    write_v2(tmp_path / "text.zarr", "", np.array([["a", "b"]]))
     with pytest.raises(RuntimeError, match="text.zarr has no array"):
         open_raster(tmp_path / "text.zarr")
     with pytest.raises(RuntimeError, match="array /text does not hold numbers"):

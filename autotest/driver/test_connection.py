@@ -8,6 +8,7 @@ import pytest
 import zarr
 from osgeo import gdal
 from stores import write_array, write_group, write_json
+from v2_stores import write_v2
 
 GRID = np.arange(12, dtype="u1").reshape(3, 4)
 
@@ -31,7 +32,7 @@ def error_of(name, **options):
 @pytest.fixture
 def v2(tmp_path):
     path = tmp_path / "two.zarr"
-    zarr.open_group(str(path), "w").create_dataset("sub/grid", data=GRID)
+    write_v2(path, "sub/grid", GRID)
     zarr.consolidate_metadata(str(path))
     return path
 

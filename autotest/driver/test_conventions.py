@@ -1,13 +1,11 @@
 """Where arrays lie and what they mean, by each of the conventions that stores follow."""
-import json
-
 import netCDF4
 import numpy as np
 import pytest
 import xarray
-import zarr
 from osgeo import gdal, osr
 from stores import edit_json, write_array, write_group
+from v2_stores import write_v2, write_v2_group
 
 GRID = np.arange(12, dtype="f4").reshape(3, 4)
 
@@ -155,27 +153,19 @@ def test_eopf(tmp_path):
 # netCDF-C's NCZarr
 
 
-def write_v2(path, name, data, attributes=None, **members):
-    array = zarr.open_group(str(path), mode="a").array(name, data, compressor=None)
-    edit_json(path / name / ".zarray", **members)
-    (path / name / ".zattrs").write_text(json.dumps(attributes or {}))
-    return array
-
-
 @pytest.mark.parametrize("version", ["4.8", "4.9.3"])
 def test_nczarr(tmp_path, version):
     """Dimensions of the root that an array of a group refers to, without any name of xarray's."""
     references = ["/y", "/sub/x"]
     if version == "4.8":
-        write_v2(tmp_path / "sub", "v", GRID, _NCZARR_ARRAY={"dimrefs": references})
-        zarr.open_group(str(tmp_path), mode="a")
+        write_v2(tmp_path, "sub/v", GRID)
+        edit_json(tmp_path / "sub/v/.zarray", _NCZARR_ARRAY={"dimrefs": references})
         edit_json(tmp_path / ".zgroup", _NCZARR_GROUP={"dims": {"y": 3, "unused": 9}})
     else:
         array = {"dimension_references": references, "storage": "chunked"}
-        write_v2(tmp_path / "sub", "v", GRID, {"_nczarr_array": array, "units": "m"})
-        zarr.open_group(str(tmp_path), mode="a")
-        group = {"_nczarr_group": {"dimensions": {"y": 3, "unused": 9}, "arrays": [], "groups": []}}
-        (tmp_path / ".zattrs").write_text(json.dumps(group))
+        write_v2(tmp_path, "sub/v", GRID, {"_nczarr_array": array, "units": "m"})
+        group = {"dimensions": {"y": 3, "unused": 9}, "arrays": [], "groups": []}
+        write_v2_group(tmp_path, {"_nczarr_group": group})
     write_v2(tmp_path, "y", np.array([7.5, 6.5, 5.5]))
     dataset, array = open_array(tmp_path, "/sub/v")
     assert [d.GetFullName() for d in array.GetDimensions()] == references

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import zarr
 from multidim import open_array, open_root
+from numcodecs import Zlib
 from osgeo import gdal, osr
 from stores import (
     BYTES, CRC32C, GZIP, consolidate, edit_json, sharding, transpose, write_array, write_group,
 )
+from v2_stores import write_v2, write_v2_group
 
 
 # --- Groups, arrays and dimensions ---------------------------------------------------------------
@@ -31,13 +33,10 @@ TREE = {
 
 
 def write_v2_tree(path):
-    root = zarr.open_group(str(path), "w")
-    root.attrs["title"] = "root"
+    write_v2_group(path, {"title": "root"})
+    write_v2_group(path / "sub", {"title": "sub"})
     for name, (data, names) in TREE.items():
-        array = root.create_dataset(name, data=data)
-        if names:
-            array.attrs["_ARRAY_DIMENSIONS"] = names
-    root["sub"].attrs["title"] = "sub"
+        write_v2(path, name, data, {"_ARRAY_DIMENSIONS": names} if names else None)
 
 
 def write_v3_tree(path):
@@ -144,7 +143,7 @@ def test_absent_group(tree, name):
 def test_consolidated_metadata_can_be_left_alone(tmp_path, option):
     write_v2_tree(tmp_path)
     zarr.consolidate_metadata(str(tmp_path))
-    zarr.open_group(str(tmp_path)).create_dataset("late", data=[1, 2, 3])
+    write_v2(tmp_path, "late", [1, 2, 3])
     assert "late" not in open_root(tmp_path).GetMDArrayNames()
     assert "late" in open_root(tmp_path, option + "=NO").GetMDArrayNames()
 
@@ -289,8 +288,7 @@ def test_attributes_that_are_told_otherwise(tmp_path):
         "scale_factor": 2.0, "add_offset": 1.0, "units": "K", "_FillValue": 0, "_CRS": {"url": "x"},
         "_ARRAY_DIMENSIONS": ["x"], "long_name": "temperature", "note": "left",
     }
-    array = zarr.open_group(str(tmp_path), "w").create_dataset("t", data=np.arange(3, dtype="i2"))
-    array.attrs.update(attributes)
+    write_v2(tmp_path, "t", np.arange(3, dtype="i2"), attributes)
     array = open_root(tmp_path).OpenMDArray("t")
     assert [a.GetName() for a in array.GetAttributes()] == ["long_name", "note"]
     assert array.GetAttribute("scale_factor").Read() == 2.0
@@ -321,7 +319,7 @@ def test_structural_info_v3(tmp_path):
 
 
 def test_structural_info_v2(tmp_path):
-    zarr.open_array(str(tmp_path), "w", shape=4, compressor=zarr.Zlib(level=3))
+    write_v2(tmp_path, "", np.zeros(4), compressor=Zlib(level=3))
     info = open_array(tmp_path).GetStructuralInfo()
     assert json.loads(info["COMPRESSOR"]) == {
         "name": "numcodecs.zlib", "configuration": {"level": 3}
@@ -361,8 +359,7 @@ def test_structural_info_v2(tmp_path):
 ])
 def test_nodata(tmp_path, version, dtype, fill_value, attributes, nodata):
     if version == 2:
-        array = zarr.open_array(str(tmp_path), "w", shape=2, dtype=dtype, fill_value=fill_value)
-        array.attrs.update(attributes)
+        write_v2(tmp_path, "", np.ones(2, dtype), attributes, fill_value=fill_value)
     else:
         write_array(tmp_path, np.ones(2, dtype), attributes=attributes)
         edit_json(tmp_path / "zarr.json", fill_value=fill_value)

@@ -3,9 +3,9 @@ import shutil
 
 import numpy as np
 import pytest
-import zarr
 from osgeo import gdal
 from stores import edit_json, write_array, write_group
+from v2_stores import write_v2, write_v2_group
 
 LEVELS = [np.random.default_rng(i).integers(0, 200, (64 >> i, 96 >> i)).astype("u1")
           for i in range(3)]
@@ -60,13 +60,12 @@ def write_root(path):
 
 
 def write_ome_04(path):
-    group = zarr.open_group(str(path), mode="w")
-    group.attrs["multiscales"] = [{
+    write_v2_group(path, {"multiscales": [{
         "version": "0.4", "datasets": [{"path": str(i)} for i in range(3)],
         "axes": [{"name": "y", "type": "space"}, {"name": "x", "type": "space"}],
-    }]
+    }]})
     for i, data in enumerate(LEVELS):
-        group.array(str(i), data)
+        write_v2(path, str(i), data)
     return "/0"
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import zarr
 from multidim import numeric, open_array
 from osgeo import gdal
 from stores import (
     BIG_ENDIAN, BLOSC, BYTES, CRC32C, GZIP, ZSTD, edit_json, sharding, transpose, write_array,
     write_group,
 )
+from v2_stores import write_v2
 
 
 # --- Types ---------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ WORDS = [["", "a", "éü"], ["高さ", "🗺x", "abcd"]]
 def test_strings_v2(tmp_path, dtype, order):
     data = np.array(WORDS)
     data = np.char.encode(data, "utf-8").astype(dtype) if "S" in dtype else data.astype(dtype)
-    zarr.array(data, store=str(tmp_path), chunks=(2, 2), order=order, fill_value=None)
+    write_v2(tmp_path, "", data, chunks=(2, 2), order=order, fill_value=None)
     assert_words(open_array(tmp_path))
 
 
@@ -91,7 +91,7 @@ def test_strings_v3(tmp_path, name, codecs):
                                   np.array([0xD800], "u4").view("U1")], ids=["S", "U", "surrogate"])
 def test_strings_that_gdal_cannot_hold(tmp_path, data):
     """They are errors: GDAL's strings end at the first zero byte, and are UTF-8."""
-    zarr.array(data, store=str(tmp_path), fill_value=None)
+    write_v2(tmp_path, "", data, fill_value=None)
     with pytest.raises(RuntimeError, match="an element holds"):
         open_array(tmp_path).Read()
 
@@ -118,7 +118,7 @@ def test_raw_bits_as_integers(tmp_path, size, gdal_type):
 
 
 def test_raw_bits_as_bytes(tmp_path):
-    zarr.array(np.array([b"abc", b"\0de"], "V3"), store=str(tmp_path), fill_value=None)
+    write_v2(tmp_path, "", np.array([b"abc", b"\0de"], "V3"), fill_value=None)
     array = open_array(tmp_path)
     kind = array.GetDataType()
     assert (kind.GetClass(), kind.GetSize()) == (gdal.GEDTC_COMPOUND, 3)
@@ -157,7 +157,7 @@ def test_selections(tmp_path, codecs):
 
 @pytest.mark.parametrize("order", "CF")
 def test_selections_v2(tmp_path, order):
-    zarr.array(DATA, store=str(tmp_path), chunks=(4, 6, 4), order=order)
+    write_v2(tmp_path, "", DATA, chunks=(4, 6, 4), order=order)
     assert_random_selections(open_array(tmp_path), DATA)
 
 
@@ -229,7 +229,7 @@ def test_absent_chunks_are_fill_value(tmp_path):
 @pytest.mark.parametrize("version", [2, 3])
 def test_no_dimensions(tmp_path, version):
     if version == 2:
-        zarr.array(np.float64(2.5), store=str(tmp_path))
+        write_v2(tmp_path, "", np.float64(2.5))
     else:
         write_array(tmp_path, np.float64(2.5), (), [BYTES, ZSTD, CRC32C])
     array = open_array(tmp_path)

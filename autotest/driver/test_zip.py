@@ -7,6 +7,7 @@ import pytest
 import zarr
 from osgeo import gdal, ogr
 from stores import write_array, write_group
+from v2_stores import write_v2
 from webserver import serve
 
 DATA = np.arange(48, dtype="i2").reshape(6, 8)
@@ -14,7 +15,7 @@ DATA = np.arange(48, dtype="i2").reshape(6, 8)
 
 def write_store(path, version):
     if version == 2:
-        zarr.open_group(str(path), "w").create_dataset("g/a", data=DATA, chunks=(4, 4))
+        write_v2(path, "g/a", DATA, chunks=(4, 4))
     else:
         write_group(path)
         write_group(path / "g")
@@ -68,9 +69,8 @@ def test_one_array(archive):
 
 
 def test_subdatasets(tmp_path, pack):
-    root = zarr.open_group(str(tmp_path / "store/some.zarr"), "w")
     for name in "ab":
-        root.create_dataset(name, data=DATA)
+        write_v2(tmp_path / "store/some.zarr", name, DATA)
     file = pack(tmp_path / "store/some.zarr", "packed")
     names = [name for name, _ in gdal.Open(file).GetSubDatasets()]
     assert names == [f'ZARR:"{file}":/a', f'ZARR:"{file}":/b']
@@ -91,8 +91,9 @@ def test_array_at_the_root(tmp_path, pack, name):
 def test_written_by_zarr(tmp_path):
     """Without entries for folders."""
     path = str(tmp_path / "a.ZIP")
-    with zarr.ZipStore(path, mode="w") as store:
-        zarr.group(store).create_dataset("g/a", data=DATA)
+    with zarr.storage.ZipStore(path, mode="w") as store:
+        zarr.group(store).create_group("g")
+        zarr.array(DATA, store=store, path="g/a")
     assert_reads(path)
 
 

@@ -294,9 +294,12 @@ GDALDataset* Array::make_classic_dataset(std::size_t x, std::size_t y) const {
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
+// The options, and the group, are for metadata of bands that other arrays tell: GDAL's own view has
+// those.
 GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y,
-                                     const std::shared_ptr<GDALGroup>& /*root_group*/,
-                                     CSLConstList /*options*/) const {
+                                     const std::shared_ptr<GDALGroup>& root_group,
+                                     CSLConstList options) const {
+  if (CSLCount(options) > 0) return GDALPamMDArray::AsClassicDataset(x, y, root_group, options);
   return make_classic_dataset(x, y);
 }
 #else

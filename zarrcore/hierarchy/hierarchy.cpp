@@ -53,7 +53,7 @@ std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
                           const std::lock_guard lock(mutex_);
                           documents_read_.insert(key);
                         }
-                        return parse_json(text->text());
+                        return std::make_optional(parse_json(text->text()));
                       });
 }
 

@@ -24,6 +24,11 @@ using Bytes = std::vector<std::byte>;
               type_name(type));
 }
 
+// What some writers give where the data type has no numbers.
+bool is_zero(const Json& value) {
+  return value.is_number() && value.get<double>() == 0;
+}
+
 // The low `size` bytes of `bits` as an integer of that size in memory.
 Bytes integer_bytes(std::uint64_t bits, std::uint64_t size) {
   Bytes bytes(size);
@@ -190,12 +195,12 @@ Bytes parse_bytes(const Json& value, const DataType& type) {
     if (bytes.size() != type.item_size) refuse(value, type);
     return bytes;
   }
-  if (value.is_number() && value == 0) return Bytes(type.item_size);
+  if (is_zero(value)) return Bytes(type.item_size);
   refuse(value, type);
 }
 
 Bytes parse_utf32(const Json& value, const DataType& type) {
-  if (value.is_number() && value == 0) return Bytes(type.item_size);
+  if (is_zero(value)) return Bytes(type.item_size);
   if (!value.is_string()) refuse(value, type);
   const std::u32string text = decode_utf8(value.get_ref<const std::string&>());
   const ByteSpan bytes = std::as_bytes(std::span(text));
@@ -204,7 +209,7 @@ Bytes parse_utf32(const Json& value, const DataType& type) {
 
 // What the element holds: as many bytes as there are.
 Bytes parse_variable(const Json& value, const DataType& type) {
-  if (value.is_number() && value == 0) return {};
+  if (is_zero(value)) return {};
   if (type.kind == TypeKind::variable_string) {
     if (!value.is_string()) refuse(value, type);
     const ByteSpan text = std::as_bytes(std::span(value.get_ref<const std::string&>()));
