@@ -162,8 +162,9 @@ def chunk_codecs(random, dtype, rank, shard_depth):
     filters = numcodecs_filter(random, dtype)
     if filters and IS_FIRST:  # which undoes filters wrongly when the others are about
         before, endian, filters = [], "little", filters if shard_depth < 2 else []
-    shuffle = [codec("numcodecs.shuffle", elementsize=dtype.itemsize)] * chance(random, 0.1)
-    return [*before, *filters, codec("bytes", endian=endian), *shuffle,
+    shuffle = [codec("numcodecs.shuffle", elementsize=dtype.itemsize)]
+    return [*before, *filters, codec("bytes", endian=endian),
+            *(shuffle if not filters and chance(random, 0.1) else []),
             *bytes_to_bytes(random, dtype.itemsize)]
 
 
