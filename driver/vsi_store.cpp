@@ -153,6 +153,16 @@ class VsiStore final : public zarrcore::Store {
     return listing;
   }
 
+  std::string read_only_reason() const override {
+    for (const char* prefix : {"/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/"}) {
+      if (STARTS_WITH(root_.c_str(), prefix)) return "it is packed in an archive";
+    }
+    for (const char* prefix : {"/vsicurl", "/vsigzip/", "/vsisubfile/", "/vsistdin"}) {
+      if (STARTS_WITH(root_.c_str(), prefix)) return "it cannot be written in this way";
+    }
+    return {};
+  }
+
   std::string description() const override { return root_; }
 
  private:

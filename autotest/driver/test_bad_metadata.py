@@ -322,7 +322,7 @@ def test_structures_that_multiply(v2):
     edit_json(v2 / "bad/.zarray", dtype=[["a", inner, [1000000]]], fill_value=None)
     assert_bad_array(v2, "data type .* is not supported")
     edit_json(v2 / "bad/.zarray", dtype=[["a", [["b", "|u1", [1000]]], [1000]]])
-    assert_bad_array(v2, "so many fields")
+    assert_bad_array(v2, "so many parts")
 
 
 def test_group_of_the_draft_without_a_name(tmp_path):

@@ -443,10 +443,3 @@ def test_color_interpretation_of_each_band(tmp_path):
 
 
 # --- Refusals ------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("flags", [gdal.OF_RASTER, gdal.OF_MULTIDIM_RASTER])
-def test_update_is_refused(tmp_path, flags):
-    write_array(tmp_path, GRID)
-    with pytest.raises(RuntimeError, match="update of existing stores is not supported"):
-        gdal.OpenEx(str(tmp_path), flags | gdal.OF_UPDATE)
-    assert open_raster(tmp_path) is not None

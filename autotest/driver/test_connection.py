@@ -257,10 +257,10 @@ def test_files_of_other_drivers(tmp_path):
 
 
 def test_driver_list():
-    """One driver of this name, which says that it cannot write."""
+    """One driver of this name, which says what it can do."""
     drivers = [gdal.GetDriver(i) for i in range(gdal.GetDriverCount())]
     (driver,) = (d for d in drivers if d.ShortName == "Zarr")
-    for capability in ("DCAP_OPEN", "DCAP_RASTER", "DCAP_MULTIDIM_RASTER", "DCAP_VIRTUALIO"):
+    for capability in ("DCAP_OPEN", "DCAP_RASTER", "DCAP_MULTIDIM_RASTER", "DCAP_VIRTUALIO",
+                       "DCAP_CREATE", "DCAP_CREATECOPY", "DCAP_CREATE_MULTIDIMENSIONAL"):
         assert driver.GetMetadataItem(capability) == "YES"
-    assert driver.GetMetadataItem("DCAP_CREATE") is None
     assert driver.GetMetadataItem("DMD_EXTENSIONS") == "zarr"

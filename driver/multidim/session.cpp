@@ -36,6 +36,13 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path, bool use_c
   return options;
 }
 
+void check_is_writable(const zarrcore::Store& store) {
+  const std::string reason = store.read_only_reason();
+  if (!reason.empty()) {
+    throw zarrcore::Error(store.description() + " cannot be written: " + reason);
+  }
+}
+
 // The live object under `key`, or the one that `make` gives.
 template <typename Map, typename Key, typename Make>
 auto find_or_make(std::mutex& mutex, Map& objects, const Key& key, const Make& make) {
@@ -66,6 +73,7 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   }
   session->hierarchy_ =
       open_hierarchy(path, options.list_chunks, hierarchy_options(path, options.use_consolidated));
+  if (options.is_writable) check_is_writable(*session->hierarchy_->store());
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = store_name(path);
   }
@@ -79,9 +87,10 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   session->is_writable_ = true;
   session->context_ = shared_context();
   session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
-  session->hierarchy_ =
-      zarrcore::Hierarchy::create(make_store(path), format, zarrcore::GroupMetadata{},
-                                  hierarchy_options(path, is_consolidated));
+  const auto store = make_store(path);
+  check_is_writable(*store);
+  session->hierarchy_ = zarrcore::Hierarchy::create(store, format, zarrcore::GroupMetadata{},
+                                                    hierarchy_options(path, is_consolidated));
   return session;
 }
 

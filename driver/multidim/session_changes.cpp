@@ -20,7 +20,7 @@ using zarrcore::Error;
 
 Session::~Session() {
   guarded(false, [this] {
-    if (is_writable_) flush();
+    if (is_writable_ && hierarchy_) flush();
     return true;
   });
 }

@@ -29,6 +29,9 @@ class ReferenceStore final : public zarrcore::Store {
   bool erase(std::string_view key) override;
 
   zarrcore::DirectoryListing list(std::string_view prefix) override;
+  std::string read_only_reason() const override {
+    return "references lead to values of others, which are not changed";
+  }
   std::string description() const override { return description_; }
 
  private:

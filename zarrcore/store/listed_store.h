@@ -25,6 +25,7 @@ class ListedStore final : public Store {
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
+  std::string read_only_reason() const override { return store_->read_only_reason(); }
   std::string description() const override { return store_->description(); }
 
  private:

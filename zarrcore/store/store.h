@@ -84,6 +84,9 @@ class Store {
   // not one step, values are copied before they are removed.
   virtual void rename_prefix(std::string_view from, std::string_view to);
 
+  // Why nothing can be put or erased; empty when it can be tried.
+  virtual std::string read_only_reason() const { return {}; }
+
   // How a person knows this store (a path, a URL), for messages.
   virtual std::string description() const = 0;
 };
