@@ -486,6 +486,13 @@ def test_file_list(tmp_path, form):
     assert gdal.Open(form.format(path)).GetFileList() == [path]
 
 
+@pytest.mark.skipif(not hasattr(gdal.MDArray, "GetRawBlockInfo"), reason="GDAL is too old")
+def test_raw_block(tmp_path, blob):
+    """Its key is not the name of a file."""
+    path = write(tmp_path / "a.json", references(c0=["blob.bin", 5, 24]))
+    assert not root_of(path).OpenMDArray("v").GetRawBlockInfo([0, 0]).GetFilename()
+
+
 def test_many_references(tmp_path, blob):
     """Documents of tens of megabytes take seconds at most, listing and reading included."""
     refs = references() | {f"w/{i}.0": ["blob.bin", i, 24] for i in range(500_000)}

@@ -107,6 +107,15 @@ def test_file_list(tmp_path, archive, form):
     assert all(gdal.VSIStatL(file) for file in files)
 
 
+@pytest.mark.skipif(not hasattr(gdal.MDArray, "GetRawBlockInfo"), reason="GDAL is too old")
+def test_raw_block(archive):
+    root = gdal.OpenEx(archive, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    block = root.OpenMDArrayFromFullname("/g/a").GetRawBlockInfo([1, 0])
+    assert block.GetFilename().startswith(f"/vsizip/{{{archive}}}/")
+    assert block.GetFilename().endswith("/g/a/1.0")
+    assert (block.GetOffset(), block.GetSize()) == (0, gdal.VSIStatL(block.GetFilename()).size)
+
+
 def test_beside_other_folders(tmp_path, archive):
     """As archives of macOS have them."""
     with zipfile.ZipFile(archive, "a") as file:
