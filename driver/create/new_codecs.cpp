@@ -55,34 +55,47 @@ CodecMetadata make_bitround(const DataType& type, const CreationOptions& options
   return {"numcodecs.bitround", {{"keepbits", bits}}};
 }
 
+constexpr const char* kInexact = "floating point numbers that are added up are not exact";
+
+bool is_integer(const DataType& type) {
+  return type.kind == TypeKind::signed_integer || type.kind == TypeKind::unsigned_integer;
+}
+
+// The type of DELTA_DTYPE, which is another way to see the bits of the elements.
+zarrcore::NumpyType given_delta_type(const DataType& type, int zarr_format,
+                                     const std::string& text) {
+  const std::string option = "DELTA_DTYPE=" + text;
+  const auto given = zarrcore::parse_numpy_type(text);
+  if (!given || given->type.item_size != type.item_size ||
+      (!is_integer(given->type) && given->type.kind != TypeKind::floating)) {
+    throw not_for_type(option, type, "it is to be a number of the same size, such as <i2");
+  }
+  // Readers of v3 would convert from one to the other.
+  if (zarr_format == 3 && given->type != type) {
+    throw not_for_type(option, type, "in Zarr v3 it is to be the same type");
+  }
+  if (!is_integer(given->type)) {
+    CPLError(CE_Warning, CPLE_AppDefined, "creation option %s: %s", option.c_str(), kInexact);
+  }
+  return *given;
+}
+
 // The type as which elements are subtracted.
 zarrcore::NumpyType delta_type(const DataType& type, int zarr_format,
                                const CreationOptions& options) {
-  constexpr const char* kInexact = "floating point numbers that are added up are not exact";
-  if (type.kind != TypeKind::signed_integer && type.kind != TypeKind::unsigned_integer &&
-      type.kind != TypeKind::floating) {
-    throw not_for_type("FILTER=DELTA", type, "they are no integers");
-  }
+  constexpr const char* kOption = "FILTER=DELTA";
+  const bool is_float = type.kind == TypeKind::floating;
+  if (!is_integer(type) && !is_float) throw not_for_type(kOption, type, "they are no integers");
   if (options.is_given("DELTA_DTYPE")) {
-    const std::string text(options.text("DELTA_DTYPE"));
-    const auto given = zarrcore::parse_numpy_type(text);
-    if (!given || !given->type.is_numeric() || given->type.item_size != type.item_size) {
-      throw not_for_type("DELTA_DTYPE=" + text, type,
-                         "it is to be a number of the same size, such as <i2");
-    }
-    // Readers of v3 convert from one to the other, those of v2 take the same bytes.
-    if (zarr_format == 3 && given->type != type) {
-      throw not_for_type("DELTA_DTYPE=" + text, type, "in Zarr v3 it is to be the same type");
-    }
-    if (given->type.kind == TypeKind::floating) {
-      CPLError(CE_Warning, CPLE_AppDefined, "creation option DELTA_DTYPE is %s: %s", text.c_str(),
-               kInexact);
-    }
-    return *given;
+    return given_delta_type(type, zarr_format, std::string(options.text("DELTA_DTYPE")));
   }
-  if (type.kind != TypeKind::floating) return {type, Endian::little};
-  if (zarr_format == 3) throw not_for_type("FILTER=DELTA", type, kInexact);
-  return {{TypeKind::signed_integer, type.item_size}, Endian::little};
+  if (is_float && zarr_format == 3) throw not_for_type(kOption, type, kInexact);
+  if (is_float) {
+    // Not by default, for there are readers that do not see the bits as floats again.
+    throw not_for_type(kOption, type,
+                       std::string(kInexact) + ", unless DELTA_DTYPE sees their bits as integers");
+  }
+  return {type, Endian::little};
 }
 
 CodecMetadata make_delta(const DataType& type, int zarr_format, const CreationOptions& options) {

@@ -150,8 +150,8 @@ TEST(NewArray, BloscIsToldWhatAnElementIs) {
 }
 
 TEST(NewArray, TheOrderOfFilters) {
-  const std::vector<std::string> all{"KEEPBITS=7", "FILTER=DELTA", "COMPRESS=ZLIB",
-                                     "CHECKSUM=CRC32", "CHUNK_MEMORY_LAYOUT=F"};
+  const std::vector<std::string> all{"KEEPBITS=7",    "FILTER=DELTA",   "DELTA_DTYPE=<i4",
+                                     "COMPRESS=ZLIB", "CHECKSUM=CRC32", "CHUNK_MEMORY_LAYOUT=F"};
   const NewArray v2 = array_of(number(GDT_Float32), 2);
   EXPECT_EQ(filters(v2, all),
             R"([{"id":"bitround","keepbits":7},{"id":"delta","dtype":"<i4"},{"id":"crc32"}] )"
@@ -194,15 +194,19 @@ TEST(NewArray, RoundingIsForFloatsOfRasters) {
 
 TEST(NewArray, DifferencesAreExactUnlessAskedOtherwise) {
   const NewArray floats = array_of(number(GDT_Float32), 2);
+  EXPECT_EQ(error(floats, {"FILTER=DELTA"}),
+            "creation option FILTER=DELTA is not for arrays of the type float32: floating point "
+            "numbers that are added up are not exact, unless DELTA_DTYPE sees their bits as "
+            "integers");
   EXPECT_TRUE(warnings_of([&] {
-                EXPECT_EQ(filters(floats, {"FILTER=DELTA"}),
+                EXPECT_EQ(filters(floats, {"FILTER=DELTA", "DELTA_DTYPE=<i4"}),
                           R"([{"id":"delta","dtype":"<i4"}] null)");
               }).empty());
   EXPECT_EQ(warnings_of([&] {
               EXPECT_EQ(filters(floats, {"FILTER=DELTA", "DELTA_DTYPE=f4"}),
                         R"([{"id":"delta","dtype":"<f4"}] null)");
             }),
-            (std::vector<std::string>{"creation option DELTA_DTYPE is f4: floating point numbers "
+            (std::vector<std::string>{"creation option DELTA_DTYPE=f4: floating point numbers "
                                       "that are added up are not exact"}));
   EXPECT_EQ(error(array_of(number(GDT_Float32), 3), {"FILTER=DELTA"}),
             "creation option FILTER=DELTA is not for arrays of the type float32: floating point "
@@ -210,7 +214,7 @@ TEST(NewArray, DifferencesAreExactUnlessAskedOtherwise) {
   EXPECT_EQ(error(array_of(number(GDT_UInt16), 3), {"FILTER=DELTA", "DELTA_DTYPE=<i2"}),
             "creation option DELTA_DTYPE=<i2 is not for arrays of the type uint16: in Zarr v3 it "
             "is to be the same type");
-  for (const char* dtype : {"<i4", "int99", "", "<M8[s]"}) {
+  for (const char* dtype : {"<i4", "int99", "", "<M8[s]", "S2"}) {
     EXPECT_EQ(error(array_of(number(GDT_UInt16), 2),
                     {"FILTER=DELTA", "DELTA_DTYPE=" + std::string(dtype)}),
               "creation option DELTA_DTYPE=" + std::string(dtype) +
@@ -363,7 +367,7 @@ std::vector<Case> cases() {
     // Numbers that have no more bits.
     all.push_back({zarr_format, GDT_Float32, {"KEEPBITS=16", "COMPRESS=ZSTD"}});
   }
-  all.push_back({2, GDT_Float32, {"FILTER=DELTA", "KEEPBITS=16"}});
+  all.push_back({2, GDT_Float32, {"FILTER=DELTA", "DELTA_DTYPE=<u4", "KEEPBITS=16"}});
   all.push_back({2, GDT_Int16, {"FILTER=DELTA", "DELTA_DTYPE=>u2"}});
   for (const GDALDataType type : {GDT_Byte, GDT_Float64}) {
     all.push_back({3, type, {"SHARDING=AUTO", "SHARD_CHUNK_SHAPE=32,64", "COMPRESS=ZSTD"}});
