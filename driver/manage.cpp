@@ -10,6 +10,7 @@
 #include "driver/connection_string.h"
 #include "driver/error_guard.h"
 #include "driver/open_store.h"
+#include "driver/vsi_file.h"
 #include "driver/zip_archive.h"
 #include "zarrcore/base/error.h"
 
@@ -17,17 +18,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
-
-bool is_there(const std::string& path) {
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
-}
-
-bool is_folder(const std::string& path) {
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-         VSI_ISDIR(status.st_mode);
-}
 
 // The path of a whole store: a folder that holds a Zarr, or one file.
 std::string whole_store(const char* name) {

@@ -9,6 +9,7 @@
 #include "driver/references/json_references.h"
 #include "driver/references/parquet_references.h"
 #include "driver/references/reference_store.h"
+#include "driver/vsi_file.h"
 #include "driver/vsi_store.h"
 #include "driver/zip_archive.h"
 #include "zarrcore/base/error.h"
@@ -25,17 +26,6 @@ constexpr std::string_view kParquetPrefix = "/vsikerchunk_parquet_ref/";
 
 // How much of a file that is likely a document of references is read to be sure.
 constexpr int kMaxSniffedBytes = 1 << 20;
-
-bool exists(const std::string& path) {
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
-}
-
-bool is_file(const std::string& path) {
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-         VSI_ISREG(status.st_mode);
-}
 
 // "path" and "group" of "/vsikerchunk_json_ref/{path}/group".
 struct PrefixedPath {
@@ -149,7 +139,7 @@ bool has_reference_prefix(const std::string& path) {
 bool is_zarr_folder(const std::string& path) {
   static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
                                                          ".zmetadata"};
-  const auto has = [&](const char* document) { return exists(path + '/' + document); };
+  const auto has = [&](const char* document) { return is_there(path + '/' + document); };
   // The names of v1 are common: only both together count.
   return std::any_of(kDocuments.begin(), kDocuments.end(), has) || (has("meta") && has("attrs"));
 }

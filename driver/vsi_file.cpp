@@ -44,6 +44,23 @@ void check_absence(const std::string& path) {
 
 }  // namespace
 
+bool is_there(const std::string& path) {
+  VSIStatBufL status;
+  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+bool is_file(const std::string& path) {
+  VSIStatBufL status;
+  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+         VSI_ISREG(status.st_mode);
+}
+
+bool is_folder(const std::string& path) {
+  VSIStatBufL status;
+  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+         VSI_ISDIR(status.st_mode);
+}
+
 File open_file(const std::string& path) {
   VSIErrorReset();
   File file(VSIFOpenExL(path.c_str(), "rb", TRUE));

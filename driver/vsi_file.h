@@ -26,6 +26,11 @@ using File = std::unique_ptr<VSILFILE, CloseFile>;
 // Opens for reading. Null when the file is absent.
 File open_file(const std::string& path);
 
+// Whether there is something under this path: anything, a file, a folder.
+bool is_there(const std::string& path);
+bool is_file(const std::string& path);
+bool is_folder(const std::string& path);
+
 // In bytes.
 std::uint64_t file_size(VSILFILE* file);
 

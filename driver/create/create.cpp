@@ -15,6 +15,7 @@
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/open_store.h"
 #include "driver/raster/raster_dataset.h"
+#include "driver/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/v2.h"
@@ -42,8 +43,7 @@ std::string store_path(const char* name) {
 }
 
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {
-  VSIStatBufL status;
-  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0) {
+  if (is_there(path)) {
     throw Error(path + " is there already; APPEND_SUBDATASET=YES adds an array to a store");
   }
   const zarrcore::Format& format =

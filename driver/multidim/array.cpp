@@ -387,19 +387,25 @@ bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList 
   });
 }
 
+Array::Region Array::region(const GUInt64* start, const size_t* count, const GInt64* step,
+                            const GPtrDiff_t* stride,
+                            const GDALExtendedDataType& buffer_type) const {
+  Region region;
+  const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    region.selection.start.push_back(start[i]);
+    region.selection.count.push_back(count[i]);
+    region.selection.step.push_back(step[i]);
+    region.strides.push_back(stride[i] * item_size);
+  }
+  return region;
+}
+
 bool Array::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
                   const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
                   void* buffer) const {
-  zarrcore::Selection selection;
-  zarrcore::Strides strides;
-  const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
-  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
-    selection.start.push_back(start[i]);
-    selection.count.push_back(count[i]);
-    selection.step.push_back(step[i]);
-    strides.push_back(stride[i] * item_size);
-  }
-  return read(selection, buffer_type, buffer, std::move(strides));
+  Region wanted = region(start, count, step, stride, buffer_type);
+  return read(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
 }
 
 }  // namespace gdal_zarr

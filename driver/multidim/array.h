@@ -5,6 +5,7 @@
 
 #include <gdal_pam.h>
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -172,6 +173,13 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
   std::optional<std::size_t> find_dimension(const char* type) const;
   std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::*which) const;
+  // What GDAL's arguments mean to the core; strides are in bytes.
+  struct Region {
+    zarrcore::Selection selection;
+    zarrcore::Strides strides;
+  };
+  Region region(const GUInt64* start, const size_t* count, const GInt64* step,
+                const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type) const;
   bool read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
             void* buffer, zarrcore::Strides strides) const;
   bool write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
@@ -197,7 +205,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   CPLStringList structural_info_;
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
-  bool is_new_ = false;
+  std::atomic<bool> is_new_ = false;
   bool is_gone_ = false;
   mutable std::mutex writer_mutex_;
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // of the first write on

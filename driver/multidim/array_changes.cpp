@@ -22,6 +22,17 @@ static void write_nodata(zarrcore::ArrayMetadata& m, const std::optional<std::ve
   if (is_new && e) m.fill_value = *e;
 }
 
+namespace {
+
+zarrcore::WriteOptions write_options(CallerState& caller) {
+  zarrcore::WriteOptions options;
+  options.threads = thread_count();
+  options.worker_scope = caller.scope();
+  return options;
+}
+
+}  // namespace
+
 Array::~Array() {
   guarded(false, [this] {
     flush();
@@ -106,10 +117,7 @@ void Array::set_shape(const zarrcore::Shape& shape) {
     writer_.reset();
   }
   CallerState caller;
-  zarrcore::WriteOptions options;
-  options.threads = thread_count();
-  options.worker_scope = caller.scope();
-  zarrcore::resize(*old, shape, options);
+  zarrcore::resize(*old, shape, write_options(caller));
 }
 #endif
 
@@ -241,12 +249,9 @@ bool Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
     is_new_ = false;
     const auto encoder = make_element_encoder(buffer_type, array_->data_type());
     CallerState caller;
-    zarrcore::WriteOptions options;
-    options.threads = thread_count();
-    options.worker_scope = caller.scope();
     writer()->write(selection,
                     {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
-                    options);
+                    write_options(caller));
     session_->limit_waiting(*this);
     return true;
   });
@@ -255,26 +260,15 @@ bool Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
 bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step,
                    const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
                    const void* buffer) {
-  zarrcore::Selection selection;
-  zarrcore::Strides strides;
-  const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
-  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
-    selection.start.push_back(start[i]);
-    selection.count.push_back(count[i]);
-    selection.step.push_back(step[i]);
-    strides.push_back(stride[i] * item_size);
-  }
-  return write(selection, buffer_type, buffer, std::move(strides));
+  Region wanted = region(start, count, step, stride, buffer_type);
+  return write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
 }
 
 void Array::flush() {
   const auto writer = writer_if_any();
   if (!writer) return;
   CallerState caller;
-  zarrcore::WriteOptions options;
-  options.threads = thread_count();
-  options.worker_scope = caller.scope();
-  writer->flush(options);
+  writer->flush(write_options(caller));
 }
 
 bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,

@@ -62,6 +62,10 @@ class Group final : public GDALGroup,
   // The object itself where attributes may be changed through it, else null.
   std::shared_ptr<AttributeOwner> owner() const;
   void check_is_there() const;
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  template <typename Metadata>
+  bool erase_child(const std::string& name, const char* kind);
+#endif
   // The node path of a member, which need not be there.
   std::string path_of(const std::string& name) const;
 

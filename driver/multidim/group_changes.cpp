@@ -124,28 +124,25 @@ std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
-bool Group::DeleteGroup(const std::string& name, CSLConstList /*options*/) {
+template <typename Metadata>
+bool Group::erase_child(const std::string& name, const char* kind) {
   return guarded(false, [&] {
     check_is_there();
     const auto node = session_->hierarchy().node(path_of(name));
-    if (!node || !std::holds_alternative<zarrcore::GroupMetadata>(*node)) {
-      throw Error("group " + GetFullName() + " has no group " + name);
+    if (!node || !std::holds_alternative<Metadata>(*node)) {
+      throw Error("group " + GetFullName() + " has no " + kind + ' ' + name);
     }
     session_->erase_node(path_of(name));
     return true;
   });
 }
 
+bool Group::DeleteGroup(const std::string& name, CSLConstList /*options*/) {
+  return erase_child<zarrcore::GroupMetadata>(name, "group");
+}
+
 bool Group::DeleteMDArray(const std::string& name, CSLConstList /*options*/) {
-  return guarded(false, [&] {
-    check_is_there();
-    const auto node = session_->hierarchy().node(path_of(name));
-    if (!node || !std::holds_alternative<zarrcore::ArrayMetadata>(*node)) {
-      throw Error("group " + GetFullName() + " has no array " + name);
-    }
-    session_->erase_node(path_of(name));
-    return true;
-  });
+  return erase_child<zarrcore::ArrayMetadata>(name, "array");
 }
 
 bool Group::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {

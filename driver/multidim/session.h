@@ -5,6 +5,7 @@
 
 #include <gdal_pam.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -186,6 +187,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string path_;
   bool is_writable_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
+  std::atomic<unsigned> writes_{0};
   std::string root_array_name_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;

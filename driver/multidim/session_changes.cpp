@@ -162,6 +162,10 @@ zarrcore::WriterOptions Session::writer_options() const {
 }
 
 void Session::limit_waiting(const Array& current) {
+  // Looking at all arrays is not for every little write.
+  constexpr unsigned kInterval = 64;
+  const std::uint64_t own = current.waiting_bytes();
+  if (++writes_ % kInterval != 0 && own <= writer_options().max_bytes / 2) return;
   std::uint64_t bytes = 0;
   visit_live_arrays([&](Array& array) { bytes += array.waiting_bytes(); });
   if (bytes <= writer_options().max_bytes) return;
