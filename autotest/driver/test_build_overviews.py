@@ -106,8 +106,8 @@ def test_the_layout_says_what_is_derived_from_what(tmp_path):
     attributes = json.loads((path / "zarr.json").read_text())["attributes"]
     assert "d35379db-88df-4056-af3a-620245f8e347" in json.dumps(attributes["zarr_conventions"])
     finest, half, quarter = attributes["multiscales"]["layout"]
-    assert finest["asset"] == "a"
-    assert (half["asset"], half["derived_from"]) == ("ovr_2x", "a")
+    assert finest["asset"] == "."
+    assert (half["asset"], half["derived_from"]) == ("ovr_2x", ".")
     assert half["transform"] == {"scale": [1, 2, 2], "translation": [0, 0, 0]}
     assert half["spatial:shape"] == [50, 75]
     assert half["spatial:transform"] == [20, 0, 500000, 0, -20, 5000000]
@@ -129,6 +129,23 @@ def test_arrays_of_one_group_share_the_levels(tmp_path):
     first = None
     assert overviews(gdal.Open(f'ZARR:"{path}":/a_band1')) == []
     assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band2'))) == 1
+
+
+def test_a_pyramid_of_one_array_becomes_shared(tmp_path):
+    """In the layout of GDAL's own driver the finest level is an array."""
+    path = tmp_path / "a.zarr"
+    make(path, ["SINGLE_ARRAY=NO"])
+    build(f'ZARR:"{path}":/a_band1', "NEAREST", [2])
+    (path / ".zmetadata").unlink()
+    attributes = json.loads((path / ".zattrs").read_text())
+    layout = attributes["multiscales"]["layout"]
+    layout[0]["asset"] = layout[1]["derived_from"] = "a_band1"
+    (path / ".zattrs").write_text(json.dumps(attributes))
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band1'))) == 1
+    assert overviews(gdal.Open(f'ZARR:"{path}":/a_band2')) == []
+    build(f'ZARR:"{path}":/a_band2', "NEAREST", [2])
+    for array in ("a_band1", "a_band2"):
+        assert len(overviews(gdal.Open(f'ZARR:"{path}":/{array}'))) == 1
 
 
 def test_of_more_dimensions_only_x_and_y_shrink(tmp_path):

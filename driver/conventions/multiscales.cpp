@@ -65,6 +65,14 @@ std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
   return multiscales;
 }
 
+namespace {
+
+std::string written_asset(const std::string& asset) {
+  return asset.empty() ? "." : asset;
+}
+
+}  // namespace
+
 Json with_multiscales(Json attributes, const std::string& finest,
                       const std::vector<CoarserLevel>& levels) {
   Json old = Json::array();
@@ -86,13 +94,13 @@ Json with_multiscales(Json attributes, const std::string& finest,
   };
   Json layout = Json::array();
   Json first = entry_of(finest);
-  first["asset"] = finest;
+  first["asset"] = written_asset(finest);
   layout.push_back(std::move(first));
   const std::string* finer = &finest;
   for (const CoarserLevel& level : levels) {
     Json entry = entry_of(level.asset);
     entry["asset"] = level.asset;
-    entry["derived_from"] = *finer;
+    entry["derived_from"] = written_asset(*finer);
     if (!level.scale.empty()) {
       entry["transform"] = {{"scale", level.scale},
                             {"translation", std::vector<double>(level.scale.size(), 0)}};

@@ -1,8 +1,5 @@
 // Pyramids: several arrays that hold the same thing at falling resolution. Two conventions say so
 // in the attributes of a group: `multiscales` of Zarr's conventions, and OME-Zarr 0.4 and 0.5.
-//
-// Where the finest level is an array and a coarser one a group, which holds it under the same name,
-// other arrays beside the finest one that the group holds, too, have that pyramid as well.
 #pragma once
 
 #include <functional>
@@ -48,8 +45,10 @@ struct CoarserLevel {
   std::string resampling = {};  // the convention's word; empty keeps what is said of the level
 };
 
-// `attributes` with a pyramid of the array `finest` and these levels, each made of the one before;
-// without a level, without any. For `multiscales` of Zarr's conventions.
+// `attributes` with a pyramid of `finest` and these levels, each made of the one before; without a
+// level, without any. For `multiscales` of Zarr's conventions. `finest` is an asset: "" for the
+// group itself, whose arrays then share the pyramid, each with those of its name in the groups that
+// are the levels.
 zarrcore::Json with_multiscales(zarrcore::Json attributes, const std::string& finest,
                                 const std::vector<CoarserLevel>& levels);
 

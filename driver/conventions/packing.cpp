@@ -31,8 +31,12 @@ std::optional<double> parse_base64_double(const Json& value) {
 // The element that an attribute names; nothing when it does not fit the array's type.
 std::optional<std::vector<std::byte>> parse_element(const Json& value, const ArrayMetadata& array) {
   Json number = value.is_array() && value.size() == 1 ? value[0] : value;
-  if (array.data_type.kind == TypeKind::floating) {
-    if (const auto decoded = parse_base64_double(number)) number = *decoded;
+  const auto decode = [](Json& part) {
+    if (const auto decoded = parse_base64_double(part)) part = *decoded;
+  };
+  if (array.data_type.kind == TypeKind::floating) decode(number);
+  if (array.data_type.kind == TypeKind::complex && number.is_array()) {
+    std::for_each(number.begin(), number.end(), decode);
   }
   try {
     return zarrcore::parse_fill_value(number, array.data_type);

@@ -1,5 +1,5 @@
 // What the stored numbers stand for: CF's scale_factor, add_offset and units, and which value means
-// that there is none.
+// that there is none. Read from an array's metadata, and written into it.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/conventions/attribute_change.h"
 #include "zarrcore/metadata/array_metadata.h"
 
 namespace gdal_zarr {
@@ -29,5 +30,32 @@ struct Packing {
 // a float64 there), else of `missing_value`, else the fill value; but a fill value of zero that the
 // format made the writer state does not count.
 Packing read_packing(const zarrcore::ArrayMetadata& array);
+
+// What makes read_packing() find another packing.
+struct PackingChange {
+  AttributeChange attributes;
+  // The array's fill value from now on; no change when it is nothing. An array that is not new must
+  // store its absent chunks before, for they hold the old one; or else the change is not made.
+  struct FillValue {
+    std::optional<std::vector<std::byte>> element;
+  };
+  std::optional<FillValue> fill_value;
+};
+
+// `packing` but for the consumed attributes, which do not count, is what is to be read afterwards.
+//
+// Nodata of a new array, whose elements nobody has written or read yet, is its fill value: chunks
+// that are never written hold nothing. Without nodata that is zero where the format wants one, and
+// none where it does not (v2), for there a zero is taken for nodata, too. `_FillValue` says it as
+// well, as xarray writes and reads it.
+//
+// Of an array that is not new the fill value stays, whatever nodata becomes: it is what absent
+// chunks hold. `_FillValue` is all that is set, and goes before it. (In v2 xarray masks the fill
+// value nevertheless.) Only when nodata is removed, and the fill value would count instead, has
+// this one to go: see PackingChange.
+//
+// Throws zarrcore::Error when a number is not finite, or when the array's type has no nodata.
+PackingChange write_packing(const zarrcore::ArrayMetadata& array, const Packing& packing,
+                            bool is_new);
 
 }  // namespace gdal_zarr

@@ -187,6 +187,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The object itself where attributes may be changed through it, else null.
   std::shared_ptr<AttributeOwner> owner() const;
   void check_is_there() const;
+  void change_packing(const std::function<void(Packing&)>& edit);
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
   // Makes what follows from the metadata.

@@ -17,11 +17,6 @@ namespace gdal_zarr {
 using zarrcore::Error;
 using zarrcore::Json;
 
-static void write_nodata(zarrcore::ArrayMetadata& m, const std::optional<std::vector<std::byte>>& e,
-                         bool is_new) {
-  if (is_new && e) m.fill_value = *e;
-}
-
 namespace {
 
 zarrcore::WriteOptions write_options(CallerState& caller) {
@@ -167,27 +162,39 @@ bool Array::Rename(const std::string& name) {
 }
 #endif
 
+void Array::change_packing(const std::function<void(Packing&)>& edit) {
+  check_is_there();
+  Packing packing = packing_;
+  edit(packing);
+  const PackingChange written = write_packing(metadata(), packing, is_new_);
+  if (written.fill_value && !is_new_) {
+    throw Error("array " + GetFullName() +
+                ": its fill value means nodata, and is what absent chunks hold: it cannot go");
+  }
+  change([&](zarrcore::ArrayMetadata& metadata) {
+    metadata.attributes = apply_change(std::move(metadata.attributes), written.attributes);
+    if (written.fill_value) metadata.fill_value = written.fill_value->element;
+  });
+  if (written.fill_value) array_ = session_->reopen_array(node_path());
+}
+
 bool Array::SetUnit(const std::string& unit) {
   return guarded(false, [&] {
-    if (unit.empty()) {
-      erase_attribute("units");
-    } else {
-      set_attribute("units", unit);
-    }
+    change_packing([&](Packing& packing) { packing.unit = unit; });
     return true;
   });
 }
 
 bool Array::SetOffset(double offset, GDALDataType /*storage_type*/) {
   return guarded(false, [&] {
-    set_attribute("add_offset", offset);
+    change_packing([&](Packing& packing) { packing.offset = offset; });
     return true;
   });
 }
 
 bool Array::SetScale(double scale, GDALDataType /*storage_type*/) {
   return guarded(false, [&] {
-    set_attribute("scale_factor", scale);
+    change_packing([&](Packing& packing) { packing.scale = scale; });
     return true;
   });
 }
@@ -220,9 +227,7 @@ bool Array::SetRawNoDataValue(const void* nodata) {
         std::copy(from, from + element->size(), element->begin());
       }
     }
-    change([&](zarrcore::ArrayMetadata& metadata) { write_nodata(metadata, element, is_new_); });
-    // Absent chunks hold the fill value.
-    if (is_new_) array_ = session_->reopen_array(node_path());
+    change_packing([&](Packing& packing) { packing.nodata = std::move(element); });
     return true;
   });
 }

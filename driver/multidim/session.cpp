@@ -205,10 +205,6 @@ std::optional<PyramidLevel> Session::find_pyramid(const std::string& array_path)
     if (const auto pyramid = multiscales(group)) {
       const std::string_view path =
           std::string_view(array_path).substr(group.empty() ? 0 : group.size() + 1);
-      if (const PyramidLevel beside{group, pyramid, 0, std::string(path)};
-          path.find('/') == std::string_view::npos && is_beside_finest(beside)) {
-        return beside;
-      }
       if (const auto level = pyramid->find_level(path)) {
         const std::string& asset = pyramid->levels[*level].asset;
         const std::size_t skipped = asset.empty() ? 0 : asset.size() + 1;
@@ -227,37 +223,11 @@ std::string Session::path_at_level(const PyramidLevel& pyramid, const std::strin
       pyramid.suffix.empty() ? std::string(zarrcore::last_segment(array_path)) : pyramid.suffix;
   const std::string asset =
       zarrcore::join_path(pyramid.group, pyramid.multiscales->levels[level].asset);
-  const bool may_be_asset =
-      pyramid.suffix.empty() || zarrcore::last_segment(asset) == pyramid.suffix;
-  const std::string candidates[] = {may_be_asset ? asset : std::string(),
-                                    zarrcore::join_path(asset, suffix),
-                                    level == 0 ? beside_finest(pyramid, suffix) : std::string()};
-  for (const std::string& path : candidates) {
+  for (std::string path : {asset, zarrcore::join_path(asset, suffix)}) {
     std::shared_ptr<const zarrcore::NodeMetadata> holder;
-    if (!path.empty() && array_metadata(path, holder) != nullptr) return path;
+    if (array_metadata(path, holder) != nullptr) return path;
   }
   return {};
-}
-
-// The path of another array beside the one that is the finest level.
-std::string Session::beside_finest(const PyramidLevel& pyramid, const std::string& name) {
-  const std::string finest =
-      zarrcore::join_path(pyramid.group, pyramid.multiscales->levels[0].asset);
-  return zarrcore::join_path(zarrcore::parent_path(finest), name);
-}
-
-// Whether the array `pyramid.suffix` of the pyramid's group, which is no asset, has coarser levels.
-bool Session::is_beside_finest(const PyramidLevel& pyramid) const {
-  const Multiscales& multiscales = *pyramid.multiscales;
-  const std::string& finest = multiscales.levels[0].asset;
-  if (finest.empty() || finest.find('/') != std::string::npos ||
-      multiscales.level_of_asset.contains(pyramid.suffix)) {
-    return false;
-  }
-  for (std::size_t level = 1; level < multiscales.levels.size(); ++level) {
-    if (!path_at_level(pyramid, pyramid.suffix, level).empty()) return true;
-  }
-  return false;
 }
 
 std::vector<std::string> Session::overview_paths(const std::string& array_path) const {

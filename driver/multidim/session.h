@@ -174,8 +174,6 @@ class Session : public std::enable_shared_from_this<Session> {
 #endif
   void forget_objects(const std::string& node_path);
 
-  static std::string beside_finest(const PyramidLevel& pyramid, const std::string& name);
-  bool is_beside_finest(const PyramidLevel& pyramid) const;
   // The array at another level of a pyramid; empty when there is none.
   std::string path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
                             std::size_t level) const;

@@ -40,11 +40,23 @@ class Pyramid {
       throw Error("array " + view.array().GetFullName() + " belongs to a pyramid that group /" +
                   pyramid->group + " describes already");
     }
-    if (!pyramid) return;
-    for (const Level& level : pyramid->multiscales->levels) {
-      if (level.asset != pyramid->multiscales->levels[0].asset) assets_.push_back(level.asset);
+    // That of another array of the group becomes one that both share.
+    const auto described = parse_multiscales(*session_.attributes(group_));
+    if (!described) return;
+    finest_ = described->levels[0].asset;
+    for (const Level& level : described->levels) {
+      if (level.asset != finest_) assets_.push_back(level.asset);
     }
-    finest_ = pyramid->multiscales->levels[0].asset;
+    const bool has_groups =
+        std::none_of(assets_.begin(), assets_.end(), [&](const std::string& asset) {
+          std::shared_ptr<const zarrcore::NodeMetadata> holder;
+          return session_.array_metadata(join_path(group_, asset), holder) != nullptr;
+        });
+    if (has_groups) finest_.clear();
+    if (!has_groups && !pyramid) {
+      throw Error("group /" + group_ + " describes a pyramid that array " +
+                  view.array().GetFullName() + " cannot share: its levels are arrays");
+    }
   }
 
   void make_level(int factor, bool is_for_all_bands) {
@@ -93,10 +105,8 @@ class Pyramid {
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> assets;
     for (auto& [width, asset] : by_width) assets.push_back(std::move(asset));
-    const std::string finest =
-        finest_.empty() ? std::string(zarrcore::last_segment(view_.array().node_path())) : finest_;
-    session_.set_attributes(
-        group_, with_multiscales(*session_.attributes(group_), finest, levels(assets, resampling)));
+    session_.set_attributes(group_, with_multiscales(*session_.attributes(group_), finest_,
+                                                     levels(assets, resampling)));
   }
 
  private:
@@ -196,7 +206,7 @@ class Pyramid {
   const RasterView& view_;
   Session& session_;
   std::string group_;
-  std::string finest_;               // the asset of the finest level, where there is a pyramid
+  std::string finest_;               // the asset of the finest level: empty, or an array
   std::vector<std::string> assets_;  // of the coarser levels
   std::set<std::string> made_;       // of those, now
 };
