@@ -355,7 +355,6 @@ def test_netcdf_through_gdal(climate, tmp_path):
     assert is_same_crs(*crs)
 
 
-@pytest.mark.xfail(reason="writing", strict=True)
 def test_netcdf_and_back(climate, tmp_path):
     run("gdalmdimtranslate", "-q", climate, tmp_path / "a.nc")
     run("gdalmdimtranslate", "-q", "-of", "Zarr", tmp_path / "a.nc", tmp_path / "back.zarr")

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "driver/connection_string.h"
+#include "driver/create/copy_hierarchy.h"
 #include "driver/create/copy_raster.h"
 #include "driver/create/creation_options.h"
 #include "driver/create/new_array.h"
@@ -198,6 +199,9 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
 
 GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, OptionList options,
                          GDALProgressFunc progress, void* progress_data) {
+  if (source->GetRootGroup() != nullptr) {
+    return copy_hierarchy(name, *source, is_strict != FALSE, options, progress, progress_data);
+  }
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     if (source->GetRasterCount() == 0) {
       throw Error(std::string(name) +
