@@ -281,7 +281,7 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
                                                 const Json& attributes, const std::string& name,
                                                 const std::vector<GUInt64>& dimensions,
                                                 const GDALExtendedDataType& type,
-                                                std::shared_ptr<AttributeOwner> owner) {
+                                                const std::shared_ptr<AttributeOwner>& owner) {
   if (!owner) {
     throw Error("attribute \"" + name + "\" of " + owner_name +
                 " cannot be made: the store was opened for reading only");

@@ -47,7 +47,7 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
                                                 const std::string& name,
                                                 const std::vector<GUInt64>& dimensions,
                                                 const GDALExtendedDataType& type,
-                                                std::shared_ptr<AttributeOwner> owner);
+                                                const std::shared_ptr<AttributeOwner>& owner);
 
 // `attributes` with another name for a member, in its place. Throws zarrcore::Error when there is
 // no such member, or one of the new name.

@@ -203,6 +203,7 @@ std::vector<std::shared_ptr<Dimension>> Session::created_dimensions(const std::s
     }
   }
   std::vector<std::shared_ptr<Dimension>> dimensions;
+  dimensions.reserve(created.size());
   for (const CreatedDimension& one : created) {
     dimensions.push_back(dimension_of_group(group, one.name, one.size));
   }

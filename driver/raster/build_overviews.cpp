@@ -104,6 +104,7 @@ class Pyramid {
     std::stable_sort(by_width.begin(), by_width.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> assets;
+    assets.reserve(by_width.size());
     for (auto& [width, asset] : by_width) assets.push_back(std::move(asset));
     session_.set_attributes(group_, with_multiscales(*session_.attributes(group_), finest_,
                                                      levels(assets, resampling)));

@@ -24,7 +24,7 @@ bool is_exact(Number value, GDALDataType type, GByte* stored) {
   if constexpr (std::is_same_v<Number, double>) {
     if (std::isnan(value)) return std::isnan(back);
     // A float32 stands for the float64 that is nearest to it.
-    if (type == GDT_Float32 || type == kFloat16) return std::isfinite(back) == std::isfinite(value);
+    if (GDALDataTypeIsFloating(type) != 0) return std::isfinite(back) == std::isfinite(value);
   }
   return back == value;
 }

@@ -17,6 +17,7 @@
 #include "driver/open_store.h"
 #include "driver/raster/georeferencing.h"
 #include "driver/raster/raster_band.h"
+#include "driver/vsi_file.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -118,11 +119,8 @@ char** RasterDataset::GetFileList() {
     for (const std::string& key : session.hierarchy().documents_read()) {
       if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
       // Documents that stand in references are no files.
-      const std::string file = root + '/' + key;
-      VSIStatBufL status;
-      if (VSIStatExL(file.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0) {
-        files.AddString(file.c_str());
-      }
+      const std::string file = zarrcore::join_path(root, key);
+      if (is_there(file)) files.AddString(file.c_str());
     }
     return files.StealList();
   });

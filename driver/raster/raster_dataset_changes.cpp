@@ -80,6 +80,7 @@ bool RasterDataset::fill_overviews(const char* resampling, std::span<const int> 
   const auto total = static_cast<double>(bands.size());
   for (std::size_t i = 0; i < bands.size(); ++i) {
     std::vector<GDALRasterBandH> targets;
+    targets.reserve(levels.size());
     for (RasterDataset* level : levels) {
       targets.push_back(GDALRasterBand::ToHandle(level->GetRasterBand(bands[i])));
     }

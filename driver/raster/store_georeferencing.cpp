@@ -126,9 +126,10 @@ void apply(const GeoreferencingChange& change, Array& array) {
     session.erase_node(zarrcore::join_path(group, name));
   }
   for (const Variable& variable : change.variables) write_variable(session, group, variable);
-  for (const auto& [name, attributes] : change.variable_attributes) {
-    session.array(zarrcore::join_path(group, name))->change([&](zarrcore::ArrayMetadata& metadata) {
-      metadata.attributes = apply_change(std::move(metadata.attributes), attributes);
+  for (const auto& variable : change.variable_attributes) {
+    const auto other = session.array(zarrcore::join_path(group, variable.first));
+    other->change([&](zarrcore::ArrayMetadata& metadata) {
+      metadata.attributes = apply_change(std::move(metadata.attributes), variable.second);
     });
   }
   if (!change.warning.empty()) {
