@@ -161,12 +161,14 @@ std::unique_ptr<const ElementConverter> make_compound_encoder(
 std::unique_ptr<const ElementConverter> make_element_encoder(
     const GDALExtendedDataType& buffer_type, const DataType& type) {
   const GDALExtendedDataType seen = gdal_type(type);
-  if (!buffer_type.CanConvertTo(seen)) {
+  // A text is no number, whatever versions of GDAL may make of it.
+  const bool is_text = buffer_type.GetClass() == GEDTC_STRING;
+  if (!buffer_type.CanConvertTo(seen) || (is_text && !type.is_string())) {
     throw zarrcore::Error("the type of the buffer cannot be converted to elements of type " +
                           zarrcore::type_name(type));
   }
   if (seen.GetClass() == GEDTC_COMPOUND) return make_compound_encoder(buffer_type, type);
-  if (buffer_type.GetClass() == GEDTC_STRING) return std::make_unique<TextEncoder>(type);
+  if (is_text) return std::make_unique<TextEncoder>(type);
   if (type.is_string()) return std::make_unique<NumberTextEncoder>(buffer_type, type);
   return make_number_encoder(buffer_type.GetNumericDataType(), type, seen.GetNumericDataType());
 }

@@ -196,7 +196,9 @@ GDALExtendedDataType gdal_type(const DataType& type) {
 std::unique_ptr<const ElementConverter> make_converter(const DataType& type,
                                                        const GDALExtendedDataType& buffer_type) {
   const GDALExtendedDataType seen = gdal_type(type);
-  if (!seen.CanConvertTo(buffer_type)) {
+  // A text is no number, whatever versions of GDAL may make of it.
+  const bool is_to_text = buffer_type.GetClass() == GEDTC_STRING;
+  if (!seen.CanConvertTo(buffer_type) || (type.is_string() && !is_to_text)) {
     throw zarrcore::Error("elements of type " + zarrcore::type_name(type) +
                           " cannot be converted to the type of the buffer");
   }
@@ -205,7 +207,7 @@ std::unique_ptr<const ElementConverter> make_converter(const DataType& type,
   std::unique_ptr<const ElementConverter> widen;
   if (const auto wide = widened_type(type)) widen = zarrcore::make_numeric_converter(type, *wide);
   const GDALDataType number = seen.GetNumericDataType();
-  if (buffer_type.GetClass() == GEDTC_STRING) {
+  if (is_to_text) {
     return zarrcore::chain_converters(std::move(widen), number_size(number),
                                       make_number_formatter(seen));
   }

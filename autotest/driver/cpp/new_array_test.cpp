@@ -291,6 +291,7 @@ TEST(NewArray, RefusesChunksTooLargeForTheirCompressor) {
             "chunks of 2^64 or more bytes are too large for creation option COMPRESS=GZIP, which "
             "takes up to 2147483647");
   EXPECT_EQ(error(array, {"BLOCKSIZE=16384,16384"}), "no error");
+  EXPECT_NE(error(array, {"BLOCKSIZE=4294967296,4294967296"}), "no error");
   // Each inner chunk is compressed by itself.
   EXPECT_EQ(error(array, {"BLOCKSIZE=16384,16384", "SHARD_CHUNK_SHAPE=512,512", "COMPRESS=BLOSC"}),
             "no error");

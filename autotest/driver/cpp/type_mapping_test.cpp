@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "zarrcore/base/error.h"
+
 namespace gdal_zarr {
 namespace {
 
@@ -24,6 +26,12 @@ TEST(TypeMapping, NumbersThatAreWidenedBecomeTextToo) {
   EXPECT_STREQ(texts[1], "-2");
   CPLFree(texts[0]);
   CPLFree(texts[1]);
+}
+
+TEST(TypeMapping, TextsAreNoNumbers) {
+  EXPECT_THROW(
+      make_converter({TypeKind::fixed_bytes, 4}, GDALExtendedDataType::Create(GDT_Float64)),
+      zarrcore::Error);
 }
 
 TEST(TypeMapping, StructuresLeaveOutPadding) {
