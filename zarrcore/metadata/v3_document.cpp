@@ -83,7 +83,12 @@ Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
         }
       }
     }
-    list.push_back(format_named_configuration(codec));
+    Json formatted = format_named_configuration(codec);
+    // zarr-python asks these for one, be it empty.
+    if (codec.name.starts_with("numcodecs.") && formatted.is_object()) {
+      formatted.emplace("configuration", Json::object());
+    }
+    list.push_back(std::move(formatted));
   }
   return list;
 }

@@ -67,6 +67,15 @@ TEST(V3Document, AnUndefinedFillValueIsZero) {
   EXPECT_EQ(make_v3_array_document(array)["fill_value"], "");
 }
 
+TEST(V3Document, CodecsOfNumcodecsHaveAConfiguration) {
+  ArrayMetadata array = model();
+  array.codecs = {{"numcodecs.packbits"}, {"bytes"}, {"crc32c"}};
+  EXPECT_EQ(make_v3_array_document(array)["codecs"],
+            parse_json(R"([{"name": "numcodecs.packbits", "configuration": {}},
+                           {"name": "bytes", "configuration": {"endian": "little"}},
+                           {"name": "crc32c"}])"));
+}
+
 TEST(V3Document, WhatNeedNotBeUnderstoodIsKept) {
   Json document = make_v3_array_document(model());
   document["later"] = {{"must_understand", false}, {"x", 1}};
