@@ -191,6 +191,19 @@ void ArrayWriter::flush(const WriteOptions& options) {
       const std::lock_guard lock(mutex_);
       all.assign(order_.begin(), order_.end());
     }
+    // All threads encode, however few the chunks are. What cannot be encoded is reported by put(),
+    // which tries again.
+    std::vector<std::pair<Pending, std::size_t>> units;
+    for (const Pending& chunk : all) {
+      for (const std::size_t unit : chunk->waiting_units()) units.emplace_back(chunk, unit);
+    }
+    FirstError not_encoded;
+    array_->context_->pool.parallel_for(
+        units.size(), std::max<std::size_t>(1, options.threads),
+        [&](std::size_t i, std::size_t) {
+      not_encoded.keep([&] { units[i].first->encode(units[i].second); });
+        },
+        options.worker_scope);
     FirstError error;
     array_->context_->pool.parallel_for(
         all.size(), std::max<std::size_t>(1, options.threads),

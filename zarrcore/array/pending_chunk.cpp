@@ -194,7 +194,7 @@ void PendingChunk::copy(const InnerSlice& part, const std::byte* source,
 void PendingChunk::encode(Unit& unit) const {
   const bool is_filled =
       array_.metadata().fill_value && unit_chain_.is_filled(unit.decoded.elements.span());
-  if (!is_filled) unit.encoded = unit_chain_.encode(unit.decoded.elements.span());
+  if (!is_filled) unit.encoded = unit_chain_.encode(std::move(unit.decoded.elements));
   unit.state = is_filled ? State::absent : State::encoded;
   unit.decoded = {};
   unit.written = 0;

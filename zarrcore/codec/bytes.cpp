@@ -52,6 +52,8 @@ class BytesCodec final : public ArrayToBytesCodec {
     return encoded;
   }
 
+  bool is_identity() const override { return swapped_.empty(); }
+
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
     check_size("the chunk has ", encoded.size(), size_);
     if (size_ != 0) std::memcpy(decoded.data(), encoded.data(), size_);

@@ -66,6 +66,8 @@ class ArrayToBytesCodec {
   virtual std::uint64_t max_encoded_size() const = 0;
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
+  // Whether encoding changes nothing.
+  virtual bool is_identity() const { return false; }
   // Decodes into `decoded`, a dense chunk of the spec. What elements of variable length point to
   // goes into `arena`.
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const = 0;

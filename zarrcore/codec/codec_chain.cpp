@@ -132,7 +132,21 @@ Buffer CodecChain::encode(ByteSpan decoded) const {
     held = std::move(encoded);
     decoded = held.span();
   }
-  return encode_shard(array_to_bytes_->encode(decoded));
+  if (bytes_codecs_.empty() || !array_to_bytes_->is_identity()) {
+    return encode_shard(array_to_bytes_->encode(decoded));
+  }
+  Buffer encoded = bytes_codecs_.front()->encode(decoded);
+  for (std::size_t i = 1; i < bytes_codecs_.size(); ++i) {
+    encoded = bytes_codecs_[i]->encode(encoded.span());
+  }
+  return encoded;
+}
+
+Buffer CodecChain::encode(Buffer&& decoded) const {
+  if (array_codecs_.empty() && bytes_codecs_.empty() && array_to_bytes_->is_identity()) {
+    return std::move(decoded);
+  }
+  return encode(ByteSpan(decoded.span()));
 }
 
 bool CodecChain::is_filled(ByteSpan decoded) const {

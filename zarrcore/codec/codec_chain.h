@@ -44,6 +44,9 @@ class CodecChain {
   std::uint64_t max_encoded_size() const;
 
   Buffer encode(ByteSpan decoded) const;
+  // The same, of memory that becomes the encoded chunk if the bytes do not change; when it throws,
+  // `decoded` is as it was.
+  Buffer encode(Buffer&& decoded) const;
   // Whether all elements of a decoded chunk are the fill value, bit for bit.
   bool is_filled(ByteSpan decoded) const;
 
