@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import zarr
 from osgeo import gdal, osr
+from v2_stores import write_v2
 
 METHODS = ["NEAREST", "AVERAGE", "RMS", "GAUSS", "BILINEAR", "CUBIC", "CUBICSPLINE", "LANCZOS",
            "MODE"]
@@ -150,9 +151,8 @@ def test_a_pyramid_of_one_array_becomes_shared(tmp_path):
 
 def test_of_more_dimensions_only_x_and_y_shrink(tmp_path):
     data = np.random.default_rng(5).integers(0, 99, (2, 3, 40, 60)).astype("i2")
-    group = zarr.open_group(str(tmp_path / "a.zarr"), "w")
-    array = group.create_dataset("a", data=data, chunks=(1, 2, 16, 16))
-    array.attrs["_ARRAY_DIMENSIONS"] = ["time", "level", "y", "x"]
+    names = {"_ARRAY_DIMENSIONS": ["time", "level", "y", "x"]}
+    write_v2(tmp_path / "a.zarr", "a", data, names, chunks=(1, 2, 16, 16))
     name = str(tmp_path / "a.zarr")
     build(name, "NEAREST", [2])
     half = zarr.open(name, mode="r")["ovr_2x/a"]
