@@ -138,11 +138,11 @@ void ArrayWriter::write_parts(std::vector<Part>& parts, const Source& source,
   array_->context_->pool.parallel_for(
       parts.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i, std::size_t) {
-    auto& [chunk, slice] = parts[i];
-    while (!chunk->write(slice, source.data + slice.offset, source.converter)) {
-      chunk = pending(chunk->index());
+    Part& part = parts[i];
+    while (!part.chunk->write(part.slice, source.data + part.slice.offset, source.converter)) {
+      part.chunk = pending(part.chunk->index());
     }
-    if (chunk->is_complete()) error.keep([&] { put(chunk); });
+    if (part.chunk->is_complete()) error.keep([&] { put(part.chunk); });
     make_room(error);
       },
       options.worker_scope);
