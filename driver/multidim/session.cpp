@@ -36,6 +36,15 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path, bool use_c
   return options;
 }
 
+// GDAL can add files to an archive, but neither replace nor remove them.
+void check_is_in_no_archive(const std::string& path) {
+  for (const char* prefix : {"/vsizip/", "/vsitar/", "/vsigzip/"}) {
+    if (path.find(prefix) != std::string::npos) {
+      throw zarrcore::Error(path + ": what is in an archive can be read, but not written");
+    }
+  }
+}
+
 // The live object under `key`, or the one that `make` gives.
 template <typename Map, typename Key, typename Make>
 auto find_or_make(std::mutex& mutex, Map& objects, const Key& key, const Make& make) {
@@ -60,7 +69,6 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   session->path_ = path;
   session->context_ = shared_context();
   session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
-  session->is_writable_ = options.is_writable;
   if (!options.lock_folder.empty()) {
     session->locks_ = std::make_shared<const zarrcore::FileLocks>(options.lock_folder);
   }
@@ -69,19 +77,22 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = store_name(path);
   }
+  if (options.is_writable) check_is_in_no_archive(session->hierarchy_->store()->description());
+  session->is_writable_ = options.is_writable;  // from now on there is something to flush
   return session;
 }
 
 std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore::Format& format,
                                          bool is_consolidated) {
+  check_is_in_no_archive(path);
   const std::shared_ptr<Session> session(new Session());
   session->path_ = path;
-  session->is_writable_ = true;
   session->context_ = shared_context();
   session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
   session->hierarchy_ =
       zarrcore::Hierarchy::create(make_store(path), format, zarrcore::GroupMetadata{},
                                   hierarchy_options(path, is_consolidated));
+  session->is_writable_ = true;
   return session;
 }
 
