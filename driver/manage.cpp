@@ -4,7 +4,9 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
+#include <filesystem>
 #include <functional>
+#include <system_error>
 #include <vector>
 
 #include "driver/connection_string.h"
@@ -19,14 +21,22 @@ namespace {
 
 using zarrcore::Error;
 
-// The path of a whole store: a folder that holds a Zarr, or one file.
+// The path of a whole store: a folder that holds a Zarr and is not in another one, an archive, or
+// a document of references.
 std::string whole_store(const char* name) {
-  const std::string path = name;
-  if (has_prefix(path) || has_reference_prefix(path) || is_metadata_file(CPLGetFilename(name))) {
+  std::string path = name;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (has_prefix(path) || has_reference_prefix(path) ||
+      is_metadata_file(CPLGetFilename(path.c_str()))) {
     throw Error(path + " is not the path of a whole store, which is needed here");
   }
-  if (!is_folder(path) ? !is_there(path) : !is_zarr_folder(path)) {
+  GDALOpenInfo info(path.c_str(), GA_ReadOnly);
+  if (!is_folder(path) ? !is_packed_store(&info) : !is_zarr_folder(path)) {
     throw Error(path + ": there is no Zarr store");
+  }
+  const std::string above = CPLGetPath(path.c_str());
+  if (is_folder(path) && !above.empty() && is_zarr_folder(above)) {
+    throw Error(path + " is a part of the store " + above);
   }
   return path;
 }
@@ -49,14 +59,28 @@ void copy_file(const std::string& to, const std::string& from) {
 }
 
 void copy_folder(const std::string& to, const std::string& from) {
+  // Listed before anything is there that would be listed as well.
+  const CPLStringList names(VSIReadDirRecursive(from.c_str()));
   check(VSIMkdir(to.c_str(), 0755) == 0, to, "made");
-  const CPLStringList names(VSIReadDir(from.c_str()));
   for (int i = 0; i < names.size(); ++i) {
-    if (EQUAL(names[i], ".") || EQUAL(names[i], "..")) continue;
-    const std::string source = from + '/' + names[i];
-    const std::string target = to + '/' + names[i];
-    is_folder(source) ? copy_folder(target, source) : copy_file(target, source);
+    std::string name = names[i];
+    while (name.ends_with('/')) name.pop_back();
+    const std::string source = from + '/' + name;
+    const std::string target = to + '/' + name;
+    if (is_folder(source)) {
+      check(VSIMkdir(target.c_str(), 0755) == 0, target, "made");
+    } else {
+      copy_file(target, source);
+    }
   }
+}
+
+// Links are removed, not followed: what they lead to is not the store's.
+bool remove_folder(const std::string& path) {
+  if (STARTS_WITH(path.c_str(), "/vsi")) return VSIRmdirRecursive(path.c_str()) == 0;
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  return !error;
 }
 
 // Does the same with a store and with each file beside it.
@@ -66,6 +90,7 @@ CPLErr transfer(const char* new_name, const char* old_name,
     const std::string from = whole_store(old_name);
     const std::string to = new_name;
     if (is_there(to)) throw Error(to + " is there already");
+    if (to.starts_with(from + '/')) throw Error(to + " lies in " + from);
     const auto beside = files_beside(from);
     move(to, from);
     for (const std::string& file : beside) move(to + file.substr(from.size()), file);
@@ -81,8 +106,7 @@ CPLErr delete_store(const char* name) {
     for (const std::string& file : files_beside(path)) {
       check(VSIUnlink(file.c_str()) == 0, file, "removed");
     }
-    const int result = is_folder(path) ? VSIRmdirRecursive(path.c_str()) : VSIUnlink(path.c_str());
-    check(result == 0, path, "removed");
+    check(is_folder(path) ? remove_folder(path) : VSIUnlink(path.c_str()) == 0, path, "removed");
     return CE_None;
   });
 }

@@ -1,6 +1,6 @@
 """Rasters through the classic API."""
 import numpy as np
-from osgeo import gdal
+from osgeo import gdal, gdal_array, osr
 
 GRID = np.random.default_rng(7).integers(0, 1000, (50, 70)).astype("i2")
 
@@ -23,3 +23,22 @@ def in_memory(data, nodata=None):
 
 def checksum(dataset):
     return dataset.GetRasterBand(1).Checksum()
+
+
+def write_tiff(path, data, gdal_type=None, place=None, crs=None, nodata=None, options=()):
+    """A GeoTIFF, with which to compare."""
+    data = data.reshape(-1, *data.shape[-2:])
+    gdal_type = gdal_type or gdal_array.NumericTypeCodeToGDALTypeCode(data.dtype)
+    dataset = gdal.GetDriverByName("GTiff").Create(
+        str(path), *data.shape[:0:-1], len(data), gdal_type, list(options))
+    if place:
+        dataset.SetGeoTransform(place)
+    if crs:
+        srs = osr.SpatialReference()
+        srs.SetFromUserInput(crs if isinstance(crs, str) else f"EPSG:{crs}")
+        dataset.SetSpatialRef(srs)
+    for index, band in enumerate(data, 1):
+        if nodata is not None:
+            dataset.GetRasterBand(index).SetNoDataValue(nodata)
+        dataset.GetRasterBand(index).WriteArray(band)
+    return path

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "driver/raster/beside_store.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 
@@ -173,28 +174,17 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (source.GetDescription()[0] != '\0') destination.SetDescription(source.GetDescription());
   const GDALColorInterp color = source.GetColorInterpretation();
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
-  if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
-  if (char** names = source.GetCategoryNames()) destination.SetCategoryNames(names);
-  if (const auto* table = source.GetDefaultRAT()) destination.SetDefaultRAT(table);
-  CPLStringList metadata;
-  const CSLConstList items = source.GetMetadata();
-  for (int i = 0; i < CSLCount(items); ++i) {
-    // Which slice of a source of more dimensions a band is, the new one says by itself.
-    if (!STARTS_WITH_CI(items[i], "DIM_")) metadata.AddString(items[i]);
-  }
-  if (!metadata.empty()) destination.SetMetadata(metadata.List());
+  copy_unstored(source, destination);
 }
 
 // All that is known of the raster but its pixels. The nodata value comes before them: then it is
 // what absent chunks hold.
 void copy_description(GDALDataset& source, RasterDataset& destination) {
-  destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA | GCIF_GCPS);
+  destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));
   }
-  for (const char* domain : {"RPC", "GEOLOCATION"}) {
-    if (auto metadata = source.GetMetadata(domain)) destination.SetMetadata(metadata, domain);
-  }
+  copy_unstored(source, destination);
 }
 
 }  // namespace

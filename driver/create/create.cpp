@@ -4,6 +4,7 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "driver/connection_string.h"
 #include "driver/create/copy_hierarchy.h"
@@ -15,6 +16,7 @@
 #include "driver/multidim/group.h"
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/open_store.h"
+#include "driver/raster/georeferencing.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -52,12 +54,24 @@ std::shared_ptr<Session> create_session(const std::string& path, const CreationO
   return Session::create(path, format, options.boolean("CREATE_CONSOLIDATED_METADATA"));
 }
 
-struct RasterShape {
+struct NewRaster {
   int columns;
   int rows;
   int bands;
   GDALDataType type;
+  // Where it will lie, as far as that is known and coordinates of X and Y can say it.
+  std::optional<GeoTransform> transform;
 };
+
+// Whether the coordinates along a dimension are the centres of cells that begin at `origin`.
+bool lies_at(const GDALDimension& dimension, double origin, double step) {
+  const auto axis = find_regular_axis(read_coordinates(dimension));
+  if (!axis) return false;
+  const double tolerance = std::abs(step) * 1e-6;
+  const auto cells = static_cast<double>(dimension.GetSize());
+  return std::abs(axis->first_centre - (origin + step / 2)) <= tolerance &&
+         std::abs(axis->step - step) * cells <= tolerance;
+}
 
 // The arrays of a new raster, one or as many as there are bands.
 class RasterCreation {
@@ -73,46 +87,57 @@ class RasterCreation {
     array_name_ = store_name(path_);
   }
 
-  std::unique_ptr<RasterDataset> run(const RasterShape& shape) {
-    if (shape.bands < 1) throw Error(path_ + ": a raster without bands cannot be made");
+  std::unique_ptr<RasterDataset> run(const NewRaster& raster) {
+    if (raster.bands < 1) throw Error(path_ + ": a raster without bands cannot be made");
     if (is_appended_) {
       SessionOptions session_options;
       session_options.is_writable = true;
       session_ = Session::open(path_, session_options);
+      group_ = zarrcore::parent_path(zarrcore::normalize_path(array_name_));
+      old_attributes_ = session_->attributes(group_);
     } else {
       session_ = create_session(path_, options_);
     }
     try {
-      return make_dataset(shape);
+      return make_dataset(raster);
     } catch (...) {
-      undo();
+      undo(nullptr);
       throw;
     }
   }
 
-  // Removes what was made.
-  void undo() {
-    if (!session_) return;
-    if (!is_appended_) {
+  // Removes what was made. What waits of the dataset, if there is one, is given up; no reader of
+  // the errors cares for more of those that led here.
+  void undo(std::unique_ptr<RasterDataset> dataset) {
+    {
+      const CPLErrorStateBackuper first_error;
+      CPLPushErrorHandler(CPLQuietErrorHandler);
+      if (dataset) dataset->discard();
+      guarded(false, [this] {
+        session_->erase_created_nodes();
+        if (is_appended_ && *session_->attributes(group_) != *old_attributes_) {
+          session_->set_attributes(group_, *old_attributes_);
+        }
+        return true;
+      });
+      dataset.reset();
       session_.reset();
-      guarded(CE_None, [this] { return delete_store(path_.c_str()); });
-      return;
+      CPLPopErrorHandler();
     }
-    for (const std::string& path : made_) session_->erase_node(path);
-    session_->flush();
+    if (!is_appended_) delete_store(path_.c_str());
   }
 
   const CreationOptions& options() const { return options_; }
 
  private:
-  std::unique_ptr<RasterDataset> make_dataset(const RasterShape& shape) {
-    const bool is_one_array = shape.bands == 1 || options_.boolean("SINGLE_ARRAY");
+  std::unique_ptr<RasterDataset> make_dataset(const NewRaster& raster) {
+    const bool is_one_array = raster.bands == 1 || options_.boolean("SINGLE_ARRAY");
     std::vector<std::shared_ptr<Array>> arrays;
     if (is_one_array) {
-      arrays.push_back(make_array(array_name_, shape, shape.bands > 1));
+      arrays.push_back(make_array(array_name_, raster, raster.bands > 1));
     } else {
-      for (int band = 1; band <= shape.bands; ++band) {
-        arrays.push_back(make_array(array_name_ + "_band" + std::to_string(band), shape, false));
+      for (int band = 1; band <= raster.bands; ++band) {
+        arrays.push_back(make_array(array_name_ + "_band" + std::to_string(band), raster, false));
       }
     }
     RasterView view = arrays.size() > 1 ? RasterView(arrays) : view_of(arrays.front());
@@ -127,39 +152,44 @@ class RasterCreation {
     return {array, axes.x, axes.y, {}};
   }
 
-  std::shared_ptr<Array> make_array(const std::string& name, const RasterShape& shape,
+  std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
                                     bool has_bands) {
     NewArray array;
-    array.type = GDALExtendedDataType::Create(shape.type);
+    array.type = GDALExtendedDataType::Create(raster.type);
     array.zarr_format = session_->zarr_format();
     const auto add = [&](const std::string& dimension, int length) {
       array.shape.push_back(static_cast<std::uint64_t>(length));
-      array.dimension_names.push_back(dimension_name(dimension, name, array.shape.back()));
+      const bool is_shared = can_share(dimension, array.shape.back(), raster);
+      array.dimension_names.push_back(
+          is_shared ? dimension : std::string(zarrcore::last_segment(name)) + '_' + dimension);
     };
     const bool is_by_pixel = has_bands && options_.is("INTERLEAVE", "PIXEL");
-    if (has_bands && !is_by_pixel) add("Band", shape.bands);
-    add("Y", shape.rows);
-    add("X", shape.columns);
+    if (has_bands && !is_by_pixel) add("Band", raster.bands);
+    add("Y", raster.rows);
+    add("X", raster.columns);
     array.y = array.shape.size() - 2;
     array.x = array.shape.size() - 1;
-    if (is_by_pixel) add("Band", shape.bands);
+    if (is_by_pixel) add("Band", raster.bands);
     array.keeps_pixels_together = is_by_pixel;
     const std::string path = zarrcore::normalize_path(name);
     const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
-    made_.push_back(path);
     made->set_convention(convention_of(options_));
     return made;
   }
 
-  // Arrays of a store share a dimension where they can; another length needs another name.
-  std::string dimension_name(const std::string& name, const std::string& array,
-                             std::uint64_t length) const {
+  // Arrays of a store share a dimension where they can: neither its length nor coordinates that it
+  // has already may be wrong for the new one.
+  bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const {
     for (const auto& dimension : session_->root_group()->GetDimensions(nullptr)) {
-      if (dimension->GetName() == name && dimension->GetSize() != length) {
-        return std::string(zarrcore::last_segment(array)) + '_' + name;
-      }
+      if (dimension->GetName() != name) continue;
+      if (dimension->GetSize() != length) return false;
+      if (!dimension->GetIndexingVariable()) return true;
+      if (!raster.transform || name == "Band") return false;
+      const GeoTransform& transform = *raster.transform;
+      return name == "X" ? lies_at(*dimension, transform[0], transform[1])
+                         : lies_at(*dimension, transform[3], transform[5]);
     }
-    return name;
+    return true;
   }
 
   CSLConstList option_list_;
@@ -168,8 +198,15 @@ class RasterCreation {
   bool is_appended_;
   std::string array_name_;
   std::shared_ptr<Session> session_;
-  std::vector<std::string> made_;
+  std::string group_;  // to which an array is appended
+  std::shared_ptr<const zarrcore::Json> old_attributes_;
 };
+
+// Zarr has no complex integers: floating point numbers hold them without loss.
+GDALDataType storable_type(GDALDataType type) {
+  if (type == GDT_CInt16) return GDT_CFloat32;
+  return type == GDT_CInt32 ? GDT_CFloat64 : type;
+}
 
 GDALDataType common_type(GDALDataset& source, bool is_strict) {
   GDALDataType type = source.GetRasterBand(1)->GetRasterDataType();
@@ -178,7 +215,16 @@ GDALDataType common_type(GDALDataset& source, bool is_strict) {
     if (other != type && is_strict) throw Error("bands of several data types make no one array");
     type = GDALDataTypeUnion(type, other);
   }
-  return type;
+  return is_strict ? type : storable_type(type);
+}
+
+std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
+  GeoTransform transform{};
+  if (GDALGetGeoTransform(GDALDataset::ToHandle(&source), transform.data()) != CE_None ||
+      transform[2] != 0 || transform[4] != 0) {
+    return std::nullopt;
+  }
+  return transform;
 }
 
 }  // namespace
@@ -187,12 +233,9 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
                     OptionList options) {
   return guarded<GDALDataset*>(nullptr, [&] {
     RasterCreation creation(name, options);
-    auto dataset = creation.run({columns, rows, bands, type});
+    auto dataset = creation.run({columns, rows, bands, type, std::nullopt});
     if (creation.options().is("OVERVIEWS", "AUTO")) dataset->build_overviews_when_closed();
-    if (dataset->flush(false) != CE_None) {
-      dataset.reset();
-      creation.undo();
-    }
+    if (dataset->flush(false) != CE_None) creation.undo(std::move(dataset));
     return dataset.release();
   });
 }
@@ -211,21 +254,18 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
     RasterCreation creation(name, options);
     auto dataset =
         creation.run({source->GetRasterXSize(), source->GetRasterYSize(), source->GetRasterCount(),
-                      common_type(*source, is_strict != FALSE)});
+                      common_type(*source, is_strict != FALSE), unrotated_transform(*source)});
     bool is_copied = false;
     try {
       const bool has_overviews = creation.options().is("OVERVIEWS", "AUTO");
       is_copied = copy_raster(*source, *dataset, is_strict != FALSE, has_overviews, progress,
                               progress_data);
     } catch (...) {
-      dataset.reset();
-      creation.undo();
+      creation.undo(std::move(dataset));
       throw;
     }
-    if (is_copied) return dataset.release();
-    dataset.reset();
-    creation.undo();
-    return nullptr;
+    if (!is_copied) creation.undo(std::move(dataset));
+    return dataset.release();
   });
 }
 

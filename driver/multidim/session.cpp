@@ -67,7 +67,6 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   session->path_ = path;
   session->context_ = shared_context();
   session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
-  session->is_writable_ = options.is_writable;
   if (!options.lock_folder.empty()) {
     session->locks_ = std::make_shared<const zarrcore::FileLocks>(options.lock_folder);
   }
@@ -77,6 +76,8 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = store_name(path);
   }
+  if (options.is_writable) check_is_in_no_archive(session->hierarchy_->store()->description());
+  session->is_writable_ = options.is_writable;  // from now on there is something to flush
   return session;
 }
 
@@ -84,13 +85,13 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
                                          bool is_consolidated) {
   const std::shared_ptr<Session> session(new Session());
   session->path_ = path;
-  session->is_writable_ = true;
   session->context_ = shared_context();
   session->pam_ = std::make_shared<GDALPamMultiDim>(path + "/pam");
   const auto store = make_store(path);
   check_is_writable(*store);
   session->hierarchy_ = zarrcore::Hierarchy::create(store, format, zarrcore::GroupMetadata{},
                                                     hierarchy_options(path, is_consolidated));
+  session->is_writable_ = true;
   return session;
 }
 

@@ -92,6 +92,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Group> create_group(const std::string& node_path);
   std::shared_ptr<Array> create_array(const std::string& node_path,
                                       zarrcore::ArrayMetadata metadata);
+  // Removes the nodes that this session has made, as far as they are still there.
+  void erase_created_nodes();
   // Replaces a node's attributes.
   void set_attributes(const std::string& node_path, zarrcore::Json attributes);
   // Removes a node and all below it; objects for them give errors from then on.
@@ -195,6 +197,7 @@ class Session : public std::enable_shared_from_this<Session> {
   mutable std::map<std::string, std::shared_ptr<const Multiscales>> multiscales_;  // by group
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
+  std::vector<std::string> created_nodes_;
   // By group, name and size.
   std::map<std::tuple<std::string, std::string, std::uint64_t>, std::weak_ptr<Dimension>>
       dimensions_;

@@ -39,6 +39,10 @@ int Session::zarr_format() const {
 
 std::shared_ptr<Group> Session::create_group(const std::string& node_path) {
   changing_hierarchy().create_node(node_path, zarrcore::GroupMetadata{});
+  {
+    const std::lock_guard lock(mutex_);
+    created_nodes_.push_back(node_path);
+  }
   return group(node_path);
 }
 
@@ -50,10 +54,23 @@ std::shared_ptr<Array> Session::create_array(const std::string& node_path,
   try {
     auto created = array(node_path);
     created->set_new();
+    const std::lock_guard lock(mutex_);
+    created_nodes_.push_back(node_path);
     return created;
   } catch (const Error&) {
     hierarchy.erase_node(node_path);
     throw;
+  }
+}
+
+void Session::erase_created_nodes() {
+  std::vector<std::string> created;
+  {
+    const std::lock_guard lock(mutex_);
+    created.swap(created_nodes_);
+  }
+  for (const std::string& path : created) {
+    if (hierarchy_->node(path)) erase_node(path);
   }
 }
 

@@ -57,6 +57,9 @@ class RasterBand final : public GDALPamRasterBand {
   bool read_nodata(Number& value) const;
   template <typename Number>
   CPLErr write_nodata(Number value);
+  CPLErr set_nodata_of_pam(double value);
+  CPLErr set_nodata_of_pam(std::int64_t value);
+  CPLErr set_nodata_of_pam(std::uint64_t value);
 
   bool has_dimension_metadata_ = false;
 };

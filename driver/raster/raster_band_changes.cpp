@@ -38,16 +38,29 @@ void RasterBand::warn_of_change(const char* what, bool was_set, bool is_same) co
            array().GetFullName().c_str(), what);
 }
 
+CPLErr RasterBand::set_nodata_of_pam(double value) {
+  return GDALPamRasterBand::SetNoDataValue(value);
+}
+CPLErr RasterBand::set_nodata_of_pam(std::int64_t value) {
+  return GDALPamRasterBand::SetNoDataValueAsInt64(value);
+}
+CPLErr RasterBand::set_nodata_of_pam(std::uint64_t value) {
+  return GDALPamRasterBand::SetNoDataValueAsUInt64(value);
+}
+
 template <typename Number>
 CPLErr RasterBand::write_nodata(Number value) {
   return guarded(CE_Failure, [&] {
     GByte stored[2 * sizeof(double)] = {};
-    if (!is_exact(value, eDataType, stored)) {
-      throw zarrcore::Error("array " + array().GetFullName() + ": type " +
-                            GDALGetDataTypeName(eDataType) + " has no value " +
-                            std::to_string(value) + " to mean nodata");
-    }
     const void* old = array().GetRawNoDataValue();
+    // No pixel has such a value: it is kept for those who ask, beside the store.
+    if (GDALDataTypeIsComplex(eDataType) != 0 || !is_exact(value, eDataType, stored)) {
+      if (old != nullptr && !array().SetRawNoDataValue(nullptr)) return CE_Failure;
+      return set_nodata_of_pam(value);
+    }
+    int is_beside = FALSE;
+    GDALPamRasterBand::GetNoDataValue(&is_beside);
+    if (is_beside != FALSE) GDALPamRasterBand::DeleteNoDataValue();
     const auto size = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(eDataType));
     warn_of_change("nodata value", old != nullptr,
                    old != nullptr && std::memcmp(old, stored, size) == 0);
@@ -56,21 +69,21 @@ CPLErr RasterBand::write_nodata(Number value) {
 }
 
 CPLErr RasterBand::SetNoDataValue(double value) {
-  return is_writable() ? write_nodata(value) : GDALPamRasterBand::SetNoDataValue(value);
+  return is_writable() ? write_nodata(value) : set_nodata_of_pam(value);
 }
 
 CPLErr RasterBand::SetNoDataValueAsInt64(int64_t value) {
-  return is_writable() ? write_nodata<std::int64_t>(value)
-                       : GDALPamRasterBand::SetNoDataValueAsInt64(value);
+  return is_writable() ? write_nodata<std::int64_t>(value) : set_nodata_of_pam(value);
 }
 
 CPLErr RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
-  return is_writable() ? write_nodata<std::uint64_t>(value)
-                       : GDALPamRasterBand::SetNoDataValueAsUInt64(value);
+  return is_writable() ? write_nodata<std::uint64_t>(value) : set_nodata_of_pam(value);
 }
 
 CPLErr RasterBand::DeleteNoDataValue() {
-  if (!is_writable()) return GDALPamRasterBand::DeleteNoDataValue();
+  if (!is_writable() || array().GetRawNoDataValue() == nullptr) {
+    return GDALPamRasterBand::DeleteNoDataValue();
+  }
   return array().SetRawNoDataValue(nullptr) ? CE_None : CE_Failure;
 }
 

@@ -32,6 +32,9 @@ class RasterDataset final : public GDALPamDataset {
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
   // Writes all that waits, as FlushCache() does.
   CPLErr flush(bool at_closing);
+  // For a dataset whose arrays are removed: nothing of it is written any more, nor kept beside the
+  // store.
+  void discard();
 
   const OGRSpatialReference* GetSpatialRef() const override;
 #if GDAL_ZARR_AT_LEAST(3, 12)
@@ -95,6 +98,7 @@ class RasterDataset final : public GDALPamDataset {
   // Writes what the block cache holds of a window, and lets go of it.
   void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   void change_metadata(CPLStringList metadata);
+  void keep_beside_arrays();
   bool fill_overviews(const char* resampling, std::span<const int> factors,
                       std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
@@ -104,6 +108,7 @@ class RasterDataset final : public GDALPamDataset {
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
   bool is_finished_ = false;
+  bool is_discarded_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
   double metadata_seconds_ = kDefaultMetadataSeconds;  // what is left of it
 };

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "driver/connection_string.h"
 #include "driver/conventions/crs.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/attribute.h"
+#include "driver/raster/beside_store.h"
 #include "driver/raster/build_overviews.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
@@ -109,7 +111,29 @@ bool RasterDataset::build_default_overviews(GDALProgressFunc progress, void* pro
                         factors.data(), 0, nullptr, progress, progress_data, nullptr) == CE_None;
 }
 
+void RasterDataset::discard() {
+  is_discarded_ = true;
+  nPamFlags &= ~GPF_DIRTY;
+}
+
+// Of a raster of several arrays: each is opened by itself, and finds then what GDAL keeps beside
+// the store for it.
+void RasterDataset::keep_beside_arrays() {
+  nPamFlags &= ~GPF_DIRTY;
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const auto& array = view_.arrays()[i];
+    const std::string& path = array->session()->path();
+    RasterDataset one(RasterView(array, view_.x_axis(), view_.y_axis(), {}),
+                      format_connection_string(path, array->GetFullName()), array->GetFullName(),
+                      0);
+    copy_unstored(*this, one);
+    copy_unstored(*GetRasterBand(static_cast<int>(i) + 1), *one.GetRasterBand(1));
+  }
+}
+
 CPLErr RasterDataset::flush(bool at_closing) {
+  if (is_discarded_) return CE_None;
+  if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) keep_beside_arrays();
   CPLErr result = CE_None;
 #if GDAL_ZARR_AT_LEAST(3, 7)
   result = GDALPamDataset::FlushCache(at_closing);

@@ -1,0 +1,466 @@
+"""What cannot be written is refused or reported, and leaves nothing behind."""
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from classic import open_raster, write_tiff
+from osgeo import gdal
+from stores import write_array, write_group
+from test_create import PLACE
+from test_programs import run
+
+RANDOM = np.random.default_rng(12)
+DATA = RANDOM.integers(0, 60_000, (3, 300, 400)).astype("u2")
+
+
+def driver():
+    return gdal.GetDriverByName("Zarr")
+
+
+def fail(*command):
+    """What a program says that ends with a code other than 0."""
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                            timeout=120)
+    assert result.returncode > 0
+    return result.stderr
+
+
+def snapshot(folder):
+    return {path.relative_to(folder): path.read_bytes() if path.is_file() else None
+            for path in sorted(folder.rglob("*"))}
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "source"
+    folder.mkdir()
+    return write_tiff(folder / "a.tif", DATA, place=PLACE, crs=32633)
+
+
+@pytest.fixture
+def target(tmp_path):
+    """A folder in which nothing may appear."""
+    folder = tmp_path / "target"
+    folder.mkdir()
+    return folder
+
+
+# --- creation options ----------------------------------------------------------------------------
+
+BAD_OPTIONS = [
+    ("FORMAT=ZARR_V4", "one of ZARR_V2, ZARR_V3"),
+    ("INTERLEAVE=LINE", "one of BAND, PIXEL"),
+    ("SINGLE_ARRAY=MAYBE", "YES or NO"),
+    ("CREATE_CONSOLIDATED_METADATA=2", "YES or NO"),
+    ("GEOREFERENCING_CONVENTION=ESRI", "one of GDAL, SPATIAL_PROJ, CF"),
+    ("COMPRESS=RAR", "one of NONE, BLOSC,.* ZSTD"),
+    ("FILTER=SEPIA", "one of NONE, DELTA"),
+    ("BLOCKSIZE=0,16,16", "a length, which is not zero"),
+    ("BLOCKSIZE=16,x,16", "a length, which is not zero"),
+    ("BLOCKSIZE=16,16", "3"),
+    ("BLOCKSIZE=1,-16,16", "a length, which is not zero"),
+    ("BLOCKSIZE=4294967296,4294967296,4294967296", "BLOCKSIZE|chunk"),
+    ("CHUNK_MEMORY_LAYOUT=K", "one of C, F"),
+    ("DIM_SEPARATOR=-", "one of ., /"),
+    ("COMPRESS=ZSTD,ZSTD_LEVEL=23", "an integer from 1 to 22"),
+    ("COMPRESS=ZLIB,ZLIB_LEVEL=fast", "an integer from 1 to 9"),
+    ("COMPRESS=BLOSC,BLOSC_CNAME=zip", "one of blosclz, lz4"),
+    ("COMPRESS=BLOSC,BLOSC_SHUFFLE=MAYBE", "one of NONE, BYTE, BIT"),
+    ("COMPRESS=LZMA,LZMA_PRESET=-1", "an integer from 0 to 9"),
+    ("SHARD_CHUNK_SHAPE=1,16,16", "FORMAT=ZARR_V2"),
+    ("FORMAT=ZARR_V3,BLOCKSIZE=1,64,64,SHARD_CHUNK_SHAPE=1,60,16", "multiple|divide"),
+    ("FORMAT=ZARR_V3,BLOCKSIZE=1,64,64,SHARD_CHUNK_SHAPE=16,16", "3"),
+    ("SHARDING=AUTO", "FORMAT=ZARR_V2"),
+    ("OVERVIEWS=SOME", "one of NONE, AUTO"),
+    ("APPEND_SUBDATASET=YES", "ARRAY_NAME"),
+    ("ARRAY_NAME=../elsewhere", r"\.\./elsewhere"),
+    ("ARRAY_NAME=a/b/c", "a/b"),
+    ("ARRAY_NAME=zarr.json,FORMAT=ZARR_V3", "zarr.json"),
+]
+
+
+def split_options(text):
+    """`A=1,B=2,3` as A=1 and B=2,3."""
+    options = []
+    for part in text.split(","):
+        if "=" in part:
+            options.append(part)
+        else:
+            options[-1] += f",{part}"
+    return options
+
+
+@pytest.mark.parametrize("text, message", BAD_OPTIONS)
+def test_bad_options(source, target, text, message):
+    """The message says what is allowed, and no store is made."""
+    options = split_options(text)
+    with pytest.raises(RuntimeError, match=message):
+        driver().Create(str(target / "a.zarr"), 400, 300, 3, gdal.GDT_UInt16, options)
+    with pytest.raises(RuntimeError, match=message):
+        driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)), options=options)
+    assert not snapshot(target)
+
+
+@pytest.mark.parametrize("text", ["COMPRESS=RAR", "BLOCKSIZE=16,16", "FORMAT=ZARR_V4"])
+def test_bad_options_of_gdal_translate(source, target, text):
+    error = fail("gdal_translate", "-q", "-of", "Zarr", source, target / "a.zarr", "-co", text)
+    assert "ERROR" in error and text.partition("=")[0] in error
+    assert not snapshot(target)
+
+
+@pytest.mark.parametrize("text", ["BLOCKSIZE=16,16", "ARRAY_NAME=a/b"])
+def test_bad_options_when_appending(source, target, text):
+    """The store is then as it was."""
+    driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)))
+    before = snapshot(target)
+    options = ["APPEND_SUBDATASET=YES", text] + ["ARRAY_NAME=b"] * ("NAME" not in text)
+    with pytest.raises(RuntimeError):
+        driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)), options=options)
+    assert snapshot(target) == before
+
+
+def test_no_bands(target):
+    with pytest.raises(RuntimeError, match="without bands"):
+        driver().Create(str(target / "a.zarr"), 5, 5, 0)
+    with pytest.raises(RuntimeError, match="no bands"):
+        driver().CreateCopy(str(target / "a.zarr"), gdal.GetDriverByName("MEM").Create("", 5, 5, 0))
+    assert not snapshot(target)
+
+
+# --- copies that end early -----------------------------------------------------------------------
+
+LAYOUTS = {
+    "one array": [],
+    "arrays": ["SINGLE_ARRAY=NO"],
+    "shards": ["FORMAT=ZARR_V3", "BLOCKSIZE=1,64,64", "SHARD_CHUNK_SHAPE=1,16,16"],
+    "overviews": ["OVERVIEWS=AUTO", "BLOCKSIZE=1,32,32"],
+    "CF": ["GEOREFERENCING_CONVENTION=CF"],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("is_appended", [False, True], ids=["new", "appended"])
+def test_cancelled(source, target, layout, is_appended):
+    """At each moment at which a copy asks whether it may go on."""
+    options = list(LAYOUTS[layout])
+    path = target / "a.zarr"
+    if is_appended:
+        driver().CreateCopy(str(path), gdal.Open(str(source)), options=options[:1] if "FORMAT" in str(
+            options) else [])
+        options += ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"]
+    before = snapshot(target)
+    described = gdal.Open(str(source))
+    described.GetRasterBand(2).SetCategoryNames(["what", "goes", "to PAM"])
+    for moment in range(100):
+        calls = []
+
+        def progress(share, text, data):
+            calls.append(share)
+            return len(calls) <= moment
+
+        try:
+            driver().CreateCopy(str(path), described, options=options, callback=progress)
+        except RuntimeError as error:
+            assert "User" in str(error) or "user" in str(error)
+            assert snapshot(target) == before
+        else:
+            break
+    assert moment >= 1 and calls == sorted(calls) and calls[-1] == 1
+    assert snapshot(target) != before
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("is_appended", [False, True], ids=["new", "appended"])
+def test_source_that_fails(source, target, layout, is_appended):
+    """A GeoTIFF that ends too early."""
+    options = list(LAYOUTS[layout])
+    path = target / "a.zarr"
+    if is_appended:
+        run("gdal_translate", "-q", "-of", "Zarr", source, path, "-co",
+            next((o for o in options if "FORMAT" in o), "FORMAT=ZARR_V2"))
+        options += ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"]
+    before = snapshot(target)
+    os.truncate(source, source.stat().st_size * 2 // 3)
+    creation = [word for option in options for word in ("-co", option)]
+    error = fail("gdal_translate", "-q", "-of", "Zarr", source, path, *creation)
+    assert "a.tif" in error
+    assert snapshot(target) == before
+    with pytest.raises(RuntimeError):
+        driver().CreateCopy(str(path), gdal.Open(str(source)), options=options)
+    assert snapshot(target) == before
+
+
+# --- places where nothing can be written ---------------------------------------------------------
+
+def test_path_that_exists(source, target):
+    """A folder, empty or not, and a store: nothing of them changes."""
+    (target / "empty").mkdir()
+    (target / "full").mkdir()
+    (target / "full/file").write_text("mine")
+    driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)))
+    before = snapshot(target)
+    for name in ("empty", "full", "a.zarr", 'ZARR:"{}/a.zarr"'):
+        path = name.format(target) if ":" in name else str(target / name)
+        with pytest.raises(RuntimeError, match="is there already|whole store"):
+            driver().CreateCopy(path, gdal.Open(str(source)))
+        with pytest.raises(RuntimeError, match="is there already|whole store"):
+            driver().Create(path, 5, 5)
+        assert "ERROR" in fail("gdal_translate", "-q", "-of", "Zarr", source, path)
+        assert snapshot(target) == before
+
+
+@pytest.mark.parametrize("file", [".zgroup", "a/.zarray", ".zmetadata"])
+def test_file_of_a_store(source, target, file):
+    """GDAL would remove a file that a copy replaces."""
+    driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)))
+    before = snapshot(target)
+    with pytest.raises(RuntimeError):
+        driver().CreateCopy(str(target / "a.zarr" / file), gdal.Open(str(source)))
+    assert snapshot(target) == before
+
+
+def test_name_of_an_array(source, target):
+    """An array's name is an option, and no part of the path."""
+    with pytest.raises(RuntimeError):
+        driver().Create(f'ZARR:"{target}/a.zarr":/b', 5, 5)
+    assert not snapshot(target)
+
+
+def test_folder_that_is_not_there(source, target):
+    """Folders above a store are made with it, or else nothing is."""
+    path = target / "not" / "there" / "a.zarr"
+    try:
+        driver().CreateCopy(str(path), gdal.Open(str(source)))
+    except RuntimeError:
+        assert not snapshot(target)
+    else:
+        np.testing.assert_array_equal(open_raster(path).ReadAsArray(), DATA)
+
+
+def without_privileges():
+    """For root, every path can be written: a child process becomes somebody else."""
+    if os.geteuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def run_unprivileged(code, *arguments):
+    return subprocess.run(["/usr/bin/python3", "-c", code, *map(str, arguments)], text=True,
+                          capture_output=True, preexec_fn=without_privileges, timeout=120)
+
+
+@pytest.fixture
+def readable(tmp_path_factory):
+    """A folder that others can read, but not write."""
+    folder = tmp_path_factory.mktemp("readable")
+    for parent in [folder, *folder.parents][:3]:
+        os.chmod(parent, 0o755)
+    yield folder
+
+
+def test_path_not_writable(readable):
+    write_tiff(readable / "a.tif", DATA)
+    result = subprocess.run(
+        ["gdal_translate", "-q", "-of", "Zarr", readable / "a.tif", readable / "a.zarr"],
+        capture_output=True, text=True, preexec_fn=without_privileges)
+    assert result.returncode > 0 and "a.zarr" in result.stderr
+    assert not (readable / "a.zarr").exists()
+
+
+def test_update_not_permitted(readable):
+    """The failure is told when the dataset is flushed or closed at the latest."""
+    driver().Create(str(readable / "a.zarr"), 40, 30, options=["BLOCKSIZE=16,16"]).WriteArray(
+        np.ones((30, 40), "u1"))
+    before = snapshot(readable)
+    result = run_unprivileged("""
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+failures = []
+gdal.PushErrorHandler(lambda level, number, text: failures.append((level, text)))
+try:
+    dataset = gdal.Open(sys.argv[1], gdal.GA_Update)
+    dataset.GetRasterBand(1).Fill(7)
+    dataset.FlushCache()
+    dataset = None
+except RuntimeError as error:
+    failures.append((gdal.CE_Failure, str(error)))
+assert any(level == gdal.CE_Failure and "a.zarr" in text for level, text in failures), failures
+""", readable / "a.zarr")
+    assert result.returncode == 0, result.stderr
+    assert snapshot(readable) == before
+
+
+def test_opened_for_reading(source, target):
+    driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)))
+    before = snapshot(target)
+    dataset = open_raster(target / "a.zarr")
+    with pytest.raises(RuntimeError):
+        dataset.GetRasterBand(1).WriteArray(DATA[1])
+    with pytest.raises(RuntimeError):
+        dataset.WriteArray(DATA)
+    with pytest.raises(RuntimeError):
+        dataset.GetRasterBand(1).Fill(3)
+    dataset = None
+    assert snapshot(target) == before
+
+
+def test_updating_nothing(target):
+    """Opening for update makes no store, and does not trip over a broken one."""
+    with pytest.raises(RuntimeError):
+        gdal.OpenEx(f'ZARR:"{target / "a.zarr"}"', gdal.OF_UPDATE)
+    (target / "b.zarr").mkdir()
+    (target / "b.zarr/zarr.json").write_text("{")
+    with pytest.raises(RuntimeError, match="zarr.json"):
+        gdal.OpenEx(str(target / "b.zarr"), gdal.OF_UPDATE)
+    assert sorted(p.name for p in target.iterdir()) == ["b.zarr"]
+
+
+# --- a full disk ---------------------------------------------------------------------------------
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    """2 MB on which to write."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder],
+                           capture_output=True, text=True)
+    if mount.returncode != 0:
+        pytest.skip(f"NOT TESTED, a full disk: no tmpfs can be mounted here ({mount.stderr.strip()})")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+FULL_DISK = {
+    "chunks": ["BLOCKSIZE=64,64"],
+    "compressed": ["BLOCKSIZE=64,64", "COMPRESS=ZSTD"],
+    "one chunk": ["BLOCKSIZE=2000,2000"],
+    "shards": ["FORMAT=ZARR_V3", "BLOCKSIZE=512,512", "SHARD_CHUNK_SHAPE=64,64"],
+}
+
+
+@pytest.mark.parametrize("options", FULL_DISK.values(), ids=FULL_DISK)
+def test_full_disk(tmp_path, tiny_disk, options):
+    """A copy fails as a whole."""
+    data = RANDOM.integers(0, 255, (2000, 2000)).astype("u1")
+    write_tiff(tmp_path / "a.tif", data)
+    creation = [word for option in options for word in ("-co", option)]
+    error = fail("gdal_translate", "-q", "-of", "Zarr", tmp_path / "a.tif", tiny_disk / "a.zarr",
+                 *creation)
+    assert "a.zarr" in error
+    assert not snapshot(tiny_disk)
+    with pytest.raises(RuntimeError):
+        driver().CreateCopy(str(tiny_disk / "a.zarr"), gdal.Open(str(tmp_path / "a.tif")),
+                            options=options)
+    assert not snapshot(tiny_disk)
+
+
+@pytest.mark.parametrize("options", FULL_DISK.values(), ids=FULL_DISK)
+def test_disk_that_fills(tmp_path, tiny_disk, options):
+    """Of what is written bit by bit each chunk is as before, as written, or not there; the failure
+    is told when it is written, flushed or closed."""
+    data = RANDOM.integers(1, 255, (2000, 2000)).astype("u1")
+    dataset = driver().Create(str(tiny_disk / "a.zarr"), 2000, 2000, options=options)
+    failures = []
+    gdal.PushErrorHandler(lambda level, number, text: failures.append(level))
+    for y in range(0, 2000, 200):
+        try:
+            dataset.GetRasterBand(1).WriteArray(data[y:y + 200], 0, y)
+        except RuntimeError:
+            failures.append(gdal.CE_Failure)
+    dataset = None
+    gdal.PopErrorHandler()
+    assert gdal.CE_Failure in failures
+    assert not [p for p in tiny_disk.rglob("*") if "tmp" in p.name or p.name.startswith(".1")]
+    # All that is there can be read.
+    got = open_raster(tiny_disk / "a.zarr").ReadAsArray()
+    assert ((got == data) | (got == 0)).all()
+
+
+# --- delete, rename, copy ------------------------------------------------------------------------
+
+@pytest.fixture
+def store(source, target):
+    described = gdal.Open(str(source))
+    described.GetRasterBand(1).SetCategoryNames(["kept beside the store"])
+    driver().CreateCopy(str(target / "a.zarr"), described)
+    assert (target / "a.zarr.aux.xml").exists()
+    return target / "a.zarr"
+
+
+def test_delete(store, target):
+    run("gdalmanage", "delete", store)
+    assert not snapshot(target)
+
+
+def test_rename(store, target):
+    before = snapshot(store)
+    run("gdalmanage", "rename", store, target / "b.zarr")
+    assert sorted(p.name for p in target.iterdir()) == ["b.zarr", "b.zarr.aux.xml"]
+    assert snapshot(target / "b.zarr") == before
+    dataset = gdal.Open(str(target / "b.zarr"))
+    np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
+    assert dataset.GetRasterBand(1).GetCategoryNames() == ["kept beside the store"]
+
+
+def test_copy(store, target):
+    run("gdalmanage", "copy", store, target / "b.zarr")
+    assert snapshot(target / "b.zarr") == snapshot(store)
+    dataset = gdal.Open(str(target / "b.zarr"))
+    assert dataset.GetRasterBand(1).GetCategoryNames() == ["kept beside the store"]
+
+
+def test_what_is_not_deleted(store, target):
+    """Parts of a store, other folders, and what is not there."""
+    (target / "other").mkdir()
+    (target / "other/file").write_text("mine")
+    before = snapshot(target)
+    for name in (f'ZARR:"{store}"', f'ZARR:"{store}":/a', f"{store}/.zgroup", f"{store}/a/.zarray",
+                 f"{store}/.zmetadata", target / "other", target / "other/file", target / "none",
+                 f"{store}/a/0.0.0", target, f"{store}/.."):
+        with pytest.raises(RuntimeError):
+            driver().Delete(str(name))
+        assert snapshot(target) == before
+
+
+def test_other_places_of_a_store(store, target):
+    """Neither a new name that is taken, nor a name of a part, moves or copies it."""
+    (target / "other").mkdir()
+    before = snapshot(target)
+    for old, new in [(store, target / "other"), (store, store), (f'ZARR:"{store}"', target / "b"),
+                     (f"{store}/.zgroup", target / "b"), (target / "none", target / "b")]:
+        with pytest.raises(RuntimeError):
+            driver().Rename(str(new), str(old))
+        with pytest.raises(RuntimeError):
+            driver().CopyFiles(str(new), str(old))
+        assert snapshot(target) == before
+    with pytest.raises(RuntimeError):
+        driver().CopyFiles(str(store / "inside"), str(store))
+    assert snapshot(target) == before
+
+
+def test_links_are_not_followed(store, target, tmp_path):
+    """What a link in a store leads to is not the store's."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("mine")
+    (store / "link").symlink_to(outside)
+    driver().Delete(str(store))
+    assert (outside / "file").read_text() == "mine" and not store.exists()
+
+
+def test_delete_an_archive(store, target):
+    shutil.make_archive(target / "b", "zip", store)
+    driver().Delete(str(target / "b.zip"))
+    assert not (target / "b.zip").exists() and store.exists()
+
+
+def test_delete_an_array_by_itself(target):
+    """A Zarr without a group is a store as well."""
+    write_array(target / "a.zarr", DATA)
+    write_group(target / "b.zarr")
+    for name in ("a.zarr", "b.zarr"):
+        driver().Delete(str(target / name))
+    assert not snapshot(target)

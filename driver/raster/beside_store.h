@@ -1,0 +1,14 @@
+// What Zarr has no place for. GDAL keeps it beside the store, in an .aux.xml file.
+#pragma once
+
+#include <gdal_priv.h>
+
+namespace gdal_zarr {
+
+// Ground control points, and metadata of other domains than the default one.
+void copy_unstored(GDALDataset& source, GDALDataset& destination);
+
+// Metadata, colour table, names of categories and attribute table.
+void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination);
+
+}  // namespace gdal_zarr
