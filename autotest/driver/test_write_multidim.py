@@ -134,6 +134,21 @@ def test_arrays_share_dimensions(path, new_root):
         np.testing.assert_array_equal(values, 10.0 + np.arange(d.GetSize()))
 
 
+def test_what_a_dimension_implies_can_be_said_again(path, new_root):
+    """As programs do it that copy the attributes of a variable after they have made it."""
+    root = new_root()
+    up = root.CreateDimension("level", gdal.DIM_TYPE_VERTICAL, "UP", 2)
+    array = root.CreateMDArray("level", [up], numeric(gdal.GDT_Float64))
+    assert attributes(array) == {"axis": "Z", "positive": "up"}
+    array.CreateAttribute("positive", [], STRING).Write("down")
+    with pytest.raises(RuntimeError, match="is there already"):
+        array.CreateAttribute("positive", [], STRING)
+    del root, array, up
+    array = open_root(path).OpenMDArray("level")
+    assert attributes(array) == {"axis": "Z", "positive": "down"}
+    assert array.GetDimensions()[0].GetDirection() == "DOWN"
+
+
 def test_dimension_twice(new_root):
     root = new_root()
     root.CreateDimension("x", None, None, 3)

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "driver/conventions/packing.h"
 #include "driver/conventions/spatial.h"
@@ -53,9 +54,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   GeoreferencingConvention convention() const;
   void set_convention(GeoreferencingConvention convention) { convention_ = convention; }
 
-  // Called by the session: for an array that was made just now, in which nothing can be stored; and
-  // for one that is not there any more.
-  void set_new() { is_new_ = true; }
+  // Called by the session: for an array that was made just now, in which nothing can be stored, and
+  // whose attributes follow from its dimension; and for one that is not there any more.
+  void set_new();
   void set_gone();
 #if GDAL_ZARR_AT_LEAST(3, 7)
   // Called by the session for all arrays that are resized together; make_dimensions() follows when
@@ -207,6 +208,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;
+  // Of a new array, until they are made by someone who knows better.
+  std::set<std::string> implied_attributes_;
   bool is_gone_ = false;
   mutable std::mutex writer_mutex_;
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // of the first write on

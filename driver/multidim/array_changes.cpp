@@ -39,6 +39,11 @@ void Array::check_is_there() const {
   if (is_gone_) throw Error("array " + GetFullName() + " was removed or renamed");
 }
 
+void Array::set_new() {
+  is_new_ = true;
+  for (const auto& [name, value] : metadata().attributes.items()) implied_attributes_.insert(name);
+}
+
 void Array::set_gone() {
   is_gone_ = true;
   const std::lock_guard lock(writer_mutex_);
@@ -82,7 +87,11 @@ std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
                                                       const GDALExtendedDataType& type,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
-    return create_attribute(GetFullName(), metadata().attributes, name, dimensions, type, owner());
+    Json present = metadata().attributes;
+    if (implied_attributes_.contains(name)) present.erase(name);
+    auto attribute = create_attribute(GetFullName(), present, name, dimensions, type, owner());
+    implied_attributes_.erase(name);
+    return attribute;
   });
 }
 
