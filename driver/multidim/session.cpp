@@ -76,7 +76,6 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
     session->root_array_name_ = store_name(path);
   }
-  if (options.is_writable) check_is_in_no_archive(session->hierarchy_->store()->description());
   session->is_writable_ = options.is_writable;  // from now on there is something to flush
   return session;
 }

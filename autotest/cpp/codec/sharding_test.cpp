@@ -257,8 +257,8 @@ TEST(Sharding, ChunksOfAZeroLengthHaveNoInnerChunks) {
   for (const Shape& inner : {Shape{0, 3}, Shape{5, 3}}) {
     const CodecChain chain = make_chain(codec_list({sharding_codec(inner, kPlain, index_codecs())}),
                                         spec_of({0, 6}, kInt16));
-    EXPECT_EQ(chain.encode({}).size(), 4);
-    EXPECT_EQ(chain.decode(chain.encode({}).span()).elements.size(), 0);
+    EXPECT_EQ(chain.encode(ByteSpan{}).size(), 4);
+    EXPECT_EQ(chain.decode(chain.encode(ByteSpan{}).span()).elements.size(), 0);
   }
 }
 
