@@ -73,26 +73,6 @@ VERSIONS = {"v2": [], "v3": ["-co", "FORMAT=ZARR_V3"]}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_all_of_it(tree, tmp_path, version):
-    copy = tmp_path / "copy.zarr"
-    run("gdalmdimtranslate", "-q", "-of", "Zarr", *VERSIONS[version], tree, copy)
-    assert described(copy) == described(tree)
-    same_values(open_root(copy), open_root(tree))
-    assert (copy / "zarr.json").exists() == (version == "v3")
-
-
-def test_there_and_back(tree, tmp_path):
-    run("gdalmdimtranslate", "-q", "-of", "Zarr", *VERSIONS["v3"], tree, tmp_path / "v3.zarr")
-    run("gdalmdimtranslate", "-q", "-of", "Zarr", tmp_path / "v3.zarr", tmp_path / "v2.zarr")
-    assert described(tmp_path / "v2.zarr") == described(tree)
-    same_values(open_root(tmp_path / "v2.zarr"), open_root(tree))
-    got, want = (zarr.open(str(path)) for path in (tmp_path / "v2.zarr", tree))
-    for name in ("height", "sub/deep/speed", "sub/names", "sub/pairs", "sub/complex"):
-        np.testing.assert_array_equal(got[name][...], want[name][...])
-        assert got[name].dtype == want[name].dtype
-
-
-@pytest.mark.parametrize("version", VERSIONS)
 def test_netcdf(climate, tmp_path, version):  # noqa: F811
     """And xarray reads from the copy what it reads from netCDF."""
     run("gdalmdimtranslate", "-q", climate, tmp_path / "a.nc")

@@ -1,4 +1,5 @@
 // What a group does for those who write.
+#include "driver/create/creation_options.h"
 #include "driver/create/new_array.h"
 #include "driver/error_guard.h"
 #include "driver/multidim/array.h"
@@ -84,6 +85,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
       if (dimensions[i]->GetType() == GDAL_DIM_TYPE_HORIZONTAL_X) array.x = i;
       if (dimensions[i]->GetType() == GDAL_DIM_TYPE_HORIZONTAL_Y) array.y = i;
     }
+    warn_of_unused_options(options, kArrayOption);
     zarrcore::ArrayMetadata metadata = make_array_metadata(array, options);
     if (dimensions.size() == 1 && dimensions[0]->GetName() == name) {
       metadata.attributes = axis_attributes(*dimensions[0]);

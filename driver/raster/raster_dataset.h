@@ -92,6 +92,7 @@ class RasterDataset final : public GDALPamDataset {
   void make_bands();
   void set_metadata();
   CPLErr finish();
+  void place(const GeoTransform& transform);
   bool is_writable() const {
     return eAccess == GA_Update;
   }

@@ -186,6 +186,12 @@ void RasterDataset::settle_blocks(std::span<const int> bands, int x, int y, int 
   }
 }
 
+// GDAL's programs set the identity to say that there is none.
+void RasterDataset::place(const GeoTransform& transform) {
+  constexpr GeoTransform kNowhere{0, 1, 0, 0, 0, 1};
+  geotransform_ = transform == kNowhere ? std::nullopt : std::optional(transform);
+}
+
 CPLErr RasterDataset::SetSpatialRef(const OGRSpatialReference* crs) {
   if (!is_writable()) return GDALPamDataset::SetSpatialRef(crs);
   crs_.reset(crs == nullptr || crs->IsEmpty() ? nullptr : crs->Clone());
@@ -199,13 +205,13 @@ CPLErr RasterDataset::SetGeoTransform(const GDALGeoTransform& transform) {
   if (!is_writable()) return GDALPamDataset::SetGeoTransform(transform);
   GeoTransform values{};
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = transform[static_cast<int>(i)];
-  geotransform_ = values;
+  place(values);
 #else
 CPLErr RasterDataset::SetGeoTransform(double* transform) {
   if (!is_writable()) return GDALPamDataset::SetGeoTransform(transform);
   GeoTransform values{};
   std::copy(transform, transform + values.size(), values.begin());
-  geotransform_ = values;
+  place(values);
 #endif
   georeferencing_has_changed_ = true;
   return CE_None;
