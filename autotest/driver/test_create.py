@@ -64,7 +64,7 @@ def description_of(dataset):
     return {
         "size": (dataset.RasterXSize, dataset.RasterYSize),
         "place": dataset.GetGeoTransform(can_return_null=True),
-        "srs": srs and srs.ExportToWkt(["FORMAT=WKT2_2019"]),
+        "srs": srs and (srs.GetAuthorityCode(None) or srs.ExportToWkt(["FORMAT=WKT2_2019"])),
         "gcps": [(p.GCPPixel, p.GCPLine, p.GCPX, p.GCPY, p.GCPZ, p.Id) for p in dataset.GetGCPs()],
         # What says something else that is looked at here, too, or refers to another array.
         "metadata": {k: v for k, v in dataset.GetMetadata().items()
