@@ -443,3 +443,20 @@ def test_masks(path):
     assert band.GetMaskFlags() == gdal.GMF_PER_DATASET
     np.testing.assert_array_equal(band.GetMaskBand().ReadAsArray(), mask)
     assert path.with_name("a.zarr.msk").exists()
+
+
+def test_the_place_does_not_go_with_the_metadata(tmp_path):
+    """In CF the attribute `grid_mapping`, which is shown as metadata, leads to the CRS."""
+    path = str(tmp_path / "a.zarr")
+    options = ["GEOREFERENCING_CONVENTION=CF"]
+    dataset = gdal.GetDriverByName("Zarr").Create(path, 8, 6, 1, gdal.GDT_Byte, options)
+    crs = osr.SpatialReference()
+    crs.ImportFromEPSG(25832)
+    dataset.SetSpatialRef(crs)
+    dataset.SetGeoTransform([500000, 10, 0, 5000000, 0, -10])
+    dataset = None
+    dataset = gdal.Open(path, gdal.GA_Update)
+    dataset.SetMetadata({"A": "b"})
+    dataset = None
+    assert gdal.Open(path).GetSpatialRef().GetAuthorityCode(None) == "25832"
+    assert gdal.Open(path).GetMetadataItem("A") == "b"

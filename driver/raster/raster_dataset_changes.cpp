@@ -227,7 +227,10 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
     const zarrcore::Json shown = array->shown_attributes();
     array->change([&](zarrcore::ArrayMetadata& changed) {
       for (const auto& [name, value] : shown.items()) {
-        if (name != kColorInterpretation && metadata.FetchNameValue(name.c_str()) == nullptr) {
+        // The place of the raster does not go with its metadata.
+        const bool is_kept =
+            name == kColorInterpretation || name == "grid_mapping" || name == "coordinates";
+        if (!is_kept && metadata.FetchNameValue(name.c_str()) == nullptr) {
           changed.attributes.erase(name);
         }
       }
