@@ -163,6 +163,11 @@ class VsiStore final : public zarrcore::Store {
     return {};
   }
 
+  std::uint64_t bytes_per_range() const override {
+    constexpr std::uint64_t kOverNetwork = std::uint64_t{1} << 20;
+    return VSIIsLocal(root_.c_str()) ? Store::bytes_per_range() : kOverNetwork;
+  }
+
   std::string description() const override { return root_; }
 
  private:

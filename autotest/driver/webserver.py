@@ -60,11 +60,11 @@ HTTP_OPTIONS = {
 }
 
 
-def start_server():
+def start_server(handler=Handler):
     """On a port whose number, in the text of an error, must not be taken for the status 404."""
     for port in range(40400, 40500):
         try:
-            return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+            return ThreadingHTTPServer(("127.0.0.1", port), handler)
         except OSError:
             continue
     pytest.fail("the ports 40400 to 40499 are all in use")

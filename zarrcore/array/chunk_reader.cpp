@@ -1,15 +1,15 @@
 #include "zarrcore/array/chunk_reader.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
 
-// Inner chunks that lie this near to each other in a shard are fetched in one read.
-constexpr std::uint64_t kMaxGap = 64 << 10;
 // The most bytes of one such read.
 constexpr std::uint64_t kMaxGroupBytes = 4 << 20;
 // Shard indexes held at once while shards are resolved.
@@ -20,8 +20,8 @@ bool is_range_of_value(const ChunkPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
 
-std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const DecodedChunk>& chunk) {
-  return {chunk, &chunk->elements};
+std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const CachedChunk>& chunk) {
+  return {chunk, &chunk->all()};
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& sha
     encoded = fetched->span();
   }
   const auto bytes =
-      std::make_shared<const DecodedChunk>(DecodedChunk{shard.chain->decode_shard(encoded), {}});
+      std::make_shared<const CachedChunk>(DecodedChunk{shard.chain->decode_shard(encoded), {}});
   context_.chunks.insert(key, bytes, bytes->byte_count());
   return elements_of(bytes);
 }
@@ -230,6 +230,7 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
       return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
     });
   }
+  const std::uint64_t max_gap = store_.bytes_per_range();
   const std::uint64_t max_bytes = std::min(kMaxGroupBytes, total / (2 * scratch_.size()));
 
   std::vector<Group> groups;
@@ -239,7 +240,7 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
     while (end < chunks.size() && is_range_of_value(chunks[first])) {
       const ChunkPart& next = chunks[end];
       if (*next.key != *chunks[first].key || !is_range_of_value(next)) break;
-      if (next.offset > reach && next.offset - reach > kMaxGap) break;
+      if (next.offset > reach && next.offset - reach > max_gap) break;
       const std::uint64_t next_reach = std::max(reach, next.offset + next.length);
       if (next_reach - chunks[first].offset > max_bytes) break;
       reach = next_reach;
@@ -268,9 +269,10 @@ void ChunkReader::read_group(Group group, DecodedChunk& scratch) const {
       decode_inner(first, first.bytes->span().subspan(first.offset, first.length));
       return;
     }
+    if (wanted.size() == 1 && read_elements(first, scratch)) return;
     if (first.is_whole_value()) {
-      if (const auto value = fetch(first)) {
-        decode(first, value->span(), scratch);
+      if (auto value = fetch(first)) {
+        decode(first, value->span(), scratch, &*value);
       } else {
         fill(first);
       }
@@ -290,18 +292,97 @@ void ChunkReader::read_group(Group group, DecodedChunk& scratch) const {
 bool ChunkReader::copy_from_cache(const ChunkPart& part) const {
   const auto chunk = context_.chunks.find(cache_key(part));
   if (!chunk) return false;
-  copy(part, chunk->elements.data());
+  with_context([&] { return "chunk " + *part.key; },
+               [&] { copy(part, chunk->elements(part.axes)); });
   return true;
 }
 
-void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const {
+// Fetches what is wanted of a chunk whose elements stand alone, if that is much less than the
+// chunk. It is not cached: the system, or GDAL, does that.
+bool ChunkReader::read_elements(const ChunkPart& part, DecodedChunk& scratch) const {
+  const CodecChain& chain = *part.chain;
+  if (!chain.elements_stand_alone() || is_whole(part.axes) || part.destination == nullptr) {
+    return false;
+  }
+  const std::uint64_t size = chain.decoded_size();
+  std::vector<ByteRange> ranges;
+  std::uint64_t bytes = 0;
+  for_each_run(part.axes, chain.stored_spec().shape, item_size_,
+               [&](std::uint64_t offset, std::uint64_t length) {
+    if (bytes > size / 2) return;
+    const std::uint64_t reach = ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;
+    if (ranges.empty() || offset - reach > store_.bytes_per_range()) {
+      ranges.push_back(ByteRange::at(offset, length).of_value(size));
+      bytes += length;
+    } else {
+      ranges.back().length += offset + length - reach;
+      bytes += offset + length - reach;
+    }
+  });
+  if (bytes > size / 2 || size - bytes < store_.bytes_per_range()) return false;
+  std::vector<ByteRange> in_value = ranges;
+  if (!part.is_whole_value()) {
+    check_size("the chunk has ", part.length, size);
+    for (ByteRange& range : in_value)
+      range = ByteRange::at(part.offset + range.offset, range.length);
+  }
+  auto parts = store_.get_ranges(*part.key, in_value);
+  if (!parts && !part.is_whole_value()) throw Error("the shard is gone since its index was read");
+  if (!parts) {
+    fill(part);
+    return true;
+  }
+  if (ranges.size() == 1) {
+    chain.decode_elements(parts->front().span());
+    copy(part, parts->front().data(), ranges.front().offset);
+    return true;
+  }
+  const MutableByteSpan chunk = scratch_of(part, scratch);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const MutableByteSpan elements = chunk.subspan(ranges[i].offset, ranges[i].length);
+    std::memcpy(elements.data(), (*parts)[i].data(), elements.size());
+    chain.decode_elements(elements);
+  }
+  copy(part, chunk.data());
+  return true;
+}
+
+// Memory for a decoded chunk, in which anything may stand.
+MutableByteSpan ChunkReader::scratch_of(const ChunkPart& part, DecodedChunk& scratch) {
+  const std::uint64_t size = part.chain->decoded_size();
+  if (scratch.elements.size() != size) scratch.elements = Buffer(size);
+  return scratch.elements.span();
+}
+
+// Decodes a chunk that is used in part, or as much of it as that takes, and keeps it for those who
+// come for the rest. `encoded` is all of `owner`, which may be taken, if there is one.
+void ChunkReader::decode_to_cache(const ChunkPart& part, ByteSpan encoded, Buffer* owner) const {
+  const CodecChain& chain = *part.chain;
+  std::shared_ptr<const CachedChunk> chunk;
+  const auto block_size =
+      part.destination != nullptr ? chain.block_size(encoded) : std::optional<std::uint64_t>();
+  if (block_size) {
+    const std::vector<bool> touched = touched_blocks(part.axes, chain.stored_spec().shape,
+                                                     item_size_, chain.decoded_size(), *block_size);
+    const auto count = static_cast<std::size_t>(std::ranges::count(touched, true));
+    // Block by block costs a copy more.
+    if (4 * count <= 3 * touched.size()) {
+      chunk = std::make_shared<const CachedChunk>(
+          chain, owner != nullptr ? std::move(*owner) : Buffer::copy_of(encoded), *block_size);
+    }
+  }
+  if (!chunk) chunk = std::make_shared<const CachedChunk>(chain.decode(encoded));
+  copy(part, chunk->elements(part.axes));
+  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
+}
+
+void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch,
+                         Buffer* owner) const {
   const CodecChain& chain = *part.chain;
   const Shape& shape = chain.stored_spec().shape;
   // Nobody will come back for the rest of a chunk that is used as a whole.
   if (!is_whole(part.axes) || part.destination == nullptr) {
-    const auto chunk = std::make_shared<const DecodedChunk>(chain.decode(encoded));
-    context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
-    copy(part, chunk->elements.data());
+    decode_to_cache(part, encoded, owner);
     return;
   }
   bool is_dense = converter_ == nullptr;
@@ -317,23 +398,23 @@ void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& 
     return;
   }
   chain.check_plausible(encoded);
-  if (scratch.elements.size() != chain.decoded_size()) {
-    scratch.elements = Buffer(chain.decoded_size());
-  }
-  chain.decode(encoded, scratch.elements.span(), scratch.arena);
-  copy(part, scratch.elements.data());
+  const MutableByteSpan chunk = scratch_of(part, scratch);
+  chain.decode(encoded, chunk, scratch.arena);
+  copy(part, chunk.data());
 }
 
-// Copies what is wanted from a decoded chunk in stored order.
-void ChunkReader::copy(const ChunkPart& part, const std::byte* chunk) const {
+// Copies what is wanted from a decoded chunk in stored order, of which `elements` are those from
+// the byte `first` on.
+void ChunkReader::copy(const ChunkPart& part, const std::byte* elements,
+                       std::uint64_t first) const {
   if (part.destination == nullptr) return;
   const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size_);
-  chunk += layout.offset;
+  elements += layout.offset - static_cast<std::ptrdiff_t>(first);
   if (converter_ != nullptr) {
-    convert_strided(layout.counts, *converter_, chunk, layout.in_chunk, part.destination,
+    convert_strided(layout.counts, *converter_, elements, layout.in_chunk, part.destination,
                     layout.in_memory);
   } else {
-    copy_strided(layout.counts, item_size_, chunk, layout.in_chunk, part.destination,
+    copy_strided(layout.counts, item_size_, elements, layout.in_chunk, part.destination,
                  layout.in_memory);
   }
 }

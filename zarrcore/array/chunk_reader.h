@@ -73,8 +73,12 @@ class ChunkReader {
   std::vector<Group> make_groups(std::span<ChunkPart> chunks) const;
   void read_group(Group group, DecodedChunk& scratch) const;
   bool copy_from_cache(const ChunkPart& part) const;
-  void decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
-  void copy(const ChunkPart& part, const std::byte* chunk) const;
+  bool read_elements(const ChunkPart& part, DecodedChunk& scratch) const;
+  void decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch,
+              Buffer* owner = nullptr) const;
+  void decode_to_cache(const ChunkPart& part, ByteSpan encoded, Buffer* owner) const;
+  static MutableByteSpan scratch_of(const ChunkPart& part, DecodedChunk& scratch);
+  void copy(const ChunkPart& part, const std::byte* elements, std::uint64_t first = 0) const;
   void fill(const ChunkPart& part) const;
   void parallel_for(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body);
   CacheKey cache_key(const ChunkPart& part) const;

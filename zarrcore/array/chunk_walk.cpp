@@ -33,6 +33,43 @@ SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint
   return layout;
 }
 
+void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
+                  std::size_t item_size,
+                  const std::function<void(std::uint64_t, std::uint64_t)>& body) {
+  // The innermost dimensions of which all is wanted, and the one before them, make a run.
+  const Strides strides = c_strides(shape, item_size);
+  const auto distance = [&](std::size_t i, std::uint64_t elements) {
+    return elements * static_cast<std::uint64_t>(strides[i]);
+  };
+  std::uint64_t offset = 0;
+  std::uint64_t length = item_size;
+  std::size_t outer = axes.size();
+  for (bool is_all = true; is_all && outer > 0;) {
+    const AxisSlice& axis = axes[--outer];
+    const std::uint64_t reach = (axis.count - 1) * axis.step + 1;
+    offset += distance(outer, axis.start);
+    length = distance(outer, reach);
+    is_all = reach == shape[outer];
+  }
+  for (std::size_t i = 0; i < outer; ++i) offset += distance(i, axes[i].start);
+  std::vector<std::uint64_t> position(outer, 0);
+  while (true) {
+    body(offset, length);
+    std::size_t i = outer;
+    while (true) {
+      if (i == 0) return;
+      --i;
+      const std::uint64_t step = axes[i].count > 1 ? distance(i, axes[i].step) : 0;
+      if (++position[i] < axes[i].count) {
+        offset += step;
+        break;
+      }
+      offset -= step * (axes[i].count - 1);
+      position[i] = 0;
+    }
+  }
+}
+
 void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
                     const std::function<void(ChunkSlice)>& body) {
   if (std::find(selection.count.begin(), selection.count.end(), 0) != selection.count.end()) {

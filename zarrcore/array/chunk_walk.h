@@ -43,6 +43,13 @@ struct SliceLayout {
 SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
                       std::size_t item_size);
 
+// Calls `body` with offset and length, in bytes, of each run of consecutive bytes that holds what
+// is wanted of a dense chunk, in ascending order. What is left out by steps along the innermost
+// dimension counts as wanted.
+void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
+                  std::size_t item_size,
+                  const std::function<void(std::uint64_t, std::uint64_t)>& body);
+
 // What a selection takes of one chunk.
 struct ChunkSlice {
   std::vector<std::uint64_t> chunk;  // its coordinates in the grid

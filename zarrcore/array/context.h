@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "zarrcore/array/cached_chunk.h"
 #include "zarrcore/array/lru_cache.h"
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/base/buffer.h"
@@ -20,7 +21,7 @@ struct Context {
 
   ThreadPool pool;
   // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  LruCache<DecodedChunk> chunks;
+  LruCache<CachedChunk> chunks;
   LruCache<ShardIndex> shard_indexes;  // decoded
 };
 

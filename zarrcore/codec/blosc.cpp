@@ -26,14 +26,14 @@ struct BloscOptions {
 struct BloscSizes {
   std::size_t encoded;
   std::size_t decoded;
+  std::size_t block;
 };
 BloscSizes read_header(ByteSpan encoded) {
   BloscSizes sizes{};
-  std::size_t block_size = 0;
   if (encoded.size() < BLOSC_MIN_HEADER_LENGTH) {
     throw Error("blosc: " + std::to_string(encoded.size()) + " bytes are too few");
   }
-  blosc_cbuffer_sizes(encoded.data(), &sizes.decoded, &sizes.encoded, &block_size);
+  blosc_cbuffer_sizes(encoded.data(), &sizes.decoded, &sizes.encoded, &sizes.block);
   if (sizes.encoded > encoded.size()) {
     throw Error("blosc: " + std::to_string(encoded.size()) + " bytes where the header states " +
                 std::to_string(sizes.encoded));
@@ -83,15 +83,43 @@ class BloscCodec final : public BytesToBytesCodec {
     return decoded;
   }
 
+  std::optional<std::uint64_t> block_size(ByteSpan encoded) const override {
+    const BloscSizes sizes = read_header(encoded);
+    const std::size_t item = item_size(encoded);
+    // Blocks are decoded by the items in them.
+    if (item == 0 || sizes.block == 0 || sizes.block % item != 0 || sizes.decoded % item != 0) {
+      return std::nullopt;
+    }
+    return sizes.block;
+  }
+
+  void decode_block(ByteSpan encoded, std::uint64_t decoded_size, std::uint64_t offset,
+                    MutableByteSpan block) const override {
+    check_size("blosc: ", read_header(encoded).decoded, decoded_size);
+    const std::size_t item = item_size(encoded);
+    const int size = blosc_getitem(encoded.data(), static_cast<int>(offset / item),
+                                   static_cast<int>(block.size() / item), block.data());
+    if (size < 0 || static_cast<std::size_t>(size) != block.size()) fail_corrupt();
+  }
+
  private:
+  static std::size_t item_size(ByteSpan encoded) {
+    std::size_t size = 0;
+    int flags = 0;
+    blosc_cbuffer_metainfo(encoded.data(), &size, &flags);
+    return size;
+  }
+
+  [[noreturn]] static void fail_corrupt() {
+    throw Error(
+        "blosc: the data is corrupt, or was compressed in a way that this build of Blosc "
+        "does not know");
+  }
+
   static void decompress(ByteSpan encoded, MutableByteSpan decoded) {
     if (decoded.empty()) return;
     const int size = blosc_decompress_ctx(encoded.data(), decoded.data(), decoded.size(), 1);
-    if (size < 0 || static_cast<std::size_t>(size) != decoded.size()) {
-      throw Error(
-          "blosc: the data is corrupt, or was compressed in a way that this build of Blosc "
-          "does not know");
-    }
+    if (size < 0 || static_cast<std::size_t>(size) != decoded.size()) fail_corrupt();
   }
 
   BloscOptions options_;

@@ -109,6 +109,15 @@ class BytesToBytesCodec {
   // Decodes bytes whose decoded size is not known but is at most `max_size`.
   virtual Buffer decode(ByteSpan encoded, std::uint64_t max_size) const = 0;
 
+  // If blocks of the bytes that `encoded` decodes to can be decoded by themselves: the size of each
+  // but the last. Throws Error like decode().
+  virtual std::optional<std::uint64_t> block_size(ByteSpan /*encoded*/) const {
+    return std::nullopt;
+  }
+  // With block_size(): decodes the block that begins at `offset` of `decoded_size` bytes.
+  virtual void decode_block(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
+                            std::uint64_t /*offset*/, MutableByteSpan /*block*/) const {}
+
   // Not null if the payload stands unchanged in the encoded bytes.
   virtual const Framing* framing() const { return nullptr; }
   // With framing(): the payload inside `encoded`, after the check that the frame is for.

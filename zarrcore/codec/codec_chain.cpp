@@ -223,6 +223,31 @@ void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena)
   array_codecs_.front()->decode(chunk.span(), decoded);
 }
 
+std::optional<std::uint64_t> CodecChain::block_size(ByteSpan encoded) const {
+  if (!array_codecs_.empty() || bytes_codecs_.size() != 1 || !array_to_bytes_->decodes_in_place() ||
+      bytes_sizes_.front() != decoded_size_) {
+    return std::nullopt;
+  }
+  const auto size = bytes_codecs_.front()->block_size(encoded);
+  if (!size || *size >= decoded_size_ || *size % spec_.data_type.item_size != 0) {
+    return std::nullopt;
+  }
+  return size;
+}
+
+void CodecChain::decode_block(ByteSpan encoded, std::uint64_t offset, MutableByteSpan block) const {
+  bytes_codecs_.front()->decode_block(encoded, decoded_size_, offset, block);
+  array_to_bytes_->decode_in_place(block);
+}
+
+bool CodecChain::elements_stand_alone() const {
+  return array_codecs_.empty() && bytes_codecs_.empty() && array_to_bytes_->decodes_in_place();
+}
+
+void CodecChain::decode_elements(MutableByteSpan elements) const {
+  array_to_bytes_->decode_in_place(elements);
+}
+
 DecodedChunk CodecChain::decode(ByteSpan encoded) const {
   check_plausible(encoded);
   DecodedChunk chunk{Buffer(decoded_size_), {}};

@@ -58,6 +58,18 @@ class CodecChain {
   // The same into memory of its own.
   DecodedChunk decode(ByteSpan encoded) const;
 
+  // If blocks of a chunk can be decoded by themselves: the size in bytes of those of `encoded`.
+  // Each but the last has it, and holds whole elements. Throws Error like decode().
+  std::optional<std::uint64_t> block_size(ByteSpan encoded) const;
+  // With block_size(): decodes the block that begins at `offset` of the decoded chunk.
+  void decode_block(ByteSpan encoded, std::uint64_t offset, MutableByteSpan block) const;
+
+  // Whether each element stands in the encoded chunk where it stands in the decoded one, so that
+  // some can be had without the others.
+  bool elements_stand_alone() const;
+  // With elements_stand_alone(): makes elements of their encoded bytes.
+  void decode_elements(MutableByteSpan elements) const;
+
   // Not null if the chain is nothing but transposes, a sharding codec, and bytes-to-bytes codecs:
   // then inner chunks can be decoded one by one.
   const ShardingCodec* sharding() const { return sharding_; }

@@ -11,6 +11,10 @@ void check_value_size(std::uint64_t size, std::uint64_t max_size) {
 }
 
 std::uint64_t resolve_range(const ByteRange& range, std::uint64_t size) {
+  if (range.value_size && *range.value_size != size) {
+    throw Error("the value has " + std::to_string(size) + " bytes where " +
+                std::to_string(*range.value_size) + " are expected");
+  }
   if (range.from_end) {
     if (range.length <= size) return size - range.length;
     throw Error("the last " + std::to_string(range.length) + " bytes are wanted of a value of " +

@@ -26,6 +26,7 @@ class ListedStore final : public Store {
   void erase_prefix(std::string_view prefix) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::string read_only_reason() const override { return store_->read_only_reason(); }
+  std::uint64_t bytes_per_range() const override { return store_->bytes_per_range(); }
   std::string description() const override { return store_->description(); }
 
  private:

@@ -25,14 +25,18 @@ namespace zarrcore {
 struct ByteRange {
   // `length` bytes from `offset` on, counted from the start.
   static ByteRange at(std::uint64_t offset, std::uint64_t length) {
-    return {offset, length, false};
+    return {offset, length, false, {}};
   }
   // The last `length` bytes.
-  static ByteRange suffix(std::uint64_t length) { return {0, length, true}; }
+  static ByteRange suffix(std::uint64_t length) { return {0, length, true, {}}; }
+
+  // The size that is known of the value, of which any other is an error.
+  ByteRange of_value(std::uint64_t size) const { return {offset, length, from_end, size}; }
 
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   bool from_end = false;
+  std::optional<std::uint64_t> value_size = {};
 };
 
 // How the names of files end that become values by being renamed; they are never listed.
@@ -86,6 +90,10 @@ class Store {
 
   // Why nothing can be put or erased; empty when it can be tried.
   virtual std::string read_only_reason() const { return {}; }
+
+  // About as many bytes as can be had in the time that one more range takes: smaller gaps between
+  // ranges are better fetched with them.
+  virtual std::uint64_t bytes_per_range() const { return std::uint64_t{16} << 10; }
 
   // How a person knows this store (a path, a URL), for messages.
   virtual std::string description() const = 0;

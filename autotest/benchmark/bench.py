@@ -1,0 +1,264 @@
+"""Measures our driver beside GDAL's own, beside zarr-python, and beside the floor (floor.cpp).
+
+Every measurement is a process of its own; those of one row take turns, and of each program the best
+counts. Rows are told apart by case, store, interface and threads. Each program must have read the
+same values.
+
+The ratios: `floor` is ours / floor (1 is the floor), `built-in` and `zarr-py` are theirs / ours
+(above 1 we are faster). MB is the peak of memory beyond what the process had before.
+"""
+import argparse
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import namedtuple
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "driver"))  # its web server
+
+import node_stores  # noqa: E402
+import array_stores  # noqa: E402
+
+Row = namedtuple("Row", "case store api threads")
+READS_2D = ("all", "windows")
+READS_CUBE = ("all", "series", "slices")
+DELAY = 0.030  # seconds for each request of the remote cases
+
+
+def rows():
+    """All that is measured, in the order of the table."""
+    for store in array_stores.STORES.values():
+        if "growth" in store.name:
+            yield Row("all", store.name, "multidim", 2)
+            continue
+        for case in READS_2D if len(store.shape) == 2 else READS_CUBE:
+            for threads in (1, 2):
+                yield Row(case, store.name, "multidim", threads)
+            if len(store.shape) == 2:
+                yield Row(case, store.name, "classic", 2)
+    for name in ("v2-blosc-lz4", "v2-zstd", "v3-blosc-lz4", "v3-sharded"):
+        for case in ("write", "write chunks"):
+            for threads in (1, 2):
+                yield Row(case, name, "multidim", threads)
+    for version in (2, 3):
+        for suffix in ("consolidated", "plain"):
+            for case in ("list", "subdatasets", "open one"):
+                yield Row(case, f"v{version}-many-{suffix}", "", 2)
+        yield Row("sparse", f"v{version}-sparse", "", 2)
+        for suffix in ("consolidated", "plain"):
+            for case in ("remote open", "remote window"):
+                yield Row(case, f"v{version}-remote-{suffix}", "", 2)
+
+
+class Server:
+    """A web server of a folder, each of whose answers takes DELAY longer."""
+
+    def __init__(self, root):
+        import webserver
+
+        class SlowHandler(webserver.Handler):
+            def do_GET(self):
+                time.sleep(DELAY)
+                super().do_GET()
+
+        self.server = webserver.start_server(SlowHandler)
+        self.server.root, self.server.faults, self.server.requests = root, {}, []
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.path = f"/vsicurl/http://127.0.0.1:{self.server.server_port}"
+
+
+class Bench:
+    def __init__(self, options):
+        self.data = options.data.resolve()
+        self.repeat = options.repeat
+        self.plugin = options.build.resolve() / "driver"
+        self.floor = options.build.resolve() / "autotest/benchmark/zarr_floor"
+        self.no_plugin = self.data / "no-plugin"
+        self.no_plugin.mkdir(parents=True, exist_ok=True)
+        self.server = None
+        from osgeo import gdal
+        self.builtin_versions = (2, 3) if int(gdal.VersionInfo()) >= 3080000 else (2,)
+        try:
+            import zarr
+            self.zarr_versions = (2,) if zarr.__version__.startswith("2.") else (2, 3)
+        except ImportError:
+            self.zarr_versions = ()
+
+    def make_data(self, wanted):
+        node_stores.make_all(self.data)
+        for name in dict.fromkeys(row.store for row in wanted if not row.case.startswith("write")):
+            if name in array_stores.STORES:
+                array_stores.make(array_stores.STORES[name], self.data)
+
+    def programs(self, row):
+        version = int(row.store[1])
+        names = ["plugin"]
+        if version in self.builtin_versions:
+            names.append("built-in")
+            if row.case == "all" and row.api == "multidim" and row.threads > 1:
+                names.append("advised")
+        if row.case == "all":
+            names.append("floor")
+        is_region = row.case in (*READS_2D, "series", "slices")
+        if is_region and row.api == "multidim" and row.threads == 2 and (
+                version in self.zarr_versions):
+            names.append("zarr-python")
+        return names
+
+    def measure(self, row, program):
+        """What the process printed, or None when it failed."""
+        environment = os.environ | {
+            "GDAL_NUM_THREADS": str(row.threads),
+            "GDAL_DRIVER_PATH": str(self.plugin if program == "plugin" else self.no_plugin),
+            "GDAL_CACHEMAX": "256",
+            "GDAL_PAM_ENABLED": "NO",
+            "BLOSC_NTHREADS": str(row.threads),
+        }
+        if program == "floor":
+            store = array_stores.STORES[row.store]
+            command = [str(self.floor), *store.floor_arguments(self.data, row.threads)]
+            output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            return {"seconds": float(output)}
+        path = str(self.data)
+        api = row.api
+        if program in ("advised", "zarr-python"):
+            api = program
+        if row.case.startswith("write"):
+            path = str(self.data / "written.zarr")
+            subprocess.run(["rm", "-rf", path], check=True)
+        elif row.case.startswith("remote"):
+            self.server = self.server or Server(self.data)
+            path = f"{self.server.path}/{row.store}"
+            environment |= {"no_proxy": "127.0.0.1", "GDAL_HTTP_PROXY": ""}
+            self.server.server.requests.clear()
+        elif row.store not in array_stores.STORES:
+            path += f"/{row.store}"
+        run = subprocess.run([sys.executable, str(HERE / "probe.py"), path, row.case, api, row.store],
+                             env=environment, capture_output=True, text=True)
+        if run.returncode != 0:
+            lines = run.stderr.strip().splitlines() or ["no message"]
+            print(f"{program} failed in {' '.join(map(str, row))}: {lines[-1]}", file=sys.stderr)
+            return None
+        result = json.loads(run.stdout)
+        if row.case.startswith("remote"):
+            result["requests"] = len(self.server.server.requests)
+        return result
+
+    def run(self, row):
+        """The best of each program, after all have read the same."""
+        best = {}
+        failed = set()
+        for _ in range(self.repeat):
+            for program in self.programs(row):
+                result = self.measure(row, program) if program not in failed else None
+                if result is None:
+                    failed.add(program)
+                elif program not in best or result["seconds"] < best[program]["seconds"]:
+                    best[program] = result
+        checksums = {result["checksum"] for result in best.values() if "checksum" in result}
+        differs = len(checksums) > 1
+        if "advised" in best:  # the built-in driver at its best
+            advised = best.pop("advised")
+            if "built-in" not in best or advised["seconds"] < best["built-in"]["seconds"]:
+                best["built-in"] = advised
+        return {**row._asdict(), **best, "differs": differs}
+
+
+def ratio(result, over, under):
+    if over not in result or under not in result:
+        return None
+    return result[over]["seconds"] / result[under]["seconds"]
+
+
+def line(result):
+    def number(value, digits=2):
+        return "-" if value is None else f"{value:.{digits}f}"
+
+    ours = result.get("plugin", {})
+    theirs = result.get("built-in", {})
+    cells = [f"{result['case']:14}{result['store']:22}{result['api']:9}{result['threads']:2}",
+             f"{number(ours.get('seconds'), 3):>8}",
+             f"{number(ratio(result, 'plugin', 'floor')):>7}",
+             f"{number(ratio(result, 'built-in', 'plugin')):>9}",
+             f"{number(ratio(result, 'zarr-python', 'plugin')):>8}",
+             f"{ours.get('peak_mb', '-'):>7}{theirs.get('peak_mb', '-'):>7}"]
+    if "requests" in ours:
+        cells.append(f"  requests {ours['requests']}, built-in {theirs.get('requests', '-')}")
+    if result["differs"]:
+        cells.append("  READ DIFFERENT VALUES")
+    return "".join(cells)
+
+
+HEADER = (f"{'case':14}{'store':22}{'through':9}{'th':>2}{'seconds':>8}{'floor':>7}{'built-in':>9}"
+          f"{'zarr-py':>8}{'MB':>7}{'(theirs)':>8}")
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def summary(results):
+    """The sentences that the targets are about."""
+    def ratios(over, under, accept):
+        found = [(ratio(r, over, under), r) for r in results if accept(r)]
+        return [(value, r) for value, r in found if value is not None]
+
+    def worst(title, found, pick):
+        if found:
+            value, r = pick(found, key=lambda entry: entry[0])
+            mean = geometric_mean([entry[0] for entry in found])
+            print(f"{title}: mean {mean:.2f}, worst {value:.2f} "
+                  f"({r['case']}, {r['store']}, {r['api']}, {r['threads']} threads)")
+
+    worst("Whole reads, ours / floor", ratios("plugin", "floor", lambda r: r["api"] == "multidim"), max)
+    partial = ("windows", "series", "slices")
+    worst("Partial reads on 2 threads, built-in / ours",
+          ratios("built-in", "plugin", lambda r: r["case"] in partial and r["threads"] == 2), min)
+    worst("Writing on 2 threads, built-in / ours",
+          ratios("built-in", "plugin", lambda r: r["case"].startswith("write") and r["threads"] == 2), min)
+    worst("All rows, built-in / ours", ratios("built-in", "plugin", lambda r: True), min)
+    whole = {(r["store"], r["threads"]): r["plugin"]["seconds"] for r in results
+             if r["case"] == "all" and r["api"] == "multidim" and "plugin" in r}
+    gains = [(whole[store, 1] / seconds, store) for (store, threads), seconds in whole.items()
+             if threads == 2 and (store, 1) in whole]
+    if gains:
+        print("Whole reads, one thread / two: " +
+              ", ".join(f"{store} {gain:.2f}" for gain, store in gains))
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--build", type=Path, default=Path("build/release"))
+    parser.add_argument("--data", type=Path, default=Path("build/bench"),
+                        help="where the stores are and stay (10 GB)")
+    parser.add_argument("--json", type=Path, help="the results (default: results.json in --data)")
+    parser.add_argument("--repeat", type=int, default=3, help="processes for each number")
+    parser.add_argument("--only", default="", metavar="REGEX",
+                        help="rows whose 'case store through threads' match")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    wanted = [row for row in rows() if re.search(options.only, " ".join(map(str, row)))]
+    bench = Bench(options)
+    bench.make_data(wanted)
+    print(HEADER)
+    results = []
+    for row in wanted:
+        results.append(bench.run(row))
+        print(line(results[-1]), flush=True)
+    print()
+    summary(results)
+    target = options.json or options.data / "results.json"
+    target.write_text(json.dumps(results, indent=1))
+    return any(result["differs"] or "plugin" not in result for result in results)
+
+
+sys.exit(main())

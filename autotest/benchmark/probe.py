@@ -1,0 +1,184 @@
+"""Runs one case in this process, which does nothing else, and prints as JSON the seconds, the peak of
+memory in MB, and a checksum of what was read.
+
+usage: probe.py PATH CASE API STORE     what is done where by bench.py; all else comes by GDAL's options
+"""
+import json
+import random
+import re
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from array_stores import STORES, create_array, scene
+
+
+def open_multidim(path, name):
+    from osgeo import gdal
+
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
+    array = dataset.GetRootGroup().OpenMDArray(name)
+    return lambda start, count: array.ReadAsArray(start, count)
+
+
+def open_multidim_advised(path, name):
+    """As programs have to do it with which drivers read on one thread unless they are told before."""
+    from osgeo import gdal
+
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
+    array = dataset.GetRootGroup().OpenMDArray(name)
+    threads = gdal.GetConfigOption("GDAL_NUM_THREADS")
+
+    def read(start, count):
+        array.AdviseRead(start, count, [f"NUM_THREADS={threads}", "CACHE_SIZE=8000000000"])
+        return array.ReadAsArray(start, count)
+
+    return read
+
+
+def open_classic(path, name):
+    from osgeo import gdal
+
+    dataset = gdal.Open(f'ZARR:"{path}":/{name}')
+    return lambda start, count: dataset.ReadAsArray(start[1], start[0], count[1], count[0])
+
+
+def open_zarr_python(path, name):
+    import zarr
+
+    array = zarr.open(str(path), mode="r")[name]
+    return lambda start, count: array[tuple(slice(a, a + n) for a, n in zip(start, count))]
+
+
+OPEN = {"multidim": open_multidim, "advised": open_multidim_advised, "classic": open_classic,
+        "zarr-python": open_zarr_python}
+
+
+def regions(case, shape):
+    """What a case reads, one after the other, as (start, count)."""
+    random.seed(7)
+    if case == "all":
+        yield [0] * len(shape), list(shape)
+    elif case == "windows":
+        for _ in range(400):
+            yield [random.randrange(length - 256) for length in shape], [256, 256]
+    elif case == "series":
+        for _ in range(60):
+            yield [0] + [random.randrange(length) for length in shape[1:]], [shape[0], 1, 1]
+    elif case == "slices":
+        for _ in range(10):
+            yield [random.randrange(shape[0]), 0, 0], [1, *shape[1:]]
+
+
+def read(path, case, api, store):
+    """Seconds, and a checksum of all that was read."""
+    wanted = list(regions(case, store.shape))
+    read_region = OPEN[api](path / store.name, store.name)
+    began = time.perf_counter()
+    results = [read_region(start, count) for start, count in wanted]
+    seconds = time.perf_counter() - began
+    checksum = 0
+    for values in results:
+        checksum = zlib.crc32(np.ascontiguousarray(values), checksum)
+    return seconds, checksum
+
+
+def write(path, store, rows):
+    """So many rows at a time, as programs hand them over."""
+    blocks = [scene(row, min(rows, store.shape[0] - row), store.shape[1])
+              for row in range(0, store.shape[0], rows)]
+    began = time.perf_counter()
+    dataset, array = create_array(path, store)
+    row = 0
+    for block in blocks:
+        array.Write(block, [row, 0], list(block.shape))
+        row += len(block)
+    del array, dataset
+    return time.perf_counter() - began, 0
+
+
+def list_arrays(path):
+    from osgeo import gdal
+
+    began = time.perf_counter()
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
+    count = len(dataset.GetRootGroup().GetMDArrayNames())
+    return time.perf_counter() - began, count
+
+
+def list_subdatasets(path):
+    from osgeo import gdal
+
+    began = time.perf_counter()
+    count = len(gdal.Open(str(path)).GetSubDatasets())
+    return time.perf_counter() - began, count
+
+
+def open_one(path):
+    from osgeo import gdal
+
+    began = time.perf_counter()
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
+    array = dataset.GetRootGroup().OpenMDArray("a5000")
+    checksum = zlib.crc32(array.ReadAsArray())
+    return time.perf_counter() - began, checksum
+
+
+def sparse(path):
+    """All of an array of a million chunks, of which few exist."""
+    from osgeo import gdal
+
+    began = time.perf_counter()
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
+    values = dataset.GetRootGroup().OpenMDArray("sparse").ReadAsArray()
+    return time.perf_counter() - began, zlib.crc32(values)
+
+
+def remote(path, case):
+    """Opens one array over HTTP; for `remote window`, reads 2048 x 2048 of it as well."""
+    from osgeo import gdal
+
+    began = time.perf_counter()
+    dataset = gdal.OpenEx(f'ZARR:"{path}"', gdal.OF_MULTIDIM_RASTER)
+    group = dataset.GetRootGroup().OpenGroup("level")
+    array = group.OpenMDArray("image")
+    checksum = sum(array.GetBlockSize())
+    if case == "remote window":
+        checksum = zlib.crc32(array.ReadAsArray([700, 700], [2048, 2048]))
+    return time.perf_counter() - began, checksum
+
+
+def peak_memory():
+    """Of this program, in MB; what getrusage tells includes the one that started it."""
+    return int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
+
+
+def main(path, case, api, store_name):
+    from osgeo import gdal
+
+    gdal.UseExceptions()
+    gdal.GetDriverByName("Zarr")
+    # A path of GDAL's, as /vsicurl/http://…, has slashes that must stay.
+    place = path if path.startswith("/vsi") else Path(path)
+    store = STORES.get(store_name)
+    before = peak_memory()
+    if case == "write":
+        seconds, checksum = write(place, store, 512)
+    elif case == "write chunks":
+        seconds, checksum = write(place, store, store.chunk[0])
+    elif case in ("all", "windows", "series", "slices"):
+        seconds, checksum = read(place, case, api, store)
+    elif case.startswith("remote"):
+        seconds, checksum = remote(place, case)
+    else:
+        cases = {"list": list_arrays, "subdatasets": list_subdatasets, "open one": open_one,
+                 "sparse": sparse}
+        seconds, checksum = cases[case](place)
+    print(json.dumps({"seconds": seconds, "peak_mb": round(peak_memory() - before),
+                      "checksum": checksum}))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,171 @@
+// Reading parts of chunks that need not be fetched, or decoded, as a whole.
+#include <gtest/gtest.h>
+
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/layout.h"
+#include "autotest/cpp/support/observed_store.h"
+#include "autotest/cpp/support/stored_array.h"
+#include "zarrcore/array/chunk_walk.h"
+#include "zarrcore/store/memory_store.h"
+
+namespace zarrcore::test {
+namespace {
+
+// Fetches every range by itself, even from the chunks of a test.
+class PreciseStore final : public StoreWrapper {
+ public:
+  using StoreWrapper::StoreWrapper;
+  std::uint64_t bytes_per_range() const override { return 8; }
+};
+
+const std::string kBloscLz4 =
+    codec("blosc", R"("cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2,
+                      "blocksize": 1024)");
+const std::string kBloscZstd =
+    codec("blosc", R"("cname": "zstd", "clevel": 1, "shuffle": "bitshuffle", "typesize": 2,
+                      "blocksize": 3000)");
+// Its blocks do not hold whole items.
+const std::string kUneven =
+    codec("blosc", R"("cname": "lz4", "clevel": 1, "shuffle": "shuffle", "typesize": 3)");
+
+// An array of uint16 in two chunks of a size of their own.
+struct Stored {
+  explicit Stored(const std::vector<std::string>& codecs, const Shape& chunk_shape = kChunk) {
+    Random random(71);
+    values = random_bytes(random, element_count(kShape) * 2);
+    // Not only noise, which Blosc would store as it is.
+    for (std::size_t i = 0; i < values.size(); i += 3) values[i] = std::byte{1};
+    write_array(*memory, "", array_document(kShape, chunk_shape, "\"uint16\"", codec_list(codecs)),
+                values);
+    array = open_array(store);
+    store->take_requests();
+  }
+
+  Bytes expected(const Selection& selection) const {
+    return selected(values, kShape, 2, selection);
+  }
+
+  std::uint64_t fetched_bytes() const {
+    std::uint64_t total = 0;
+    for (const auto& request : store->take_requests()) total += request.bytes;
+    return total;
+  }
+
+  static inline const Shape kShape{60, 50, 40};
+  static inline const Shape kChunk{40, 50, 40};
+
+  Bytes values;
+  std::shared_ptr<MemoryStore> memory = std::make_shared<MemoryStore>();
+  std::shared_ptr<ObservedStore> store =
+      std::make_shared<ObservedStore>(std::make_shared<PreciseStore>(memory));
+  std::shared_ptr<const Array> array;
+};
+
+class PartialChunk : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(PartialChunk, AnyRegionIsWhatTheModelSays) {
+  const Stored stored(GetParam());
+  Random random(72);
+  for (int round = 0; round < 300; ++round) {
+    // Now and then anew, so that chunks are met in every state.
+    const auto array = round % 7 == 0 ? open_array(stored.store) : stored.array;
+    const Selection selection = random_selection(random, Stored::kShape);
+    ASSERT_EQ(read(*array, selection, {.threads = 1 + round % 2u}), stored.expected(selection))
+        << "round " << round;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Codecs, PartialChunk,
+    testing::Values(
+        std::vector{bytes_codec()}, std::vector{bytes_codec("big")},
+        std::vector{transpose_codec({2, 0, 1}), bytes_codec("big")},
+        std::vector{sharding_codec({20, 25, 20}, codec_list({bytes_codec("big")}), index_codecs())},
+        std::vector{bytes_codec(), kBloscLz4}, std::vector{bytes_codec("big"), kBloscLz4},
+        std::vector{bytes_codec(), kBloscZstd}, std::vector{bytes_codec(), kUneven},
+        std::vector{transpose_codec({1, 2, 0}), bytes_codec(), kBloscLz4},
+        std::vector{
+            sharding_codec({20, 25, 20}, codec_list({bytes_codec(), kBloscLz4}), index_codecs())}));
+
+TEST(PartialChunk, OfUncompressedElementsOnlyThoseThatAreWantedAreFetched) {
+  const Stored stored({bytes_codec()});
+  for (const Selection& selection :
+       {Selection{{3, 7, 9}, {1, 1, 20}, {}}, Selection{{0, 7, 9}, {40, 1, 1}, {}},
+        Selection{{39, 49, 39}, {20, 2, 3}, {-2, -20, -1}}}) {
+    EXPECT_EQ(read(*stored.array, selection), stored.expected(selection));
+    EXPECT_EQ(stored.fetched_bytes(), 2 * element_count(selection.count));
+  }
+  const Selection most{{0, 0, 0}, {39, 50, 40}, {}};
+  EXPECT_EQ(read(*stored.array, most), stored.expected(most));
+  EXPECT_EQ(stored.fetched_bytes(), 2 * element_count(Stored::kChunk)) << "as a whole";
+}
+
+TEST(PartialChunk, AnUncompressedChunkOfAnotherSizeIsAnErrorInPartAsWell) {
+  const Stored stored({bytes_codec()});
+  const Selection first{{0, 0, 0}, {1, 1, 1}, {}};
+  stored.memory->put("c/0/0/0", Bytes(2 * element_count(Stored::kChunk) + 1));
+  EXPECT_ERROR(read(*stored.array, first), "c/0/0/0", "160001 bytes where 160000 are expected");
+  stored.memory->put("c/0/0/0", Bytes(1000));
+  EXPECT_ERROR(read(*stored.array, first), "1000 bytes where 160000 are expected");
+  stored.memory->erase("c/0/0/0");
+  EXPECT_EQ(read(*stored.array, first), Bytes(2));
+}
+
+// The second half of what Blosc made is damaged: whoever does not need it does not see that.
+TEST(PartialChunk, OfABloscChunkOnlyTheBlocksThatAreWantedAreDecoded) {
+  const Stored stored({bytes_codec(), kBloscZstd});
+  Bytes chunk = to_bytes(stored.memory->get("c/0/0/0", kNoSizeLimit)->span());
+  std::fill(chunk.begin() + static_cast<std::ptrdiff_t>(chunk.size() / 2), chunk.end(),
+            std::byte{0xff});
+  stored.memory->put("c/0/0/0", chunk);
+  const Selection first{{3, 0, 0}, {1, 50, 40}, {}};
+  const Selection last{{39, 0, 0}, {1, 50, 40}, {}};
+  EXPECT_EQ(read(*stored.array, first), stored.expected(first));
+  EXPECT_ERROR(read(*stored.array, last), "c/0/0/0", "blosc");
+  EXPECT_EQ(stored.fetched_bytes(), chunk.size()) << "fetched once for both";
+  EXPECT_EQ(read(*stored.array, first), stored.expected(first));
+  EXPECT_ERROR(read(*stored.array, everything(Stored::kShape)), "blosc");
+}
+
+TEST(PartialChunk, ABloscHeaderThatLiesIsAnError) {
+  const Stored stored({bytes_codec(), kBloscLz4});
+  const Bytes chunk = to_bytes(stored.memory->get("c/0/0/0", kNoSizeLimit)->span());
+  const Selection first{{3, 0, 0}, {1, 50, 40}, {}};
+  Random random(73);
+  for (std::size_t i = 0; i < 400; ++i) {
+    Bytes damaged = chunk;
+    damaged[i % 200] = static_cast<std::byte>(random_number(random, 0, 255));
+    stored.memory->put("c/0/0/0", damaged);
+    const auto array = open_array(stored.store);
+    try {
+      EXPECT_EQ(read(*array, first).size(), 4000);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("c/0/0/0"), std::string::npos);
+    }
+  }
+}
+
+using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+Runs runs_of(const std::vector<AxisSlice>& axes) {
+  Runs runs;
+  for_each_run(axes, Shape{4, 5, 6}, 2, [&](std::uint64_t offset, std::uint64_t length) {
+    runs.emplace_back(offset, length);
+  });
+  return runs;
+}
+
+TEST(Runs, AreAsLongAsCanBe) {
+  const AxisSlice all4{0, 4, 1};
+  const AxisSlice all5{0, 5, 1};
+  const AxisSlice all6{0, 6, 1};
+  EXPECT_EQ(runs_of({all4, all5, all6}), (Runs{{0, 240}}));
+  EXPECT_EQ(runs_of({{1, 2, 1}, all5, all6}), (Runs{{60, 120}}));
+  EXPECT_EQ(runs_of({{1, 2, 2}, {1, 3, 1}, all6}), (Runs{{72, 36}, {192, 36}}));
+  EXPECT_EQ(runs_of({all4, {2, 1, 1}, {1, 2, 3}}), (Runs{{26, 8}, {86, 8}, {146, 8}, {206, 8}}));
+  EXPECT_EQ(runs_of({{0, 2, 3}, {0, 2, 4}, {5, 1, 1}}),
+            (Runs{{10, 2}, {58, 2}, {190, 2}, {238, 2}}));
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,51 @@
+// A chunk in the cache of those that are used in part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "zarrcore/array/chunk_walk.h"
+#include "zarrcore/codec/codec_chain.h"
+
+namespace zarrcore {
+
+// The decoded elements of a chunk, in stored order. Where the codecs allow it, only those blocks of
+// it are decoded that somebody has asked for; each of them once. Safe to use from several threads.
+class CachedChunk {
+ public:
+  explicit CachedChunk(DecodedChunk chunk) : chunk_(std::move(chunk)) {}
+  // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size).
+  CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size);
+
+  // The chunk, in which the elements that `axes` select are decoded. Throws Error when they cannot
+  // be.
+  const std::byte* elements(std::span<const AxisSlice> axes) const;
+  // All of a chunk that is not in blocks.
+  const Buffer& all() const { return chunk_.elements; }
+
+  std::uint64_t byte_count() const { return chunk_.byte_count() + encoded_size_; }
+
+ private:
+  void decode_block(std::size_t block) const;
+
+  mutable DecodedChunk chunk_;
+  // Of a chunk in blocks:
+  const CodecChain* chain_ = nullptr;
+  std::uint64_t block_size_ = 0;
+  std::uint64_t encoded_size_ = 0;
+  mutable std::mutex mutex_;
+  mutable Buffer encoded_;  // as long as blocks are missing
+  mutable std::vector<bool> is_decoded_;
+  mutable std::size_t missing_ = 0;
+};
+
+// Which blocks of `block_size` bytes hold the elements that `axes` select of a dense chunk of
+// `chunk_size` bytes in the given shape.
+std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
+                                 std::span<const std::uint64_t> shape, std::size_t item_size,
+                                 std::uint64_t chunk_size, std::uint64_t block_size);
+
+}  // namespace zarrcore
