@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 
 #include "driver/gdal_compat.h"
+#include "driver/http_store.h"
 #include "driver/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -59,7 +61,11 @@ struct CloseDirectory {
 
 class VsiStore final : public zarrcore::Store {
  public:
-  explicit VsiStore(std::string root) : root_(std::move(root)) {}
+  explicit VsiStore(std::string root) : root_(std::move(root)) {
+    if (VSIIsLocal(root_.c_str())) return;
+    const int requests = std::atoi(CPLGetConfigOption("ZARR_PARALLEL_REQUESTS", "16"));
+    parallel_requests_ = static_cast<std::size_t>(std::clamp(requests, 1, 256));
+  }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     const std::string path = path_of(key);
@@ -168,6 +174,8 @@ class VsiStore final : public zarrcore::Store {
     return VSIIsLocal(root_.c_str()) ? Store::bytes_per_range() : kOverNetwork;
   }
 
+  std::size_t parallel_requests() const override { return parallel_requests_; }
+
   std::string description() const override { return root_; }
 
  private:
@@ -177,13 +185,15 @@ class VsiStore final : public zarrcore::Store {
   }
 
   std::string root_;
+  std::size_t parallel_requests_ = 1;
 };
 
 }  // namespace
 
 std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
-  if (STARTS_WITH(path.c_str(), "/vsi")) return std::make_shared<VsiStore>(path);
-  return std::make_shared<zarrcore::FileSystemStore>(path);
+  if (!STARTS_WITH(path.c_str(), "/vsi")) return std::make_shared<zarrcore::FileSystemStore>(path);
+  auto store = std::make_shared<VsiStore>(path);
+  return is_http_path(path) ? make_http_store(path, std::move(store)) : store;
 }
 
 }  // namespace gdal_zarr

@@ -25,7 +25,10 @@ class Handler(BaseHTTPRequestHandler):
         status = 200
         if wanted := self.headers.get("Range"):
             first, last = wanted.removeprefix("bytes=").split("-")
-            first, size = int(first), len(content)
+            size = len(content)
+            if not first:  # so many at the end
+                first, last = max(0, size - int(last)), ""
+            first = int(first)
             if first >= size:
                 return self.fail(416)
             status = 206
@@ -60,11 +63,15 @@ HTTP_OPTIONS = {
 }
 
 
+class Server(ThreadingHTTPServer):
+    request_queue_size = 64  # who has to wait for a place in it waits a second
+
+
 def start_server(handler=Handler):
     """On a port whose number, in the text of an error, must not be taken for the status 404."""
     for port in range(40400, 40500):
         try:
-            return ThreadingHTTPServer(("127.0.0.1", port), handler)
+            return Server(("127.0.0.1", port), handler)
         except OSError:
             continue
     pytest.fail("the ports 40400 to 40499 are all in use")

@@ -49,7 +49,6 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       array_(std::move(array)),
       type_(gdal_type(array_->data_type())) {
   load_metadata();
-  make_dimensions();
   make_structural_info();
 }
 
@@ -83,18 +82,42 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
   return array;
 }
 
-void Array::make_dimensions() {
-  dimensions_.clear();
-  for (std::size_t i = 0; i < array_->shape().size(); ++i) {
-    if (auto dimension = session_->dimension(node_path(), metadata(), i)) {
-      dimensions_.push_back(std::move(dimension));
-    } else {
-      // Nobody else can mean the same dimension, so it lies in no group.
-      dimensions_.push_back(
-          std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i), std::string(),
-                                          std::string(), array_->shape()[i]));
-    }
+// Made when they are asked for, which takes a look at the variables of their names.
+const std::vector<std::shared_ptr<GDALDimension>>& Array::GetDimensions() const {
+  const std::lock_guard lock(dimensions_mutex_);
+  if (!has_dimensions_) {
+    has_dimensions_ = true;
+    const bool is_made = guarded(false, [&] {
+      make_dimensions(true);
+      return true;
+    });
+    if (!is_made) make_dimensions(false);
   }
+  return dimensions_;
+}
+
+void Array::forget_dimensions() {
+  const std::lock_guard lock(dimensions_mutex_);
+  has_dimensions_ = false;
+}
+
+void Array::make_dimensions(bool with_variables) const {
+  dimensions_.clear();
+  for (std::size_t i = 0; i < rank(); ++i) {
+    std::shared_ptr<GDALDimension> dimension;
+    if (with_variables) dimension = session_->dimension(node_path(), metadata(), i);
+    if (!dimension) {
+      // Nobody else can mean the same dimension, so it lies in no group.
+      dimension = std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i),
+                                                  std::string(), std::string(), array_->shape()[i]);
+    }
+    dimensions_.push_back(std::move(dimension));
+  }
+}
+
+bool Array::IsCacheable() const {
+  return VSIIsLocal(session_->path().c_str()) ||
+         CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) != nullptr;
 }
 
 // COMPRESSOR is the last codec, FILTERS those between the array and it, CODECS the whole chain.
@@ -150,8 +173,8 @@ double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
 }
 
 std::optional<std::size_t> Array::find_dimension(const char* type) const {
-  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
-    if (dimensions_[i]->GetType() == type) return i;
+  for (std::size_t i = 0; i < rank(); ++i) {
+    if (GetDimensions()[i]->GetType() == type) return i;
   }
   return std::nullopt;
 }
@@ -170,7 +193,7 @@ Array::RasterAxes Array::raster_axes() const {
   const auto x = x_dimension();
   const auto y = y_dimension();
   if (x && y && x != y) return {*x, *y};
-  return {dimensions_.size() - 1, dimensions_.size() - 2};
+  return {rank() - 1, rank() - 2};
 }
 
 std::optional<std::size_t> Array::find_spatial_dimension(
@@ -181,8 +204,8 @@ std::optional<std::size_t> Array::find_spatial_dimension(
         spatial_dimensions(*session_->attributes(std::string(zarrcore::parent_path(node_path()))));
   }
   if (!names) return std::nullopt;
-  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
-    if (dimensions_[i]->GetName() == (*names).*which) return i;
+  for (std::size_t i = 0; i < rank(); ++i) {
+    if (GetDimensions()[i]->GetName() == (*names).*which) return i;
   }
   return std::nullopt;
 }
@@ -220,7 +243,7 @@ std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
     if (x && y_dimension()) sources.root = session_->attributes("");
   }
   if (x) {
-    if (const auto variable = dimensions_[*x]->GetIndexingVariable()) {
+    if (const auto variable = GetDimensions()[*x]->GetIndexingVariable()) {
       sources.linear_unit = variable->GetUnit();
       if (STARTS_WITH_CI(sources.linear_unit.c_str(), "degree")) sources.root = nullptr;
     }
@@ -231,7 +254,7 @@ std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
 std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
   return guarded<std::shared_ptr<OGRSpatialReference>>(nullptr, [&] {
     auto found = crs();
-    const std::size_t rank = dimensions_.size();
+    const std::size_t rank = this->rank();
     if (!found && VSIIsLocal(session_->path().c_str())) return GDALPamMDArray::GetSpatialRef();
     if (found && rank >= 2) {
       const auto [x, y] = raster_axes();
@@ -280,7 +303,7 @@ std::vector<std::shared_ptr<Array>> Array::overviews() const {
 
 GDALDataset* Array::make_classic_dataset(std::size_t x, std::size_t y) const {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    const std::size_t rank = dimensions_.size();
+    const std::size_t rank = this->rank();
     if (x >= rank || (rank > 1 && (y >= rank || x == y))) {
       throw zarrcore::Error("array " + GetFullName() + ": " + std::to_string(x) + " and " +
                             std::to_string(y) + " are not the X and Y of its " +
@@ -313,7 +336,7 @@ GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y) const {
 bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
   return guarded(false, [&] {
     info.clear();
-    const auto block = array_->find_block({position, dimensions_.size()});
+    const auto block = array_->find_block({position, rank()});
     if (!block) return true;
     // References have no files for what they hold.
     const std::string path = session_->hierarchy().store()->description() + '/' + block->key;
@@ -364,7 +387,7 @@ bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
 
 bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const {
   return guarded(false, [&] {
-    const std::size_t rank = dimensions_.size();
+    const std::size_t rank = this->rank();
     const zarrcore::Selection selection{{start, start + rank}, {count, count + rank}, {}};
     const char* limit_text = CSLFetchNameValue(options, "CACHE_SIZE");
     const auto limit =
@@ -392,7 +415,7 @@ Array::Region Array::region(const GUInt64* start, const size_t* count, const GIn
                             const GDALExtendedDataType& buffer_type) const {
   Region region;
   const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
-  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+  for (std::size_t i = 0; i < rank(); ++i) {
     region.selection.start.push_back(start[i]);
     region.selection.count.push_back(count[i]);
     region.selection.step.push_back(step[i]);

@@ -59,11 +59,12 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   void set_new();
   void set_gone();
 #if GDAL_ZARR_AT_LEAST(3, 7)
-  // Called by the session for all arrays that are resized together; make_dimensions() follows when
-  // the dimensions have their lengths. Throws zarrcore::Error.
+  // Called by the session for all arrays that are resized together; forget_dimensions() follows
+  // when the dimensions have their lengths. Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
 #endif
-  void make_dimensions();
+  // What is next asked of the dimensions is found anew.
+  void forget_dimensions();
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
@@ -101,9 +102,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   const std::string& GetFilename() const override {
     return session_->path();
   }
-  const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
-    return dimensions_;
-  }
+  const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
   const GDALExtendedDataType& GetDataType() const override {
     return type_;
   }
@@ -170,6 +169,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
  private:
   Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
         const std::string& parent, const std::string& name);
+  // Beside a store on the network, GDAL cannot put what it caches of an array: it need not look.
+  bool IsCacheable() const override;
   std::shared_ptr<OGRSpatialReference> own_crs() const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
   std::optional<std::size_t> find_dimension(const char* type) const;
@@ -194,12 +195,18 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Makes what follows from the metadata.
   void load_metadata();
   void make_structural_info();
+  void make_dimensions(bool with_variables) const;
+  std::size_t rank() const {
+    return array_->shape().size();
+  }
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<const zarrcore::Array> array_;
   std::shared_ptr<const zarrcore::NodeMetadata> node_;
   GDALExtendedDataType type_;
-  std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+  mutable std::mutex dimensions_mutex_;
+  mutable bool has_dimensions_ = false;
+  mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_
   zarrcore::Json attributes_;

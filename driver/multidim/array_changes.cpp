@@ -99,9 +99,9 @@ std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
 bool Array::Resize(const std::vector<GUInt64>& sizes, CSLConstList /*options*/) {
   return guarded(false, [&] {
     check_is_there();
-    if (sizes.size() != dimensions_.size()) {
+    if (sizes.size() != rank()) {
       throw Error("array " + GetFullName() + ": " + std::to_string(sizes.size()) +
-                  " lengths are given for its " + std::to_string(dimensions_.size()) +
+                  " lengths are given for its " + std::to_string(rank()) +
                   " dimensions");
     }
     session_->resize(*this, {sizes.begin(), sizes.end()});
@@ -164,7 +164,7 @@ bool Array::Rename(const std::string& name) {
     session_->adopt_array(path, self);
     array_ = session_->reopen_array(path);
     load_metadata();
-    make_dimensions();
+    forget_dimensions();
     BaseRename(name);
     return true;
   });
@@ -212,7 +212,7 @@ bool Array::SetScale(double scale, GDALDataType /*storage_type*/) {
 bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
   return guarded(false, [&] {
     check_is_there();
-    const std::size_t rank = dimensions_.size();
+    const std::size_t rank = this->rank();
     const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
     RasterAxes axes{0, 0};
     if (rank > 1) axes = raster_axes();

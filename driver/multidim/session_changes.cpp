@@ -271,7 +271,7 @@ void Session::resize(const Array& array, const zarrcore::Shape& shape) {
   }
   for (const auto& other : arrays) other->set_shape(shapes[other->node_path()]);
   for (const auto& [dimension, size] : sizes) set_dimension_size(*dimension, size);
-  for (const auto& other : arrays) other->make_dimensions();
+  for (const auto& other : arrays) other->forget_dimensions();
 }
 
 void Session::find_arrays_below(const std::string& group,

@@ -82,6 +82,7 @@ void Array::forget_cached() const {
   const std::uint64_t old = id_.exchange(next_array_id());
   context_->chunks.erase_array(old);
   context_->shard_indexes.erase_array(old);
+  context_->spent_on_parts.erase_array(old);
 }
 
 Shape Array::block_shape() const {

@@ -26,6 +26,30 @@ std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const CachedChun
 
 }  // namespace
 
+ScratchPool::ScratchPool(std::size_t threads) : idle_(threads) {}
+
+void ScratchPool::with_scratch(const std::function<void(DecodedChunk&)>& body) {
+  DecodedChunk scratch;
+  {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [this] { return !idle_.empty(); });
+    scratch = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  const auto put_back = [&] {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(scratch));
+    returned_.notify_one();
+  };
+  try {
+    body(scratch);
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+}
+
 ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
                          std::span<const std::byte> fill_value, std::uint64_t item_size,
                          const ElementConverter* converter, const ReadOptions& options)
@@ -36,11 +60,13 @@ ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
       item_size_(item_size),
       converter_(converter),
       options_(options),
+      workers_(std::clamp<std::size_t>(std::max(options.threads, store.parallel_requests()), 1,
+                                       kBatchSize)),
       scratch_(std::clamp<std::size_t>(options.threads, 1, kBatchSize)) {}
 
 void ChunkReader::parallel_for(std::size_t count,
                                const std::function<void(std::size_t, std::size_t)>& body) {
-  context_.pool.parallel_for(count, scratch_.size(), body, options_.worker_scope);
+  context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
 }
 
 CacheKey ChunkReader::cache_key(const ChunkPart& part) const {
@@ -215,11 +241,11 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
 void ChunkReader::read_chunks(std::span<ChunkPart> chunks) {
   const std::vector<Group> groups = make_groups(chunks);
   parallel_for(groups.size(),
-               [&](std::size_t i, std::size_t worker) { read_group(groups[i], scratch_[worker]); });
+               [&](std::size_t i, std::size_t /*worker*/) { read_group(groups[i]); });
 }
 
 // Sorts the inner chunks of each shard by offset and puts neighbours together, but never so many
-// that a thread would have nothing to do.
+// that a thread would have nothing to do, unless they are too small to share.
 std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> chunks) const {
   std::uint64_t total = 0;
   for (const ChunkPart& part : chunks) {
@@ -231,7 +257,8 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
     });
   }
   const std::uint64_t max_gap = store_.bytes_per_range();
-  const std::uint64_t max_bytes = std::min(kMaxGroupBytes, total / (2 * scratch_.size()));
+  const std::uint64_t max_bytes =
+      std::min(kMaxGroupBytes, std::max(max_gap, total / (2 * workers_)));
 
   std::vector<Group> groups;
   for (std::size_t first = 0; first < chunks.size();) {
@@ -252,7 +279,7 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
   return groups;
 }
 
-void ChunkReader::read_group(Group group, DecodedChunk& scratch) const {
+void ChunkReader::read_group(Group group) {
   std::vector<const ChunkPart*> wanted;
   for (const ChunkPart& part : group) {
     if (!copy_from_cache(part)) wanted.push_back(&part);
@@ -261,18 +288,21 @@ void ChunkReader::read_group(Group group, DecodedChunk& scratch) const {
   const ChunkPart& first = *wanted.front();
   with_context([&] { return "chunk " + *first.key; },
                [&] {
-    const auto decode_inner = [&](const ChunkPart& part, ByteSpan encoded) {
+    const auto decode_inner = [&](const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) {
       with_context([&] { return "inner chunk at offset " + std::to_string(part.offset); },
                    [&] { decode(part, encoded, scratch); });
     };
     if (first.bytes) {
-      decode_inner(first, first.bytes->span().subspan(first.offset, first.length));
+      scratch_.with_scratch([&](DecodedChunk& scratch) {
+        decode_inner(first, first.bytes->span().subspan(first.offset, first.length), scratch);
+      });
       return;
     }
-    if (wanted.size() == 1 && read_elements(first, scratch)) return;
+    if (wanted.size() == 1 && read_elements(first)) return;
     if (first.is_whole_value()) {
       if (auto value = fetch(first)) {
-        decode(first, value->span(), scratch, &*value);
+        scratch_.with_scratch(
+            [&](DecodedChunk& scratch) { decode(first, value->span(), scratch, &*value); });
       } else {
         fill(first);
       }
@@ -283,9 +313,13 @@ void ChunkReader::read_group(Group group, DecodedChunk& scratch) const {
     const ByteRange range = ByteRange::at(first.offset, end - first.offset);
     const auto bytes = store_.get_ranges(*first.key, {&range, 1});
     if (!bytes) throw Error("the shard is gone since its index was read");
-    for (const ChunkPart* part : wanted) {
-      decode_inner(*part, bytes->front().span().subspan(part->offset - first.offset, part->length));
-    }
+    scratch_.with_scratch([&](DecodedChunk& scratch) {
+      for (const ChunkPart* part : wanted) {
+        decode_inner(*part,
+                     bytes->front().span().subspan(part->offset - first.offset, part->length),
+                     scratch);
+      }
+    });
   });
 }
 
@@ -297,34 +331,50 @@ bool ChunkReader::copy_from_cache(const ChunkPart& part) const {
   return true;
 }
 
-// Fetches what is wanted of a chunk whose elements stand alone, if that is much less than the
-// chunk. It is not cached: the system, or GDAL, does that.
-bool ChunkReader::read_elements(const ChunkPart& part, DecodedChunk& scratch) const {
+// Where what is wanted of a chunk stands whose elements stand alone, as ranges of that chunk.
+// Nothing when all of it is better fetched.
+std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(const ChunkPart& part) const {
   const CodecChain& chain = *part.chain;
   if (!chain.elements_stand_alone() || is_whole(part.axes) || part.destination == nullptr) {
-    return false;
+    return std::nullopt;
   }
   const std::uint64_t size = chain.decoded_size();
+  const std::uint64_t bytes_per_range = store_.bytes_per_range();
   std::vector<ByteRange> ranges;
-  std::uint64_t bytes = 0;
+  std::uint64_t cost = 0;
   for_each_run(part.axes, chain.stored_spec().shape, item_size_,
                [&](std::uint64_t offset, std::uint64_t length) {
-    if (bytes > size / 2) return;
+    if (cost > size) return;
     const std::uint64_t reach = ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;
-    if (ranges.empty() || offset - reach > store_.bytes_per_range()) {
+    if (ranges.empty() || offset - reach > bytes_per_range) {
       ranges.push_back(ByteRange::at(offset, length).of_value(size));
-      bytes += length;
+      cost += bytes_per_range + length;
     } else {
       ranges.back().length += offset + length - reach;
-      bytes += offset + length - reach;
+      cost += offset + length - reach;
     }
   });
-  if (bytes > size / 2 || size - bytes < store_.bytes_per_range()) return false;
-  std::vector<ByteRange> in_value = ranges;
+  // Who comes again and again, for row after row, shall not have paid more than twice what the
+  // chunk as a whole costs, which is then kept.
+  const CacheKey key = cache_key(part);
+  const auto spent = context_.spent_on_parts.find(key);
+  const std::uint64_t total = cost + (spent ? *spent : 0);
+  if (total > size) return std::nullopt;
+  context_.spent_on_parts.insert(key, std::make_shared<const std::uint64_t>(total), sizeof(total));
+  return ranges;
+}
+
+// Reads what is wanted of a chunk without the rest; false when that cannot be, or does not pay.
+bool ChunkReader::read_elements(const ChunkPart& part) {
+  const auto ranges = ranges_of_elements(part);
+  if (!ranges) return false;
+  const CodecChain& chain = *part.chain;
+  std::vector<ByteRange> in_value = *ranges;
   if (!part.is_whole_value()) {
-    check_size("the chunk has ", part.length, size);
-    for (ByteRange& range : in_value)
+    check_size("the chunk has ", part.length, chain.decoded_size());
+    for (ByteRange& range : in_value) {
       range = ByteRange::at(part.offset + range.offset, range.length);
+    }
   }
   auto parts = store_.get_ranges(*part.key, in_value);
   if (!parts && !part.is_whole_value()) throw Error("the shard is gone since its index was read");
@@ -332,18 +382,20 @@ bool ChunkReader::read_elements(const ChunkPart& part, DecodedChunk& scratch) co
     fill(part);
     return true;
   }
-  if (ranges.size() == 1) {
+  if (ranges->size() == 1) {
     chain.decode_elements(parts->front().span());
-    copy(part, parts->front().data(), ranges.front().offset);
+    copy(part, parts->front().data(), ranges->front().offset);
     return true;
   }
-  const MutableByteSpan chunk = scratch_of(part, scratch);
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const MutableByteSpan elements = chunk.subspan(ranges[i].offset, ranges[i].length);
-    std::memcpy(elements.data(), (*parts)[i].data(), elements.size());
-    chain.decode_elements(elements);
-  }
-  copy(part, chunk.data());
+  scratch_.with_scratch([&](DecodedChunk& scratch) {
+    const MutableByteSpan chunk = scratch_of(part, scratch);
+    for (std::size_t i = 0; i < ranges->size(); ++i) {
+      const MutableByteSpan elements = chunk.subspan((*ranges)[i].offset, (*ranges)[i].length);
+      std::memcpy(elements.data(), (*parts)[i].data(), elements.size());
+      chain.decode_elements(elements);
+    }
+    copy(part, chunk.data());
+  });
   return true;
 }
 

@@ -6,7 +6,10 @@
 // by the transposes of its chain.
 #pragma once
 
+#include <condition_variable>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +35,20 @@ struct ChunkPart {
   // The length of a chunk that is all of its value.
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;
   bool is_whole_value() const { return length == kWholeValue; }
+};
+
+// Memory for decoding, for as many threads as may decode at once: others wait until one is done.
+class ScratchPool {
+ public:
+  explicit ScratchPool(std::size_t threads);
+
+  // Calls `body` with memory that nobody else has meanwhile.
+  void with_scratch(const std::function<void(DecodedChunk&)>& body);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<DecodedChunk> idle_;
 };
 
 class ChunkReader {
@@ -71,9 +88,10 @@ class ChunkReader {
 
   void read_chunks(std::span<ChunkPart> chunks);
   std::vector<Group> make_groups(std::span<ChunkPart> chunks) const;
-  void read_group(Group group, DecodedChunk& scratch) const;
+  void read_group(Group group);
   bool copy_from_cache(const ChunkPart& part) const;
-  bool read_elements(const ChunkPart& part, DecodedChunk& scratch) const;
+  std::optional<std::vector<ByteRange>> ranges_of_elements(const ChunkPart& part) const;
+  bool read_elements(const ChunkPart& part);
   void decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch,
               Buffer* owner = nullptr) const;
   void decode_to_cache(const ChunkPart& part, ByteSpan encoded, Buffer* owner) const;
@@ -90,7 +108,8 @@ class ChunkReader {
   std::uint64_t item_size_;
   const ElementConverter* converter_;
   const ReadOptions& options_;
-  std::vector<DecodedChunk> scratch_;  // one per worker
+  std::size_t workers_;  // more than decode, when the store has many requests under way
+  ScratchPool scratch_;
 };
 
 }  // namespace zarrcore

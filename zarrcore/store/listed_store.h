@@ -27,6 +27,7 @@ class ListedStore final : public Store {
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::string read_only_reason() const override { return store_->read_only_reason(); }
   std::uint64_t bytes_per_range() const override { return store_->bytes_per_range(); }
+  std::size_t parallel_requests() const override { return store_->parallel_requests(); }
   std::string description() const override { return store_->description(); }
 
  private:

@@ -95,6 +95,10 @@ class Store {
   // ranges are better fetched with them.
   virtual std::uint64_t bytes_per_range() const { return std::uint64_t{16} << 10; }
 
+  // How many requests are best under way at once, beside what the threads of a reader make of them:
+  // more than one where each waits long for its answer.
+  virtual std::size_t parallel_requests() const { return 1; }
+
   // How a person knows this store (a path, a URL), for messages.
   virtual std::string description() const = 0;
 };

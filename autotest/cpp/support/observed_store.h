@@ -31,6 +31,7 @@ class StoreWrapper : public Store {
   bool erase(std::string_view key) override { return inner_->erase(key); }
   DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
   std::uint64_t bytes_per_range() const override { return inner_->bytes_per_range(); }
+  std::size_t parallel_requests() const override { return inner_->parallel_requests(); }
   std::string description() const override { return inner_->description(); }
 
  private:

@@ -1,0 +1,150 @@
+#include "driver/http_store.h"
+
+#include <cpl_string.h>
+
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+#include "driver/http_client.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+
+constexpr std::string_view kPrefix = "/vsicurl/";
+
+std::string escape(std::string_view key) {
+  constexpr std::string_view kUnreserved =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=:@";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string escaped;
+  for (const char c : key) {
+    if (kUnreserved.find(c) != std::string_view::npos) {
+      escaped += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      escaped += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return escaped;
+}
+
+class HttpStore final : public zarrcore::Store {
+  template <typename Body>
+  auto with_key(std::string_view key, const Body& body) const {
+    return zarrcore::with_context([&] { return description() + '/' + std::string(key); }, body);
+  }
+
+ public:
+  HttpStore(const std::string& path, std::shared_ptr<zarrcore::Store> vsi_store)
+      : url_(path.substr(kPrefix.size())), vsi_store_(std::move(vsi_store)) {}
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    return with_key(key, [&]() -> std::optional<Buffer> {
+      auto answer = request(key, "", max_size);
+      if (!answer) return std::nullopt;
+      return std::move(answer->bytes);
+    });
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    const bool is_one_request = ranges.size() == 1 && ranges.front().length > 0;
+    if (!is_one_request || !knows_ranges_) return vsi_store_->get_ranges(key, ranges);
+    return with_key(key, [&]() -> std::optional<std::vector<Buffer>> {
+      const ByteRange& range = ranges.front();
+      try {
+        auto answer = request(key, text_of(range), range.length + kMaxUnwanted);
+        if (!answer) return std::nullopt;
+        std::vector<Buffer> parts;
+        parts.push_back(part_of(std::move(*answer), range));
+        return parts;
+      } catch (const HttpClient::TooLarge&) {
+        // Some servers know no ranges, others none that count from the end.
+        knows_ranges_ = false;
+        return vsi_store_->get_ranges(key, ranges);
+      }
+    });
+  }
+
+  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
+    vsi_store_->put_parts(key, parts);
+  }
+  bool erase(std::string_view key) override { return vsi_store_->erase(key); }
+  zarrcore::DirectoryListing list(std::string_view prefix) override {
+    return vsi_store_->list(prefix);
+  }
+  std::string read_only_reason() const override { return vsi_store_->read_only_reason(); }
+  std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
+  std::size_t parallel_requests() const override { return vsi_store_->parallel_requests(); }
+  std::string description() const override { return vsi_store_->description(); }
+
+ private:
+  // What a server may send beyond what was asked for, as those do that know no ranges.
+  static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
+  // Keys that are remembered as absent.
+  static constexpr std::size_t kMaxAbsent = 100'000;
+
+  std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
+                                            std::uint64_t max_size) {
+    zarrcore::check_key(key);
+    {
+      const std::lock_guard lock(absent_mutex_);
+      if (absent_.contains(std::string(key))) return std::nullopt;
+    }
+    auto answer = client_.get(url_ + '/' + escape(key), range, max_size);
+    if (!answer) {
+      const std::lock_guard lock(absent_mutex_);
+      if (absent_.size() >= kMaxAbsent) absent_.clear();
+      absent_.emplace(key);
+    }
+    return answer;
+  }
+
+  static std::string text_of(const ByteRange& range) {
+    if (range.from_end) return '-' + std::to_string(range.length);
+    return std::to_string(range.offset) + '-' + std::to_string(range.offset + range.length - 1);
+  }
+
+  static Buffer part_of(HttpClient::Answer answer, const ByteRange& range) {
+    const std::uint64_t size = answer.value_size.value_or(answer.bytes.size());
+    const std::uint64_t offset = zarrcore::resolve_range(range, size);
+    if (!answer.value_size) {
+      return Buffer::copy_of(answer.bytes.span().subspan(offset, range.length));
+    }
+    if (answer.bytes.size() != range.length) {
+      throw Error("the server sent " + std::to_string(answer.bytes.size()) + " bytes where " +
+                  std::to_string(range.length) + " were asked for");
+    }
+    return std::move(answer.bytes);
+  }
+
+  std::string url_;
+  std::shared_ptr<zarrcore::Store> vsi_store_;
+  HttpClient client_;
+  std::atomic<bool> knows_ranges_{true};
+  std::mutex absent_mutex_;
+  std::unordered_set<std::string> absent_;
+};
+
+}  // namespace
+
+bool is_http_path(const std::string& path) {
+  return (STARTS_WITH(path.c_str(), "/vsicurl/http://") ||
+          STARTS_WITH(path.c_str(), "/vsicurl/https://")) &&
+         path.find('?') == std::string::npos;
+}
+
+std::shared_ptr<zarrcore::Store> make_http_store(const std::string& path,
+                                                 std::shared_ptr<zarrcore::Store> vsi_store) {
+  return std::make_shared<HttpStore>(path, std::move(vsi_store));
+}
+
+}  // namespace gdal_zarr
