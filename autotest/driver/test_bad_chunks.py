@@ -221,7 +221,7 @@ def run_limited(path):
 
 HUGE = {
     # The file is too small to become what the metadata says.
-    "bytes": ([BYTES], bytes(10), "the chunk has 10 bytes where 1099511627776 are expected"),
+    "bytes": ([BYTES], bytes(10), "10 bytes where 1099511627776 are expected"),
     "gzip": ([BYTES, GZIP], gzip.compress(bytes(10**6)), "decodes to at most"),
     "zstd": ([BYTES, ZSTD], Zstd().encode(bytes(10**6)), "decodes to at most"),
     "blosc": ([BYTES, BLOSC], Blosc().encode(bytes(10**6)), "decodes to at most"),

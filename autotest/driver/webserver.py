@@ -67,11 +67,11 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 64  # who has to wait for a place in it waits a second
 
 
-def start_server(handler=Handler):
+def start_server(handler=None):
     """On a port whose number, in the text of an error, must not be taken for the status 404."""
     for port in range(40400, 40500):
         try:
-            return Server(("127.0.0.1", port), handler)
+            return Server(("127.0.0.1", port), handler or Handler)
         except OSError:
             continue
     pytest.fail("the ports 40400 to 40499 are all in use")

@@ -48,10 +48,9 @@ std::vector<std::string> Group::child_paths(bool arrays) const {
     if (arrays) paths.emplace_back();
     return paths;
   }
-  for (const zarrcore::Child& child : session_->hierarchy().children(node_path_)) {
-    if ((child.kind != zarrcore::Child::Kind::group) == arrays) {
-      paths.push_back(join_path(node_path_, child.name));
-    }
+  const auto kind = arrays ? zarrcore::NodeKind::array : zarrcore::NodeKind::group;
+  for (const std::string& name : session_->hierarchy().child_names(node_path_, kind)) {
+    paths.push_back(join_path(node_path_, name));
   }
   return paths;
 }

@@ -10,6 +10,11 @@ namespace {
 // No metadata document is larger; a file that is must be something else.
 constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
 
+std::optional<NodeKind> kind_of(const std::shared_ptr<const NodeMetadata>& node) {
+  if (node == nullptr) return std::nullopt;
+  return std::holds_alternative<ArrayMetadata>(*node) ? NodeKind::array : NodeKind::group;
+}
+
 }  // namespace
 
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
@@ -70,7 +75,8 @@ DocumentSource Hierarchy::stored_documents() const {
     const std::lock_guard lock(mutex_);
     return root_documents_.emplace(key, std::move(read)).first->second;
   };
-  return {document, [this](const std::string& prefix) { return store_->list(prefix); }};
+  return {document, [this](const std::string& key) { return store_->has(key); },
+          [this](const std::string& prefix) { return store_->list(prefix); }};
 }
 
 // What consolidated metadata holds, or the store.
@@ -85,7 +91,11 @@ DocumentSource Hierarchy::documents() const {
     const std::lock_guard lock(mutex_);
     return list_sorted(prefix, consolidated_->documents);
   };
-  return {document, list};
+  const auto has = [this](const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    return consolidated_->documents.contains(key);
+  };
+  return {document, has, list};
 }
 
 std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const {
@@ -100,6 +110,24 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const
   auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
   const std::lock_guard lock(mutex_);
   return nodes_.emplace(normalized, std::move(metadata)).first->second;
+}
+
+std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind kind) const {
+  const std::string group = normalize_path(path);
+  const DocumentSource source = documents();
+  std::vector<std::string> names;
+  for (std::string& name : format_->child_names(source, group)) {
+    const std::string child = join_path(group, name);
+    std::optional<NodeKind> found = NodeKind::array;
+    try {
+      found = format_->find_kind(source, child);
+      if (!found) found = kind_of(node(child));
+    } catch (const Error&) {
+      // Who opens it will see what is wrong.
+    }
+    if (found == kind) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 std::vector<Child> Hierarchy::children(std::string_view path) const {

@@ -53,7 +53,11 @@ class Hierarchy {
   // there is none. Throws Error, which names the document, when its metadata is not right.
   std::shared_ptr<const NodeMetadata> node(std::string_view path) const;
 
-  // The nodes directly below the group at `path`, sorted by name.
+  // The names of the arrays, or groups, directly below the group at `path`, sorted. A node whose
+  // metadata is not right counts as an array.
+  std::vector<std::string> child_names(std::string_view path, NodeKind kind) const;
+
+  // The nodes directly below the group at `path`, sorted by name, all of which are read.
   std::vector<Child> children(std::string_view path) const;
 
   // The keys of the metadata documents that have been read from the store so far, sorted.

@@ -24,6 +24,8 @@ struct DocumentSource {
   // Gives the document under a key of the store, or nothing when there is none. Throws Error, which
   // names the key, when it cannot be read or is not JSON.
   std::function<std::optional<Json>(const std::string& key)> document;
+  // Whether there is one, as far as that shows without reading it.
+  std::function<bool(const std::string& key)> has;
   // Gives what stands directly below a prefix of the store ("" for its root).
   std::function<DirectoryListing(const std::string& prefix)> list;
 };
@@ -49,6 +51,8 @@ struct Document {
   Json content;
 };
 
+enum class NodeKind : std::uint8_t { array, group };
+
 class Format {
  public:
   virtual ~Format() = default;
@@ -59,6 +63,13 @@ class Format {
   // Error, which names the document's key, when there is one that is not right.
   virtual std::optional<NodeMetadata> read_node(const DocumentSource& documents,
                                                 const std::string& path) const = 0;
+
+  // What the node at `path` is, if that shows by which documents there are; it may turn out to be
+  // not right when it is read. Nothing when only reading it tells.
+  virtual std::optional<NodeKind> find_kind(const DocumentSource& /*documents*/,
+                                            const std::string& /*path*/) const {
+    return std::nullopt;
+  }
 
   // The consolidated metadata that the group at `path` holds, which covers the group itself and
   // all nodes below it. Nothing when the group holds none.

@@ -50,6 +50,13 @@ class V2Format final : public Format {
     return std::nullopt;
   }
 
+  std::optional<NodeKind> find_kind(const DocumentSource& documents,
+                                    const std::string& path) const override {
+    if (documents.has(join_path(path, kArrayDocument))) return NodeKind::array;
+    if (documents.has(join_path(path, kGroupDocument))) return NodeKind::group;
+    return std::nullopt;
+  }
+
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                          const std::string& path) const override {
     const std::string key = join_path(path, kConsolidatedDocument);

@@ -62,6 +62,14 @@ std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view 
                       });
 }
 
+bool FileSystemStore::has(std::string_view key) {
+  const fs::path path = path_of(key);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) throw Error(path.string() + ": " + error.message());
+  return fs::exists(status) && !fs::is_directory(status);
+}
+
 void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
   const fs::path path = path_of(key);
   with_context([&] { return path.string(); },

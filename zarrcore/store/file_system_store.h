@@ -18,6 +18,7 @@ class FileSystemStore final : public Store {
   explicit FileSystemStore(std::filesystem::path root) : root_(std::move(root)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
+  bool has(std::string_view key) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;

@@ -38,6 +38,10 @@ std::optional<Buffer> ListedStore::get(std::string_view key, std::uint64_t max_s
   return is_present(key) ? store_->get(key, max_size) : std::nullopt;
 }
 
+bool ListedStore::has(std::string_view key) {
+  return is_present(key) && store_->has(key);
+}
+
 std::optional<std::vector<Buffer>> ListedStore::get_ranges(std::string_view key,
                                                            std::span<const ByteRange> ranges) {
   return is_present(key) ? store_->get_ranges(key, ranges) : std::nullopt;

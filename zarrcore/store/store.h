@@ -66,6 +66,9 @@ class Store {
   virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                         std::span<const ByteRange> ranges) = 0;
 
+  // Whether there is a value of this key.
+  virtual bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
+
   // Makes `value` the value of `key`: wholly, or not at all when it throws.
   void put(std::string_view key, ByteSpan value) {
     const ValuePart whole{value};

@@ -27,7 +27,8 @@ DocumentSource source_of(const DocumentMap& documents) {
     const auto it = documents.find(key);
     return it == documents.end() ? std::nullopt : std::optional(it->second);
   };
-  return {document, [](const std::string&) { return DirectoryListing(); }};
+  return {document, [](const std::string&) { return false; },
+          [](const std::string&) { return DirectoryListing(); }};
 }
 
 // The documents of a node as they are in a store, read back from their text.

@@ -27,7 +27,8 @@ class Documents {
       const auto it = texts_.find(key);
       return it == texts_.end() ? std::nullopt : std::optional(parse_json(it->second));
     };
-    return {document, [](const std::string&) { return DirectoryListing(); }};
+    return {document, [](const std::string&) { return false; },
+            [](const std::string&) { return DirectoryListing(); }};
   }
   const std::set<std::string>& asked() const { return asked_; }
 

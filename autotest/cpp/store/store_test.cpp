@@ -61,6 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, AnyStore, testing::Values(make_memory, make_fil
 
 TEST_P(AnyStore, AnEmptyStoreHasNothing) {
   EXPECT_EQ(get("a"), std::nullopt);
+  EXPECT_FALSE(store().has("a"));
   EXPECT_EQ(get_ranges("a", {ByteRange::at(0, 1)}), std::nullopt);
   EXPECT_FALSE(store().erase("a"));
   const DirectoryListing listing = store().list("");
@@ -74,6 +75,7 @@ TEST_P(AnyStore, GivesBackWhatWasPut) {
   put("empty", "");
   EXPECT_EQ(get("a"), "first");
   EXPECT_EQ(get("b/c/d"), std::string(100000, 'x'));
+  EXPECT_TRUE(store().has("a") && store().has("b/c/d") && store().has("empty"));
   EXPECT_EQ(get("empty"), "");
 }
 
@@ -113,6 +115,7 @@ TEST_P(AnyStore, APrefixIsNoValue) {
   put("a/b", "value");
   EXPECT_EQ(get("a"), std::nullopt);
   EXPECT_EQ(get("a/b/c"), std::nullopt);
+  EXPECT_FALSE(store().has("a") || store().has("a/b/c"));
   EXPECT_EQ(get_ranges("a", {ByteRange::at(0, 0)}), std::nullopt);
 }
 
@@ -129,6 +132,13 @@ TEST_P(AnyStore, RangesOutsideTheValueAreErrors) {
   EXPECT_ERROR(get_ranges("a", {ByteRange::at(8, 3)}), "outside");
   EXPECT_ERROR(get_ranges("a", {ByteRange::at(UINT64_MAX, UINT64_MAX)}), "outside");
   EXPECT_ERROR(get_ranges("a", {ByteRange::suffix(11)}), "the last 11 bytes");
+}
+
+TEST_P(AnyStore, ARangeOfAValueOfAnotherSizeIsAnError) {
+  put("a", "0123456789");
+  EXPECT_EQ(get_ranges("a", {ByteRange::at(2, 3).of_value(10)}), Names{"234"});
+  EXPECT_ERROR(get_ranges("a", {ByteRange::at(2, 3).of_value(11)}), "10 bytes where 11 are");
+  EXPECT_ERROR(get_ranges("a", {ByteRange::suffix(3).of_value(9)}), "10 bytes where 9 are");
 }
 
 TEST_P(AnyStore, AValueOverTheLimitIsAnError) {

@@ -1,0 +1,205 @@
+"""What reading over HTTP costs: the requests that a server gets are counted."""
+import threading
+import time
+
+import numpy as np
+import pytest
+from osgeo import gdal
+
+import webserver
+from webserver import serve
+
+DATA = np.arange(64 * 64, dtype="u2").reshape(64, 64)
+
+
+def make_store(path, version, consolidated=True, options=("BLOCKSIZE=8,8",), name="image"):
+    """An array in a group, with coordinates beside it."""
+    dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
+        str(path), [], [f"FORMAT=ZARR_V{version}",
+                        f"CREATE_CONSOLIDATED_METADATA={'YES' if consolidated else 'NO'}"])
+    group = dataset.GetRootGroup().CreateGroup("level")
+    dimensions = [group.CreateDimension(d, None, None, 64) for d in "yx"]
+    for dimension in dimensions:
+        coordinate = group.CreateMDArray(dimension.GetName(), [dimension],
+                                         gdal.ExtendedDataType.Create(gdal.GDT_Float64))
+        coordinate.Write(np.arange(64.0))
+        dimension.SetIndexingVariable(coordinate)
+    array = group.CreateMDArray(name, dimensions, gdal.ExtendedDataType.Create(gdal.GDT_UInt16),
+                                list(options))
+    array.Write(DATA)
+
+
+@pytest.fixture
+def serve_store(tmp_path, monkeypatch):
+    """Makes a store and serves it: the server, to be used in a `with`."""
+    def start(version, **options):
+        make_store(tmp_path / "a.zarr", version, **options)
+        return serve(tmp_path, monkeypatch)
+
+    return start
+
+
+def open_array(server, name="image"):
+    root = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/a.zarr"', gdal.OF_MULTIDIM_RASTER)
+    return root.GetRootGroup().OpenGroup("level").OpenMDArray(name)
+
+
+def paths(server):
+    """What has been asked for since the last call."""
+    asked = [path.removeprefix("/a.zarr/") for path, _ in server.requests]
+    server.requests.clear()
+    return asked
+
+
+OPENING = {
+    (3, True): ["zarr.json"],
+    (2, True): ["zarr.json", ".zmetadata"],
+    (3, False): ["zarr.json", "level/zarr.json", "level/image/zarr.json"],
+}
+
+
+@pytest.mark.parametrize("version, consolidated", OPENING)
+def test_opening(serve_store, version, consolidated):
+    with serve_store(version, consolidated=consolidated) as server:
+        array = open_array(server)
+        assert paths(server) == OPENING[version, consolidated]
+        # What the dimensions are shows in their variables.
+        assert [d.GetType() for d in array.GetDimensions()] == ["HORIZONTAL_Y", "HORIZONTAL_X"]
+        asked = paths(server)
+        assert asked == ([] if consolidated else ["level/y/zarr.json", "level/x/zarr.json"])
+        assert array.GetAttributes() is not None and array.GetNoDataValue() is None
+        assert paths(server) == []
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_window(serve_store, version):
+    """A request for each chunk, and none for what is cached."""
+    with serve_store(version) as server:
+        array = open_array(server)
+        paths(server)
+        np.testing.assert_array_equal(array.ReadAsArray([4, 20], [10, 20]), DATA[4:14, 20:40])
+        separator, start = (".", "level/image/") if version == 2 else ("/", "level/image/c/")
+        chunks = {f"{start}{y}{separator}{x}" for y in (0, 1) for x in (2, 3, 4)}
+        asked = paths(server)
+        assert sorted(asked) == sorted(chunks)
+        array.ReadAsArray([5, 21], [2, 10])
+        assert paths(server) == []
+
+
+def test_classic(serve_store):
+    with serve_store(3) as server:
+        dataset = gdal.Open(f'ZARR:"/vsicurl/{server.url}/a.zarr":/level/image')
+        assert dataset.GetGeoTransform()
+        opening = [path for path in paths(server) if ".aux.xml" not in path]
+        assert len(opening) == len(set(opening)) <= 3, opening
+        np.testing.assert_array_equal(dataset.ReadAsArray(8, 8, 8, 8), DATA[8:16, 8:16])
+        assert paths(server) == ["level/image/c/1/1"]
+
+
+def test_shard(serve_store):
+    """The index once, then what is near to each other together."""
+    options = ["BLOCKSIZE=64,64", "SHARD_CHUNK_SHAPE=8,8", "COMPRESS=ZSTD"]
+    with serve_store(3, options=options) as server:
+        array = open_array(server)
+        paths(server)
+        for _ in range(2):
+            np.testing.assert_array_equal(array.ReadAsArray([0, 0], [8, 8]), DATA[:8, :8])
+        assert paths(server) == ["level/image/c/0/0"] * 2
+        np.testing.assert_array_equal(array.ReadAsArray([40, 0], [24, 64]), DATA[40:])
+        assert paths(server) == ["level/image/c/0/0"]
+        ranges = [headers.get("Range") for _, headers in server.requests]
+        assert None not in ranges
+
+
+class CountingHandler(webserver.Handler):
+    """Keeps each request for a while, and notes how many there are at once."""
+    lock = threading.Lock()
+    now = most = 0
+
+    def do_GET(self):
+        kind = CountingHandler
+        with kind.lock:
+            kind.now += 1
+            kind.most = max(kind.most, kind.now)
+        time.sleep(0.05)
+        with kind.lock:
+            kind.now -= 1
+        super().do_GET()
+
+
+@pytest.mark.parametrize("limit, threads", [(None, "1"), (None, "2"), ("3", "2"), ("1", "1")])
+def test_many_at_once(serve_store, monkeypatch, limit, threads):
+    """Sixteen requests are under way, however few threads decode, unless another number is asked
+    for."""
+    monkeypatch.setattr(webserver, "Handler", CountingHandler)
+    with serve_store(3) as server, gdal.config_options({"GDAL_NUM_THREADS": threads}):
+        gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", limit)
+        try:
+            array = open_array(server)
+        finally:
+            gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", None)
+        CountingHandler.most = 0
+        np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+    wanted = int(limit or 16)
+    # A server of Python is not always as quick as we are.
+    assert wanted * 3 // 4 <= CountingHandler.most <= max(wanted, int(threads))
+
+
+class NoRanges(webserver.Handler):
+    """Sends all of a file, whatever part is asked for."""
+
+    def do_GET(self):
+        del self.headers["Range"]
+        super().do_GET()
+
+
+class NoSuffixes(webserver.Handler):
+    """Knows no ranges that count from the end."""
+
+    def do_GET(self):
+        if self.headers.get("Range", "").startswith("bytes=-"):
+            del self.headers["Range"]
+        super().do_GET()
+
+
+@pytest.mark.parametrize("handler", [NoRanges, NoSuffixes])
+def test_servers_that_know_less(serve_store, monkeypatch, handler):
+    monkeypatch.setattr(webserver, "Handler", handler)
+    options = ["BLOCKSIZE=64,64", "SHARD_CHUNK_SHAPE=8,8", "COMPRESS=ZSTD"]
+    with serve_store(3, options=options) as server:
+        array = open_array(server)
+        np.testing.assert_array_equal(array.ReadAsArray([3, 3], [8, 8]), DATA[3:11, 3:11])
+        np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+
+
+def test_a_large_shard_of_a_server_without_suffixes(tmp_path, monkeypatch):
+    """Is not sent as a whole for the sake of its index."""
+    monkeypatch.setattr(webserver, "Handler", NoSuffixes)
+    data = np.random.default_rng(3).integers(0, 255, (2048, 1024), "u1")
+    dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
+        str(tmp_path / "a.zarr"), [], ["FORMAT=ZARR_V3"])
+    group = dataset.GetRootGroup().CreateGroup("level")
+    dimensions = [group.CreateDimension(d, None, None, n) for d, n in zip("yx", data.shape)]
+    array = group.CreateMDArray("image", dimensions, gdal.ExtendedDataType.Create(gdal.GDT_Byte),
+                                ["BLOCKSIZE=2048,1024", "SHARD_CHUNK_SHAPE=64,64"])
+    array.Write(data)
+    del array, dimensions, group, dataset
+    with serve(tmp_path, monkeypatch) as server:
+        array = open_array(server)
+        for _ in range(2):
+            np.testing.assert_array_equal(array.ReadAsArray([64, 64], [9, 9]), data[64:73, 64:73])
+        np.testing.assert_array_equal(array.ReadAsArray(), data)
+
+
+@pytest.mark.parametrize("name", ["with space", "100%", "a#b", "größe", "a+b", "a?b"])
+def test_names_that_urls_escape(serve_store, monkeypatch, name):
+    from urllib.parse import unquote
+
+    class Unescaping(webserver.Handler):
+        def do_GET(self):
+            self.path = unquote(self.path)
+            super().do_GET()
+
+    monkeypatch.setattr(webserver, "Handler", Unescaping)
+    with serve_store(3, name=name) as server:
+        np.testing.assert_array_equal(open_array(server, name).ReadAsArray(), DATA)
