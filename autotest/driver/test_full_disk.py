@@ -22,6 +22,9 @@ LAYOUTS = {
                           "COMPRESS=ZSTD"],
 }
 
+# What is said when an object goes becomes an exception that Python can only warn of.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 @pytest.fixture(params=LAYOUTS)
 def options(request):

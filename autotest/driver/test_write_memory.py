@@ -1,6 +1,5 @@
 """What GDAL's programs take to write more than may be in memory: 768 MB, in shards of 256 MB."""
 import json
-import resource
 import subprocess
 import sys
 
@@ -82,3 +81,52 @@ def test_copy(raster, store, tile, compression):
     options = creation(SHARDS + COMPRESSIONS[compression])
     assert peak("gdal_translate", "-q", *options, raster, store) < LIMIT
     assert_is_tiled(store, tile)
+
+
+def test_warp_onto(raster, store, tile):
+    dataset = gdal.GetDriverByName("Zarr").Create(
+        str(store), WIDTH, HEIGHT, 1, gdal.GDT_Float32, SHARDS + COMPRESSIONS["compressed"])
+    dataset.SetGeoTransform((0, 1, 0, 9000, 0, -1))
+    dataset = None
+    assert peak("gdalwarp", "-q", "--config", "GDAL_CACHEMAX", "64", "-wm", "64", raster, store) < LIMIT
+    assert_is_tiled(store, tile)
+
+
+ROWS = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+path, source, *options = sys.argv[1:]
+source = gdal.Open(source)
+width, height = source.RasterXSize, source.RasterYSize
+dataset = gdal.GetDriverByName("Zarr").Create(path, width, height, 1, gdal.GDT_Float32, options)
+for y in range(0, height, 16):
+    dataset.WriteRaster(0, y, width, 16, source.ReadRaster(0, y, width, 16))
+"""
+
+
+def test_rows(raster, store, tile):
+    """All shards of a row are begun before one is complete."""
+    options = SHARDS + COMPRESSIONS["compressed"]
+    assert peak(sys.executable, "-c", ROWS, store, raster, *options) < LIMIT
+    assert_is_tiled(store, tile)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_multidimensional_copy(store, tile, tmp_path, compression):
+    """Chunks of other shapes than the source has, which is references to one file, over and over."""
+    tile.tofile(tmp_path / "tile.bin")
+    shape = 12, 4 * TILE, 4 * TILE
+    document = {"zarr_format": 2, "shape": shape, "chunks": (1, TILE, TILE), "dtype": "<f4",
+                "compressor": None, "filters": None, "fill_value": None, "order": "C"}
+    references = {".zgroup": '{"zarr_format": 2}', "a/.zarray": json.dumps(document)}
+    for index in np.ndindex(12, 4, 4):
+        references["a/" + ".".join(map(str, index))] = [str(tmp_path / "tile.bin")]
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "refs": references}))
+    options = ["FORMAT=ZARR_V3", "ARRAY:BLOCKSIZE=4,4096,4096", "ARRAY:SHARD_CHUNK_SHAPE=4,256,256"]
+    options += [f"ARRAY:{option}" for option in COMPRESSIONS[compression]]
+    assert peak("gdalmdimtranslate", "-q", *creation(options), tmp_path / "a.json", store) < LIMIT
+    array = open_root(store).OpenMDArray("a")
+    for t in range(shape[0]):
+        plane = array.ReadAsArray([t, 0, 0], [1, *shape[1:]]).reshape(4, TILE, 4, TILE)
+        assert (plane == tile[None, :, None]).all(), t

@@ -1,6 +1,7 @@
 // What the arrays of a program share: threads and caches, both bounded.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "zarrcore/array/lru_cache.h"
@@ -20,8 +21,9 @@ struct Context {
 
   ThreadPool pool;
   // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  LruCache<DecodedChunk> chunks;
+  LruCache<DecodedChunk> chunks;  // makes way for what waits to be written
   LruCache<ShardIndex> shard_indexes;  // decoded
+  std::atomic<std::uint64_t> waiting_bytes{0};  // in all writers
 };
 
 }  // namespace zarrcore
