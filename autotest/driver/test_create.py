@@ -75,14 +75,14 @@ def description_of(dataset):
 
 
 def assert_same(path, want_path, ignore=()):
+    """Pixels and all that is said, but what is to be ignored: of datasets, bands, and metadata."""
     got, want = gdal.Open(str(path)), gdal.Open(str(want_path))
     np.testing.assert_array_equal(got.ReadAsArray(), want.ReadAsArray())
     there, here = description_of(got), description_of(want)
-    for band in there["bands"] + here["bands"]:
-        for key in ignore:
-            band.pop(key, None)
-    for key in ignore:
-        there.pop(key, None), here.pop(key, None)
+    for side in (there, here):
+        for said in (side["metadata"], side, *side["bands"]):
+            for key in ignore:
+                said.pop(key, None)
     # Coordinates, which are the centres of cells, give the place with a rounding.
     places = there.pop("place", None), here.pop("place", None)
     assert (places[0] is None) == (places[1] is None)

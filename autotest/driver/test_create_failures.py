@@ -318,67 +318,6 @@ def test_updating_nothing(target):
     assert sorted(p.name for p in target.iterdir()) == ["b.zarr"]
 
 
-# --- a full disk ---------------------------------------------------------------------------------
-
-@pytest.fixture
-def tiny_disk(tmp_path):
-    """2 MB on which to write."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder],
-                           capture_output=True, text=True)
-    if mount.returncode != 0:
-        pytest.skip(f"NOT TESTED, a full disk: no tmpfs can be mounted here ({mount.stderr.strip()})")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
-
-
-FULL_DISK = {
-    "chunks": ["BLOCKSIZE=64,64"],
-    "compressed": ["BLOCKSIZE=64,64", "COMPRESS=ZSTD"],
-    "one chunk": ["BLOCKSIZE=2000,2000"],
-    "shards": ["FORMAT=ZARR_V3", "BLOCKSIZE=512,512", "SHARD_CHUNK_SHAPE=64,64"],
-}
-
-
-@pytest.mark.parametrize("options", FULL_DISK.values(), ids=FULL_DISK)
-def test_full_disk(tmp_path, tiny_disk, options):
-    """A copy fails as a whole."""
-    data = RANDOM.integers(0, 255, (2000, 2000)).astype("u1")
-    write_tiff(tmp_path / "a.tif", data)
-    creation = [word for option in options for word in ("-co", option)]
-    error = fail("gdal_translate", "-q", "-of", "Zarr", tmp_path / "a.tif", tiny_disk / "a.zarr",
-                 *creation)
-    assert "a.zarr" in error
-    assert not snapshot(tiny_disk)
-    with pytest.raises(RuntimeError):
-        driver().CreateCopy(str(tiny_disk / "a.zarr"), gdal.Open(str(tmp_path / "a.tif")),
-                            options=options)
-    assert not snapshot(tiny_disk)
-
-
-@pytest.mark.parametrize("options", FULL_DISK.values(), ids=FULL_DISK)
-def test_disk_that_fills(tmp_path, tiny_disk, options):
-    """Of what is written bit by bit each chunk is as before, as written, or not there; the failure
-    is told when it is written, flushed or closed."""
-    data = RANDOM.integers(1, 255, (2000, 2000)).astype("u1")
-    dataset = driver().Create(str(tiny_disk / "a.zarr"), 2000, 2000, options=options)
-    failures = []
-    gdal.PushErrorHandler(lambda level, number, text: failures.append(level))
-    for y in range(0, 2000, 200):
-        try:
-            dataset.GetRasterBand(1).WriteArray(data[y:y + 200], 0, y)
-        except RuntimeError:
-            failures.append(gdal.CE_Failure)
-    dataset = None
-    gdal.PopErrorHandler()
-    assert gdal.CE_Failure in failures
-    assert not [p for p in tiny_disk.rglob("*") if "tmp" in p.name or p.name.startswith(".1")]
-    # All that is there can be read.
-    got = open_raster(tiny_disk / "a.zarr").ReadAsArray()
-    assert ((got == data) | (got == 0)).all()
-
-
 # --- delete, rename, copy ------------------------------------------------------------------------
 
 @pytest.fixture

@@ -30,8 +30,9 @@ def write_tree(path):
              {"_ARRAY_DIMENSIONS": ["level"], "positive": "up", "axis": "Z"})
     names = np.array([["a", "", "ü"], ["日本", "x" * 99, "z"]], object)
     write_v2(path, "sub/names", names, {"_ARRAY_DIMENSIONS": ["row", "column"]}, dtype=str)
-    write_v2(path, "sub/pairs", np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")]))
-    write_v2(path, "sub/complex", np.array([1 + 2j, np.nan, 3]))
+    write_v2(path, "sub/pairs", np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")]),
+             {"_ARRAY_DIMENSIONS": ["row"]})
+    write_v2(path, "sub/complex", np.array([1 + 2j, np.nan, 3]), {"_ARRAY_DIMENSIONS": ["column"]})
     write_v2(path, "sub/scalar", np.array(5, "u8"))
     return path
 
@@ -42,14 +43,16 @@ def tree(tmp_path):
 
 
 def described(path, *array):
-    """What gdalmdiminfo says of the content, and not of how it is stored."""
+    """What gdalmdiminfo says of the content, and not of how it is stored. `_FillValue` says for
+    xarray what the nodata value is, which gdalmdiminfo says by itself."""
     def without_storage(node):
         if isinstance(node, list):
             return [without_storage(item) for item in node]
         if not isinstance(node, dict):
             return node
         return {key: without_storage(value) for key, value in node.items()
-                if key not in ("block_size", "structural_info", "driver")}
+                if key not in ("block_size", "structural_info", "driver", "_FillValue")
+                and not (key == "attributes" and list(value) == ["_FillValue"])}
 
     options = ["-array", *array] if array else []
     return without_storage(json.loads(run("gdalmdiminfo", "-detailed", *options, path)))
@@ -70,6 +73,26 @@ def same_values(got, want):
 
 
 VERSIONS = {"v2": [], "v3": ["-co", "FORMAT=ZARR_V3"]}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_all_of_it(tree, tmp_path, version):
+    copy = tmp_path / "copy.zarr"
+    run("gdalmdimtranslate", "-q", "-of", "Zarr", *VERSIONS[version], tree, copy)
+    assert described(copy) == described(tree)
+    same_values(open_root(copy), open_root(tree))
+    assert (copy / "zarr.json").exists() == (version == "v3")
+
+
+def test_there_and_back(tree, tmp_path):
+    run("gdalmdimtranslate", "-q", "-of", "Zarr", *VERSIONS["v3"], tree, tmp_path / "v3.zarr")
+    run("gdalmdimtranslate", "-q", "-of", "Zarr", tmp_path / "v3.zarr", tmp_path / "v2.zarr")
+    assert described(tmp_path / "v2.zarr") == described(tree)
+    same_values(open_root(tmp_path / "v2.zarr"), open_root(tree))
+    got, want = (zarr.open(str(path)) for path in (tmp_path / "v2.zarr", tree))
+    for name in ("height", "sub/deep/speed", "sub/names", "sub/pairs", "sub/complex"):
+        np.testing.assert_array_equal(got[name][...], want[name][...])
+        assert got[name].dtype == want[name].dtype
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -143,7 +166,6 @@ def test_options_of_arrays(tree, tmp_path):
 
 def test_bad_option_of_arrays(tree, tmp_path):
     """Nothing is left of a copy that fails."""
-    import subprocess
     result = subprocess.run(
         ["gdalmdimtranslate", "-q", "-of", "Zarr", "-co", "ARRAY:COMPRESS=RAR", tree,
          tmp_path / "copy.zarr"], capture_output=True, text=True)

@@ -8,12 +8,15 @@
 #include "zarrcore/array/chunk_reader.h"
 #include "zarrcore/array/pending_chunk.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/free_memory.h"
 
 namespace zarrcore {
 namespace {
 
 // A selection is worked on in batches of so many chunks or units.
 constexpr std::size_t kBatchSize = ChunkReader::kBatchSize;
+// After so many bytes have been put, the process is as small again as it should be.
+constexpr std::uint64_t kReturnedBytes = std::uint64_t{32} << 20;
 
 // Calls `body` with the chunks that a selection meets, a batch at a time.
 void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
@@ -152,6 +155,7 @@ void ArrayWriter::write_parts(std::vector<Part>& parts, const Source& source,
 // Puts what is complete, and then what has waited longest, until the rest is within the bound.
 // Throws when that cannot be done.
 void ArrayWriter::make_room(FirstError& error) {
+  array_->context_->chunks.make_way(array_->context_->waiting_bytes);
   if (waiting_bytes_ <= options_.max_bytes) return;
   const std::lock_guard one_at_a_time(room_mutex_);
   std::vector<Pending> oldest;
@@ -170,8 +174,13 @@ void ArrayWriter::make_room(FirstError& error) {
 }
 
 void ArrayWriter::put(const Pending& chunk) {
+  const std::uint64_t bytes = chunk->waiting_bytes();
   chunk->put();
   drop(chunk);
+  array_->context_->chunks.make_way(array_->context_->waiting_bytes);
+  if ((put_bytes_ += bytes) < kReturnedBytes) return;
+  put_bytes_ = 0;
+  return_free_memory();
 }
 
 // Forgets a chunk of which nothing waits. One that somebody uses just now is forgotten later.

@@ -99,6 +99,7 @@ class ArrayWriter {
   std::shared_ptr<const Array> array_;
   WriterOptions options_;
   std::atomic<std::uint64_t> waiting_bytes_{0};
+  std::atomic<std::uint64_t> put_bytes_{0};  // since memory was returned last
   mutable std::mutex mutex_;
   std::list<Pending> order_;  // the most recently touched first
   std::map<std::vector<std::uint64_t>, std::list<Pending>::iterator> chunks_;

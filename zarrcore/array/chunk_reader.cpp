@@ -161,8 +161,9 @@ std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& sha
     if (!fetched) return nullptr;
     encoded = fetched->span();
   }
-  const auto bytes =
-      std::make_shared<const CachedChunk>(DecodedChunk{shard.chain->decode_shard(encoded), {}});
+  Buffer decoded = shard.chain->decode_shard(encoded);
+  decoded.shrink_to_fit();
+  const auto bytes = std::make_shared<const CachedChunk>(DecodedChunk{std::move(decoded), {}});
   context_.chunks.insert(key, bytes, bytes->byte_count());
   return elements_of(bytes);
 }

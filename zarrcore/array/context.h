@@ -1,6 +1,7 @@
 // What the arrays of a program share: threads and caches, both bounded.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "zarrcore/array/cached_chunk.h"
@@ -21,10 +22,11 @@ struct Context {
 
   ThreadPool pool;
   // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  LruCache<CachedChunk> chunks;
+  LruCache<CachedChunk> chunks;  // makes way for what waits to be written
   LruCache<ShardIndex> shard_indexes;  // decoded
   // What has been read of chunks in part, in bytes that it cost.
   LruCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
+  std::atomic<std::uint64_t> waiting_bytes{0};  // in all writers
 };
 
 }  // namespace zarrcore

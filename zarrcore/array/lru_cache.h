@@ -65,7 +65,7 @@ class LruCache {
       throw;
     }
     bytes_ += bytes;
-    while (bytes_ > max_bytes_ && entries_.size() > 1) remove(std::prev(entries_.end()));
+    shrink();
   }
 
   // Forgets all that was found through one array.
@@ -84,6 +84,13 @@ class LruCache {
     max_bytes_ = std::max(max_bytes_, bytes);
   }
 
+  // Lowers the bound by what others need just now, though not below a quarter of it.
+  void make_way(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    needed_elsewhere_ = bytes;
+    shrink();
+  }
+
   std::uint64_t byte_count() const {
     const std::lock_guard lock(mutex_);
     return bytes_;
@@ -100,6 +107,12 @@ class LruCache {
   };
   using Iterator = typename std::list<Entry>::iterator;
 
+  void shrink() {
+    const std::uint64_t bound =
+        max_bytes_ - std::min(needed_elsewhere_, max_bytes_ - max_bytes_ / 4);
+    while (bytes_ > bound && entries_.size() > 1) remove(std::prev(entries_.end()));
+  }
+
   void remove(Iterator entry) {
     bytes_ -= entry->bytes;
     index_.erase(entry->key);
@@ -108,6 +121,7 @@ class LruCache {
 
   mutable std::mutex mutex_;
   std::uint64_t max_bytes_;
+  std::uint64_t needed_elsewhere_ = 0;
   std::uint64_t bytes_ = 0;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<CacheKey, Iterator, CacheKeyHash> index_;

@@ -43,7 +43,7 @@ class PendingChunk::Count {
   ~Count() {
     const std::uint64_t more = unit_.bytes() - bytes_;
     chunk_.bytes_ += more;
-    chunk_.total_ += more;
+    chunk_.add_to_totals(more);
     chunk_.finished_ += (unit_.is_finished() ? 1u : 0u) - (is_finished_ ? 1u : 0u);
   }
   Count(const Count&) = delete;
@@ -76,7 +76,12 @@ PendingChunk::PendingChunk(const Array& array, Index index, std::atomic<std::uin
 }
 
 PendingChunk::~PendingChunk() {
-  total_ -= bytes_;
+  add_to_totals(-bytes_);
+}
+
+void PendingChunk::add_to_totals(std::uint64_t bytes) {
+  total_ += bytes;
+  array_.context_->waiting_bytes += bytes;
 }
 
 std::vector<InnerSlice> PendingChunk::cut(const ChunkSlice& slice) const {
@@ -195,6 +200,8 @@ void PendingChunk::encode(Unit& unit) const {
   const bool is_filled =
       array_.metadata().fill_value && unit_chain_.is_filled(unit.decoded.elements.span());
   if (!is_filled) unit.encoded = unit_chain_.encode(std::move(unit.decoded.elements));
+  // Encoders ask for as much as there could be, and what waits is bounded by what there is.
+  unit.encoded.shrink_to_fit();
   unit.state = is_filled ? State::absent : State::encoded;
   unit.decoded = {};
   unit.written = 0;
@@ -234,7 +241,7 @@ void PendingChunk::put() {
   array_.forget_cached();
   units_.clear();
   stored_.reset();
-  total_ -= bytes_;
+  add_to_totals(-bytes_);
   bytes_ = 0;
   finished_ = 0;
 }

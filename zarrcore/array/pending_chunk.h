@@ -43,6 +43,8 @@ class PendingChunk {
   // been written before.
   bool write(const InnerSlice& part, const std::byte* source, const ElementConverter* converter);
 
+  std::uint64_t waiting_bytes() const { return bytes_; }
+
   // Whether every unit that the array has is written as a whole.
   bool is_complete() const { return finished_ == units_inside_; }
 
@@ -98,6 +100,7 @@ class PendingChunk {
   void copy(const InnerSlice& part, const std::byte* source, const ElementConverter* converter,
             DecodedChunk& chunk) const;
   void put_waiting();
+  void add_to_totals(std::uint64_t bytes);  // modulo 2^64
   bool is_waiting(std::size_t position) const;
 
   const Array& array_;

@@ -19,7 +19,7 @@ class Buffer {
   Buffer() = default;
   // Throws std::bad_alloc when `size` cannot be had.
   explicit Buffer(std::size_t size)
-      : data_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+      : data_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size), capacity_(size) {}
 
   static Buffer copy_of(ByteSpan bytes) {
     Buffer buffer(bytes.size());
@@ -37,12 +37,19 @@ class Buffer {
   ByteSpan span() const { return {data_.get(), size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_.get()), size_}; }
 
-  // Forgets the bytes past `size`, which must not be larger than the current size.
+  // Forgets the bytes past `size`, which must not be larger than the current size. Their memory is
+  // kept: what is to stay for long is shrunk to its size, too.
   void truncate(std::size_t size) { size_ = size; }
+  void shrink_to_fit() {
+    if (capacity_ > size_) *this = copy_of(span());
+  }
+  // Bytes of memory.
+  std::size_t capacity() const { return capacity_; }
 
  private:
   std::unique_ptr<std::byte[]> data_;
   std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
 };
 
 }  // namespace zarrcore

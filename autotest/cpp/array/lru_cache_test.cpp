@@ -48,6 +48,24 @@ TEST(LruCache, EveryPartOfAKeyCounts) {
   EXPECT_EQ(cache.find(key("a", 2)), nullptr);
 }
 
+TEST(LruCache, MakesWayButForAQuarter) {
+  LruCache<std::string> cache(9 * kLarge);
+  const auto insert = [&] {
+    for (int i = 0; i < 8; ++i) cache.insert(key(std::to_string(i)), value("1"), kLarge);
+  };
+  insert();
+  cache.make_way(5 * kLarge);
+  EXPECT_EQ(cache.byte_count() / kLarge, 3);
+  EXPECT_NE(cache.find(key("7")), nullptr);
+  EXPECT_EQ(cache.find(key("4")), nullptr);
+  cache.make_way(UINT64_MAX);
+  insert();
+  EXPECT_EQ(cache.byte_count() / kLarge, 2);
+  cache.make_way(0);
+  insert();
+  EXPECT_EQ(cache.byte_count() / kLarge, 8);
+}
+
 TEST(LruCache, ForgetsTheLeastRecentlyUsed) {
   LruCache<std::string> cache(3 * kLarge + kLarge / 2);
   cache.insert(key("a"), value("1"), kLarge);

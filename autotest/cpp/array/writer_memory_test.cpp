@@ -35,6 +35,15 @@ class WriterMemory : public testing::Test {
     return {reinterpret_cast<const std::byte*>(row_.data()), {0, kItem}, nullptr};
   }
 
+  // Rows across all shards, each of which is then written from its top to its end.
+  void write_rows() const {
+    ArrayWriter writer(array_);
+    for (std::uint64_t row = 0; row < kShape[0]; row += 256) {
+      writer.write({{row, 0}, {256, kShape[1]}, {}}, source(), {2, nullptr});
+    }
+    writer.flush({2, nullptr});
+  }
+
   void expect_all_is_written() const {
     std::vector<std::int32_t> seen(kShape[1]);
     for (std::uint64_t line = 0; line < kShape[0]; line += 511) {
@@ -65,12 +74,17 @@ TEST_F(WriterMemory, WholeShardsStayUnder512Megabytes) {
 
 // Both shards are begun before one of them is complete: they have to be put in parts.
 TEST_F(WriterMemory, RowsAcrossShardsStayUnder512Megabytes) {
-  ArrayWriter writer(array_);
-  for (std::uint64_t row = 0; row < kShape[0]; row += 256) {
-    writer.write({{row, 0}, {256, kShape[1]}, {}}, source(), {2, nullptr});
-  }
-  writer.flush({2, nullptr});
+  write_rows();
   expect_peak_below(400);
+  expect_all_is_written();
+}
+
+// Inner chunks that wait take no more than their encoded bytes, by which they are bounded.
+TEST_F(WriterMemory, WhatIsCompressedTakesItsCompressedSize) {
+  create(codec_list({sharding_codec({512, 512}, codec_list({bytes_codec(), codec("zstd")}),
+                                    index_codecs())}));
+  write_rows();
+  expect_peak_below(200);
   expect_all_is_written();
 }
 
