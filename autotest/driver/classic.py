@@ -2,6 +2,9 @@
 import numpy as np
 from osgeo import gdal, gdal_array, osr
 
+# Since 3.11, GDAL removes the store that a new one is to replace before it asks the driver.
+REPLACES_STORES = int(gdal.VersionInfo()) >= 3_110_000
+
 GRID = np.random.default_rng(7).integers(0, 1000, (50, 70)).astype("i2")
 
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import zarr
-from classic import open_raster, write_tiff
+from classic import REPLACES_STORES, open_raster, write_tiff
 from osgeo import gdal, gdal_array, osr
 from test_programs import run
 
@@ -167,7 +167,7 @@ def test_layouts(tmp_path, layout, bands, interleave):
         return
     assert_same(tmp_path / "a.zarr", tmp_path / "a.tif", ["description", "color"])
     if options.get("FORMAT") != "ZARR_V3":
-        there = zarr.open_group(str(tmp_path / "a.zarr"), "r")["a"]
+        there = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")["a"]
         # GDAL may ask for the interleaving that the source has, if no other is asked for.
         dimensions = there.attrs["_ARRAY_DIMENSIONS"]
         if options.get("INTERLEAVE") == "PIXEL":
@@ -542,7 +542,8 @@ def test_append_needs_a_name_and_a_store(tmp_path):
         (path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=a/b"], "a"),
         (path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=../b"], r"\.\./b"),
         (tmp_path / "none.zarr", ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"], "none.zarr"),
-        (path, ["ARRAY_NAME=b"], "is there already; APPEND_SUBDATASET=YES"),
+        *([] if REPLACES_STORES else
+          [(path, ["ARRAY_NAME=b"], "is there already; APPEND_SUBDATASET=YES")]),
     ]:
         with pytest.raises(RuntimeError, match=message):
             driver.CreateCopy(str(target), source, options=options)

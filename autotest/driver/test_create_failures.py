@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from classic import open_raster, write_tiff
+from classic import REPLACES_STORES, open_raster, write_tiff
 from osgeo import gdal
 from stores import write_array, write_group
 from test_create import PLACE
@@ -195,13 +195,13 @@ def test_source_that_fails(source, target, layout, is_appended):
 # --- places where nothing can be written ---------------------------------------------------------
 
 def test_path_that_exists(source, target):
-    """A folder, empty or not, and a store: nothing of them changes."""
+    """A folder, empty or not, and a store, unless GDAL makes room: nothing of them changes."""
     (target / "empty").mkdir()
     (target / "full").mkdir()
     (target / "full/file").write_text("mine")
     driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)))
     before = snapshot(target)
-    for name in ("empty", "full", "a.zarr", 'ZARR:"{}/a.zarr"'):
+    for name in ("empty", "full", 'ZARR:"{}/a.zarr"', *([] if REPLACES_STORES else ["a.zarr"])):
         path = name.format(target) if ":" in name else str(target / name)
         with pytest.raises(RuntimeError, match="is there already|whole store"):
             driver().CreateCopy(path, gdal.Open(str(source)))
@@ -209,6 +209,19 @@ def test_path_that_exists(source, target):
             driver().Create(path, 5, 5)
         assert "ERROR" in fail("gdal_translate", "-q", "-of", "Zarr", source, path)
         assert snapshot(target) == before
+
+
+@pytest.mark.skipif(not REPLACES_STORES, reason="GDAL before 3.11 replaces no folders")
+def test_store_that_is_replaced(source, target):
+    """Nothing is left of the old one, nor of what was beside it."""
+    path = target / "a.zarr"
+    run("gdal_translate", "-q", "-of", "Zarr", source, path)
+    want = snapshot(target)
+    driver().Create(str(path), 5, 5, options=["ARRAY_NAME=other", "FORMAT=ZARR_V3"])
+    assert open_raster(path).RasterXSize == 5
+    (target / "a.zarr.aux.xml").write_text("<PAMDataset/>")
+    run("gdal_translate", "-q", "-of", "Zarr", source, path)
+    assert snapshot(target) == want
 
 
 @pytest.mark.parametrize("file", [".zgroup", "a/.zarray", ".zmetadata"])

@@ -6,6 +6,8 @@ import pytest
 import zarr
 from osgeo import gdal
 
+# What zarr-python 2 and 3 make of strings that have no length of their own.
+ANY_LENGTH = np.dtypes.StringDType() if hasattr(zarr, "config") else "O"
 VALUES = (np.arange(300 * 400) ** 2 % 251).reshape(300, 400)
 NUMBERS = [
     (gdal.GDT_Byte, "u1"),
@@ -112,8 +114,8 @@ def test_zfp_keeps_to_its_tolerance(tmp_path, order):
 @pytest.mark.parametrize(
     "options,dtype",
     [
-        ([], "O"),
-        (["COMPRESS=BLOSC"], "O"),
+        ([], ANY_LENGTH),
+        (["COMPRESS=BLOSC"], ANY_LENGTH),
         (["STRING_FORMAT=ASCII", "COMPRESS=GZIP"], "S8"),
         (["STRING_FORMAT=UNICODE", "COMPRESS=ZSTD"], "<U8"),
     ],

@@ -335,9 +335,10 @@ def test_subdatasets(tmp_path):
         assert dataset.count == 0
         names = dataset.subdatasets
         listed = dataset.tags(ns="SUBDATASETS")
-    # rasterio takes the quotation marks out, and they open all the same.
-    assert names == [f"ZARR:{tmp_path}/some.zarr:{name}" for name in arrays]
-    assert [listed[f"SUBDATASET_{i}_NAME"].replace('"', "") for i in (1, 2, 3)] == names
+    want_names = [f'ZARR:"{tmp_path}/some.zarr":{name}' for name in arrays]
+    assert [listed[f"SUBDATASET_{i}_NAME"] for i in (1, 2, 3)] == want_names
+    # rasterio before 1.4 takes the quotation marks out, and they open all the same.
+    assert names in (want_names, [name.replace('"', "") for name in want_names])
     for name, want in zip(names, arrays.values()):
         with rasterio.open(name) as dataset:
             assert dataset.dtypes[0] == want.dtype
@@ -395,7 +396,7 @@ def test_overview_level(multiscale):
             assert (dataset.read(1) == factor * 10).all()
 
 
-@pytest.mark.parametrize("shape, factor", [((64, 96), 1), ((40, 60), 1), ((32, 48), 2),
+@pytest.mark.parametrize("shape, factor", [((64, 96), 1), ((54, 80), 1), ((32, 48), 2),
                                            ((20, 30), 2), ((16, 24), 4), ((8, 12), 4)])
 def test_decimated_reads_take_overviews(multiscale, shape, factor):
     with rasterio.open(multiscale) as dataset:

@@ -38,6 +38,15 @@ def open_group(path, update=True):
     return dataset, dataset.GetRootGroup().OpenGroup("g")
 
 
+def has(find, name):
+    """What is not there is None to some GDALs, and an exception to others."""
+    try:
+        return find(name) is not None
+    except RuntimeError as error:
+        assert "does not exist" in str(error)
+        return False
+
+
 def names_without_consolidated(path):
     dataset = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER,
                           open_options=["USE_CONSOLIDATED_METADATA=NO"])
@@ -80,7 +89,7 @@ def test_arrays_that_share_a_dimension_are_resized_together(store):
 
 def test_lengths_have_to_fit(store):
     _dataset, group = open_group(store)
-    with pytest.raises(RuntimeError, match="1 lengths are given for its 2 dimensions"):
+    with pytest.raises(RuntimeError, match="lengths are given|not of expected size"):
         group.OpenMDArray("a").Resize([4])
     np.testing.assert_array_equal(read(store), DATA)
 
@@ -92,7 +101,7 @@ def test_a_renamed_array_goes_on(store):
     array.Rename("b")
     assert (array.GetName(), array.GetFullName()) == ("b", "/g/b")
     array.Write(np.int16(-2).tobytes(), [0, 1], [1, 1])
-    assert group.OpenMDArray("a") is None
+    assert not has(group.OpenMDArray, "a")
     del array, group
     dataset = None
     expected = DATA.copy()
@@ -132,8 +141,7 @@ def test_what_is_deleted_is_gone(store):
         group.DeleteMDArray("a")
     assert group.GetMDArrayNames() == ["x"]
     dataset.GetRootGroup().DeleteGroup("g")
-    assert dataset.GetRootGroup().GetGroupNames() is None or (
-        dataset.GetRootGroup().GetGroupNames() == [])
+    assert not dataset.GetRootGroup().GetGroupNames()
     del array, group
     dataset = None
     root = gdal.OpenEx(store, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
@@ -149,7 +157,7 @@ def test_attributes_are_renamed_and_deleted(store):
     dataset = None
     dataset, group = open_group(store)
     array = group.OpenMDArray("a")
-    assert array.GetAttribute("title") is None
+    assert not has(array.GetAttribute, "title")
     array.DeleteAttribute("name")
     with pytest.raises(RuntimeError, match="no attribute name"):
         array.DeleteAttribute("name")
@@ -163,7 +171,7 @@ def test_the_exact_range_becomes_an_attribute_when_asked_for(store):
     dataset, group = open_group(store)
     array = group.OpenMDArray("a")
     array.ComputeStatistics(False)
-    assert array.GetAttribute("actual_range") is None
+    assert not has(array.GetAttribute, "actual_range")
     array.ComputeStatistics(False, options=["UPDATE_METADATA=YES"])
     del array, group
     dataset = None

@@ -117,7 +117,13 @@ def test_structures_are_compounds_with_views(tmp_path):
     values["pair"] = np.arange(12).reshape(6, 2)
     values["inner"]["x"] = np.arange(6) + 2**31
     values["inner"]["half"] = np.arange(6) / 4
-    write_v2(tmp_path, "s.zarr", values, fill_value=None, chunks=4)
+    # By hand, for zarr-python 3 has no fields that are arrays.
+    write_json(tmp_path / "s.zarr/.zarray", {
+        "zarr_format": 2, "shape": [6], "chunks": [4], "dtype": dtype.descr, "order": "C",
+        "fill_value": None, "filters": None, "compressor": None,
+    })
+    for i, chunk in enumerate((values[:4], values[[4, 5, 5, 5]])):
+        (tmp_path / f"s.zarr/{i}").write_bytes(chunk.tobytes())
     _, array = open_root(tmp_path / "s.zarr")
     components = [c.GetName() for c in array.GetDataType().GetComponents()]
     assert components == ["a", "b", "c", "name", "pair[0]", "pair[1]", "inner"]

@@ -10,6 +10,7 @@ import zarr
 from classic import open_raster
 from osgeo import gdal, gdal_array, ogr, osr
 from stores import BYTES, GZIP, sharding, write_array, write_group
+from v2_stores import write_v2
 
 PLACE = (1000, 10, 0, 2000, 0, -10)
 
@@ -251,19 +252,18 @@ DATA = np.random.default_rng(3).integers(0, 1000, (50, 64)).astype("i2")
 @pytest.mark.parametrize("dtype", ["<i2", ">i2", "<f4", ">f8", "<u8"])
 def test_store_of_zarr_python(tmp_path, dtype, order):
     path = tmp_path / "a.zarr"
-    root = zarr.open_group(str(path), "w")
-    array = root.create_dataset("a", data=DATA.astype(dtype), chunks=(16, 16), order=order)
-    array.attrs["history"] = [{"by": "zarr-python"}, 3]
+    history = [{"by": "zarr-python"}, 3]
+    write_v2(path, "a", DATA.astype(dtype), {"history": history}, chunks=(16, 16), order=order)
     dataset = gdal.Open(str(path), gdal.GA_Update)
     dataset.WriteArray(-DATA[10:30, 20:60].astype(dtype[1:]), 20, 10)
     dataset.SetMetadataItem("added", "1")
     dataset = None
     want = DATA.astype(dtype)
     want[10:30, 20:60] = -DATA[10:30, 20:60].astype(dtype[1:])
-    there = zarr.open_group(str(path), "r")["a"]
+    there = zarr.open_group(str(path), mode="r")["a"]
     np.testing.assert_array_equal(there[:], want)
     assert there.dtype == np.dtype(dtype) and there.order == order
-    assert there.attrs.asdict() == {"history": [{"by": "zarr-python"}, 3], "added": "1"}
+    assert there.attrs.asdict() == {"history": history, "added": "1"}
 
 
 def test_unknown_keys_stay(tmp_path):

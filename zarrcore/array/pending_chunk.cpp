@@ -218,7 +218,8 @@ void PendingChunk::encode(std::size_t position) {
 }
 
 std::vector<std::size_t> PendingChunk::waiting_units() const {
-  const std::lock_guard lock(units_mutex_);
+  const std::shared_lock lock(mutex_);
+  const std::lock_guard units_lock(units_mutex_);
   std::vector<std::size_t> positions;
   for (const auto& [position, unit] : units_) positions.push_back(position);
   return positions;

@@ -111,9 +111,9 @@ class PendingChunk {
   const CodecChain& unit_chain_;
   std::uint64_t units_inside_ = 1;  // units that reach into the array
 
-  std::shared_mutex mutex_;  // shared by who uses the chunk, not by who puts it
+  mutable std::shared_mutex mutex_;  // shared by who uses the chunk, not by who puts it
   bool is_retired_ = false;
-  mutable std::mutex units_mutex_;
+  mutable std::mutex units_mutex_;  // of those who share the chunk
   std::map<std::size_t, std::unique_ptr<Unit>> units_;
   // As far as it is known; it holds null when the shard is absent.
   std::optional<std::shared_ptr<const StoredShard>> stored_;

@@ -238,6 +238,26 @@ TEST_P(Writing, ThreadsWriteTheirElementsOfTheSameChunks) {
   EXPECT_EQ(read(*array, everything(kShape)), elements(expected));
 }
 
+TEST_P(Writing, ThreadsFlushWhatAnotherWrites) {
+  const auto array = create(GetParam().codecs);
+  ArrayWriter writer(array);
+  std::atomic<bool> is_done = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!is_done) writer.flush();
+    });
+  }
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    write(writer, {{i % 10, 0}, {1, 8}, {1, 1}},
+          elements(std::vector<std::int16_t>(8, static_cast<std::int16_t>(i / 10))));
+  }
+  is_done = true;
+  for (std::thread& thread : threads) thread.join();
+  writer.flush();
+  EXPECT_EQ(read(*array, everything(kShape)), filled(9));
+}
+
 TEST_F(Writing, AnUndefinedFillValueIsStored) {
   create(kLayouts[0].codecs);
   ArrayMetadata metadata = open_array(store_)->metadata();
