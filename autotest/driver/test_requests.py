@@ -90,7 +90,7 @@ def test_classic(serve_store):
     with serve_store(3) as server:
         dataset = gdal.Open(f'ZARR:"/vsicurl/{server.url}/a.zarr":/level/image')
         assert dataset.GetGeoTransform()
-        opening = [path for path in paths(server) if ".aux.xml" not in path]
+        opening = [path for path in paths(server) if ".aux" not in path.lower()]
         assert len(opening) == len(set(opening)) <= 3, opening
         np.testing.assert_array_equal(dataset.ReadAsArray(8, 8, 8, 8), DATA[8:16, 8:16])
         assert paths(server) == ["level/image/c/1/1"]
@@ -103,12 +103,10 @@ def test_shard(serve_store):
         array = open_array(server)
         paths(server)
         for _ in range(2):
-            np.testing.assert_array_equal(array.ReadAsArray([0, 0], [8, 8]), DATA[:8, :8])
+            np.testing.assert_array_equal(array.ReadAsArray([1, 1], [5, 5]), DATA[1:6, 1:6])
         assert paths(server) == ["level/image/c/0/0"] * 2
         np.testing.assert_array_equal(array.ReadAsArray([40, 0], [24, 64]), DATA[40:])
         assert paths(server) == ["level/image/c/0/0"]
-        ranges = [headers.get("Range") for _, headers in server.requests]
-        assert None not in ranges
 
 
 class CountingHandler(webserver.Handler):
@@ -132,14 +130,16 @@ def test_many_at_once(serve_store, monkeypatch, limit, threads):
     """Sixteen requests are under way, however few threads decode, unless another number is asked
     for."""
     monkeypatch.setattr(webserver, "Handler", CountingHandler)
-    with serve_store(3) as server, gdal.config_options({"GDAL_NUM_THREADS": threads}):
+    with serve_store(3) as server:
         gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", limit)
+        gdal.SetConfigOption("GDAL_NUM_THREADS", threads)
         try:
             array = open_array(server)
+            CountingHandler.most = 0
+            np.testing.assert_array_equal(array.ReadAsArray(), DATA)
         finally:
             gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", None)
-        CountingHandler.most = 0
-        np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+            gdal.SetConfigOption("GDAL_NUM_THREADS", None)
     wanted = int(limit or 16)
     # A server of Python is not always as quick as we are.
     assert wanted * 3 // 4 <= CountingHandler.most <= max(wanted, int(threads))

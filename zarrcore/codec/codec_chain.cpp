@@ -228,6 +228,7 @@ std::optional<std::uint64_t> CodecChain::block_size(ByteSpan encoded) const {
       bytes_sizes_.front() != decoded_size_) {
     return std::nullopt;
   }
+  check_plausible(encoded);
   const auto size = bytes_codecs_.front()->block_size(encoded);
   if (!size || *size >= decoded_size_ || *size % spec_.data_type.item_size != 0) {
     return std::nullopt;

@@ -229,6 +229,7 @@ TEST_P(AnyHierarchy, InnerGroupsDoNotKeepConsolidatedMetadataThatIsNotTrue) {
                                 return text ? std::optional(parse_json(text->text()))
                                             : std::nullopt;
                               },
+                              [this](const std::string& key) { return store_->has(key); },
                               [this](const std::string& prefix) { return store_->list(prefix); }};
   EXPECT_FALSE(format().read_consolidated(stored, "g").has_value());
   EXPECT_EQ(title(Hierarchy(store_), "g/a"), "changed");

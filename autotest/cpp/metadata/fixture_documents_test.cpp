@@ -48,7 +48,8 @@ void expect_kept(const Format& format, const fs::path& folder) {
     if (!fs::exists(folder / key)) return std::nullopt;
     return parse_json(read_file(folder / key));
   };
-  const DocumentSource on_disk{read, [](const std::string&) { return DirectoryListing(); }};
+  const DocumentSource on_disk{read, [](const std::string&) { return false; },
+                               [](const std::string&) { return DirectoryListing(); }};
   auto node = format.read_node(on_disk, "");
   if (!node) return;  // of another format, with a document of the same name
   const DocumentMap documents = stored(format, *node, "");
@@ -94,7 +95,7 @@ TEST(FixtureDocuments, ConsolidatedMetadataIsKept) {
         if (!fs::exists(store.path() / key)) return std::nullopt;
         return parse_json(read_file(store.path() / key));
       };
-      auto consolidated = format->read_consolidated({read, {}}, "");
+      auto consolidated = format->read_consolidated({read, {}, {}}, "");
       if (!consolidated) continue;
       SCOPED_TRACE(store.path().string());
       ++count;

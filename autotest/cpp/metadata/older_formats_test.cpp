@@ -110,6 +110,7 @@ TEST(DraftFormat, GroupsAreImpliedAndConsolidatedMetadataIsNoNode) {
                                 return it == texts.end() ? std::nullopt
                                                          : std::optional(parse_json(it->second));
                               },
+                              [&](const std::string& key) { return texts.contains(key); },
                               [](const std::string& prefix) -> DirectoryListing {
                                 if (prefix == "meta/root") return {{}, {"consolidated", "g"}};
                                 if (prefix == "meta/root/g") return {{"a.array.js"}, {}};
