@@ -95,9 +95,19 @@ TEST(PartialChunk, OfUncompressedElementsOnlyThoseThatAreWantedAreFetched) {
     EXPECT_EQ(read(*stored.array, selection), stored.expected(selection));
     EXPECT_EQ(stored.fetched_bytes(), 2 * element_count(selection.count));
   }
-  const Selection most{{0, 0, 0}, {39, 50, 40}, {}};
-  EXPECT_EQ(read(*stored.array, most), stored.expected(most));
-  EXPECT_EQ(stored.fetched_bytes(), 2 * element_count(Stored::kChunk)) << "as a whole";
+}
+
+// Who reads row after row shall not pay for each what the chunk as a whole costs.
+TEST(PartialChunk, OfWhichMuchHasBeenReadIsFetchedAsAWholeAndKept) {
+  const Stored stored({bytes_codec()});
+  const std::uint64_t chunk = 2 * element_count(Stored::kChunk);
+  const Selection half{{0, 0, 0}, {20, 50, 40}, {}};
+  std::vector<std::uint64_t> fetched;
+  for (int round = 0; round < 4; ++round) {
+    EXPECT_EQ(read(*stored.array, half), stored.expected(half));
+    fetched.push_back(stored.fetched_bytes());
+  }
+  EXPECT_EQ(fetched, (std::vector<std::uint64_t>{chunk / 2, chunk, 0, 0}));
 }
 
 TEST(PartialChunk, AnUncompressedChunkOfAnotherSizeIsAnErrorInPartAsWell) {
