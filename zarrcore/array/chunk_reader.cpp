@@ -241,8 +241,16 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
 
 void ChunkReader::read_chunks(std::span<ChunkPart> chunks) {
   const std::vector<Group> groups = make_groups(chunks);
-  parallel_for(groups.size(),
-               [&](std::size_t i, std::size_t /*worker*/) { read_group(groups[i]); });
+  // To wake another thread takes as long as to decode this much.
+  constexpr std::uint64_t kMinBytesPerThread = 64 << 10;
+  const bool is_little = !chunks.empty() && store_.parallel_requests() == 1 &&
+                         chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
+  const auto read_one = [&](std::size_t i, std::size_t /*worker*/) { read_group(groups[i]); };
+  if (is_little) {
+    for (std::size_t i = 0; i < groups.size(); ++i) read_one(i, 0);
+  } else {
+    parallel_for(groups.size(), read_one);
+  }
 }
 
 // Sorts the inner chunks of each shard by offset and puts neighbours together, but never so many
@@ -342,26 +350,27 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(const Chun
   const std::uint64_t size = chain.decoded_size();
   const std::uint64_t bytes_per_range = store_.bytes_per_range();
   std::vector<ByteRange> ranges;
-  std::uint64_t cost = 0;
+  std::uint64_t bytes = 0;
   for_each_run(part.axes, chain.stored_spec().shape, item_size_,
                [&](std::uint64_t offset, std::uint64_t length) {
-    if (cost > size) return;
+    if (bytes > size) return;
     const std::uint64_t reach = ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;
     if (ranges.empty() || offset - reach > bytes_per_range) {
       ranges.push_back(ByteRange::at(offset, length).of_value(size));
-      cost += bytes_per_range + length;
+      bytes += length;
     } else {
       ranges.back().length += offset + length - reach;
-      cost += offset + length - reach;
+      bytes += offset + length - reach;
     }
   });
-  // Who comes again and again, for row after row, shall not have paid more than twice what the
-  // chunk as a whole costs, which is then kept.
+  // Who comes again and again, for row after row, shall not pay for requests more than for the
+  // chunk as a whole, which is then kept.
   const CacheKey key = cache_key(part);
   const auto spent = context_.spent_on_parts.find(key);
-  const std::uint64_t total = cost + (spent ? *spent : 0);
-  if (total > size) return std::nullopt;
-  context_.spent_on_parts.insert(key, std::make_shared<const std::uint64_t>(total), sizeof(total));
+  const std::uint64_t overhead = (spent ? *spent : 0) + ranges.size() * bytes_per_range;
+  if (bytes > size || overhead > size - bytes) return std::nullopt;
+  context_.spent_on_parts.insert(key, std::make_shared<const std::uint64_t>(overhead),
+                                 sizeof(overhead));
   return ranges;
 }
 

@@ -20,7 +20,7 @@ FileLocks::Held FileLocks::lock(std::string_view key) const {
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error) throw Error(error.message());
-    held.file = std::make_unique<PosixFile>(path, PosixFile::Mode::lock);
+    held.file = std::make_unique<PosixFile>(path.c_str(), PosixFile::Mode::lock);
     held.file->lock();
   });
   return held;

@@ -33,11 +33,18 @@ fs::path FileSystemStore::path_of(std::string_view key) const {
   return root_ / fs::path(key);
 }
 
+std::string FileSystemStore::file_of(std::string_view key) const {
+  check_key(key);
+  std::string file = root_.string();
+  if (!file.empty() && file.back() != '/') file += '/';
+  return file.append(key);
+}
+
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
-  const fs::path path = path_of(key);
-  return with_context([&] { return path.string(); },
+  const std::string path = file_of(key);
+  return with_context([&] { return path; },
                       [&]() -> std::optional<Buffer> {
-                        const PosixFile file(path, PosixFile::Mode::read);
+                        const PosixFile file(path.c_str(), PosixFile::Mode::read);
                         const auto size = file.value_size();
                         if (!size) return std::nullopt;
                         check_value_size(*size, max_size);
@@ -47,10 +54,10 @@ std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t m
 
 std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view key,
                                                                std::span<const ByteRange> ranges) {
-  const fs::path path = path_of(key);
-  return with_context([&] { return path.string(); },
+  const std::string path = file_of(key);
+  return with_context([&] { return path; },
                       [&]() -> std::optional<std::vector<Buffer>> {
-                        const PosixFile file(path, PosixFile::Mode::read);
+                        const PosixFile file(path.c_str(), PosixFile::Mode::read);
                         const auto size = file.value_size();
                         if (!size) return std::nullopt;
                         std::vector<Buffer> parts;
@@ -63,11 +70,8 @@ std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view 
 }
 
 bool FileSystemStore::has(std::string_view key) {
-  const fs::path path = path_of(key);
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::none) throw Error(path.string() + ": " + error.message());
-  return fs::exists(status) && !fs::is_directory(status);
+  const std::string path = file_of(key);
+  return with_context([&] { return path; }, [&] { return PosixFile::is_file(path.c_str()); });
 }
 
 void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
@@ -79,7 +83,7 @@ void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
     if (error) throw Error(error.message());
     const fs::path temporary = temporary_path(path);
     try {
-      PosixFile file(temporary, PosixFile::Mode::create);
+      PosixFile file(temporary.c_str(), PosixFile::Mode::create);
       for (const ValuePart& part : parts) {
         file.write(part.fetch ? part.fetch().span() : part.bytes);
       }
@@ -113,7 +117,8 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
     return listing;
   }
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    std::string name = entries->path().filename().string();
+    const std::string file = entries->path().string();
+    std::string name = file.substr(file.rfind('/') + 1);
     if (name.ends_with(kTemporarySuffix)) continue;
     // A broken link is listed as a key: whoever reads it gets the error.
     std::error_code ignored;

@@ -34,14 +34,21 @@ long process_id() {
   return ::getpid();
 }
 
-PosixFile::PosixFile(const std::filesystem::path& path, Mode mode)
-    : descriptor_(::open(path.c_str(), flags_of(mode) | O_CLOEXEC, 0666)) {
+PosixFile::PosixFile(const char* path, Mode mode)
+    : descriptor_(::open(path, flags_of(mode) | O_CLOEXEC, 0666)) {
   if (descriptor_ >= 0) return;
   if (mode != Mode::read || (errno != ENOENT && errno != ENOTDIR)) fail();
 }
 
 PosixFile::~PosixFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool PosixFile::is_file(const char* path) {
+  struct stat status;
+  if (::stat(path, &status) == 0) return !S_ISDIR(status.st_mode);
+  if (errno != ENOENT && errno != ENOTDIR) fail();
+  return false;
 }
 
 std::optional<std::uint64_t> PosixFile::value_size() const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 
 #include "zarrcore/base/buffer.h"
@@ -22,10 +21,14 @@ class PosixFile {
   };
 
   // Throws Error when the file cannot be opened, except that in Mode::read it may be absent.
-  PosixFile(const std::filesystem::path& path, Mode mode);
+  PosixFile(const char* path, Mode mode);
   ~PosixFile();
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
+
+  // Whether there is something at this path that is no folder. Throws Error when that cannot be
+  // told.
+  static bool is_file(const char* path);
 
   // Its size in bytes; nothing when it is absent or a folder.
   std::optional<std::uint64_t> value_size() const;
