@@ -22,7 +22,7 @@ struct Context {
 
   ThreadPool pool;
   // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  LruCache<CachedChunk> chunks;  // makes way for what waits to be written
+  LruCache<CachedChunk> chunks;        // makes way for what waits to be written
   LruCache<ShardIndex> shard_indexes;  // decoded
   // What has been read of chunks in part, in bytes that it cost.
   LruCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
