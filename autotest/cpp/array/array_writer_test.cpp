@@ -290,6 +290,20 @@ TEST_F(Writing, TextsAreCopied) {
   EXPECT_EQ(stored("c/1"), (std::vector<std::string>{std::string(1000, 'x'), "-", "-"}));
 }
 
+TEST_F(Writing, WhatWaitsIsCountedForTheCache) {
+  const auto array = create(kLayouts[0].codecs);
+  const auto context = std::make_shared<Context>();
+  ArrayWriter writer(std::make_shared<const Array>(store_, "", array->metadata(), context));
+  write(writer, {{0, 0}, {10, 8}, {1, 1}}, filled(1));
+  for (std::uint64_t row = 0; row < 3; ++row) {
+    write(writer, {{row, 0}, {1, 8}, {1, 1}}, filled(2));
+  }
+  EXPECT_EQ(context->waiting_bytes, writer.waiting_bytes());
+  EXPECT_GT(context->waiting_bytes, 0);
+  writer.flush();
+  EXPECT_EQ(context->waiting_bytes, 0);
+}
+
 TEST_F(Writing, ASelectionOutsideIsRefused) {
   const auto array = create(kLayouts[0].codecs);
   ArrayWriter writer(array);

@@ -81,8 +81,8 @@ TEST_F(WriterMemory, RowsAcrossShardsStayUnder512Megabytes) {
 
 // Inner chunks that wait take no more than their encoded bytes, by which they are bounded.
 TEST_F(WriterMemory, WhatIsCompressedTakesItsCompressedSize) {
-  create(codec_list({sharding_codec({512, 512}, codec_list({bytes_codec(), codec("zstd")}),
-                                    index_codecs())}));
+  create(codec_list(
+      {sharding_codec({512, 512}, codec_list({bytes_codec(), codec("zstd")}), index_codecs())}));
   write_rows();
   expect_peak_below(200);
   expect_all_is_written();
