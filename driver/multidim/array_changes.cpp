@@ -101,8 +101,7 @@ bool Array::Resize(const std::vector<GUInt64>& sizes, CSLConstList /*options*/) 
     check_is_there();
     if (sizes.size() != rank()) {
       throw Error("array " + GetFullName() + ": " + std::to_string(sizes.size()) +
-                  " lengths are given for its " + std::to_string(rank()) +
-                  " dimensions");
+                  " lengths are given for its " + std::to_string(rank()) + " dimensions");
     }
     session_->resize(*this, {sizes.begin(), sizes.end()});
     return true;

@@ -260,7 +260,8 @@ TEST(HierarchyChanges, GroupsOfV2DoNotKeepConsolidatedMetadataAsInV3) {
   Hierarchy hierarchy(store);
   hierarchy.update_node("g", group_with("changed"));
   hierarchy.flush();
-  EXPECT_EQ(parse_json(store->get("g/.zgroup", kNoSizeLimit)->text()), parse_json(R"({"zarr_format": 2})"));
+  EXPECT_EQ(parse_json(store->get("g/.zgroup", kNoSizeLimit)->text()),
+            parse_json(R"({"zarr_format": 2})"));
 }
 
 TEST(HierarchyChanges, AFailedFlushIsTriedAgain) {
