@@ -118,7 +118,12 @@ def write_json(path, document):
     path.write_text(json.dumps(document))
 
 
-ABSENT = object()
+class Absent:
+    def __repr__(self):
+        return "ABSENT"
+
+
+ABSENT = Absent()
 
 
 def edit_json(path, **members):

@@ -2,6 +2,9 @@
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
+
 
 import numpy as np
 import pytest
@@ -268,7 +271,9 @@ def run_unprivileged(code, *arguments):
 def readable(tmp_path_factory):
     """A folder that others can read, but not write."""
     folder = tmp_path_factory.mktemp("readable")
-    for parent in [folder, *folder.parents][:3]:
+    for parent in [folder, *folder.parents]:
+        if parent == Path(tempfile.gettempdir()):
+            break
         os.chmod(parent, 0o755)
     yield folder
 

@@ -362,7 +362,7 @@ print(threads() - before)
 def test_number_of_threads(tmp_path, monkeypatch, statement, environment, extra):
     """The calling thread is one of GDAL_NUM_THREADS, wherever that is set."""
     write_group(tmp_path)
-    write_array(tmp_path / "a", np.arange(1024, dtype="u2").reshape(32, 32), (4, 4))
+    write_array(tmp_path / "a", np.arange(2**18, dtype="u2").reshape(512, 512), (64, 64))
     monkeypatch.setenv("GDAL_NUM_THREADS", environment)
     result = subprocess.run(
         [sys.executable, "-c", COUNT_THREADS, tmp_path, statement],

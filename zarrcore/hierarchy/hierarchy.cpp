@@ -118,12 +118,12 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
   std::vector<std::string> names;
   for (std::string& name : format_->child_names(source, group)) {
     const std::string child = join_path(group, name);
-    std::optional<NodeKind> found = NodeKind::array;
+    std::optional<NodeKind> found;
     try {
       found = format_->find_kind(source, child);
       if (!found) found = kind_of(node(child));
     } catch (const Error&) {
-      // Who opens it will see what is wrong.
+      found = NodeKind::array;  // who opens it will see what is wrong
     }
     if (found == kind) names.push_back(std::move(name));
   }
