@@ -5,7 +5,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-
 import numpy as np
 import pytest
 from classic import REPLACES_STORES, open_raster, write_tiff
