@@ -1,7 +1,6 @@
 #include "zarrcore/array/chunk_reader.h"
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 
 #include "zarrcore/base/error.h"
@@ -26,51 +25,20 @@ std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const CachedChun
 
 }  // namespace
 
-ScratchPool::ScratchPool(std::size_t threads) : idle_(threads) {}
-
-void ScratchPool::with_scratch(const std::function<void(DecodedChunk&)>& body) {
-  DecodedChunk scratch;
-  {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !idle_.empty(); });
-    scratch = std::move(idle_.back());
-    idle_.pop_back();
-  }
-  const auto put_back = [&] {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(scratch));
-    returned_.notify_one();
-  };
-  try {
-    body(scratch);
-  } catch (...) {
-    put_back();
-    throw;
-  }
-  put_back();
-}
-
 ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
                          std::span<const std::byte> fill_value, std::uint64_t item_size,
                          const ElementConverter* converter, const ReadOptions& options)
     : store_(store),
       context_(context),
-      array_id_(array_id),
-      fill_value_(fill_value),
-      item_size_(item_size),
-      converter_(converter),
       options_(options),
       workers_(std::clamp<std::size_t>(std::max(options.threads, store.parallel_requests()), 1,
                                        kBatchSize)),
-      scratch_(std::clamp<std::size_t>(options.threads, 1, kBatchSize)) {}
+      decoder_(context, array_id, fill_value, item_size, converter,
+               std::clamp<std::size_t>(options.threads, 1, kBatchSize)) {}
 
 void ChunkReader::parallel_for(std::size_t count,
                                const std::function<void(std::size_t, std::size_t)>& body) {
   context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
-}
-
-CacheKey ChunkReader::cache_key(const ChunkPart& part) const {
-  return {array_id_, part.chain, *part.key, part.offset, part.length};
 }
 
 void ChunkReader::read(std::vector<ChunkPart> parts) {
@@ -118,7 +86,7 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
       if (shard.index) {
         expand(shard, inner);
       } else {
-        fill(shard.part);
+        decoder_.fill(shard.part);
       }
       shard.index.reset();
     }
@@ -150,7 +118,7 @@ ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
 
 // The shard that a chain keeps compressed as a whole; null when it is absent.
 std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& shard) const {
-  const CacheKey key = cache_key(shard);
+  const CacheKey key = decoder_.cache_key(shard);
   if (const auto cached = context_.chunks.find(key)) return elements_of(cached);
   std::optional<Buffer> fetched;
   ByteSpan encoded;
@@ -197,7 +165,7 @@ std::shared_ptr<const ShardIndex> ChunkReader::read_index(const OpenShard& shard
     return std::make_shared<const ShardIndex>(
         sharding.decode_index(part.bytes->span().subspan(range.offset, size)));
   }
-  const CacheKey key = cache_key(part);
+  const CacheKey key = decoder_.cache_key(part);
   if (auto cached = context_.shard_indexes.find(key)) return cached;
   const auto bytes = store_.get_ranges(*part.key, {&range, 1});
   if (!bytes) return nullptr;
@@ -224,7 +192,7 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
     part.axes = std::move(inner.axes);
     const ShardIndex::Entry entry = shard.index->at(inner.position);
     if (!entry.is_present()) {
-      fill(part);
+      decoder_.fill(part);
       return;
     }
     with_context([&] { return "shard " + *outer.key; },
@@ -291,67 +259,54 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
 void ChunkReader::read_group(Group group) {
   std::vector<const ChunkPart*> wanted;
   for (const ChunkPart& part : group) {
-    if (!copy_from_cache(part)) wanted.push_back(&part);
+    if (!decoder_.copy_from_cache(part)) wanted.push_back(&part);
   }
   if (wanted.empty()) return;
   const ChunkPart& first = *wanted.front();
   with_context([&] { return "chunk " + *first.key; },
                [&] {
-    const auto decode_inner = [&](const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) {
-      with_context([&] { return "inner chunk at offset " + std::to_string(part.offset); },
-                   [&] { decode(part, encoded, scratch); });
-    };
-    if (first.bytes) {
-      scratch_.with_scratch([&](DecodedChunk& scratch) {
-        decode_inner(first, first.bytes->span().subspan(first.offset, first.length), scratch);
-      });
-      return;
-    }
     if (wanted.size() == 1 && read_elements(first)) return;
-    if (first.is_whole_value()) {
+    if (first.is_whole_value() && !first.bytes) {
       if (auto value = fetch(first)) {
-        scratch_.with_scratch(
-            [&](DecodedChunk& scratch) { decode(first, value->span(), scratch, &*value); });
+        decoder_.decode(first, {value->span(), &*value});
       } else {
-        fill(first);
+        decoder_.fill(first);
       }
       return;
     }
-    std::uint64_t end = 0;
-    for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
-    const ByteRange range = ByteRange::at(first.offset, end - first.offset);
-    const auto bytes = store_.get_ranges(*first.key, {&range, 1});
-    if (!bytes) throw Error("the shard is gone since its index was read");
-    scratch_.with_scratch([&](DecodedChunk& scratch) {
-      for (const ChunkPart* part : wanted) {
-        decode_inner(*part,
-                     bytes->front().span().subspan(part->offset - first.offset, part->length),
-                     scratch);
-      }
-    });
+    std::shared_ptr<const Buffer> bytes = first.bytes;
+    std::uint64_t start = 0;
+    if (!bytes) {
+      start = first.offset;
+      std::uint64_t end = 0;
+      for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
+      const ByteRange range = ByteRange::at(start, end - start);
+      auto fetched = store_.get_ranges(*first.key, {&range, 1});
+      if (!fetched) throw Error("the shard is gone since its index was read");
+      bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
+    }
+    for (const ChunkPart* part : wanted) {
+      with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
+                   [&] {
+        decoder_.decode(*part, {bytes->span().subspan(part->offset - start, part->length)});
+      });
+    }
   });
-}
-
-bool ChunkReader::copy_from_cache(const ChunkPart& part) const {
-  const auto chunk = context_.chunks.find(cache_key(part));
-  if (!chunk) return false;
-  with_context([&] { return "chunk " + *part.key; },
-               [&] { copy(part, chunk->elements(part.axes)); });
-  return true;
 }
 
 // Where what is wanted of a chunk stands whose elements stand alone, as ranges of that chunk.
 // Nothing when all of it is better fetched.
 std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(const ChunkPart& part) const {
   const CodecChain& chain = *part.chain;
-  if (!chain.elements_stand_alone() || is_whole(part.axes) || part.destination == nullptr) {
+  if (part.bytes || !chain.elements_stand_alone() || is_whole(part.axes) ||
+      part.destination == nullptr) {
     return std::nullopt;
   }
   const std::uint64_t size = chain.decoded_size();
   const std::uint64_t bytes_per_range = store_.bytes_per_range();
   std::vector<ByteRange> ranges;
   std::uint64_t bytes = 0;
-  for_each_run(part.axes, chain.stored_spec().shape, item_size_,
+  for_each_run(part.axes, chain.stored_spec().shape, decoder_.item_size(),
                [&](std::uint64_t offset, std::uint64_t length) {
     if (bytes > size) return;
     const std::uint64_t reach = ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;
@@ -365,7 +320,7 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(const Chun
   });
   // Who comes again and again, for row after row, shall not pay for requests more than for the
   // chunk as a whole, which is then kept.
-  const CacheKey key = cache_key(part);
+  const CacheKey key = decoder_.cache_key(part);
   const auto spent = context_.spent_on_parts.find(key);
   const std::uint64_t overhead = (spent ? *spent : 0) + ranges.size() * bytes_per_range;
   if (bytes > size || overhead > size - bytes) return std::nullopt;
@@ -389,112 +344,11 @@ bool ChunkReader::read_elements(const ChunkPart& part) {
   auto parts = store_.get_ranges(*part.key, in_value);
   if (!parts && !part.is_whole_value()) throw Error("the shard is gone since its index was read");
   if (!parts) {
-    fill(part);
+    decoder_.fill(part);
     return true;
   }
-  if (ranges->size() == 1) {
-    chain.decode_elements(parts->front().span());
-    copy(part, parts->front().data(), ranges->front().offset);
-    return true;
-  }
-  scratch_.with_scratch([&](DecodedChunk& scratch) {
-    const MutableByteSpan chunk = scratch_of(part, scratch);
-    for (std::size_t i = 0; i < ranges->size(); ++i) {
-      const MutableByteSpan elements = chunk.subspan((*ranges)[i].offset, (*ranges)[i].length);
-      std::memcpy(elements.data(), (*parts)[i].data(), elements.size());
-      chain.decode_elements(elements);
-    }
-    copy(part, chunk.data());
-  });
+  decoder_.place_elements(part, *ranges, *parts);
   return true;
-}
-
-// Memory for a decoded chunk, in which anything may stand.
-MutableByteSpan ChunkReader::scratch_of(const ChunkPart& part, DecodedChunk& scratch) {
-  const std::uint64_t size = part.chain->decoded_size();
-  if (scratch.elements.size() != size) scratch.elements = Buffer(size);
-  return scratch.elements.span();
-}
-
-// Decodes a chunk that is used in part, or as much of it as that takes, and keeps it for those who
-// come for the rest. `encoded` is all of `owner`, which may be taken, if there is one.
-void ChunkReader::decode_to_cache(const ChunkPart& part, ByteSpan encoded, Buffer* owner) const {
-  const CodecChain& chain = *part.chain;
-  std::shared_ptr<const CachedChunk> chunk;
-  const auto block_size =
-      part.destination != nullptr ? chain.block_size(encoded) : std::optional<std::uint64_t>();
-  if (block_size) {
-    const std::vector<bool> touched = touched_blocks(part.axes, chain.stored_spec().shape,
-                                                     item_size_, chain.decoded_size(), *block_size);
-    const auto count = static_cast<std::size_t>(std::ranges::count(touched, true));
-    // Block by block costs a copy more.
-    if (4 * count <= 3 * touched.size()) {
-      chunk = std::make_shared<const CachedChunk>(
-          chain, owner != nullptr ? std::move(*owner) : Buffer::copy_of(encoded), *block_size);
-    }
-  }
-  if (!chunk) chunk = std::make_shared<const CachedChunk>(chain.decode(encoded));
-  copy(part, chunk->elements(part.axes));
-  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
-}
-
-void ChunkReader::decode(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch,
-                         Buffer* owner) const {
-  const CodecChain& chain = *part.chain;
-  const Shape& shape = chain.stored_spec().shape;
-  // Nobody will come back for the rest of a chunk that is used as a whole.
-  if (!is_whole(part.axes) || part.destination == nullptr) {
-    decode_to_cache(part, encoded, owner);
-    return;
-  }
-  bool is_dense = converter_ == nullptr;
-  auto expected = static_cast<std::ptrdiff_t>(item_size_);
-  for (std::size_t i = shape.size(); is_dense && i-- > 0;) {
-    const AxisSlice& axis = part.axes[i];
-    is_dense = axis.count == shape[i] && (axis.count == 1 || axis.stride == expected);
-    expected *= static_cast<std::ptrdiff_t>(shape[i]);
-  }
-  scratch.arena = {};
-  if (is_dense) {
-    chain.decode(encoded, {part.destination, chain.decoded_size()}, scratch.arena);
-    return;
-  }
-  chain.check_plausible(encoded);
-  const MutableByteSpan chunk = scratch_of(part, scratch);
-  chain.decode(encoded, chunk, scratch.arena);
-  copy(part, chunk.data());
-}
-
-// Copies what is wanted from a decoded chunk in stored order, of which `elements` are those from
-// the byte `first` on.
-void ChunkReader::copy(const ChunkPart& part, const std::byte* elements,
-                       std::uint64_t first) const {
-  if (part.destination == nullptr) return;
-  const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size_);
-  elements += layout.offset - static_cast<std::ptrdiff_t>(first);
-  if (converter_ != nullptr) {
-    convert_strided(layout.counts, *converter_, elements, layout.in_chunk, part.destination,
-                    layout.in_memory);
-  } else {
-    copy_strided(layout.counts, item_size_, elements, layout.in_chunk, part.destination,
-                 layout.in_memory);
-  }
-}
-
-void ChunkReader::fill(const ChunkPart& part) const {
-  if (part.destination == nullptr) return;
-  Shape counts;
-  Strides destination;
-  for (const AxisSlice& axis : part.axes) {
-    counts.push_back(axis.count);
-    destination.push_back(axis.stride);
-  }
-  const Strides source(counts.size(), 0);
-  if (converter_ != nullptr) {
-    convert_strided(counts, *converter_, fill_value_.data(), source, part.destination, destination);
-  } else {
-    copy_strided(counts, item_size_, fill_value_.data(), source, part.destination, destination);
-  }
 }
 
 }  // namespace zarrcore

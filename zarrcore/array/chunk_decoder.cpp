@@ -1,0 +1,173 @@
+#include "zarrcore/array/chunk_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+// Memory for a decoded chunk, in which anything may stand.
+MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
+  const std::uint64_t size = chain.decoded_size();
+  if (scratch.elements.size() != size) scratch.elements = Buffer(size);
+  return scratch.elements.span();
+}
+
+}  // namespace
+
+ScratchPool::ScratchPool(std::size_t threads) : idle_(threads) {}
+
+void ScratchPool::with_scratch(const std::function<void(DecodedChunk&)>& body) {
+  DecodedChunk scratch;
+  {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [this] { return !idle_.empty(); });
+    scratch = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  const auto put_back = [&] {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(scratch));
+    returned_.notify_one();
+  };
+  try {
+    body(scratch);
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+}
+
+ChunkDecoder::ChunkDecoder(Context& context, std::uint64_t array_id,
+                           std::span<const std::byte> fill_value, std::uint64_t item_size,
+                           const ElementConverter* converter, std::size_t threads)
+    : context_(context),
+      array_id_(array_id),
+      fill_value_(fill_value),
+      item_size_(item_size),
+      converter_(converter),
+      scratch_(threads) {}
+
+CacheKey ChunkDecoder::cache_key(const ChunkPart& part) const {
+  return {array_id_, part.chain, *part.key, part.offset, part.length};
+}
+
+bool ChunkDecoder::copy_from_cache(const ChunkPart& part) const {
+  const auto chunk = context_.chunks.find(cache_key(part));
+  if (!chunk) return false;
+  with_context([&] { return "chunk " + *part.key; },
+               [&] { copy(part, chunk->elements(part.axes)); });
+  return true;
+}
+
+void ChunkDecoder::decode(const ChunkPart& part, Encoded encoded) {
+  scratch_.with_scratch([&](DecodedChunk& scratch) {
+    // Nobody will come back for the rest of a chunk that is used as a whole.
+    if (is_whole(part.axes) && part.destination != nullptr) {
+      decode_whole(part, encoded.bytes, scratch);
+    } else {
+      decode_to_cache(part, encoded);
+    }
+  });
+}
+
+// Decodes a chunk that is used in part, or as much of it as that takes, and keeps it for those who
+// come for the rest.
+void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const {
+  const CodecChain& chain = *part.chain;
+  std::shared_ptr<const CachedChunk> chunk;
+  const auto block_size = part.destination != nullptr ? chain.block_size(encoded.bytes)
+                                                      : std::optional<std::uint64_t>();
+  if (block_size) {
+    const std::vector<bool> touched = touched_blocks(part.axes, chain.stored_spec().shape,
+                                                     item_size_, chain.decoded_size(), *block_size);
+    const auto count = static_cast<std::size_t>(std::ranges::count(touched, true));
+    // Block by block costs a copy more.
+    if (4 * count <= 3 * touched.size()) {
+      chunk = std::make_shared<const CachedChunk>(
+          chain,
+          encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
+          *block_size);
+    }
+  }
+  if (!chunk) chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes));
+  copy(part, chunk->elements(part.axes));
+  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
+}
+
+// Straight to its place, if it is dense there.
+void ChunkDecoder::decode_whole(const ChunkPart& part, ByteSpan encoded,
+                                DecodedChunk& scratch) const {
+  const CodecChain& chain = *part.chain;
+  const Shape& shape = chain.stored_spec().shape;
+  bool is_dense = converter_ == nullptr;
+  auto expected = static_cast<std::ptrdiff_t>(item_size_);
+  for (std::size_t i = shape.size(); is_dense && i-- > 0;) {
+    const AxisSlice& axis = part.axes[i];
+    is_dense = axis.count == shape[i] && (axis.count == 1 || axis.stride == expected);
+    expected *= static_cast<std::ptrdiff_t>(shape[i]);
+  }
+  scratch.arena = {};
+  if (is_dense) {
+    chain.decode(encoded, {part.destination, chain.decoded_size()}, scratch.arena);
+    return;
+  }
+  chain.check_plausible(encoded);
+  const MutableByteSpan chunk = memory_for(chain, scratch);
+  chain.decode(encoded, chunk, scratch.arena);
+  copy(part, chunk.data());
+}
+
+void ChunkDecoder::place_elements(const ChunkPart& part, std::span<const ByteRange> ranges,
+                                  std::span<Buffer> encoded) {
+  const CodecChain& chain = *part.chain;
+  for (Buffer& elements : encoded) chain.decode_elements(elements.span());
+  if (ranges.size() == 1) {
+    copy(part, encoded.front().data(), ranges.front().offset);
+    return;
+  }
+  scratch_.with_scratch([&](DecodedChunk& scratch) {
+    std::byte* chunk = memory_for(chain, scratch).data();
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      std::memcpy(chunk + ranges[i].offset, encoded[i].data(), ranges[i].length);
+    }
+    copy(part, chunk);
+  });
+}
+
+// Copies what is wanted from a decoded chunk in stored order, of which `elements` are those from
+// the byte `first` on.
+void ChunkDecoder::copy(const ChunkPart& part, const std::byte* elements,
+                        std::uint64_t first) const {
+  if (part.destination == nullptr) return;
+  const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size_);
+  elements += layout.offset - static_cast<std::ptrdiff_t>(first);
+  if (converter_ != nullptr) {
+    convert_strided(layout.counts, *converter_, elements, layout.in_chunk, part.destination,
+                    layout.in_memory);
+  } else {
+    copy_strided(layout.counts, item_size_, elements, layout.in_chunk, part.destination,
+                 layout.in_memory);
+  }
+}
+
+void ChunkDecoder::fill(const ChunkPart& part) const {
+  if (part.destination == nullptr) return;
+  Shape counts;
+  Strides destination;
+  for (const AxisSlice& axis : part.axes) {
+    counts.push_back(axis.count);
+    destination.push_back(axis.stride);
+  }
+  const Strides source(counts.size(), 0);
+  if (converter_ != nullptr) {
+    convert_strided(counts, *converter_, fill_value_.data(), source, part.destination, destination);
+  } else {
+    copy_strided(counts, item_size_, fill_value_.data(), source, part.destination, destination);
+  }
+}
+
+}  // namespace zarrcore
