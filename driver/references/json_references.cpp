@@ -4,12 +4,12 @@
 #include <array>
 #include <charconv>
 
-#include "driver/references/json_members.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
+#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/members.h"
 
@@ -59,7 +59,7 @@ std::uint64_t rendered_number(const std::string& text, const char* what) {
 }
 
 // Whether the member of references or of an older document is the metadata of a node.
-bool is_zarr_document(const JsonMembers& member) {
+bool is_zarr_document(const zarrcore::JsonMembers& member) {
   static constexpr std::array<std::string_view, 5> kDocuments{".zgroup", ".zarray", ".zattrs",
                                                               ".zmetadata", "zarr.json"};
   const std::string_view name = zarrcore::last_segment(member.raw_key());
@@ -73,7 +73,7 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
   std::string_view references;
   std::string_view generators;
   bool has_references = false;
-  for (JsonMembers members(document_.text()); members.next();) {
+  for (zarrcore::JsonMembers members(document_.text()); members.next();) {
     const std::string_view key = members.raw_key();
     if (key == "version") {
       if (const auto version = members.value(); version != "1" && version != "0") {
@@ -105,9 +105,9 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
 }
 
 void JsonReferences::read_templates(std::string_view json) {
-  for (JsonMembers members(json); members.next();) {
+  for (zarrcore::JsonMembers members(json); members.next();) {
     const Json text = zarrcore::parse_json(members.value());
-    const std::string name = unescape_json(members.raw_key());
+    const std::string name = zarrcore::unescape_json(members.raw_key());
     templates_.insert_or_assign(name, template_text(text, name));
   }
 }
@@ -155,10 +155,10 @@ JsonReferences::Generator JsonReferences::read_generator(const Json& json) {
 }
 
 void JsonReferences::add_entries(std::string_view json) {
-  for (JsonMembers members(json); members.next();) {
+  for (zarrcore::JsonMembers members(json); members.next();) {
     const std::string_view raw = members.raw_key();
     const bool is_plain = raw.find('\\') == std::string_view::npos;
-    entries_.push_back({is_plain ? raw : keep(unescape_json(raw)), members.value()});
+    entries_.push_back({is_plain ? raw : keep(zarrcore::unescape_json(raw)), members.value()});
   }
 }
 
@@ -293,14 +293,14 @@ std::optional<bool> is_reference_document(std::string_view text, bool is_complet
   bool has_version = false;
   bool has_part = false;
   try {
-    for (JsonMembers members(text); members.next();) {
+    for (zarrcore::JsonMembers members(text); members.next();) {
       const std::string_view key = members.raw_key();
       if (is_zarr_document(members)) return true;
       if (key == "version") has_version = members.value() == "1";
       if (key == "templates" || key == "gen") has_part = true;
       if (key == "refs" && members.rest().starts_with('{')) {
         has_part = true;
-        for (JsonMembers references(members.rest()); references.next();) {
+        for (zarrcore::JsonMembers references(members.rest()); references.next();) {
           if (is_zarr_document(references)) return true;
         }
       }

@@ -5,12 +5,12 @@
 #include <unordered_map>
 
 #include "driver/gdal_compat.h"
-#include "driver/references/json_members.h"
 #include "driver/vsi_file.h"
 #include "driver/vsi_store.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
+#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -28,7 +28,7 @@ constexpr std::string_view kMetadataKey = ".zmetadata";
 // The text of a member of the object `json`; empty when there is none.
 std::string_view member_text(std::string_view json, std::string_view name) {
   std::string_view found;
-  for (JsonMembers members(json); members.next();) {
+  for (zarrcore::JsonMembers members(json); members.next();) {
     if (members.raw_key() == name) found = members.value();
   }
   return found;

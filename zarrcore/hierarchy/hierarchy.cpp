@@ -32,7 +32,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     }
     if (consolidated_) {
       for (const std::string& problem : consolidated_->problems) options_.on_problem(problem);
-      root_documents_.clear();  // nothing is asked of the store any more
+      root_texts_.clear();  // nothing is asked of the store any more
       // A consolidated hierarchy has a root group even if nobody wrote a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
     } else if (auto root = with_context([this] { return store_->description(); },
@@ -49,44 +49,46 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
   throw Error(std::move(message));
 }
 
-std::optional<Json> Hierarchy::stored_document(const std::string& key) const {
-  return with_context([&] { return key; },
-                      [&]() -> std::optional<Json> {
-                        const auto text = store_->get(key, kMaxDocumentBytes);
-                        if (!text) return std::nullopt;
-                        {
-                          const std::lock_guard lock(mutex_);
-                          documents_read_.insert(key);
-                        }
-                        return std::make_optional(parse_json(text->text()));
-                      });
+// The store's own documents. Those at its root are asked for by several formats, and some by every
+// node.
+std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) const {
+  const bool is_at_root = key.find('/') == std::string::npos;
+  if (is_at_root) {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
+  }
+  auto value =
+      with_context([&] { return key; }, [&] { return store_->get(key, kMaxDocumentBytes); });
+  std::shared_ptr<const Buffer> text;
+  if (value) text = std::make_shared<const Buffer>(std::move(*value));
+  const std::lock_guard lock(mutex_);
+  if (text) documents_read_.insert(key);
+  if (is_at_root) root_texts_.emplace(key, text);
+  return text;
 }
 
-// The store's own documents. Those at its root are asked for more than once: by several formats,
-// and some by every node.
 DocumentSource Hierarchy::stored_documents() const {
-  const auto document = [this](const std::string& key) {
-    if (key.find('/') != std::string::npos) return stored_document(key);
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto it = root_documents_.find(key); it != root_documents_.end()) return it->second;
-    }
-    auto read = stored_document(key);
-    const std::lock_guard lock(mutex_);
-    return root_documents_.emplace(key, std::move(read)).first->second;
+  const auto document = [this](const std::string& key) -> std::optional<Json> {
+    const auto text = stored_text(key);
+    if (!text) return std::nullopt;
+    return with_context([&] { return key; }, [&] { return parse_json(text->text()); });
   };
-  return {document, [this](const std::string& key) { return store_->has(key); },
+  return {document, [this](const std::string& key) { return stored_text(key); },
+          [this](const std::string& key) { return store_->has(key); },
           [this](const std::string& prefix) { return store_->list(prefix); }};
 }
 
 // What consolidated metadata holds, or the store.
 DocumentSource Hierarchy::documents() const {
   if (!is_consolidated()) return stored_documents();
-  const auto document = [this](const std::string& key) {
+  const auto document = [this](const std::string& key) -> std::optional<Json> {
     const std::lock_guard lock(mutex_);
     const auto it = consolidated_->documents.find(key);
-    return it == consolidated_->documents.end() ? std::nullopt : std::optional(it->second);
+    if (it == consolidated_->documents.end()) return std::nullopt;
+    return with_context([&] { return "consolidated metadata: " + key; },
+                        [&] { return it->second.get(); });
   };
+  const auto no_text = [](const std::string& /*key*/) { return nullptr; };
   const auto list = [this](const std::string& prefix) {
     const std::lock_guard lock(mutex_);
     return list_sorted(prefix, consolidated_->documents);
@@ -95,7 +97,7 @@ DocumentSource Hierarchy::documents() const {
     const std::lock_guard lock(mutex_);
     return consolidated_->documents.contains(key);
   };
-  return {document, has, list};
+  return {document, no_text, has, list};
 }
 
 std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const {

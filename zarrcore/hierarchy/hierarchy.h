@@ -99,7 +99,7 @@ class Hierarchy {
   void forget(const std::string& path);
   void collect_documents(const std::string& path, DocumentMap& documents) const;
 
-  std::optional<Json> stored_document(const std::string& key) const;
+  std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
   DocumentSource stored_documents() const;
   DocumentSource documents() const;
 
@@ -115,7 +115,8 @@ class Hierarchy {
   mutable std::mutex mutex_;
   std::optional<ConsolidatedDocuments> consolidated_;  // that is used
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
-  mutable std::map<std::string, std::optional<Json>> root_documents_;
+  // Of documents at the root, which are asked for more than once.
+  mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
   mutable std::set<std::string> documents_read_;
 };
 

@@ -28,7 +28,7 @@ std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const
         throw Error("there is a Zarr already");
       }
     }
-    hierarchy->root_documents_.clear();
+    hierarchy->root_texts_.clear();
     // An array alone has no use for it.
     if (hierarchy->options_.use_consolidated && std::holds_alternative<GroupMetadata>(root)) {
       hierarchy->consolidated_.emplace();
@@ -106,7 +106,7 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
       if (is_at_or_below(node, path)) put_updated(node);
     }
     store_->rename_prefix(path, target);
-    DocumentMap moved;
+    decltype(consolidated_->documents) moved;
     if (consolidated_) {
       const std::lock_guard lock(mutex_);
       for (const auto& [key, document] : consolidated_->documents) {
@@ -146,7 +146,14 @@ void Hierarchy::flush() {
       DocumentMap documents;
       if (consolidated_) {
         const std::lock_guard lock(mutex_);
-        documents = consolidated_->documents;
+        for (const auto& [key, document] : consolidated_->documents) {
+          try {
+            documents.emplace(key, document.get());
+          } catch (const Error& error) {
+            options_.on_problem(key + ": " + error.what() +
+                                "; consolidated metadata is without it");
+          }
+        }
       } else {
         collect_documents("", documents);
       }
@@ -210,7 +217,7 @@ void Hierarchy::put_documents(std::vector<Document> documents) {
     store_->put(document->key, bytes_of(text));
     const std::lock_guard lock(mutex_);
     documents_read_.insert(document->key);
-    root_documents_.erase(document->key);
+    root_texts_.erase(document->key);
     if (consolidated_) {
       consolidated_->documents.insert_or_assign(document->key, std::move(document->content));
     }
@@ -225,7 +232,7 @@ void Hierarchy::forget(const std::string& path) {
   if (consolidated_) std::erase_if(consolidated_->documents, is_gone);
   std::erase_if(documents_read_, [&](const auto& key) { return is_at_or_below(key, path); });
   std::erase_if(known_as_plain_, [&](const auto& group) { return is_at_or_below(group, path); });
-  root_documents_.clear();
+  root_texts_.clear();
 }
 
 void Hierarchy::collect_documents(const std::string& path, DocumentMap& documents) const {

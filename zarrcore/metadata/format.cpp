@@ -12,10 +12,10 @@
 namespace zarrcore {
 
 void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view group,
-                      std::string_view name, std::string_view file_name, const Json& document) {
+                      std::string_view name, std::string_view file_name, LazyDocument document) {
   try {
     const std::string path = join_path(group, normalize_path(name));
-    consolidated.documents.insert_or_assign(join_path(path, file_name), document);
+    consolidated.documents.insert_or_assign(join_path(path, file_name), std::move(document));
   } catch (const Error& error) {
     consolidated.problems.push_back(std::string("consolidated metadata: ") + error.what());
   }

@@ -16,6 +16,7 @@
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/metadata/array_metadata.h"
+#include "zarrcore/metadata/lazy_document.h"
 
 namespace zarrcore {
 
@@ -24,6 +25,8 @@ struct DocumentSource {
   // Gives the document under a key of the store, or nothing when there is none. Throws Error, which
   // names the key, when it cannot be read or is not JSON.
   std::function<std::optional<Json>(const std::string& key)> document;
+  // Its text; null when there is none. Throws Error, which names the key, when it cannot be read.
+  std::function<std::shared_ptr<const Buffer>(const std::string& key)> text;
   // Whether there is one, as far as that shows without reading it.
   std::function<bool(const std::string& key)> has;
   // Gives what stands directly below a prefix of the store ("" for its root).
@@ -35,7 +38,7 @@ using DocumentMap = std::map<std::string, Json, std::less<>>;
 
 // The consolidated metadata of a group and all nodes below it.
 struct ConsolidatedDocuments {
-  DocumentMap documents;
+  std::map<std::string, LazyDocument, std::less<>> documents;
   // What was left out because its name cannot be a node's, as messages.
   std::vector<std::string> problems;
 };
@@ -43,7 +46,7 @@ struct ConsolidatedDocuments {
 // Puts `document` under the key that `name`, relative to the node path `group`, and `file_name`
 // make, or a problem when `name` is no path.
 void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view group,
-                      std::string_view name, std::string_view file_name, const Json& document);
+                      std::string_view name, std::string_view file_name, LazyDocument document);
 
 // A document and the key of the store under which it stands.
 struct Document {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
@@ -63,23 +64,34 @@ class V2Format final : public Format {
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                          const std::string& path) const override {
     const std::string key = join_path(path, kConsolidatedDocument);
-    const auto document = documents.document(key);
-    if (!document) return std::nullopt;
+    const auto text = documents.text(key);
+    if (text == nullptr) return std::nullopt;
     return with_context([&] { return key; },
                         [&] {
-      // Of arrays whose chunks stand elsewhere: here they would all seem to be absent.
-      if (find_member(*document, "record_size") != nullptr) {
-        throw Error("it belongs to Kerchunk references in Parquet files");
+      if (!JsonMembers::is_object(text->text())) {
+        throw Error("the document is " + std::string(describe_kind(parse_json(text->text()))) +
+                    " where an object is expected");
       }
-      const Json& format = required_member(*document, "zarr_consolidated_format");
-      if (format != 1) {
-        throw Error("\"zarr_consolidated_format\" is " + excerpt(format) + ", not 1");
+      std::optional<Json> format;
+      std::string_view metadata;
+      for (JsonMembers members(text->text()); members.next();) {
+        if (members.raw_key() == "zarr_consolidated_format") format = parse_json(members.value());
+        if (members.raw_key() == "metadata") metadata = members.value();
+        // Of arrays whose chunks stand elsewhere: here they would all seem to be absent.
+        if (members.raw_key() == "record_size") {
+          throw Error("it belongs to Kerchunk references in Parquet files");
+        }
       }
-      const Json& metadata = required_member(*document, "metadata");
-      if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
+      if (!format) throw Error("the member \"zarr_consolidated_format\" is missing");
+      if (*format != 1) {
+        throw Error("\"zarr_consolidated_format\" is " + excerpt(*format) + ", not 1");
+      }
+      if (metadata.empty()) throw Error("the member \"metadata\" is missing");
+      if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
       ConsolidatedDocuments consolidated;
-      for (const auto& [name, node_document] : metadata.items()) {
-        add_consolidated(consolidated, path, name, "", node_document);
+      for (JsonMembers members(metadata); members.next();) {
+        add_consolidated(consolidated, path, unescape_json(members.raw_key()), "",
+                         {text, members.value()});
       }
       return consolidated;
     });

@@ -5,6 +5,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/draft.h"
 #include "zarrcore/metadata/fill_value.h"
@@ -211,26 +212,43 @@ class V3Format final : public Format {
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                          const std::string& path) const override {
     const std::string key = join_path(path, kDocument);
-    auto document = documents.document(key);
-    if (!document || !document->is_object()) return std::nullopt;
-    const auto member = document->find("consolidated_metadata");
-    if (member == document->end() || member->is_null()) return std::nullopt;
-    return with_context([&] { return key; },
-                        [&] {
-      const Json& kind = required_member(*member, "kind");
-      if (kind != "inline") {
-        throw Error("consolidated metadata of kind " + excerpt(kind) + " is not supported");
-      }
-      const Json& metadata = required_member(*member, "metadata");
-      if (!metadata.is_object()) throw Error("\"metadata\" is not an object");
-      ConsolidatedDocuments consolidated;
-      for (const auto& [node, node_document] : metadata.items()) {
-        add_consolidated(consolidated, path, node, kDocument, node_document);
-      }
-      document->erase("consolidated_metadata");
-      consolidated.documents.insert_or_assign(key, std::move(*document));
-      return consolidated;
-    });
+    const auto text = documents.text(key);
+    if (text == nullptr || !JsonMembers::is_object(text->text())) return std::nullopt;
+    return with_context(
+        [&] { return key; },
+        [&]() -> std::optional<ConsolidatedDocuments> {
+          std::string_view inline_text;
+          Json document = Json::object();  // without the consolidated metadata
+          for (JsonMembers members(text->text()); members.next();) {
+            if (members.raw_key() == "consolidated_metadata") {
+              inline_text = members.value();
+            } else {
+              document[unescape_json(members.raw_key())] = parse_json(members.value());
+            }
+          }
+          if (inline_text.empty() || inline_text == "null") return std::nullopt;
+          ConsolidatedDocuments consolidated;
+          std::optional<Json> kind;
+          bool has_metadata = false;
+          for (JsonMembers members(inline_text); members.next();) {
+            if (members.raw_key() == "kind") kind = parse_json(members.value());
+            if (members.raw_key() != "metadata") continue;
+            has_metadata = true;
+            const std::string_view metadata = members.value();
+            if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
+            for (JsonMembers nodes(metadata); nodes.next();) {
+              add_consolidated(consolidated, path, unescape_json(nodes.raw_key()), kDocument,
+                               {text, nodes.value()});
+            }
+          }
+          if (!kind) throw Error("the member \"kind\" is missing");
+          if (*kind != "inline") {
+            throw Error("consolidated metadata of kind " + excerpt(*kind) + " is not supported");
+          }
+          if (!has_metadata) throw Error("the member \"metadata\" is missing");
+          consolidated.documents.insert_or_assign(key, std::move(document));
+          return consolidated;
+        });
   }
 
   bool is_document(std::string_view file_name) const override { return file_name == kDocument; }

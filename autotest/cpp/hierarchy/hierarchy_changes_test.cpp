@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
@@ -224,13 +225,11 @@ TEST_P(AnyHierarchy, InnerGroupsDoNotKeepConsolidatedMetadataThatIsNotTrue) {
   changed.attributes["title"] = "changed";
   other.update_node("g/a", changed);
   other.flush();
-  const DocumentSource stored{[this](const std::string& key) -> std::optional<Json> {
-                                const auto text = store_->get(key);
-                                return text ? std::optional(parse_json(text->text()))
-                                            : std::nullopt;
-                              },
-                              [this](const std::string& key) { return store_->has(key); },
-                              [this](const std::string& prefix) { return store_->list(prefix); }};
+  const DocumentSource stored =
+      documents_of_texts([this](const std::string& key) -> std::optional<std::string> {
+        const auto value = store_->get(key);
+        return value ? std::optional(std::string(value->text())) : std::nullopt;
+      });
   EXPECT_FALSE(format().read_consolidated(stored, "g").has_value());
   EXPECT_EQ(title(Hierarchy(store_), "g/a"), "changed");
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/npy.h"
 #include "autotest/cpp/support/same_metadata.h"
 #include "zarrcore/hierarchy/hierarchy.h"
@@ -23,12 +24,18 @@ struct Written {
 
 // Documents that stand in memory.
 DocumentSource source_of(const DocumentMap& documents) {
-  const auto document = [&documents](const std::string& key) -> std::optional<Json> {
+  return documents_of_texts([&documents](const std::string& key) -> std::optional<std::string> {
     const auto it = documents.find(key);
-    return it == documents.end() ? std::nullopt : std::optional(it->second);
-  };
-  return {document, [](const std::string&) { return false; },
-          [](const std::string&) { return DirectoryListing(); }};
+    return it == documents.end() ? std::nullopt : std::optional(dump_json(it->second));
+  });
+}
+
+// Documents in a folder.
+DocumentSource source_of(const fs::path& folder) {
+  return documents_of_texts([folder](const std::string& key) -> std::optional<std::string> {
+    if (!fs::exists(folder / key)) return std::nullopt;
+    return read_file(folder / key);
+  });
 }
 
 // The documents of a node as they are in a store, read back from their text.
@@ -44,13 +51,7 @@ DocumentMap stored(const Format& format, const NodeMetadata& node, const std::st
 }
 
 void expect_kept(const Format& format, const fs::path& folder) {
-  const auto read = [&](const std::string& key) -> std::optional<Json> {
-    if (!fs::exists(folder / key)) return std::nullopt;
-    return parse_json(read_file(folder / key));
-  };
-  const DocumentSource on_disk{read, [](const std::string&) { return false; },
-                               [](const std::string&) { return DirectoryListing(); }};
-  auto node = format.read_node(on_disk, "");
+  auto node = format.read_node(source_of(folder), "");
   if (!node) return;  // of another format, with a document of the same name
   const DocumentMap documents = stored(format, *node, "");
   const auto again = format.read_node(source_of(documents), "");
@@ -91,23 +92,23 @@ TEST(FixtureDocuments, ConsolidatedMetadataIsKept) {
   for (const auto& store : fs::directory_iterator(FIXTURES_FOLDER "/stores")) {
     if (!store.is_directory()) continue;
     for (const Format* format : {&v2_format(), &v3_format()}) {
-      const auto read = [&](const std::string& key) -> std::optional<Json> {
-        if (!fs::exists(store.path() / key)) return std::nullopt;
-        return parse_json(read_file(store.path() / key));
-      };
-      auto consolidated = format->read_consolidated({read, {}, {}}, "");
+      auto consolidated = format->read_consolidated(source_of(store.path()), "");
       if (!consolidated) continue;
       SCOPED_TRACE(store.path().string());
       ++count;
-      for (auto& [key, document] : consolidated->documents) document.erase("consolidated_metadata");
-      const Document document = format->consolidated_document(consolidated->documents, "");
+      DocumentMap documents;
+      for (const auto& [key, document] : consolidated->documents) {
+        documents[key] = document.get();
+        documents[key].erase("consolidated_metadata");
+      }
+      const Document document = format->consolidated_document(documents, "");
       const DocumentMap written{{document.key, document.content}};
       const auto again = format->read_consolidated(source_of(written), "");
       ASSERT_TRUE(again);
       EXPECT_TRUE(again->problems.empty());
-      ASSERT_EQ(again->documents.size(), consolidated->documents.size());
-      for (const auto& [key, content] : consolidated->documents) {
-        EXPECT_EQ(dump_json(again->documents.at(key)), dump_json(content)) << key;
+      ASSERT_EQ(again->documents.size(), documents.size());
+      for (const auto& [key, content] : documents) {
+        EXPECT_EQ(dump_json(again->documents.at(key).get()), dump_json(content)) << key;
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/metadata/draft.h"
 #include "zarrcore/metadata/v1.h"
@@ -22,13 +23,11 @@ class Documents {
       : texts_(texts) {}
 
   DocumentSource source() {
-    const auto document = [this](const std::string& key) -> std::optional<Json> {
+    return documents_of_texts([this](const std::string& key) -> std::optional<std::string> {
       asked_.insert(key);
       const auto it = texts_.find(key);
-      return it == texts_.end() ? std::nullopt : std::optional(parse_json(it->second));
-    };
-    return {document, [](const std::string&) { return false; },
-            [](const std::string&) { return DirectoryListing(); }};
+      return it == texts_.end() ? std::nullopt : std::optional(it->second);
+    });
   }
   const std::set<std::string>& asked() const { return asked_; }
 
@@ -90,7 +89,7 @@ TEST(V2Format, ConsolidatedMetadataIsDocumentsByKey) {
   const auto consolidated = v2_format().read_consolidated(documents.source(), "g");
   ASSERT_TRUE(consolidated);
   EXPECT_EQ(keys_of(*consolidated), (Keys{"g/.zgroup", "g/a/.zgroup", "g/a/b/.zarray"}));
-  EXPECT_EQ(consolidated->documents.find("g/a/b/.zarray")->second["x"], 1);
+  EXPECT_EQ(consolidated->documents.find("g/a/b/.zarray")->second.get()["x"], 1);
   EXPECT_TRUE(consolidated->problems.empty());
 }
 
@@ -144,9 +143,9 @@ TEST(V3Format, ConsolidatedMetadataIsDocumentsByNode) {
   const auto consolidated = v3_format().read_consolidated(documents.source(), "g");
   ASSERT_TRUE(consolidated);
   EXPECT_EQ(keys_of(*consolidated), (Keys{"g/a/b/zarr.json", "g/a/zarr.json", "g/zarr.json"}));
-  EXPECT_EQ(consolidated->documents.find("g/a/b/zarr.json")->second["x"], 2);
+  EXPECT_EQ(consolidated->documents.find("g/a/b/zarr.json")->second.get()["x"], 2);
   // The group's own document is there as it would be without the others in it.
-  EXPECT_EQ(dump_json(consolidated->documents.find("g/zarr.json")->second),
+  EXPECT_EQ(dump_json(consolidated->documents.find("g/zarr.json")->second.get()),
             R"({"zarr_format":3,"node_type":"group","attributes":{"t":1}})");
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/metadata/draft.h"
 #include "zarrcore/metadata/v1.h"
@@ -105,17 +106,16 @@ TEST(DraftFormat, GroupsAreImpliedAndConsolidatedMetadataIsNoNode) {
                         "metadata_key_suffix": ".js"})"},
       {"meta/root/g/a.array.js", draft_array().dump()},
       {"meta/root/consolidated/.group.js", "{}"}};
-  const DocumentSource source{[&](const std::string& key) -> std::optional<Json> {
-                                const auto it = texts.find(key);
-                                return it == texts.end() ? std::nullopt
-                                                         : std::optional(parse_json(it->second));
-                              },
-                              [&](const std::string& key) { return texts.contains(key); },
-                              [](const std::string& prefix) -> DirectoryListing {
-                                if (prefix == "meta/root") return {{}, {"consolidated", "g"}};
-                                if (prefix == "meta/root/g") return {{"a.array.js"}, {}};
-                                return {};
-                              }};
+  DocumentSource source =
+      documents_of_texts([&](const std::string& key) -> std::optional<std::string> {
+        const auto it = texts.find(key);
+        return it == texts.end() ? std::nullopt : std::optional(it->second);
+      });
+  source.list = [](const std::string& prefix) -> DirectoryListing {
+    if (prefix == "meta/root") return {{}, {"consolidated", "g"}};
+    if (prefix == "meta/root/g") return {{"a.array.js"}, {}};
+    return {};
+  };
   const Format& draft = draft_format();
   EXPECT_EQ(draft.child_names(source, ""), (std::vector<std::string>{"g"}));
   EXPECT_EQ(draft.child_names(source, "g"), (std::vector<std::string>{"a"}));

@@ -1,18 +1,30 @@
-#include "driver/references/json_members.h"
+#include "zarrcore/base/json_members.h"
 
 #include <algorithm>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 
-namespace gdal_zarr {
+namespace zarrcore {
 
-using zarrcore::Error;
+namespace {
 
-JsonMembers::JsonMembers(std::string_view text) : text_(text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
-  skip_space();
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view kSpace = " \t\r\n";
+
+// Where the value begins.
+std::size_t find_start(std::string_view text) {
+  const std::size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  return std::min(text.find_first_not_of(kSpace, start), text.size());
+}
+
+}  // namespace
+
+bool JsonMembers::is_object(std::string_view text) {
+  return text.substr(find_start(text)).starts_with('{');
+}
+
+JsonMembers::JsonMembers(std::string_view text) : text_(text), at_(find_start(text)) {
   if (peek() != '{') fail("an object");
   ++at_;
 }
@@ -47,7 +59,7 @@ std::string_view JsonMembers::value() {
 }
 
 void JsonMembers::skip_space() {
-  at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+  at_ = std::min(text_.find_first_not_of(kSpace, at_), text_.size());
 }
 
 // The next character, or NUL, which begins nothing, at the end.
@@ -79,7 +91,7 @@ void JsonMembers::skip_value() {
     if (c == '"') {
       read_string();
     } else if (c == '{' || c == '[') {
-      if (open.size() == zarrcore::kMaxJsonDepth) fail("the end of an object nested too deeply");
+      if (open.size() == kMaxJsonDepth) fail("the end of an object nested too deeply");
       open += c == '{' ? '}' : ']';
       ++at_;
     } else if (!open.empty()) {
@@ -95,8 +107,10 @@ void JsonMembers::skip_value() {
 }
 
 std::string unescape_json(std::string_view raw_key) {
-  if (raw_key.find('\\') == std::string_view::npos) return std::string(raw_key);
-  return zarrcore::parse_json('"' + std::string(raw_key) + '"').get<std::string>();
+  const bool is_plain = std::all_of(raw_key.begin(), raw_key.end(),
+                                    [](char c) { return c >= ' ' && c < '\x7f' && c != '\\'; });
+  if (is_plain) return std::string(raw_key);
+  return parse_json('"' + std::string(raw_key) + '"').get<std::string>();
 }
 
-}  // namespace gdal_zarr
+}  // namespace zarrcore

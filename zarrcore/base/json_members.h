@@ -1,20 +1,24 @@
 // Reads the members of a JSON object one by one where they stand in the text, without making values
-// of them: documents of references have millions of members, of which a reader needs few. A value
+// of them: documents of references and consolidated metadata have up to millions of members, of
+// which a reader needs few. A value
 // is only looked at as far as it takes to find its end; who uses it parses it (base/json.h).
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace gdal_zarr {
+namespace zarrcore {
 
 class JsonMembers {
  public:
+  // Whether `text` begins as an object does.
+  static bool is_object(std::string_view text);
+
   // `text` begins with the object, or white space before it, and must outlive this and all it
-  // returns. Throws zarrcore::Error when no object is there.
+  // returns. Throws Error when no object is there.
   explicit JsonMembers(std::string_view text);
 
-  // Goes on to the next member, or returns false behind the last. Throws zarrcore::Error where the
+  // Goes on to the next member, or returns false behind the last. Throws Error where the
   // text goes wrong or ends.
   bool next();
 
@@ -22,7 +26,7 @@ class JsonMembers {
   std::string_view raw_key() const { return key_; }
   // All text from the member's value on.
   std::string_view rest() const { return text_.substr(at_); }
-  // The text of the value. Throws zarrcore::Error when it does not end.
+  // The text of the value. Throws Error when it does not end.
   std::string_view value();
 
  private:
@@ -42,4 +46,4 @@ class JsonMembers {
 // What the name of a member stands for.
 std::string unescape_json(std::string_view raw_key);
 
-}  // namespace gdal_zarr
+}  // namespace zarrcore

@@ -1,0 +1,30 @@
+// A JSON document of which only the text may be known as yet: consolidated metadata holds tens of
+// thousands, of which a reader needs few.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/base/json.h"
+
+namespace zarrcore {
+
+class LazyDocument {
+ public:
+  LazyDocument(Json json) : json_(std::move(json)) {}  // NOLINT: it is one
+  // `text` stands in `holder`.
+  LazyDocument(std::shared_ptr<const Buffer> holder, std::string_view text)
+      : holder_(std::move(holder)), text_(text) {}
+
+  // Throws Error when the text is not JSON.
+  Json get() const { return holder_ ? parse_json(text_) : json_; }
+
+ private:
+  Json json_;
+  std::shared_ptr<const Buffer> holder_;
+  std::string_view text_;
+};
+
+}  // namespace zarrcore
