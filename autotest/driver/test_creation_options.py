@@ -6,8 +6,6 @@ import pytest
 import zarr
 from osgeo import gdal
 
-# What zarr-python 2 and 3 make of strings that have no length of their own.
-ANY_LENGTH = np.dtypes.StringDType() if hasattr(zarr, "config") else "O"
 VALUES = (np.arange(300 * 400) ** 2 % 251).reshape(300, 400)
 NUMBERS = [
     (gdal.GDT_Byte, "u1"),
@@ -114,8 +112,8 @@ def test_zfp_keeps_to_its_tolerance(tmp_path, order):
 @pytest.mark.parametrize(
     "options,dtype",
     [
-        ([], ANY_LENGTH),
-        (["COMPRESS=BLOSC"], ANY_LENGTH),
+        ([], None),
+        (["COMPRESS=BLOSC"], None),
         (["STRING_FORMAT=ASCII", "COMPRESS=GZIP"], "S8"),
         (["STRING_FORMAT=UNICODE", "COMPRESS=ZSTD"], "<U8"),
     ],
@@ -127,7 +125,8 @@ def test_strings_are_read_by_zarr_python(tmp_path, options, dtype):
     assert array.Write(texts) == gdal.CE_None
     array = dataset = None
     read = zarr.open(str(tmp_path / "s.zarr"), mode="r")["a"]
-    assert read.dtype == dtype
+    # Those of any length are objects to some versions, and a type of NumPy's to others.
+    assert read.dtype.kind in "OT" if dtype is None else read.dtype == dtype
     got = read[...]
     assert (np.char.decode(got, "utf-8") if dtype == "S8" else got).tolist() == texts
 

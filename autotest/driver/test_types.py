@@ -6,7 +6,7 @@ import pytest
 from numcodecs import JSON, MsgPack, Pickle, VLenArray, VLenUTF8
 from osgeo import gdal
 from stores import write_json
-from v2_stores import write_v2
+from v2_stores import write_objects, write_v2
 
 
 def open_root(path):
@@ -14,17 +14,6 @@ def open_root(path):
     dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
     root = dataset.GetRootGroup()
     return dataset, root.OpenMDArray(root.GetMDArrayNames()[0])
-
-
-def write_objects(path, texts, object_codec, order="C", fill_value=None):
-    """A v2 array of one chunk, or of none where all of it is the fill value."""
-    write_json(path / ".zarray", {
-        "zarr_format": 2, "shape": texts.shape, "chunks": texts.shape, "dtype": "|O", "order": order,
-        "fill_value": fill_value, "filters": [object_codec.get_config()], "compressor": None,
-    })
-    if (texts != fill_value).any():
-        chunk = object_codec.encode(np.asarray(texts, order=order))
-        (path / ".".join("0" * texts.ndim)).write_bytes(chunk)
 
 
 def write_v3(path, data_type, chunk, shape, codecs=None, fill_value=0):

@@ -7,10 +7,11 @@ import pytest
 import xarray
 import zarr
 from multidim import open_root
+from numcodecs import VLenUTF8
 from osgeo import gdal
-from stores import write_array, write_group
+from stores import write_array, write_group, write_json
 from test_programs import climate, run  # noqa: F401: a fixture
-from v2_stores import write_v2, write_v2_group
+from v2_stores import write_objects, write_v2, write_v2_group
 
 RANDOM = np.random.default_rng(8)
 HEIGHT = RANDOM.integers(-500, 500, (45, 60)).astype("i2")
@@ -29,7 +30,8 @@ def write_tree(path):
     write_v2(path, "sub/level", np.array([10, 20, 2**60]),
              {"_ARRAY_DIMENSIONS": ["level"], "positive": "up", "axis": "Z"})
     names = np.array([["a", "", "ü"], ["日本", "x" * 99, "z"]], object)
-    write_v2(path, "sub/names", names, {"_ARRAY_DIMENSIONS": ["row", "column"]}, dtype=str)
+    write_objects(path / "sub/names", names, VLenUTF8())
+    write_json(path / "sub/names/.zattrs", {"_ARRAY_DIMENSIONS": ["row", "column"]})
     write_v2(path, "sub/pairs", np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")]),
              {"_ARRAY_DIMENSIONS": ["row"]})
     write_v2(path, "sub/complex", np.array([1 + 2j, np.nan, 3]), {"_ARRAY_DIMENSIONS": ["column"]})

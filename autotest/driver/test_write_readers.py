@@ -14,6 +14,7 @@ from multidim import (
     NUMBERS, create, create_array, extended, extreme_values, numeric, open_to_write,
 )
 from osgeo import gdal, osr
+from v2_stores import IS_FIRST
 
 SHAPE = (23, 37)
 BLOCKS = ["BLOCKSIZE=8,16"]
@@ -173,6 +174,7 @@ def test_padded_strings(tmp_path):
     assert got["ASCII"].tolist() == got["UNICODE"].tolist() == ["", "abc", "Zürich"]
 
 
+@pytest.mark.skipif(IS_FIRST, reason="zarr-python 3.0 reads no nested structures")
 def test_compounds(tmp_path):
     """zarr-python has them as structured arrays, nested ones and fill values included."""
     dtype = np.dtype([("id", "u1"), ("height", "<f8"), ("speed", [("u", "<i2"), ("v", "<f4")])])

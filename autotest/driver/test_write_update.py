@@ -287,9 +287,14 @@ def consolidated(path):
     """What stands in the store; None when nothing does."""
     if (path / ".zmetadata").exists():
         document = json.loads((path / ".zmetadata").read_text())
-        document["metadata"] = {
-            name: with_separator(name, part) for name, part in document["metadata"].items()
-        }
+        for name, part in list(document["metadata"].items()):
+            # What zarr-python 3.0 adds to groups: a document without attributes, and a member that
+            # only v3 has.
+            part.pop("consolidated_metadata", None)
+            if not part:
+                del document["metadata"][name]
+            else:
+                document["metadata"][name] = with_separator(name, part)
         return document
     if (path / "zarr.json").exists():
         return json.loads((path / "zarr.json").read_text()).get("consolidated_metadata")
