@@ -42,7 +42,7 @@ def write_with_first(path, data, order="C", **options):
         array = zarr.array(stored, store=str(path), **options)
     if not is_text:
         return array
-    edit_json(path / ".zarray", dtype=data.dtype.str)
+    edit_json(path / ".zarray", dtype=data.dtype.str, fill_value=options.get("fill_value", ""))
     return zarr.open_array(str(path), mode="r+")
 
 

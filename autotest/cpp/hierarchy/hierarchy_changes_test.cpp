@@ -248,6 +248,21 @@ TEST_P(AnyHierarchy, AnUpdatedNodeThatMovesOrGoesTakesItsMetadataAlong) {
   expect_found("h", "(none)");
 }
 
+// zarr-python 3.0 writes it there, and finds no nodes in a group that has it in its own document.
+TEST(HierarchyChanges, GroupsOfV2DoNotKeepConsolidatedMetadataAsInV3) {
+  auto store = std::make_shared<MemoryStore>();
+  store->put(".zgroup", bytes_of(R"({"zarr_format": 2})"));
+  store->put("g/.zgroup", bytes_of(R"({"zarr_format": 2})"));
+  store->put(".zmetadata", bytes_of(R"({"zarr_consolidated_format": 1, "metadata": {
+    ".zgroup": {"zarr_format": 2},
+    "g/.zgroup": {"zarr_format": 2, "consolidated_metadata": {
+      "kind": "inline", "must_understand": false, "metadata": {}}}}})"));
+  Hierarchy hierarchy(store);
+  hierarchy.update_node("g", group_with("changed"));
+  hierarchy.flush();
+  EXPECT_EQ(parse_json(store->get("g/.zgroup")->text()), parse_json(R"({"zarr_format": 2})"));
+}
+
 TEST(HierarchyChanges, AFailedFlushIsTriedAgain) {
   auto memory = std::make_shared<MemoryStore>();
   bool is_broken = false;
