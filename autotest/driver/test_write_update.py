@@ -290,8 +290,12 @@ def consolidated(path):
     """What stands in the store; None when nothing does."""
     if (path / ".zmetadata").exists():
         document = json.loads((path / ".zmetadata").read_text())
+        for part in document["metadata"].values():
+            # zarr-python 3 has that of v3 in the groups of v2 as well, and in it no nodes.
+            part.pop("consolidated_metadata", None)
+        # It also lists attributes where there are none.
         document["metadata"] = {
-            name: with_separator(name, part) for name, part in document["metadata"].items()
+            name: with_separator(name, part) for name, part in document["metadata"].items() if part
         }
         return document
     if (path / "zarr.json").exists():

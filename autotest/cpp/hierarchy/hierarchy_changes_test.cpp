@@ -248,7 +248,8 @@ TEST_P(AnyHierarchy, AnUpdatedNodeThatMovesOrGoesTakesItsMetadataAlong) {
   expect_found("h", "(none)");
 }
 
-// zarr-python 3.0 writes it there, and finds no nodes in a group that has it in its own document.
+// zarr-python 3 writes it into .zmetadata, and its 3.0 finds no nodes in a group that has it in its
+// own document.
 TEST(HierarchyChanges, GroupsOfV2DoNotKeepConsolidatedMetadataAsInV3) {
   auto store = std::make_shared<MemoryStore>();
   store->put(".zgroup", bytes_of(R"({"zarr_format": 2})"));
