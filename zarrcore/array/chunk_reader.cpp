@@ -250,7 +250,7 @@ std::vector<ChunkReader::Group> ChunkReader::make_groups(std::span<ChunkPart> ch
       reach = next_reach;
       ++end;
     }
-    groups.push_back(chunks.subspan(first, end - first));
+    groups.emplace_back(chunks.subspan(first, end - first));
     first = end;
   }
   return groups;
