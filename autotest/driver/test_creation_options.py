@@ -4,6 +4,7 @@ import json
 import numpy as np
 import pytest
 import zarr
+from numcodecs.registry import codec_registry
 from osgeo import gdal
 
 VALUES = (np.arange(300 * 400) ** 2 % 251).reshape(300, 400)
@@ -97,6 +98,8 @@ def test_kept_bits_are_those_of_zarr_python(tmp_path, dtype, data_type, bits):
     assert not np.array_equal(array[...], values)
 
 
+@pytest.mark.skipif("zfpy" not in codec_registry,
+                    reason="numcodecs does not see the zfpy of Debian 13, which has no metadata")
 @pytest.mark.parametrize("order", "CF")
 def test_zfp_keeps_to_its_tolerance(tmp_path, order):
     values = np.random.default_rng(3).normal(size=VALUES.shape)

@@ -12,8 +12,8 @@ from multidim import (
     attributes, create, create_array, numeric, open_root, open_to_write,
 )
 from osgeo import gdal, osr
-from stores import BYTES, GZIP, consolidate, edit_json, write_array, write_group
-from v2_stores import write_v2, write_v2_group
+from stores import BYTES, GZIP, consolidate, edit_json, write_array, write_group, write_json
+from v2_stores import IS_FIRST, write_v2, write_v2_group
 
 DATA = np.arange(12 * 10, dtype="i4").reshape(12, 10)
 STRING = gdal.ExtendedDataType.CreateString()
@@ -277,24 +277,26 @@ def test_outside(path, start, count, step):
 # --- Consolidated metadata -----------------------------------------------------------------------
 
 def consolidate_store(path, version):
-    if version == "v2":
-        zarr.consolidate_metadata(str(path))
-    else:
+    if version == "v3":
         consolidate(path)
+    elif IS_FIRST:  # It leaves out what it does not know, and adds what is not there.
+        write_json(path / ".zmetadata",
+                   {"zarr_consolidated_format": 1, "metadata": documents(path)})
+    else:
+        zarr.consolidate_metadata(str(path))
 
 
 def consolidated(path):
     """What stands in the store; None when nothing does."""
     if (path / ".zmetadata").exists():
         document = json.loads((path / ".zmetadata").read_text())
-        for name, part in list(document["metadata"].items()):
-            # What zarr-python 3.0 adds to groups: a document without attributes, and a member that
-            # only v3 has.
+        for part in document["metadata"].values():
+            # zarr-python 3 has that of v3 in the groups of v2 as well, and in it no nodes.
             part.pop("consolidated_metadata", None)
-            if not part:
-                del document["metadata"][name]
-            else:
-                document["metadata"][name] = with_separator(name, part)
+        # It also lists attributes where there are none.
+        document["metadata"] = {
+            name: with_separator(name, part) for name, part in document["metadata"].items() if part
+        }
         return document
     if (path / "zarr.json").exists():
         return json.loads((path / "zarr.json").read_text()).get("consolidated_metadata")

@@ -45,8 +45,8 @@ class V2Format final : public Format {
     if (const std::string key = join_path(path, kGroupDocument);
         const auto document = documents.document(key)) {
       with_context([&] { return key; }, [&] { check_zarr_format(*document, 2); });
-      // zarr-python 3.0 has the consolidated metadata of v3 here as well, empty, and sees no nodes
-      // below a group that keeps it.
+      // In .zmetadata, zarr-python 3 has the consolidated metadata of v3 here, without nodes.
+      // Its 3.0 then sees none below a group whose own document says so.
       static constexpr std::array<std::string_view, 2> kMembers{"zarr_format",
                                                                 "consolidated_metadata"};
       return GroupMetadata{read_attributes(documents, path), other_members(*document, kMembers)};
