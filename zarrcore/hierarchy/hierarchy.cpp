@@ -71,7 +71,8 @@ DocumentSource Hierarchy::stored_documents() const {
   const auto document = [this](const std::string& key) -> std::optional<Json> {
     const auto text = stored_text(key);
     if (!text) return std::nullopt;
-    return with_context([&] { return key; }, [&] { return parse_json(text->text()); });
+    return with_context([&] { return key; },
+                        [&] { return std::make_optional(parse_json(text->text())); });
   };
   return {document, [this](const std::string& key) { return stored_text(key); },
           [this](const std::string& key) { return store_->has(key); },
@@ -86,7 +87,7 @@ DocumentSource Hierarchy::documents() const {
     const auto it = consolidated_->documents.find(key);
     if (it == consolidated_->documents.end()) return std::nullopt;
     return with_context([&] { return "consolidated metadata: " + key; },
-                        [&] { return it->second.get(); });
+                        [&] { return std::make_optional(it->second.get()); });
   };
   const auto no_text = [](const std::string& /*key*/) { return nullptr; };
   const auto list = [this](const std::string& prefix) {

@@ -15,7 +15,7 @@ inline DocumentSource documents_of_texts(
     std::function<std::optional<std::string>(const std::string& key)> read) {
   const auto document = [read](const std::string& key) -> std::optional<Json> {
     const auto text = read(key);
-    return text ? std::optional(parse_json(*text)) : std::nullopt;
+    return text ? std::make_optional(parse_json(*text)) : std::nullopt;
   };
   const auto text = [read](const std::string& key) -> std::shared_ptr<const Buffer> {
     const auto found = read(key);
