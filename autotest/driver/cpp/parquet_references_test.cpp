@@ -42,7 +42,7 @@ class TestLayer {
                                      {"size", OFTInteger64},
                                      {"raw", raw_type}}) {
       OGRFieldDefn field(name, type);
-      layer_->CreateField(&field);
+      EXPECT_EQ(layer_->CreateField(&field), OGRERR_NONE);
     }
     for (const TestRow& row : rows) {
       OGRFeature feature(layer_->GetLayerDefn());
