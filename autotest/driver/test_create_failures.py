@@ -267,13 +267,16 @@ def run_unprivileged(code, *arguments):
 
 
 @pytest.fixture
-def readable(tmp_path_factory):
-    """A folder that others can read, but not write."""
+def readable(tmp_path_factory, monkeypatch):
+    """A folder that others can read, but not write; they find the plugin as well."""
     folder = tmp_path_factory.mktemp("readable")
     for parent in [folder, *folder.parents]:
         if parent == Path(tempfile.gettempdir()):
             break
         os.chmod(parent, 0o755)
+    plugin = shutil.copytree(os.environ["GDAL_DRIVER_PATH"], folder / "plugin",
+                             ignore=lambda _, names: [n for n in names if not n.startswith("gdal_")])
+    monkeypatch.setenv("GDAL_DRIVER_PATH", str(plugin))
     yield folder
 
 
