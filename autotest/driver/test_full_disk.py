@@ -3,6 +3,7 @@ and every chunk and document is as it was or as it was written.
 """
 import gc
 import subprocess
+import sys
 from contextlib import contextmanager
 
 import numpy as np
@@ -69,8 +70,10 @@ def fill(disk, free):
 
 def told_by(write):
     """What GDAL says is wrong, be it thrown or told to the handler of errors alone, until all that
-    `write` has opened is closed."""
+    `write` has opened is closed: newer bindings throw what goes wrong then, where nobody catches it."""
     told = []
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(sys, "unraisablehook", lambda thrown: told.append(str(thrown.exc_value)))
     gdal.PushErrorHandler(lambda level, _, text: level == gdal.CE_Failure and told.append(text))
     try:
         write()
@@ -78,6 +81,7 @@ def told_by(write):
         told.append(str(error))
     gc.collect()
     gdal.PopErrorHandler()
+    monkeypatch.undo()
     return [text for text in told if "a.zarr" in text]
 
 
@@ -211,5 +215,5 @@ def test_programs(tmp_path, disk, options):
     for command in (["gdalwarp", "-q", tif, path], ["gdal_edit.py", "-mo", "A=" + "b" * 9999, path],
                     ["gdaladdo", "-q", path, "2", "4"]):
         result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-        assert "ERROR" in result.stderr and "a.zarr" in result.stderr
+        assert "No space left" in result.stderr and "a.zarr" in result.stderr
         assert files(path) == before
