@@ -293,6 +293,9 @@ def consolidated(path):
         for part in document["metadata"].values():
             # zarr-python 3 has that of v3 in the groups of v2 as well, and in it no nodes.
             part.pop("consolidated_metadata", None)
+            # Of arrays, it leaves out what it does not know.
+            if not IS_FIRST and "shape" in part:
+                part.pop("mine", None)
         # It also lists attributes where there are none.
         document["metadata"] = {
             name: with_separator(name, part) for name, part in document["metadata"].items() if part
