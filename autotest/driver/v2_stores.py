@@ -36,6 +36,7 @@ def write_v2(path, name, data, attributes=None, **options):
 def write_with_first(path, data, order="C", **options):
     """Past its neglect of the order, and its filters for strings of any length, which it adds to
     those of a fixed one as well."""
+    data = np.asarray(data)
     is_text = data.dtype.kind in "SU"
     stored = data.view(f"V{data.itemsize}") if is_text else data
     with zarr.config.set({"array.order": order}):
