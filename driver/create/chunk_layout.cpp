@@ -185,10 +185,9 @@ ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
   refuse_both(chooses_chunks && block_size, "CHUNKS=AUTO", "BLOCKSIZE");
   refuse_both(chooses_chunks && inner, "CHUNKS=AUTO", "SHARD_CHUNK_SHAPE");
   refuse_both(chooses_shards && block_size, "SHARDING=AUTO", "BLOCKSIZE");
-  if ((chooses_shards || inner) && array.zarr_format == 2) {
-    throw Error("Zarr v2 has no shards: creation options " +
-                std::string(inner ? "SHARD_CHUNK_SHAPE" : "SHARDING=AUTO") +
-                " and FORMAT=ZARR_V2 contradict each other");
+  if ((chooses_shards || inner) && !array.format->new_array_rules()->has_shards) {
+    throw Error(std::string(array.format->name()) + " has no shards, for which creation option " +
+                (inner ? "SHARD_CHUNK_SHAPE" : "SHARDING=AUTO") + " asks");
   }
   if (chooses_shards) {
     Shape chunk = inner ? *inner : chosen_chunk_shape(array, item_size, options);

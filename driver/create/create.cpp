@@ -156,7 +156,7 @@ class RasterCreation {
                                     bool has_bands) {
     NewArray array;
     array.type = GDALExtendedDataType::Create(raster.type);
-    array.zarr_format = session_->zarr_format();
+    array.format = &session_->new_array_format();
     const auto add = [&](const std::string& dimension, int length) {
       array.shape.push_back(static_cast<std::uint64_t>(length));
       const bool is_shared = can_share(dimension, array.shape.back(), raster);

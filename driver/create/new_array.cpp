@@ -11,10 +11,8 @@
 namespace gdal_zarr {
 namespace {
 
-zarrcore::ChunkKeyEncoding make_key_encoding(int zarr_format, const CreationOptions& options) {
-  using zarrcore::ChunkKeyEncoding;
-  ChunkKeyEncoding encoding =
-      zarr_format == 2 ? ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'} : ChunkKeyEncoding{};
+zarrcore::ChunkKeyEncoding make_key_encoding(zarrcore::ChunkKeyEncoding encoding,
+                                             const CreationOptions& options) {
   if (options.is_given("DIM_SEPARATOR")) encoding.separator = options.text("DIM_SEPARATOR").front();
   return encoding;
 }
@@ -23,15 +21,16 @@ zarrcore::ChunkKeyEncoding make_key_encoding(int zarr_format, const CreationOpti
 
 zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList option_list) {
   const CreationOptions options(option_list, kArrayOption);
+  const zarrcore::NewArrayRules& rules = *array.format->new_array_rules();
   zarrcore::ArrayMetadata metadata;
   metadata.shape = array.shape;
-  metadata.data_type = stored_type(array.type, array.zarr_format, options);
+  metadata.data_type = stored_type(array.type, rules, options);
   const zarrcore::DataType& type = metadata.data_type;
   ChunkLayout layout = make_chunk_layout(array, type.item_size, options);
-  metadata.codecs = make_new_codecs(type, layout, array.zarr_format, options);
+  metadata.codecs = make_new_codecs(type, layout, rules, options);
   metadata.chunk_shape = std::move(layout.chunk_shape);
-  metadata.chunk_key_encoding = make_key_encoding(array.zarr_format, options);
-  if (array.zarr_format == 3) {
+  metadata.chunk_key_encoding = make_key_encoding(rules.key_encoding, options);
+  if (rules.has_to_have_fill_value) {
     metadata.fill_value.emplace(type.is_variable() ? 0 : type.item_size);
     metadata.fill_value_is_mandatory = true;
   }

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "driver/gdal_compat.h"
-#include "zarrcore/metadata/array_metadata.h"
+#include "zarrcore/metadata/format.h"
+#include "zarrcore/metadata/v2.h"
 
 namespace gdal_zarr {
 
@@ -15,7 +16,7 @@ struct NewArray {
   zarrcore::Shape shape;
   std::vector<std::string> dimension_names;  // one for each dimension, empty without a name
   GDALExtendedDataType type = GDALExtendedDataType::Create(GDT_Byte);
-  int zarr_format = 2;  // or 3
+  const zarrcore::Format* format = &zarrcore::v2_format();  // one with rules for new arrays
   // The positions of X and Y; by default they are the last and the one before.
   std::optional<std::size_t> x = {};
   std::optional<std::size_t> y = {};
@@ -25,8 +26,8 @@ struct NewArray {
 };
 
 // What `options` that are for arrays make of it; others are passed over, unknown ones too. The
-// array has no attributes yet and no fill value but the zero that v3 demands, and its chunks stand
-// at the root of the store: chunk_prefix is the caller's to set.
+// array has no attributes yet and no fill value but the zero that some formats demand, and its
+// chunks stand at the root of the store: chunk_prefix is the caller's to set.
 //
 // Throws zarrcore::Error on options that are not right, that contradict each other or that do not
 // fit the array, and when the format has no such data type.

@@ -21,6 +21,7 @@ using zarrcore::DataType;
 using zarrcore::Endian;
 using zarrcore::Error;
 using zarrcore::Json;
+using zarrcore::NewArrayRules;
 using zarrcore::TypeKind;
 
 using Codecs = std::vector<CodecMetadata>;
@@ -62,7 +63,7 @@ bool is_integer(const DataType& type) {
 }
 
 // The type of DELTA_DTYPE, which is another way to see the bits of the elements.
-zarrcore::NumpyType given_delta_type(const DataType& type, int zarr_format,
+zarrcore::NumpyType given_delta_type(const DataType& type, const NewArrayRules& rules,
                                      const std::string& text) {
   const std::string option = "DELTA_DTYPE=" + text;
   const auto given = zarrcore::parse_numpy_type(text);
@@ -70,9 +71,9 @@ zarrcore::NumpyType given_delta_type(const DataType& type, int zarr_format,
       (!is_integer(given->type) && given->type.kind != TypeKind::floating)) {
     throw not_for_type(option, type, "it is to be a number of the same size, such as <i2");
   }
-  // Readers of v3 would convert from one to the other.
-  if (zarr_format == 3 && given->type != type) {
-    throw not_for_type(option, type, "in Zarr v3 it is to be the same type");
+  if (rules.filters_take_arrays && given->type != type) {
+    throw not_for_type(
+        option, type, "it is to be the same type, for readers would convert from one to the other");
   }
   if (!is_integer(given->type)) {
     CPLError(CE_Warning, CPLE_AppDefined, "creation option %s: %s", option.c_str(), kInexact);
@@ -81,15 +82,15 @@ zarrcore::NumpyType given_delta_type(const DataType& type, int zarr_format,
 }
 
 // The type as which elements are subtracted.
-zarrcore::NumpyType delta_type(const DataType& type, int zarr_format,
+zarrcore::NumpyType delta_type(const DataType& type, const NewArrayRules& rules,
                                const CreationOptions& options) {
   constexpr const char* kOption = "FILTER=DELTA";
   const bool is_float = type.kind == TypeKind::floating;
   if (!is_integer(type) && !is_float) throw not_for_type(kOption, type, "they are no integers");
   if (options.is_given("DELTA_DTYPE")) {
-    return given_delta_type(type, zarr_format, std::string(options.text("DELTA_DTYPE")));
+    return given_delta_type(type, rules, std::string(options.text("DELTA_DTYPE")));
   }
-  if (is_float && zarr_format == 3) throw not_for_type(kOption, type, kInexact);
+  if (is_float && rules.filters_take_arrays) throw not_for_type(kOption, type, kInexact);
   if (is_float) {
     // Not by default, for there are readers that do not see the bits as floats again.
     throw not_for_type(kOption, type,
@@ -98,17 +99,17 @@ zarrcore::NumpyType delta_type(const DataType& type, int zarr_format,
   return {type, Endian::little};
 }
 
-CodecMetadata make_delta(const DataType& type, int zarr_format, const CreationOptions& options) {
-  const zarrcore::NumpyType delta = delta_type(type, zarr_format, options);
+CodecMetadata make_delta(const DataType& type, const NewArrayRules& rules,
+                         const CreationOptions& options) {
+  const zarrcore::NumpyType delta = delta_type(type, rules, options);
   return {"numcodecs.delta", {{"dtype", *zarrcore::format_numpy_type(delta.type, delta.endian)}}};
 }
 
-// Those that are array-to-array codecs in v3.
-Codecs make_array_filters(const DataType& type, std::size_t rank, int zarr_format,
+Codecs make_array_filters(const DataType& type, std::size_t rank, const NewArrayRules& rules,
                           const CreationOptions& options) {
   Codecs filters;
   if (options.is_given("KEEPBITS") && rank > 1) filters.push_back(make_bitround(type, options));
-  if (options.is("FILTER", "DELTA")) filters.push_back(make_delta(type, zarr_format, options));
+  if (options.is("FILTER", "DELTA")) filters.push_back(make_delta(type, rules, options));
   return filters;
 }
 
@@ -228,14 +229,14 @@ void check_chunk_size(const DataType& type, const zarrcore::Shape& chunk_shape,
 }
 
 // The codecs of what is decoded at once: of a chunk, or of an inner chunk of a shard.
-Codecs make_block_codecs(const DataType& type, std::size_t rank, int zarr_format,
+Codecs make_block_codecs(const DataType& type, std::size_t rank, const NewArrayRules& rules,
                          const CreationOptions& options) {
   const bool is_zfp = options.is("COMPRESS", "ZFP");
   const bool is_shuffled = options.is("FILTER", "SHUFFLE");
   if (is_shuffled && type.is_variable()) {
     throw not_for_type("FILTER=SHUFFLE", type, "their length varies");
   }
-  Codecs filters = make_array_filters(type, rank, zarr_format, options);
+  Codecs filters = make_array_filters(type, rank, rules, options);
   if (is_zfp && (is_shuffled || !filters.empty())) {
     throw Error("creation option COMPRESS=ZFP excludes FILTER and KEEPBITS");
   }
@@ -245,7 +246,7 @@ Codecs make_block_codecs(const DataType& type, std::size_t rank, int zarr_format
                   std::make_move_iterator(more.end()));
   };
   if (options.is("CHUNK_MEMORY_LAYOUT", "F") && rank > 1) codecs.push_back(reversed_axes(rank));
-  if (zarr_format == 3) append(std::exchange(filters, {}));
+  if (rules.filters_take_arrays) append(std::exchange(filters, {}));
   codecs.push_back(type.is_variable() ? CodecMetadata{"vlen-utf8"}
                    : is_zfp           ? make_zfp(type, options)
                                       : make_bytes(type));
@@ -256,10 +257,9 @@ Codecs make_block_codecs(const DataType& type, std::size_t rank, int zarr_format
   const bool has_items = !type.is_variable() && !is_shuffled;
   const auto compressor = make_compressor(has_items ? type.item_size : 1, options);
   const auto checksum = make_checksum(options);
-  // v2 has a place for a compressor, which is the last codec.
-  if (checksum && zarr_format == 2) codecs.push_back(*checksum);
+  if (checksum && rules.compressor_comes_last) codecs.push_back(*checksum);
   if (compressor) codecs.push_back(*compressor);
-  if (checksum && zarr_format == 3) codecs.push_back(*checksum);
+  if (checksum && !rules.compressor_comes_last) codecs.push_back(*checksum);
   return codecs;
 }
 
@@ -282,9 +282,10 @@ CodecMetadata make_sharding(const zarrcore::Shape& inner_shape, const Codecs& in
 }  // namespace
 
 std::vector<CodecMetadata> make_new_codecs(const DataType& type, const ChunkLayout& layout,
-                                           int zarr_format, const CreationOptions& options) {
+                                           const NewArrayRules& rules,
+                                           const CreationOptions& options) {
   check_chunk_size(type, layout.block_shape(), options);
-  Codecs codecs = make_block_codecs(type, layout.chunk_shape.size(), zarr_format, options);
+  Codecs codecs = make_block_codecs(type, layout.chunk_shape.size(), rules, options);
   if (!layout.inner_shape) return codecs;
   return {make_sharding(*layout.inner_shape, codecs)};
 }

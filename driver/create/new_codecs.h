@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "driver/create/chunk_layout.h"
-#include "zarrcore/metadata/codec_metadata.h"
+#include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr {
 
 // For elements of `type`. Throws zarrcore::Error on options that contradict each other or do not
 // fit the type, and on chunks too large for their compressor.
 std::vector<zarrcore::CodecMetadata> make_new_codecs(const zarrcore::DataType& type,
-                                                     const ChunkLayout& layout, int zarr_format,
+                                                     const ChunkLayout& layout,
+                                                     const zarrcore::NewArrayRules& rules,
                                                      const CreationOptions& options);
 
 }  // namespace gdal_zarr

@@ -64,9 +64,10 @@ DataType padded_string_type(std::size_t length, const CreationOptions& options) 
   return {is_unicode ? TypeKind::fixed_utf32 : TypeKind::fixed_bytes, *size};
 }
 
-DataType string_type(std::size_t max_length, int zarr_format, const CreationOptions& options) {
+DataType string_type(std::size_t max_length, const zarrcore::NewArrayRules& rules,
+                     const CreationOptions& options) {
   const bool is_padded =
-      zarr_format == 2 && max_length != 0 && !options.is("STRING_FORMAT", "STRING");
+      rules.has_padded_strings && max_length != 0 && !options.is("STRING_FORMAT", "STRING");
   if (is_padded) return padded_string_type(max_length, options);
   return {TypeKind::variable_string, sizeof(zarrcore::VariableElement)};
 }
@@ -103,7 +104,7 @@ DataType structure_type(const GDALExtendedDataType& type, const CreationOptions&
 
 }  // namespace
 
-DataType stored_type(const GDALExtendedDataType& type, int zarr_format,
+DataType stored_type(const GDALExtendedDataType& type, const zarrcore::NewArrayRules& rules,
                      const CreationOptions& options) {
   switch (type.GetClass()) {
     case GEDTC_NUMERIC:
@@ -111,7 +112,7 @@ DataType stored_type(const GDALExtendedDataType& type, int zarr_format,
     case GEDTC_COMPOUND:
       return structure_type(type, options);
     default:
-      return string_type(type.GetMaxStringLength(), zarr_format, options);
+      return string_type(type.GetMaxStringLength(), rules, options);
   }
 }
 

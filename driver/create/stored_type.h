@@ -5,15 +5,17 @@
 #include "driver/create/creation_options.h"
 #include "driver/gdal_compat.h"
 #include "zarrcore/dtype/data_type.h"
+#include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr {
 
-// Strings are of variable length; in Zarr v2, and in the fields of structures, they are of fixed
-// length when STRING_FORMAT asks for it and their greatest length is known. Compounds are
-// structures without padding, whose strings always need that length.
+// Strings are of variable length; where the format has them, and in the fields of structures, they
+// are of fixed length when STRING_FORMAT asks for it and their greatest length is known. Compounds
+// are structures without padding, whose strings always need that length.
 //
 // Throws zarrcore::Error when Zarr has no such type.
-zarrcore::DataType stored_type(const GDALExtendedDataType& type, int zarr_format,
+zarrcore::DataType stored_type(const GDALExtendedDataType& type,
+                               const zarrcore::NewArrayRules& rules,
                                const CreationOptions& options);
 
 }  // namespace gdal_zarr

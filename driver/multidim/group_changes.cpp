@@ -78,7 +78,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     check_is_there();
     NewArray array;
     array.type = GDALExtendedDataType(type);
-    array.zarr_format = session_->zarr_format();
+    array.format = &session_->new_array_format();
     for (std::size_t i = 0; i < dimensions.size(); ++i) {
       array.shape.push_back(dimensions[i]->GetSize());
       array.dimension_names.push_back(dimensions[i]->GetName());

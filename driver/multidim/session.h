@@ -63,8 +63,8 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::string& path() const { return path_; }
   const zarrcore::Hierarchy& hierarchy() const { return *hierarchy_; }
   bool is_writable() const { return is_writable_; }
-  // In which arrays can be made: 2 or 3. Throws zarrcore::Error when the store is in another.
-  int zarr_format() const;
+  // The format of the store. Throws zarrcore::Error when no arrays are made in it.
+  const zarrcore::Format& new_array_format() const;
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& changing_hierarchy();
 

@@ -30,11 +30,10 @@ zarrcore::Hierarchy& Session::changing_hierarchy() {
   return *hierarchy_;
 }
 
-int Session::zarr_format() const {
-  const zarrcore::Format* format = &hierarchy_->format();
-  if (format == &zarrcore::v3_format()) return 3;
-  if (format == &zarrcore::v2_format()) return 2;
-  throw Error(path_ + ": nothing new is made in the format " + std::string(format->name()));
+const zarrcore::Format& Session::new_array_format() const {
+  const zarrcore::Format& format = hierarchy_->format();
+  if (format.new_array_rules() != nullptr) return format;
+  throw Error(path_ + ": nothing new is made in the format " + std::string(format.name()));
 }
 
 std::shared_ptr<Group> Session::create_group(const std::string& node_path) {

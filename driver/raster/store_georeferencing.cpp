@@ -95,7 +95,7 @@ class Surroundings {
 
 void write_variable(Session& session, const std::string& group, const Variable& variable) {
   NewArray array;
-  array.zarr_format = session.zarr_format();
+  array.format = &session.new_array_format();
   const bool is_scalar = variable.dimension_names.empty();
   array.type = GDALExtendedDataType::Create(is_scalar ? GDT_Int32 : GDT_Float64);
   if (!is_scalar) array.shape = {variable.values.size()};

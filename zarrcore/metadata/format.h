@@ -54,6 +54,18 @@ struct Document {
   Json content;
 };
 
+// What a format has room for in a new array, and where its readers look for it.
+struct NewArrayRules {
+  ChunkKeyEncoding key_encoding;    // by default
+  bool has_shards = false;          // the codec sharding_indexed
+  bool has_padded_strings = false;  // arrays of strings of fixed length
+  bool has_to_have_fill_value = false;
+  // Whether filters of numcodecs are array-to-array codecs, which come before the bytes codec and
+  // convert the elements to their own type. Else they come after it and take bytes.
+  bool filters_take_arrays = false;
+  bool compressor_comes_last = false;  // there is nothing after it, as checksums would be
+};
+
 enum class NodeKind : std::uint8_t { array, group };
 
 class Format {
@@ -95,6 +107,9 @@ class Format {
                                                 const std::string& path) const = 0;
   virtual std::vector<Document> group_documents(const GroupMetadata& group,
                                                 const std::string& path) const = 0;
+
+  // Null when nothing new is made in this format.
+  virtual const NewArrayRules* new_array_rules() const { return nullptr; }
 
   // The keys under which documents of a node at `path` may stand: without them there is none.
   virtual std::vector<std::string> node_keys(const std::string& path) const = 0;

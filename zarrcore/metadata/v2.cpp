@@ -115,6 +115,13 @@ class V2Format final : public Format {
             {join_path(path, kAttributesDocument), group.attributes}};
   }
 
+  const NewArrayRules* new_array_rules() const override {
+    static constexpr NewArrayRules kRules{.key_encoding = {ChunkKeyEncoding::Kind::v2, '.'},
+                                          .has_padded_strings = true,
+                                          .compressor_comes_last = true};
+    return &kRules;
+  }
+
   std::vector<std::string> node_keys(const std::string& path) const override {
     return {join_path(path, kArrayDocument), join_path(path, kGroupDocument),
             join_path(path, kAttributesDocument), join_path(path, kConsolidatedDocument)};

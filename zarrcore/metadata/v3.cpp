@@ -265,6 +265,14 @@ class V3Format final : public Format {
     return {{join_path(path, kDocument), make_v3_group_document(group)}};
   }
 
+  const NewArrayRules* new_array_rules() const override {
+    static constexpr NewArrayRules kRules{.key_encoding = {},
+                                          .has_shards = true,
+                                          .has_to_have_fill_value = true,
+                                          .filters_take_arrays = true};
+    return &kRules;
+  }
+
   std::vector<std::string> node_keys(const std::string& path) const override {
     return {join_path(path, kDocument)};
   }

@@ -4,6 +4,8 @@
 
 #include "autotest/driver/cpp/options.h"
 #include "driver/create/creation_options.h"
+#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/v3.h"
 
 namespace gdal_zarr {
 namespace {
@@ -14,10 +16,10 @@ using zarrcore::Shape;
 
 constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
 
-NewArray array_of(Shape shape, int zarr_format = 3) {
+NewArray array_of(Shape shape, const zarrcore::Format& format = zarrcore::v3_format()) {
   NewArray array;
   array.shape = std::move(shape);
-  array.zarr_format = zarr_format;
+  array.format = &format;
   return array;
 }
 
@@ -136,8 +138,9 @@ TEST(ChunkLayout, AShardOfOneChunkIsAChunk) {
 }
 
 TEST(ChunkLayout, RefusesWhatDoesNotFit) {
-  const auto error = [](const std::vector<std::string>& options, int zarr_format = 3) {
-    return error_of([&] { layout_of(array_of({1000, 2000}, zarr_format), 2, options); });
+  const auto error = [](const std::vector<std::string>& options,
+                        const zarrcore::Format& format = zarrcore::v3_format()) {
+    return error_of([&] { layout_of(array_of({1000, 2000}, format), 2, options); });
   };
   EXPECT_EQ(error({"BLOCKSIZE=256"}),
             "creation option BLOCKSIZE has 1 lengths where the array has 2 dimensions, 1000,2000");
@@ -150,12 +153,10 @@ TEST(ChunkLayout, RefusesWhatDoesNotFit) {
             "creation options CHUNKS=AUTO and SHARD_CHUNK_SHAPE contradict each other");
   EXPECT_EQ(error({"BLOCKSIZE=256,256", "SHARDING=AUTO"}),
             "creation options SHARDING=AUTO and BLOCKSIZE contradict each other");
-  EXPECT_EQ(error({"SHARDING=AUTO"}, 2),
-            "Zarr v2 has no shards: creation options SHARDING=AUTO and FORMAT=ZARR_V2 contradict "
-            "each other");
-  EXPECT_EQ(error({"SHARD_CHUNK_SHAPE=64,64"}, 2),
-            "Zarr v2 has no shards: creation options SHARD_CHUNK_SHAPE and FORMAT=ZARR_V2 "
-            "contradict each other");
+  EXPECT_EQ(error({"SHARDING=AUTO"}, zarrcore::v2_format()),
+            "Zarr v2 has no shards, for which creation option SHARDING=AUTO asks");
+  EXPECT_EQ(error({"SHARD_CHUNK_SHAPE=64,64"}, zarrcore::v2_format()),
+            "Zarr v2 has no shards, for which creation option SHARD_CHUNK_SHAPE asks");
 }
 
 }  // namespace

@@ -27,12 +27,16 @@ GDALExtendedDataType number(GDALDataType type) {
   return GDALExtendedDataType::Create(type);
 }
 
+const zarrcore::Format& format_of(int zarr_format) {
+  return zarr_format == 2 ? zarrcore::v2_format() : zarrcore::v3_format();
+}
+
 NewArray array_of(const GDALExtendedDataType& type, int zarr_format, Shape shape = {300, 400}) {
   NewArray array;
   array.dimension_names.resize(shape.size());
   array.shape = std::move(shape);
   array.type = GDALExtendedDataType(type);
-  array.zarr_format = zarr_format;
+  array.format = &format_of(zarr_format);
   return array;
 }
 
@@ -40,13 +44,9 @@ ArrayMetadata make(const NewArray& array, const std::vector<std::string>& option
   return make_array_metadata(array, option_list(options).List());
 }
 
-const zarrcore::Format& format_of(int zarr_format) {
-  return zarr_format == 2 ? zarrcore::v2_format() : zarrcore::v3_format();
-}
-
 // The document of an array, as it goes into a store.
 Json document(const NewArray& array, const std::vector<std::string>& options = {}) {
-  return format_of(array.zarr_format).array_documents(make(array, options), "").front().content;
+  return array.format->array_documents(make(array, options), "").front().content;
 }
 
 std::string codecs(const NewArray& array, const std::vector<std::string>& options = {}) {
@@ -212,8 +212,8 @@ TEST(NewArray, DifferencesAreExactUnlessAskedOtherwise) {
             "creation option FILTER=DELTA is not for arrays of the type float32: floating point "
             "numbers that are added up are not exact");
   EXPECT_EQ(error(array_of(number(GDT_UInt16), 3), {"FILTER=DELTA", "DELTA_DTYPE=<i2"}),
-            "creation option DELTA_DTYPE=<i2 is not for arrays of the type uint16: in Zarr v3 it "
-            "is to be the same type");
+            "creation option DELTA_DTYPE=<i2 is not for arrays of the type uint16: it is to be "
+            "the same type, for readers would convert from one to the other");
   for (const char* dtype : {"<i4", "int99", "", "<M8[s]", "S2"}) {
     EXPECT_EQ(error(array_of(number(GDT_UInt16), 2),
                     {"FILTER=DELTA", "DELTA_DTYPE=" + std::string(dtype)}),
