@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from numcodecs import JSON, MsgPack, Pickle, VLenArray, VLenUTF8
+from numcodecs import JSON, MsgPack, Pickle, VLenArray, VLenBytes, VLenUTF8
 from osgeo import gdal
 from stores import write_json
 from v2_stores import write_objects, write_v2
@@ -73,6 +73,37 @@ def test_variable_length_strings(tmp_path, object_codec, order):
     _, seen = open_root(tmp_path / "s.zarr")
     assert seen.GetDataType().GetClass() == gdal.GEDTC_STRING
     assert list(seen.Read()) == list(texts.ravel())
+
+
+@pytest.mark.parametrize(
+    "dtype, codec", [("|S5", VLenBytes()), ("<U3", VLenUTF8()), (">U3", VLenUTF8())],
+    ids=lambda p: getattr(p, "codec_id", p),
+)
+@pytest.mark.parametrize("order", "CF")
+def test_strings_of_fixed_length_behind_an_object_codec(tmp_path, dtype, codec, order):
+    """As zarr-python 3.0 writes them."""
+    texts = np.array([["", "a", "abc"], ["de", "x\u00e9" if "U" in dtype else "xyz", "f"]])
+    values = texts.astype(dtype)
+    write_v2(tmp_path, "s.zarr", values, chunks=values.shape, order=order, compressor=None)
+    document = json.loads((tmp_path / "s.zarr" / ".zarray").read_text())
+    document["filters"] = [codec.get_config()]
+    write_json(tmp_path / "s.zarr" / ".zarray", document)
+    chunk = tmp_path / "s.zarr" / "0.0"
+    chunk.write_bytes(codec.encode(values.astype(object).ravel(order)))
+
+    dataset, seen = open_root(tmp_path / "s.zarr")
+    assert list(seen.Read()) == list(texts.ravel())
+    del seen, dataset
+
+    dataset = gdal.OpenEx(str(tmp_path / "s.zarr"), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    root = dataset.GetRootGroup()
+    array = root.OpenMDArray(root.GetMDArrayNames()[0])
+    row = array.GetView("[1]")  # the bindings write strings of one dimension
+    assert row.Write(["new"], [0], [1]) == gdal.CE_None
+    del row, array, root, dataset
+    texts[1, 0] = "new"
+    stored = codec.decode(chunk.read_bytes()).astype(dtype).reshape(texts.shape, order=order)
+    np.testing.assert_array_equal(stored, texts.astype(dtype))
 
 
 def test_strings_of_absent_chunks_are_the_fill_value(tmp_path):

@@ -89,15 +89,10 @@ std::string string_value(const std::byte* element, const DataType& type) {
   } else if (type.kind == TypeKind::fixed_bytes) {
     text.assign(reinterpret_cast<const char*>(element), type.item_size);
   } else {
-    for (std::uint64_t i = 0; i < type.item_size; i += 4) {
-      std::uint32_t code_point = 0;
-      std::memcpy(&code_point, element + i, sizeof(code_point));
-      if (code_point > 0x10ffff || (code_point >= 0xd800 && code_point < 0xe000)) {
-        throw zarrcore::Error("an element holds the number " + std::to_string(code_point) +
-                              " where a character is expected");
-      }
-      zarrcore::append_utf8(text, code_point);
-    }
+    text = zarrcore::with_context([] { return "an element"; },
+                                  [&] {
+      return zarrcore::encode_utf8({element, type.item_size});
+    });
   }
   // The zeros at the end of a fixed length are padding.
   if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);

@@ -2,7 +2,26 @@
 
 #include <cstddef>
 
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+
 namespace zarrcore {
+namespace {
+
+void append_utf8(std::string& text, std::uint32_t code_point) {
+  if (code_point < 0x80) {
+    text += static_cast<char>(code_point);
+    return;
+  }
+  const int continuations = code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
+  constexpr std::uint32_t kLeads[] = {0, 0xc0, 0xe0, 0xf0};
+  text += static_cast<char>(kLeads[continuations] | code_point >> (6 * continuations));
+  for (int i = continuations; i-- > 0;) {
+    text += static_cast<char>(0x80u | (code_point >> (6 * i) & 0x3fu));
+  }
+}
+
+}  // namespace
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -51,17 +70,16 @@ std::u32string decode_utf8(std::string_view text) {
   return code_points;
 }
 
-void append_utf8(std::string& text, std::uint32_t code_point) {
-  if (code_point < 0x80) {
-    text += static_cast<char>(code_point);
-    return;
+std::string encode_utf8(ByteSpan code_points) {
+  std::string text;
+  for (std::size_t i = 0; i + sizeof(char32_t) <= code_points.size(); i += sizeof(char32_t)) {
+    const auto code_point = load_integer<std::uint32_t>(code_points.data() + i, kHostEndian);
+    if (code_point > 0x10ffff || (code_point >= 0xd800 && code_point < 0xe000)) {
+      throw Error("the number " + std::to_string(code_point) + " where a character is expected");
+    }
+    append_utf8(text, code_point);
   }
-  const int continuations = code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
-  constexpr std::uint32_t kLeads[] = {0, 0xc0, 0xe0, 0xf0};
-  text += static_cast<char>(kLeads[continuations] | code_point >> (6 * continuations));
-  for (int i = continuations; i-- > 0;) {
-    text += static_cast<char>(0x80u | (code_point >> (6 * i) & 0x3fu));
-  }
+  return text;
 }
 
 }  // namespace zarrcore

@@ -2,9 +2,10 @@
 // points.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "zarrcore/base/buffer.h"
 
 namespace zarrcore {
 
@@ -15,7 +16,8 @@ bool is_utf8(std::string_view text);
 // The code points of `text`, which is UTF-8: the JSON parser has seen to that.
 std::u32string decode_utf8(std::string_view text);
 
-// Appends `code_point`, which is one of Unicode and no surrogate.
-void append_utf8(std::string& text, std::uint32_t code_point);
+// The reverse, of code points of 4 bytes each in the host's order. Throws Error when one of them is
+// not one of Unicode, or a surrogate.
+std::string encode_utf8(ByteSpan code_points);
 
 }  // namespace zarrcore

@@ -1,6 +1,11 @@
 // The `vlen-utf8` and `vlen-bytes` codecs (zarr-extensions; the object codecs of numcodecs with the
 // same names): the number of elements, then for each the number of its bytes and the bytes. Numbers
-// are unsigned 32-bit little-endian.
+// are unsigned 32-bit little-endian. zarr-python 3.0 chains them in v2 after arrays of strings of
+// fixed length, too.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
@@ -96,21 +101,86 @@ class VlenCodec final : public ArrayToBytesCodec {
   bool is_text_;
 };
 
-Codec make_vlen(const ChunkSpec& spec, TypeKind kind) {
-  if (spec.data_type.kind != kind) {
-    throw Error("it is not for elements of the type " + type_name(spec.data_type));
+// For elements of fixed length, which are padded with zeros.
+class PaddedVlenCodec final : public ArrayToBytesCodec {
+ public:
+  PaddedVlenCodec(const ChunkSpec& spec, TypeKind variable)
+      : type_(spec.data_type),
+        count_(spec.byte_count() / type_.item_size),
+        codec_({{count_}, {variable, sizeof(VariableElement)}, {}}) {}
+
+  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
+  std::uint64_t max_encoded_size() const override { return codec_.max_encoded_size(); }
+
+  Buffer encode(ByteSpan decoded) const override {
+    std::vector<std::string> texts;
+    Buffer elements(count_ * sizeof(VariableElement));
+    texts.reserve(count_);
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      texts.push_back(text_of(decoded.subspan(i * type_.item_size, type_.item_size)));
+      const VariableElement element{texts.back().data(), texts.back().size()};
+      std::memcpy(elements.data() + i * sizeof(element), &element, sizeof(element));
+    }
+    return codec_.encode(elements.span());
   }
-  return std::make_unique<VlenCodec>(spec);
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
+    Arena arena;
+    Buffer elements(count_ * sizeof(VariableElement));
+    codec_.decode(encoded, elements.span(), arena);
+    std::fill(decoded.begin(), decoded.end(), std::byte{0});
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      const auto element =
+          load_element<VariableElement>(elements.data() + i * sizeof(VariableElement));
+      with_context(
+          [&] { return "vlen: element " + std::to_string(i); },
+          [&] { store(element.text(), decoded.subspan(i * type_.item_size, type_.item_size)); });
+    }
+  }
+
+ private:
+  std::string text_of(ByteSpan element) const {
+    std::string text =
+        type_.kind == TypeKind::fixed_utf32
+            ? encode_utf8(element)
+            : std::string(reinterpret_cast<const char*>(element.data()), element.size());
+    text.erase(text.find_last_not_of('\0') + 1);
+    return text;
+  }
+
+  void store(std::string_view text, MutableByteSpan element) const {
+    std::u32string code_points;
+    ByteSpan bytes = std::as_bytes(std::span(text));
+    if (type_.kind == TypeKind::fixed_utf32) {
+      code_points = decode_utf8(text);
+      bytes = std::as_bytes(std::span(code_points));
+    }
+    if (bytes.size() > element.size()) {
+      throw Error("it is longer than those of the type " + type_name(type_));
+    }
+    std::copy(bytes.begin(), bytes.end(), element.begin());
+  }
+
+  DataType type_;
+  std::uint64_t count_;
+  VlenCodec codec_;
+};
+
+Codec make_vlen(const ChunkSpec& spec, TypeKind variable, TypeKind padded) {
+  const TypeKind kind = spec.data_type.kind;
+  if (kind == variable) return std::make_unique<VlenCodec>(spec);
+  if (kind == padded) return std::make_unique<PaddedVlenCodec>(spec, variable);
+  throw Error("it is not for elements of the type " + type_name(spec.data_type));
 }
 
 }  // namespace
 
 Codec make_vlen_bytes(const Json& /*configuration*/, const ChunkSpec& spec) {
-  return make_vlen(spec, TypeKind::variable_bytes);
+  return make_vlen(spec, TypeKind::variable_bytes, TypeKind::fixed_bytes);
 }
 
 Codec make_vlen_utf8(const Json& /*configuration*/, const ChunkSpec& spec) {
-  return make_vlen(spec, TypeKind::variable_string);
+  return make_vlen(spec, TypeKind::variable_string, TypeKind::fixed_utf32);
 }
 
 }  // namespace zarrcore

@@ -88,15 +88,8 @@ Json format_text(std::string text) {
 }
 
 Json format_utf32(const Bytes& element) {
-  std::string text;
-  for (std::size_t i = 0; i < element.size(); i += 4) {
-    const auto code_point = load_integer<std::uint32_t>(element.data() + i, kHostEndian);
-    if (code_point > 0x10ffff) {
-      throw Error("the fill value holds " + std::to_string(code_point) + ", which is no character");
-    }
-    append_utf8(text, code_point);
-  }
-  return format_text(without_padding(std::move(text)));
+  return with_context([] { return "the fill value"; },
+                      [&] { return without_padding(encode_utf8(element)); });
 }
 
 Json format_fixed_bytes(const Bytes& element) {

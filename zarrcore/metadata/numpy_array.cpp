@@ -160,13 +160,16 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
   }
   if (codecs.compressor) filters.push_back(*codecs.compressor);
   // zfp takes the array itself; filters before it do, too, then.
-  const bool takes_array = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
+  const bool has_zfp = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
     return c.name == "numcodecs.zfpy";
   });
-  if (!dtype.is_object && !takes_array) chain.push_back(make_bytes_codec(dtype));
-  if (takes_array && !dtype.orders.empty() && dtype.orders.front() != kHostEndian) {
+  if (has_zfp && !dtype.orders.empty() && dtype.orders.front() != kHostEndian) {
     throw Error("numcodecs.zfpy has no elements of this byte order");
   }
+  // So do those that store each string by its length, where no order of bytes is left.
+  const bool has_vlen = !filters.empty() && (filters.front().name == "numcodecs.vlen-utf8" ||
+                                             filters.front().name == "numcodecs.vlen-bytes");
+  if (!dtype.is_object && !has_zfp && !has_vlen) chain.push_back(make_bytes_codec(dtype));
   chain.insert(chain.end(), filters.begin(), filters.end());
   return chain;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "autotest/cpp/support/expect_error.h"
+
 namespace zarrcore::test {
 namespace {
 
@@ -38,9 +40,16 @@ TEST(Utf8, CodePointsOfEveryLengthAreWritten) {
        {std::string_view("\0\x7f", 2), std::string_view("\xc2\x80\xdf\xbf"),
         std::string_view("\xe0\xa0\x80\xef\xbf\xbf"),
         std::string_view("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf")}) {
-    std::string written;
-    for (const char32_t code_point : decode_utf8(text)) append_utf8(written, code_point);
-    EXPECT_EQ(written, text);
+    const std::u32string code_points = decode_utf8(text);
+    EXPECT_EQ(encode_utf8(std::as_bytes(std::span(code_points))), text);
+  }
+}
+
+TEST(Utf8, WhatIsNoCharacterIsNotWritten) {
+  for (const char32_t number : {0xd800u, 0xdfffu, 0x110000u, 0xffffffffu}) {
+    EXPECT_ERROR(encode_utf8(std::as_bytes(std::span(&number, 1))),
+                 "the number " + std::to_string(static_cast<std::uint32_t>(number)) +
+                     " where a character is expected");
   }
 }
 

@@ -91,7 +91,37 @@ TEST(Vlen, TextIsUtf8InBothDirections) {
                "element 1 is not UTF-8");
 }
 
+TEST(Vlen, StringsOfFixedLengthArePadded) {
+  const auto ascii =
+      make_array_to_bytes("vlen-bytes", "{}", spec_of({3}, {TypeKind::fixed_bytes, 4}));
+  const Bytes encoded = from_hex("0300000001000000610000000004000000ff000062");
+  const Bytes decoded = from_hex("6100000000000000ff000062");
+  EXPECT_EQ(decoded_by(*ascii, encoded, 12), decoded);
+  EXPECT_EQ(encoded_by(*ascii, decoded), encoded);
+
+  const auto unicode =
+      make_array_to_bytes("vlen-utf8", "{}", spec_of({4}, {TypeKind::fixed_utf32, 8}));
+  const Bytes padded = elements(std::vector<char32_t>{U'a', 0, 0, 0, U'b', U'é', U'🌍', 0});
+  EXPECT_EQ(decoded_by(*unicode, from_hex(kFromNumcodecs), 32), padded);
+  EXPECT_EQ(encoded_by(*unicode, padded), from_hex(kFromNumcodecs));
+}
+
+TEST(Vlen, WhatDoesNotFitAFixedLengthIsAnError) {
+  const auto ascii =
+      make_array_to_bytes("vlen-bytes", "{}", spec_of({2}, {TypeKind::fixed_bytes, 2}));
+  EXPECT_ERROR(decoded_by(*ascii, from_hex("02000000010000006103000000616263"), 4),
+               "vlen: element 1: it is longer than those of the type null_terminated_bytes");
+  const auto unicode =
+      make_array_to_bytes("vlen-utf8", "{}", spec_of({4}, {TypeKind::fixed_utf32, 4}));
+  EXPECT_ERROR(decoded_by(*unicode, from_hex(kFromNumcodecs), 16),
+               "vlen: element 2: it is longer than those of the type fixed_length_utf32");
+  EXPECT_ERROR(encoded_by(*unicode, elements(std::vector<char32_t>{0, 0, 0x110000, 0})),
+               "the number 1114112 where a character is expected");
+}
+
 TEST(Vlen, EachCodecIsForItsOwnType) {
+  EXPECT_ERROR(make_codec("vlen-utf8", "{}", spec_of({1}, {TypeKind::fixed_bytes, 2})),
+               "null_terminated_bytes");
   EXPECT_ERROR(make_codec("vlen-utf8", "{}", spec_of({1}, kBytes)), "bytes");
   EXPECT_ERROR(make_codec("vlen-bytes", "{}", spec_of({1}, kString)), "string");
   EXPECT_ERROR(make_codec("vlen-utf8", "{}", spec_of({1}, kInt16)), "int16");
