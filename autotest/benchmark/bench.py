@@ -118,7 +118,6 @@ class Bench:
             "GDAL_DRIVER_PATH": str(self.plugin if program == "plugin" else self.no_plugin),
             "GDAL_CACHEMAX": "256",
             "GDAL_PAM_ENABLED": "NO",
-            "BLOSC_NTHREADS": str(row.threads),
         }
         if program == "floor":
             store = array_stores.STORES[row.store]

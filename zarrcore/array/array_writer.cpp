@@ -140,7 +140,7 @@ void ArrayWriter::write_parts(std::vector<Part>& parts, const Source& source,
                               const WriteOptions& options, FirstError& error) {
   array_->context_->pool.parallel_for(
       parts.size(), std::max<std::size_t>(1, options.threads),
-      [&](std::size_t i, std::size_t) {
+      [&](std::size_t i) {
     Part& part = parts[i];
     while (!part.chunk->write(part.slice, source.data + part.slice.offset, source.converter)) {
       part.chunk = pending(part.chunk->index());
@@ -209,15 +209,12 @@ void ArrayWriter::flush(const WriteOptions& options) {
     FirstError not_encoded;
     array_->context_->pool.parallel_for(
         units.size(), std::max<std::size_t>(1, options.threads),
-        [&](std::size_t i, std::size_t) {
-      not_encoded.keep([&] { units[i].first->encode(units[i].second); });
-        },
+        [&](std::size_t i) { not_encoded.keep([&] { units[i].first->encode(units[i].second); }); },
         options.worker_scope);
     FirstError error;
     array_->context_->pool.parallel_for(
         all.size(), std::max<std::size_t>(1, options.threads),
-        [&](std::size_t i, std::size_t) { error.keep([&] { put(all[i]); }); },
-        options.worker_scope);
+        [&](std::size_t i) { error.keep([&] { put(all[i]); }); }, options.worker_scope);
     error.rethrow();
   });
 }
@@ -251,7 +248,7 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
   }
   array_->context_->pool.parallel_for(
       waiting.size(), std::max<std::size_t>(1, options.threads),
-      [&](std::size_t i, std::size_t) {
+      [&](std::size_t i) {
     const auto& [chunk, slice] = waiting[i];
     chunk->read(slice, destination.data + slice.offset, destination.converter);
       },
@@ -270,7 +267,7 @@ void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Sour
                                const WriteOptions& options) {
   array_->context_->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, options.threads),
-      [&](std::size_t i, std::size_t) {
+      [&](std::size_t i) {
     PendingChunk chunk(*array_, chunks[i].chunk, waiting_bytes_);
     const FileLocks::Held held = lock(chunk.key());
     for (const InnerSlice& part : chunk.cut(chunks[i])) {
@@ -286,7 +283,7 @@ void ArrayWriter::read_locked(const std::vector<ChunkSlice>& chunks, const Desti
                               const ReadOptions& options) {
   array_->context_->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, options.threads),
-      [&](std::size_t i, std::size_t) {
+      [&](std::size_t i) {
     Context fresh(0, 0);
     std::vector<ChunkPart> part{array_->part_of(chunks[i], destination.data)};
     const FileLocks::Held held = lock(*part.front().key);

@@ -29,7 +29,7 @@ class CachedChunk {
   std::uint64_t byte_count() const { return chunk_.byte_count() + encoded_size_; }
 
  private:
-  void decode_block(std::size_t block) const;
+  void decode_blocks(std::span<const AxisSlice> axes) const;
 
   mutable DecodedChunk chunk_;
   // Of a chunk in blocks:
@@ -41,11 +41,5 @@ class CachedChunk {
   mutable std::vector<bool> is_decoded_;
   mutable std::size_t missing_ = 0;
 };
-
-// Which blocks of `block_size` bytes hold the elements that `axes` select of a dense chunk of
-// `chunk_size` bytes in the given shape.
-std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
-                                 std::span<const std::uint64_t> shape, std::size_t item_size,
-                                 std::uint64_t chunk_size, std::uint64_t block_size);
 
 }  // namespace zarrcore

@@ -1,6 +1,5 @@
 #include "zarrcore/array/chunk_decoder.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "zarrcore/base/error.h"
@@ -82,18 +81,13 @@ void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const
   const auto block_size = part.destination != nullptr ? chain.block_size(encoded.bytes)
                                                       : std::optional<std::uint64_t>();
   if (block_size) {
-    const std::vector<bool> touched = touched_blocks(part.axes, chain.stored_spec().shape,
-                                                     item_size_, chain.decoded_size(), *block_size);
-    const auto count = static_cast<std::size_t>(std::ranges::count(touched, true));
-    // Block by block costs a copy more.
-    if (4 * count <= 3 * touched.size()) {
-      chunk = std::make_shared<const CachedChunk>(
-          chain,
-          encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
-          *block_size);
-    }
+    chunk = std::make_shared<const CachedChunk>(
+        chain,
+        encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
+        *block_size);
+  } else {
+    chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes));
   }
-  if (!chunk) chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes));
   copy(part, chunk->elements(part.axes));
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
 }

@@ -36,8 +36,7 @@ ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
       decoder_(context, array_id, fill_value, item_size, converter,
                std::clamp<std::size_t>(options.threads, 1, kBatchSize)) {}
 
-void ChunkReader::parallel_for(std::size_t count,
-                               const std::function<void(std::size_t, std::size_t)>& body) {
+void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
   context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
 }
 
@@ -81,7 +80,7 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
     const auto together = static_cast<std::size_t>(std::clamp<std::uint64_t>(
         kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes), 1, shards.size()));
     std::vector<OpenShard> opened(together);
-    parallel_for(together, [&](std::size_t i, std::size_t) { opened[i] = open_shard(shards[i]); });
+    parallel_for(together, [&](std::size_t i) { opened[i] = open_shard(shards[i]); });
     for (OpenShard& shard : opened) {
       if (shard.index) {
         expand(shard, inner);
@@ -213,11 +212,10 @@ void ChunkReader::read_chunks(std::span<ChunkPart> chunks) {
   constexpr std::uint64_t kMinBytesPerThread = 64 << 10;
   const bool is_little = !chunks.empty() && store_.parallel_requests() == 1 &&
                          chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
-  const auto read_one = [&](std::size_t i, std::size_t /*worker*/) { read_group(groups[i]); };
   if (is_little) {
-    for (std::size_t i = 0; i < groups.size(); ++i) read_one(i, 0);
+    for (const Group& group : groups) read_group(group);
   } else {
-    parallel_for(groups.size(), read_one);
+    parallel_for(groups.size(), [&](std::size_t i) { read_group(groups[i]); });
   }
 }
 

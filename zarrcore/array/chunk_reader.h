@@ -58,7 +58,7 @@ class ChunkReader {
   void read_group(Group group);
   std::optional<std::vector<ByteRange>> ranges_of_elements(const ChunkPart& part) const;
   bool read_elements(const ChunkPart& part);
-  void parallel_for(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body);
+  void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
   Store& store_;
   Context& context_;

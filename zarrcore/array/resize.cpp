@@ -116,7 +116,7 @@ void resize(const Array& array, const Shape& new_shape, const WriteOptions& opti
     const auto for_each = [&](const std::vector<Chunk>& chunks, const auto& body) {
       array.context_->pool.parallel_for(
           chunks.size(), std::max<std::size_t>(1, options.threads),
-          [&](std::size_t i, std::size_t) { body(chunks[i]); }, options.worker_scope);
+          [&](std::size_t i) { body(chunks[i]); }, options.worker_scope);
     };
     for_each(outside, [&](const Chunk& chunk) {
       const auto key = array.key_of(chunk);

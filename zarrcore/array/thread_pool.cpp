@@ -29,21 +29,20 @@ long process_id() {
 
 struct ThreadPool::Loop {
   std::size_t count = 0;
-  const std::function<void(std::size_t, std::size_t)>* body = nullptr;
+  const std::function<void(std::size_t)>* body = nullptr;
   const WorkerScope* scope = nullptr;
 
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::condition_variable left;
-  std::size_t joined = 0;   // workers that ever took part, the caller included
   std::size_t running = 0;  // workers that take part now, the caller not included
   bool closed = false;      // `body` may be gone: a late worker has to leave at once
   std::exception_ptr failure;
 
-  void run(std::size_t worker) {
+  void run() {
     for (std::size_t i = next++; i < count; i = next++) {
       try {
-        (*body)(i, worker);
+        (*body)(i);
       } catch (...) {
         next = count;
         const std::lock_guard lock(mutex);
@@ -54,17 +53,15 @@ struct ThreadPool::Loop {
 
   // A worker's part.
   void join() {
-    std::size_t worker = 0;
     {
       const std::lock_guard lock(mutex);
       if (closed) return;
-      worker = joined++;
       ++running;
     }
     if (*scope) {
-      (*scope)([&] { run(worker); });
+      (*scope)([&] { run(); });
     } else {
-      run(worker);
+      run();
     }
     const std::lock_guard lock(mutex);
     if (--running == 0) left.notify_all();
@@ -122,10 +119,10 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
-                              const std::function<void(std::size_t, std::size_t)>& body,
+                              const std::function<void(std::size_t)>& body,
                               const WorkerScope& scope) {
   if (count <= 1 || threads <= 1 || state_->is_inherited()) {
-    for (std::size_t i = 0; i < count; ++i) body(i, 0);
+    for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }
   const std::size_t helpers = std::min(count, threads) - 1;
@@ -133,7 +130,6 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
   loop->count = count;
   loop->body = &body;
   loop->scope = &scope;
-  loop->joined = 1;
   {
     const std::lock_guard lock(state_->mutex);
     state_->tickets.insert(state_->tickets.end(), helpers, loop);
@@ -148,7 +144,7 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
     }
   }
   state_->wake.notify_all();
-  loop->run(0);
+  loop->run();
   {
     // Invitations that nobody took are void.
     const std::lock_guard lock(state_->mutex);

@@ -23,13 +23,12 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Calls `body(i, worker)` for every i below `count`, on at most `threads` threads, which have
-  // different numbers `worker` below `threads`. Returns when all calls have. When a call throws,
-  // no new ones are begun, and the first exception is thrown on. Threads are made as they are first
-  // needed. May be called from several threads at once, but not from inside `body`.
+  // Calls `body(i)` for every i below `count`, on at most `threads` threads. Returns when all calls
+  // have. When a call throws, no new ones are begun, and the first exception is thrown on. Threads
+  // are made as they are first needed. May be called from several threads at once, but not from
+  // inside `body`.
   void parallel_for(std::size_t count, std::size_t threads,
-                    const std::function<void(std::size_t i, std::size_t worker)>& body,
-                    const WorkerScope& scope = {});
+                    const std::function<void(std::size_t i)>& body, const WorkerScope& scope = {});
 
  private:
   struct Loop;

@@ -6,7 +6,6 @@
 #include "zarrcore/base/json.h"
 
 namespace zarrcore {
-
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";

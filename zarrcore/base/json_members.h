@@ -1,7 +1,7 @@
 // Reads the members of a JSON object one by one where they stand in the text, without making values
 // of them: documents of references and consolidated metadata have up to millions of members, of
-// which a reader needs few. A value
-// is only looked at as far as it takes to find its end; who uses it parses it (base/json.h).
+// which a reader needs few. A value is only looked at as far as it takes to find its end; who uses
+// it parses it (base/json.h).
 #pragma once
 
 #include <string>

@@ -86,8 +86,11 @@ class BloscCodec final : public BytesToBytesCodec {
   std::optional<std::uint64_t> block_size(ByteSpan encoded) const override {
     const BloscSizes sizes = read_header(encoded);
     const std::size_t item = item_size(encoded);
+    // Of smaller ones, which do not pay, a hostile header could demand any number.
+    constexpr std::size_t kMinBlock = 128;
     // Blocks are decoded by the items in them.
-    if (item == 0 || sizes.block == 0 || sizes.block % item != 0 || sizes.decoded % item != 0) {
+    if (item == 0 || sizes.block < kMinBlock || sizes.block % item != 0 ||
+        sizes.decoded % item != 0) {
       return std::nullopt;
     }
     return sizes.block;

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/base/endian.h"
 
 namespace zarrcore::test {
 namespace {
@@ -34,6 +37,39 @@ TEST(Blosc, DecodesWhateverTheHeaderSays) {
       make_bytes_to_bytes("blosc", R"({"cname": "zstd", "shuffle": "bitshuffle", "typesize": 4})");
   const auto reader = make_bytes_to_bytes("blosc", R"({"cname": "lz4", "shuffle": "noshuffle"})");
   EXPECT_EQ(decoded_by(*reader, writer->encode(bytes).span(), bytes.size()), bytes);
+}
+
+// The block size stands in bytes 8 to 11 of the header.
+Bytes with_block_size(ByteSpan encoded, std::uint32_t size) {
+  Bytes changed = to_bytes(encoded);
+  store_integer(size, Endian::little, changed.data() + 8);
+  return changed;
+}
+
+TEST(Blosc, DecodesBlockByBlock) {
+  const Bytes bytes = regular_bytes(100000);
+  for (const char* shuffle : {"noshuffle", "shuffle", "bitshuffle"}) {
+    const auto codec = make_bytes_to_bytes(
+        "blosc", R"({"cname": "lz4", "typesize": 4, "blocksize": 16384, "shuffle": ")" +
+                     std::string(shuffle) + R"("})");
+    const Buffer encoded = codec->encode(bytes);
+    const std::size_t size = codec->block_size(encoded.span()).value();
+    ASSERT_LT(size, bytes.size());
+    for (std::size_t offset = 0; offset < bytes.size(); offset += size) {
+      Bytes block(std::min(size, bytes.size() - offset));
+      codec->decode_block(encoded.span(), bytes.size(), offset, block);
+      EXPECT_TRUE(std::ranges::equal(block, ByteSpan(bytes).subspan(offset, block.size())));
+    }
+  }
+}
+
+TEST(Blosc, BlocksThatDoNotPayOrHoldNoWholeItemsAreNotDecodedAlone) {
+  const auto codec = make_bytes_to_bytes("blosc", R"({"typesize": 4, "blocksize": 16384})");
+  const Buffer encoded = codec->encode(regular_bytes(100000));
+  EXPECT_EQ(codec->block_size(with_block_size(encoded.span(), 1024)), 1024);
+  for (const std::uint32_t size : {4u, 124u, 1022u}) {
+    EXPECT_EQ(codec->block_size(with_block_size(encoded.span(), size)), std::nullopt) << size;
+  }
 }
 
 // Byte 3 of the header is the item size; bits 0 and 2 of byte 2 are the two shuffles.
