@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 #include "zarrcore/base/error.h"
@@ -70,12 +70,17 @@ std::string headers_for(const std::string& url, const std::string& range) {
   return headers;
 }
 
-// The size of the file in "Content-Range: bytes 0-99/1234".
-std::optional<std::uint64_t> file_size_in(const CPLHTTPResult& result) {
+// Reads "Content-Range: bytes 0-99/1234", if it is there.
+void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer) {
   const char* range = CSLFetchNameValue(result.papszHeaders, "Content-Range");
-  const char* slash = range != nullptr ? std::strchr(range, '/') : nullptr;
-  if (slash == nullptr || slash[1] < '0' || slash[1] > '9') return std::nullopt;
-  return std::strtoull(slash + 1, nullptr, 10);
+  if (range == nullptr) return;
+  unsigned long long first = 0;
+  unsigned long long size = 0;
+  if (std::sscanf(range, "bytes %llu-%*u/%llu", &first, &size) != 2) {
+    throw Error("the server sent the range \"" + std::string(range) + "\", which cannot be read");
+  }
+  answer.offset = first;
+  answer.value_size = size;
 }
 
 // What GDAL gives as the status: the code of curl for a file that is larger than allowed.
@@ -147,7 +152,7 @@ std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const 
   answer.bytes =
       Buffer::copy_of(zarrcore::ByteSpan(reinterpret_cast<const std::byte*>(result->pabyData),
                                          static_cast<std::size_t>(result->nDataLen)));
-  answer.value_size = file_size_in(*result);
+  read_content_range(*result, answer);
   return answer;
 }
 

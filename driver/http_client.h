@@ -31,7 +31,10 @@ class HttpClient {
   // What a server sent.
   struct Answer {
     zarrcore::Buffer bytes;
-    std::optional<std::uint64_t> value_size;  // of the whole file; nothing when it sent all of it
+    // Where the bytes stand, and the size of the whole file; nothing when the server sent all of
+    // it.
+    std::uint64_t offset = 0;
+    std::optional<std::uint64_t> value_size;
   };
 
   // Gets the file at `url`, or the `range` of an HTTP Range header ("0-99", "-20") of it. Nothing

@@ -119,9 +119,11 @@ class HttpStore final : public zarrcore::Store {
     if (!answer.value_size) {
       return Buffer::copy_of(answer.bytes.span().subspan(offset, range.length));
     }
-    if (answer.bytes.size() != range.length) {
-      throw Error("the server sent " + std::to_string(answer.bytes.size()) + " bytes where " +
-                  std::to_string(range.length) + " were asked for");
+    if (answer.bytes.size() != range.length || answer.offset != offset) {
+      throw Error("the server sent " + std::to_string(answer.bytes.size()) +
+                  " bytes at the offset " + std::to_string(answer.offset) + " where " +
+                  std::to_string(range.length) + " at " + std::to_string(offset) +
+                  " were asked for");
     }
     return std::move(answer.bytes);
   }

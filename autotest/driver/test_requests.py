@@ -172,6 +172,27 @@ def test_servers_that_know_less(serve_store, monkeypatch, handler):
         np.testing.assert_array_equal(array.ReadAsArray(), DATA)
 
 
+class OtherRanges(webserver.Handler):
+    """Sends other bytes than were asked for, and says so."""
+
+    def do_GET(self):
+        if (wanted := self.headers.get("Range", "")).startswith("bytes=-"):
+            return super().do_GET()
+        if wanted:
+            first, last = map(int, wanted.removeprefix("bytes=").split("-"))
+            self.headers.replace_header("Range", f"bytes={first + 1}-{last + 1}")
+        super().do_GET()
+
+
+def test_another_range_than_was_asked_for(serve_store, monkeypatch):
+    monkeypatch.setattr(webserver, "Handler", OtherRanges)
+    options = ["BLOCKSIZE=64,64", "SHARD_CHUNK_SHAPE=8,8"]
+    with serve_store(3, options=options) as server:
+        array = open_array(server)
+        with pytest.raises(RuntimeError, match=r"c/0/0: .*the server sent 128 bytes at the offset 1153"):
+            array.ReadAsArray([8, 8], [8, 8])
+
+
 def test_a_large_shard_of_a_server_without_suffixes(tmp_path, monkeypatch):
     """Is not sent as a whole for the sake of its index."""
     monkeypatch.setattr(webserver, "Handler", NoSuffixes)
