@@ -92,10 +92,11 @@ void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
 }
 
-// Straight to its place, if it is dense there.
+// Straight to its place, if it is dense there, or from where it stands already.
 void ChunkDecoder::decode_whole(const ChunkPart& part, ByteSpan encoded,
                                 DecodedChunk& scratch) const {
   const CodecChain& chain = *part.chain;
+  if (const auto elements = chain.find_decoded(encoded)) return copy(part, elements->data());
   const Shape& shape = chain.stored_spec().shape;
   bool is_dense = converter_ == nullptr;
   auto expected = static_cast<std::ptrdiff_t>(item_size_);

@@ -223,6 +223,15 @@ void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena)
   array_codecs_.front()->decode(chunk.span(), decoded);
 }
 
+std::optional<ByteSpan> CodecChain::find_decoded(ByteSpan encoded) const {
+  if (!array_codecs_.empty() || !is_framed_ || !array_to_bytes_->is_identity()) return std::nullopt;
+  check_plausible(encoded);
+  Buffer held;
+  const ByteSpan decoded = decode_bytes(encoded, std::nullopt, held);
+  check_size("the chunk has ", decoded.size(), decoded_size_);
+  return decoded;
+}
+
 std::optional<std::uint64_t> CodecChain::block_size(ByteSpan encoded) const {
   if (!array_codecs_.empty() || bytes_codecs_.size() != 1 || !array_to_bytes_->decodes_in_place() ||
       bytes_sizes_.front() != decoded_size_) {

@@ -58,6 +58,10 @@ class CodecChain {
   // The same into memory of its own.
   DecodedChunk decode(ByteSpan encoded) const;
 
+  // If the decoded chunk stands in `encoded` as it is: where. Frames are checked; throws Error like
+  // decode().
+  std::optional<ByteSpan> find_decoded(ByteSpan encoded) const;
+
   // If blocks of a chunk can be decoded by themselves: the size in bytes of those of `encoded`.
   // Each but the last has it, and holds whole elements. Throws Error like decode().
   std::optional<std::uint64_t> block_size(ByteSpan encoded) const;

@@ -97,6 +97,43 @@ TEST(CodecChain, AFewBytesCannotDemandALotOfMemory) {
   EXPECT_ERROR(zstd.decode(frame.span()), "the chunk decodes to at most 100 bytes");
 }
 
+TEST(CodecChain, FindsTheChunkThatStandsInItsEncodedBytes) {
+  const ChunkSpec spec = spec_of({3, 5}, kInt32);
+  const Bytes chunk = regular_bytes(spec.byte_count());
+  for (const std::string& codecs :
+       {list({kLittle}), list({kLittle, "\"crc32c\""}), list({transpose("\"F\""), kLittle}),
+        list({kLittle, R"({"name": "numcodecs.adler32"})", "\"crc32c\""})}) {
+    SCOPED_TRACE(codecs);
+    const CodecChain chain = make_chain(codecs, spec);
+    Bytes encoded = to_bytes(chain.encode(chunk).span());
+    const auto found = chain.find_decoded(encoded);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(to_bytes(*found), chunk);
+    EXPECT_GE(found->data(), encoded.data());
+    EXPECT_LE(found->data() + found->size(), encoded.data() + encoded.size());
+    encoded.pop_back();
+    EXPECT_ERROR(chain.find_decoded(encoded), "the chunk has ");
+  }
+  const CodecChain checked = make_chain(list({kLittle, "\"crc32c\""}), spec);
+  Bytes corrupt = to_bytes(checked.encode(chunk).span());
+  corrupt[7] ^= std::byte{1};
+  EXPECT_ERROR(checked.find_decoded(corrupt), "crc32c");
+}
+
+TEST(CodecChain, DoesNotFindTheChunkWhereEncodingChangesIt) {
+  const ChunkSpec spec = spec_of({3, 5}, kInt32);
+  for (const std::string& codecs :
+       {list({R"({"name": "bytes", "configuration": {"endian": "big"}})"}),
+        list({kLittle, "\"gzip\"", "\"crc32c\""}),
+        list({transpose("\"F\""),
+              R"({"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}})", kLittle})}) {
+    SCOPED_TRACE(codecs);
+    const CodecChain chain = make_chain(codecs, spec);
+    const Buffer encoded = chain.encode(regular_bytes(spec.byte_count()));
+    EXPECT_EQ(chain.find_decoded(encoded.span()).has_value(), false);
+  }
+}
+
 TEST(CodecChain, AnUnknownCodecIsRefusedByName) {
   EXPECT_ERROR(make_chain(list({kLittle, "\"brotli\""}), spec_of({10}, kInt16)),
                "the codec \"brotli\" is not supported");
