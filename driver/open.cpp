@@ -169,8 +169,7 @@ GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo*
 }
 
 bool is_array(const Session& session, const std::string& name) {
-  const auto node = session.hierarchy().node(session.node_path(name));
-  return node && std::holds_alternative<zarrcore::ArrayMetadata>(*node);
+  return session.hierarchy().has(session.node_path(name), zarrcore::NodeKind::array);
 }
 
 // Numbers after a name that no array has are the end of the name, if that makes it one's.
@@ -185,10 +184,10 @@ ConnectionString settle_name(const Session& session, const ConnectionString& con
 
 std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
   const std::string path = session.node_path(name);
-  const auto node = session.hierarchy().node(path);
-  if (!node || !std::holds_alternative<zarrcore::ArrayMetadata>(*node)) {
+  if (!session.hierarchy().has(path, zarrcore::NodeKind::array)) {
+    const bool is_group = session.hierarchy().has(path, zarrcore::NodeKind::group);
     throw Error(session.path() + ": array " + name + " is not there" +
-                (node ? ": a group has this name" : ""));
+                (is_group ? ": a group has this name" : ""));
   }
   return session.array(path);
 }

@@ -55,6 +55,8 @@ OPENING = {
     (3, True): ["zarr.json"],
     (2, True): ["zarr.json", ".zmetadata"],
     (3, False): ["zarr.json", "level/zarr.json", "level/image/zarr.json"],
+    (2, False): ["zarr.json", ".zmetadata", ".zgroup", "level/.zgroup", "level/image/.zarray",
+                 "level/image/.zattrs"],
 }
 
 
@@ -66,9 +68,23 @@ def test_opening(serve_store, version, consolidated):
         # What the dimensions are shows in their variables.
         assert [d.GetType() for d in array.GetDimensions()] == ["HORIZONTAL_Y", "HORIZONTAL_X"]
         asked = paths(server)
-        assert asked == ([] if consolidated else ["level/y/zarr.json", "level/x/zarr.json"])
+        variables = {"level/y/zarr.json", "level/x/zarr.json"} if version == 3 else (
+            {"level/y/.zarray", "level/y/.zattrs", "level/x/.zarray", "level/x/.zattrs"})
+        assert set(asked) == (set() if consolidated else variables)
+        assert len(asked) == len(set(asked))
         assert array.GetAttributes() is not None and array.GetNoDataValue() is None
         assert paths(server) == []
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_opening_by_the_name_of_the_array(serve_store, version):
+    with serve_store(version, consolidated=False) as server:
+        dataset = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/a.zarr/level/image"',
+                              gdal.OF_MULTIDIM_RASTER)
+        assert dataset.GetRootGroup().OpenMDArray("image").GetBlockSize() == [8, 8]
+        assert paths(server) == [f"level/image/{name}" for name in (
+            ["zarr.json"] if version == 3 else ["zarr.json", ".zmetadata", ".zgroup", ".zarray",
+                                                ".zattrs"])]
 
 
 @pytest.mark.parametrize("version", [2, 3])

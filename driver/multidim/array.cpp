@@ -103,6 +103,7 @@ void Array::forget_dimensions() {
 
 void Array::make_dimensions(bool with_variables) const {
   dimensions_.clear();
+  if (with_variables) session_->prefetch_variables(node_path(), metadata());
   for (std::size_t i = 0; i < rank(); ++i) {
     std::shared_ptr<GDALDimension> dimension;
     if (with_variables) dimension = session_->dimension(node_path(), metadata(), i);

@@ -88,8 +88,7 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
       return session_->array("");
     }
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
-    const auto metadata = session_->hierarchy().node(path);
-    if (!metadata || !std::holds_alternative<zarrcore::ArrayMetadata>(*metadata)) return nullptr;
+    if (!session_->hierarchy().has(path, zarrcore::NodeKind::array)) return nullptr;
     return session_->array(path);
   });
 }
@@ -99,8 +98,7 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&]() -> std::shared_ptr<GDALGroup> {
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
     if (session_->root_is_array()) return nullptr;
-    const auto metadata = session_->hierarchy().node(path);
-    if (!metadata || !std::holds_alternative<zarrcore::GroupMetadata>(*metadata)) return nullptr;
+    if (!session_->hierarchy().has(path, zarrcore::NodeKind::group)) return nullptr;
     return session_->group(path);
   });
 }

@@ -1,6 +1,7 @@
 #include "driver/multidim/session.h"
 
 #include <algorithm>
+#include <set>
 
 #include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"
@@ -8,6 +9,7 @@
 #include "driver/multidim/group.h"
 #include "driver/open_store.h"
 #include "driver/vsi_store.h"
+#include "driver/worker_scope.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -73,7 +75,7 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   session->hierarchy_ =
       open_hierarchy(path, options.list_chunks, hierarchy_options(path, options.use_consolidated));
   if (options.is_writable) check_is_writable(*session->hierarchy_->store());
-  if (std::holds_alternative<zarrcore::ArrayMetadata>(*session->hierarchy_->node(""))) {
+  if (!session->hierarchy_->has("", zarrcore::NodeKind::group)) {
     session->root_array_name_ = store_name(path);
   }
   session->is_writable_ = options.is_writable;  // from now on there is something to flush
@@ -113,11 +115,6 @@ std::shared_ptr<Group> Session::root_group() {
 
 std::shared_ptr<Group> Session::group(const std::string& node_path) {
   return find_or_make(mutex_, groups_, node_path, [&] {
-    const auto metadata = hierarchy_->node(node_path);
-    const bool is_group = metadata && std::holds_alternative<zarrcore::GroupMetadata>(*metadata);
-    if (!is_group && !(node_path.empty() && root_is_array())) {
-      throw zarrcore::Error(path_ + ": there is no group /" + node_path);
-    }
     return Group::create(shared_from_this(), node_path);
   });
 }
@@ -159,6 +156,28 @@ std::shared_ptr<Dimension> Session::dimension(const std::string& array_path,
   return dimension_of_group(own_group, name, size);
 }
 
+void Session::prefetch_variables(const std::string& array_path,
+                                 const zarrcore::ArrayMetadata& array) const {
+  if (root_is_array()) return;
+  std::set<std::string> names;
+  for (const auto& name : array.dimension_names) {
+    if (name && zarrcore::is_valid_segment(*name)) names.insert(*name);
+  }
+  for (std::string group(zarrcore::parent_path(array_path)); !names.empty();
+       group = zarrcore::parent_path(group)) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(zarrcore::join_path(group, name));
+    CallerState caller;
+    const bool is_slow =
+        hierarchy_->prefetch(paths, zarrcore::NodeKind::array, context_->pool, caller.scope());
+    if (!is_slow || group.empty()) return;
+    std::erase_if(names, [&](const std::string& name) {
+      std::shared_ptr<const zarrcore::NodeMetadata> holder;
+      return array_metadata(zarrcore::join_path(group, name), holder) != nullptr;
+    });
+  }
+}
+
 std::shared_ptr<Dimension> Session::dimension_of_group(const std::string& group,
                                                        const std::string& name,
                                                        std::uint64_t size) {
@@ -191,7 +210,7 @@ std::shared_ptr<const Multiscales> Session::multiscales(const std::string& group
     if (const auto it = multiscales_.find(group); it != multiscales_.end()) return it->second;
   }
   std::shared_ptr<const Multiscales> found;
-  if (auto parsed = parse_multiscales(*attributes(group))) {
+  if (auto parsed = parse_multiscales(*attributes(group, zarrcore::NodeKind::group))) {
     found = std::make_shared<const Multiscales>(std::move(*parsed));
   }
   const std::lock_guard lock(mutex_);
@@ -249,9 +268,10 @@ std::string Session::finest_level_path(const std::string& array_path) const {
   return finest == array_path ? std::string() : finest;
 }
 
-std::shared_ptr<const zarrcore::Json> Session::attributes(const std::string& node_path) const {
+std::shared_ptr<const zarrcore::Json> Session::attributes(
+    const std::string& node_path, std::optional<zarrcore::NodeKind> wanted) const {
   static const auto none = std::make_shared<const zarrcore::Json>(zarrcore::Json::object());
-  const auto metadata = hierarchy_->node(node_path);
+  const auto metadata = hierarchy_->node(node_path, wanted);
   if (!metadata) return none;
   return {metadata, std::visit([](const auto& node) { return &node.attributes; }, *metadata)};
 }
@@ -259,7 +279,7 @@ std::shared_ptr<const zarrcore::Json> Session::attributes(const std::string& nod
 const zarrcore::ArrayMetadata* Session::array_metadata(
     const std::string& node_path, std::shared_ptr<const zarrcore::NodeMetadata>& holder) const {
   try {
-    holder = hierarchy_->node(node_path);
+    holder = hierarchy_->node(node_path, zarrcore::NodeKind::array);
   } catch (const zarrcore::Error&) {
     return nullptr;  // whoever opens that array gets the error
   }

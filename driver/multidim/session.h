@@ -84,8 +84,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void reserve_chunk_cache(std::uint64_t bytes);
 
   std::shared_ptr<Group> root_group();
-  // These throw zarrcore::Error when the node cannot be used.
+  // The group at `node_path`, which is there.
   std::shared_ptr<Group> group(const std::string& node_path);
+  // Throws zarrcore::Error when the array cannot be used.
   std::shared_ptr<Array> array(const std::string& node_path);
 
   // Makes a node; the functions throw zarrcore::Error when it cannot be made.
@@ -135,6 +136,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // holds a variable for it.
   std::shared_ptr<Dimension> dimension(const std::string& array_path,
                                        const zarrcore::ArrayMetadata& array, std::size_t axis);
+  // Reads the variables of the array's dimensions, where a store takes its time, as dimension()
+  // looks for them.
+  void prefetch_variables(const std::string& array_path,
+                          const zarrcore::ArrayMetadata& array) const;
   // The dimension `name` of the group at `group`.
   std::shared_ptr<Dimension> dimension_of_group(const std::string& group, const std::string& name,
                                                 std::uint64_t size);
@@ -152,8 +157,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // that one is there; else empty.
   std::string finest_level_path(const std::string& array_path) const;
 
-  // Attributes of a node: an empty object when there is no such node.
-  std::shared_ptr<const zarrcore::Json> attributes(const std::string& node_path) const;
+  // Attributes of a node: an empty object when there is no such node, as one may count that is not
+  // `wanted`.
+  std::shared_ptr<const zarrcore::Json> attributes(
+      const std::string& node_path, std::optional<zarrcore::NodeKind> wanted = {}) const;
   // Metadata of an array, or null when there is no such array or it cannot be read.
   const zarrcore::ArrayMetadata* array_metadata(
       const std::string& node_path, std::shared_ptr<const zarrcore::NodeMetadata>& holder) const;

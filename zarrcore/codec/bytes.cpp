@@ -52,7 +52,7 @@ class BytesCodec final : public ArrayToBytesCodec {
     return encoded;
   }
 
-  bool is_identity() const override { return swapped_.empty(); }
+  bool is_identity() const override { return swapped_.empty() && bits_ == 0; }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
     check_size("the chunk has ", encoded.size(), size_);

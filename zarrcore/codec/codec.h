@@ -66,7 +66,7 @@ class ArrayToBytesCodec {
   virtual std::uint64_t max_encoded_size() const = 0;
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
-  // Whether encoding changes nothing.
+  // Whether encoding and decoding change nothing.
   virtual bool is_identity() const { return false; }
   // Decodes into `decoded`, a dense chunk of the spec. What elements of variable length point to
   // goes into `arena`.

@@ -15,6 +15,10 @@ std::optional<NodeKind> kind_of(const std::shared_ptr<const NodeMetadata>& node)
   return std::holds_alternative<ArrayMetadata>(*node) ? NodeKind::array : NodeKind::group;
 }
 
+bool is_at_root(std::string_view key) {
+  return key.find('/') == std::string_view::npos;
+}
+
 }  // namespace
 
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
@@ -35,10 +39,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       root_texts_.clear();  // nothing is asked of the store any more
       // A consolidated hierarchy has a root group even if nobody wrote a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
-    } else if (auto root = with_context([this] { return store_->description(); },
-                                        [&] { return format->read_node(documents, ""); })) {
-      nodes_[""] = std::make_shared<const NodeMetadata>(std::move(*root));
-    } else {
+    } else if (!has("", NodeKind::group) && !has("", NodeKind::array)) {
       continue;
     }
     for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
@@ -52,8 +53,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
 // The store's own documents. Those at its root are asked for by several formats, and some by every
 // node.
 std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) const {
-  const bool is_at_root = key.find('/') == std::string::npos;
-  if (is_at_root) {
+  if (is_at_root(key)) {
     const std::lock_guard lock(mutex_);
     if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
   }
@@ -63,7 +63,7 @@ std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) con
   if (value) text = std::make_shared<const Buffer>(std::move(*value));
   const std::lock_guard lock(mutex_);
   if (text) documents_read_.insert(key);
-  if (is_at_root) root_texts_.emplace(key, text);
+  if (is_at_root(key)) root_texts_.emplace(key, text);
   return text;
 }
 
@@ -101,18 +101,55 @@ DocumentSource Hierarchy::documents() const {
   return {document, no_text, has, list};
 }
 
-std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path) const {
+std::shared_ptr<const NodeMetadata> Hierarchy::known_node(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = nodes_.find(path);
+  return it != nodes_.end() ? it->second : nullptr;
+}
+
+std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
+                                                    std::optional<NodeKind> wanted) const {
   const std::string normalized = normalize_path(path);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto it = nodes_.find(normalized); it != nodes_.end()) return it->second;
-  }
+  if (auto known = known_node(normalized)) return known;
   auto found = with_context([this] { return store_->description(); },
-                            [&] { return format_->read_node(documents(), normalized); });
+                            [&] { return format_->read_node(documents(), normalized, wanted); });
   if (!found) return nullptr;
   auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
   const std::lock_guard lock(mutex_);
   return nodes_.emplace(normalized, std::move(metadata)).first->second;
+}
+
+bool Hierarchy::has(std::string_view path, NodeKind kind) const {
+  const std::string normalized = normalize_path(path);
+  if (kind == NodeKind::group && known_node(normalized) == nullptr) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (known_groups_.contains(normalized)) return true;
+    }
+    const auto found = with_context([this] { return store_->description(); },
+                                    [&] { return format_->find_group(documents(), normalized); });
+    if (found == true) {
+      const std::lock_guard lock(mutex_);
+      known_groups_.insert(normalized);
+    }
+    if (found) return *found;
+  }
+  return kind_of(node(normalized, kind)) == kind;
+}
+
+bool Hierarchy::prefetch(std::span<const std::string> paths, NodeKind wanted, ThreadPool& pool,
+                         const WorkerScope& scope) const {
+  const std::size_t requests = is_consolidated() ? 1 : store_->parallel_requests();
+  if (requests == 1) return false;
+  const auto read = [&](std::size_t i) {
+    try {
+      node(paths[i], wanted);
+    } catch (const Error&) {
+      // Who asks for the node gets the error.
+    }
+  };
+  pool.parallel_for(paths.size(), requests, read, scope);
+  return true;
 }
 
 std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind kind) const {
@@ -157,7 +194,8 @@ std::vector<std::string> Hierarchy::documents_read() const {
 
 std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
                                                    std::shared_ptr<Context> context) const {
-  const auto metadata = node(path);
+  auto metadata = node(path, NodeKind::array);
+  if (metadata == nullptr) metadata = node(path);
   if (metadata == nullptr) {
     throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
   }

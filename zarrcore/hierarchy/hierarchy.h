@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,19 @@ class Hierarchy {
   bool is_consolidated() const { return consolidated_.has_value(); }
 
   // The node at `path` ("" for the root, "a/b"; slashes around it do not matter), or null when
-  // there is none. Throws Error, which names the document, when its metadata is not right.
-  std::shared_ptr<const NodeMetadata> node(std::string_view path) const;
+  // there is none; one that is not `wanted` may count as none, which saves looking for it. Throws
+  // Error, which names the document, when its metadata is not right.
+  std::shared_ptr<const NodeMetadata> node(std::string_view path,
+                                           std::optional<NodeKind> wanted = {}) const;
+
+  // Whether there is a node of this kind. The attributes of a group may turn out to be not right
+  // when it is read. Throws Error like node().
+  bool has(std::string_view path, NodeKind kind) const;
+
+  // Reads nodes that will be asked for, as many at once as the store has requests under way.
+  // Returns false, and does nothing, when it has but one, or when nothing is asked of it.
+  bool prefetch(std::span<const std::string> paths, NodeKind wanted, ThreadPool& pool,
+                const WorkerScope& scope) const;
 
   // The names of the arrays, or groups, directly below the group at `path`, sorted. A node whose
   // metadata is not right counts as an array.
@@ -101,6 +113,7 @@ class Hierarchy {
 
   std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
   DocumentSource stored_documents() const;
+  std::shared_ptr<const NodeMetadata> known_node(const std::string& path) const;
   DocumentSource documents() const;
 
   std::shared_ptr<Store> store_;
@@ -115,6 +128,8 @@ class Hierarchy {
   mutable std::mutex mutex_;
   std::optional<ConsolidatedDocuments> consolidated_;  // that is used
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
+  mutable std::set<std::string, std::less<>>
+      known_groups_;  // whose attributes may not have been read
   // Of documents at the root, which are asked for more than once.
   mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
   mutable std::set<std::string> documents_read_;

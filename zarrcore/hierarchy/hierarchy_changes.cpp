@@ -231,7 +231,9 @@ void Hierarchy::forget(const std::string& path) {
   std::erase_if(nodes_, is_gone);
   if (consolidated_) std::erase_if(consolidated_->documents, is_gone);
   std::erase_if(documents_read_, [&](const auto& key) { return is_at_or_below(key, path); });
-  std::erase_if(known_as_plain_, [&](const auto& group) { return is_at_or_below(group, path); });
+  for (auto* paths : {&known_as_plain_, &known_groups_}) {
+    std::erase_if(*paths, [&](const auto& group) { return is_at_or_below(group, path); });
+  }
   root_texts_.clear();
 }
 

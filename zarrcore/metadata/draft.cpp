@@ -79,8 +79,8 @@ class DraftFormat final : public Format {
  public:
   std::string_view name() const override { return "Zarr v3 draft of 2020"; }
 
-  std::optional<NodeMetadata> read_node(const DocumentSource& documents,
-                                        const std::string& path) const override {
+  std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
+                                        std::optional<NodeKind> /*wanted*/) const override {
     const auto suffix = key_suffix(documents);
     if (!suffix) return std::nullopt;
     const std::string prefix = join_path(kMetaRoot, path);

@@ -74,15 +74,24 @@ class Format {
 
   virtual std::string_view name() const = 0;
 
-  // The node at `path` ("" for the root), or nothing when this format has no document there. Throws
+  // The node at `path` ("" for the root), or nothing when this format has no document there; one
+  // that is not `wanted` may count as none, for then its documents need not be looked for. Throws
   // Error, which names the document's key, when there is one that is not right.
   virtual std::optional<NodeMetadata> read_node(const DocumentSource& documents,
-                                                const std::string& path) const = 0;
+                                                const std::string& path,
+                                                std::optional<NodeKind> wanted = {}) const = 0;
 
   // What the node at `path` is, if that shows by which documents there are; it may turn out to be
   // not right when it is read. Nothing when only reading it tells.
   virtual std::optional<NodeKind> find_kind(const DocumentSource& /*documents*/,
                                             const std::string& /*path*/) const {
+    return std::nullopt;
+  }
+
+  // Whether there is a group at `path`, if that shows without its attributes. Nothing when only
+  // reading it tells. Throws Error like read_node().
+  virtual std::optional<bool> find_group(const DocumentSource& /*documents*/,
+                                         const std::string& /*path*/) const {
     return std::nullopt;
   }
 

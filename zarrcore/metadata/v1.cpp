@@ -52,8 +52,8 @@ class V1Format final : public Format {
  public:
   std::string_view name() const override { return "Zarr v1"; }
 
-  std::optional<NodeMetadata> read_node(const DocumentSource& documents,
-                                        const std::string& path) const override {
+  std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
+                                        std::optional<NodeKind> /*wanted*/) const override {
     if (!path.empty()) return std::nullopt;
     const std::string key(kArrayDocument);
     const auto document = documents.document(key);

@@ -28,30 +28,41 @@ Json read_attributes(const DocumentSource& documents, const std::string& path) {
               " where an object is expected");
 }
 
+std::optional<NodeMetadata> read_array(const DocumentSource& documents, const std::string& path) {
+  const std::string key = join_path(path, kArrayDocument);
+  const auto document = documents.document(key);
+  if (!document) return std::nullopt;
+  return with_context(
+      [&] { return key; },
+      [&] { return parse_v2_array(*document, read_attributes(documents, path), path); });
+}
+
+std::optional<Json> read_group_document(const DocumentSource& documents, const std::string& path) {
+  const std::string key = join_path(path, kGroupDocument);
+  auto document = documents.document(key);
+  if (document) with_context([&] { return key; }, [&] { check_zarr_format(*document, 2); });
+  return document;
+}
+
+std::optional<NodeMetadata> read_group(const DocumentSource& documents, const std::string& path) {
+  const auto document = read_group_document(documents, path);
+  if (!document) return std::nullopt;
+  // In .zmetadata, zarr-python 3 has the consolidated metadata of v3 here, without nodes.
+  // Its 3.0 then sees none below a group whose own document says so.
+  static constexpr std::array<std::string_view, 2> kMembers{"zarr_format", "consolidated_metadata"};
+  return GroupMetadata{read_attributes(documents, path), other_members(*document, kMembers)};
+}
+
 class V2Format final : public Format {
  public:
   std::string_view name() const override { return "Zarr v2"; }
 
-  std::optional<NodeMetadata> read_node(const DocumentSource& documents,
-                                        const std::string& path) const override {
-    if (const std::string key = join_path(path, kArrayDocument);
-        const auto document = documents.document(key)) {
-      return with_context([&] { return key; },
-                          [&]() -> NodeMetadata {
-                            return parse_v2_array(*document, read_attributes(documents, path),
-                                                  path);
-                          });
-    }
-    if (const std::string key = join_path(path, kGroupDocument);
-        const auto document = documents.document(key)) {
-      with_context([&] { return key; }, [&] { check_zarr_format(*document, 2); });
-      // In .zmetadata, zarr-python 3 has the consolidated metadata of v3 here, without nodes.
-      // Its 3.0 then sees none below a group whose own document says so.
-      static constexpr std::array<std::string_view, 2> kMembers{"zarr_format",
-                                                                "consolidated_metadata"};
-      return GroupMetadata{read_attributes(documents, path), other_members(*document, kMembers)};
-    }
-    return std::nullopt;
+  std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
+                                        std::optional<NodeKind> wanted) const override {
+    std::optional<NodeMetadata> node;
+    if (wanted != NodeKind::group) node = read_array(documents, path);
+    if (!node && wanted != NodeKind::array) node = read_group(documents, path);
+    return node;
   }
 
   std::optional<NodeKind> find_kind(const DocumentSource& documents,
@@ -59,6 +70,11 @@ class V2Format final : public Format {
     if (documents.has(join_path(path, kArrayDocument))) return NodeKind::array;
     if (documents.has(join_path(path, kGroupDocument))) return NodeKind::group;
     return std::nullopt;
+  }
+
+  std::optional<bool> find_group(const DocumentSource& documents,
+                                 const std::string& path) const override {
+    return read_group_document(documents, path).has_value();
   }
 
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,

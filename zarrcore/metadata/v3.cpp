@@ -201,8 +201,8 @@ class V3Format final : public Format {
  public:
   std::string_view name() const override { return "Zarr v3"; }
 
-  std::optional<NodeMetadata> read_node(const DocumentSource& documents,
-                                        const std::string& path) const override {
+  std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
+                                        std::optional<NodeKind> /*wanted*/) const override {
     const std::string key = join_path(path, kDocument);
     const auto document = documents.document(key);
     if (!document || is_draft_entry_point(*document)) return std::nullopt;

@@ -134,6 +134,14 @@ TEST(CodecChain, DoesNotFindTheChunkWhereEncodingChangesIt) {
   }
 }
 
+TEST(CodecChain, DoesNotTakeStoredBitsForNarrowIntegers) {
+  const DataType int4{.kind = TypeKind::signed_integer, .item_size = 1, .bits = 4};
+  const CodecChain chain = make_chain(list({"\"bytes\""}), spec_of({2}, int4));
+  const Bytes encoded = from_hex("0f08");
+  EXPECT_EQ(chain.find_decoded(encoded).has_value(), false);
+  EXPECT_EQ(to_bytes(chain.decode(encoded).elements.span()), from_hex("fff8"));
+}
+
 TEST(CodecChain, AnUnknownCodecIsRefusedByName) {
   EXPECT_ERROR(make_chain(list({kLittle, "\"brotli\""}), spec_of({10}, kInt16)),
                "the codec \"brotli\" is not supported");
