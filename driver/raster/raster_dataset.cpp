@@ -59,9 +59,22 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   const std::string& path = view_.array().session()->path();
   SetPhysicalFilename(path.c_str());
   if (!subdataset.empty()) SetSubdatasetName(subdataset.c_str());
-  TryLoadXML();
+  load_sidecar();
   // Overviews in a file of their own, beside the store.
   if (subdataset.empty() && VSIIsLocal(path.c_str())) oOvManager.Initialize(this, path.c_str());
+}
+
+// What is kept in a file beside the store. On the network GDAL would ask four times, for a listing
+// and for names that files of other programs had, too.
+void RasterDataset::load_sidecar() {
+  const char* file = BuildPamFilename();
+  CPLStringList siblings;
+  if (file != nullptr && !VSIIsLocal(file)) {
+    VSIStatBufL status;
+    const bool is_there = VSIStatExL(file, &status, VSI_STAT_EXISTS_FLAG) == 0;
+    siblings.AddString(is_there ? CPLGetFilename(file) : "");
+  }
+  TryLoadXML(siblings.List());
 }
 
 RasterDataset::RasterDataset(RasterView view, const RasterDataset& fine)

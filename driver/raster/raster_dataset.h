@@ -91,6 +91,7 @@ class RasterDataset final : public GDALPamDataset {
   RasterDataset(RasterView view, const RasterDataset& fine);
   void make_bands();
   void set_metadata();
+  void load_sidecar();
   CPLErr finish();
   void place(const GeoTransform& transform);
   bool is_writable() const {
