@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "driver/connection_string.h"
-#include "driver/conventions/crs.h"
 #include "driver/conventions/nczarr.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
@@ -11,7 +10,6 @@
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/type_mapping.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/worker_scope.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -173,122 +171,6 @@ double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
   return packing_.scale.value_or(1.0);
 }
 
-std::optional<std::size_t> Array::find_dimension(const char* type) const {
-  for (std::size_t i = 0; i < rank(); ++i) {
-    if (GetDimensions()[i]->GetType() == type) return i;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::size_t> Array::x_dimension() const {
-  if (const auto position = find_spatial_dimension(&SpatialDimensions::x)) return position;
-  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X);
-}
-
-std::optional<std::size_t> Array::y_dimension() const {
-  if (const auto position = find_spatial_dimension(&SpatialDimensions::y)) return position;
-  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y);
-}
-
-Array::RasterAxes Array::raster_axes() const {
-  const auto x = x_dimension();
-  const auto y = y_dimension();
-  if (x && y && x != y) return {*x, *y};
-  return {rank() - 1, rank() - 2};
-}
-
-std::optional<std::size_t> Array::find_spatial_dimension(
-    std::string SpatialDimensions::*which) const {
-  auto names = spatial_dimensions(attributes_);
-  if (!names && !session_->root_is_array()) {
-    names =
-        spatial_dimensions(*session_->attributes(std::string(zarrcore::parent_path(node_path()))));
-  }
-  if (!names) return std::nullopt;
-  for (std::size_t i = 0; i < rank(); ++i) {
-    if (GetDimensions()[i]->GetName() == (*names).*which) return i;
-  }
-  return std::nullopt;
-}
-
-std::shared_ptr<const Json> Array::find_variable(const std::string& name) const {
-  if (session_->root_is_array() || !zarrcore::is_valid_segment(name)) return nullptr;
-  for (std::string group(zarrcore::parent_path(node_path()));;
-       group = zarrcore::parent_path(group)) {
-    const std::string path = zarrcore::join_path(group, name);
-    if (session_->hierarchy().node(path)) return session_->attributes(path);
-    if (group.empty()) return nullptr;
-  }
-}
-
-std::shared_ptr<OGRSpatialReference> Array::crs() const {
-  auto found = own_crs();
-  if (found) return found;
-  const auto finest = finest_level();
-  return finest ? finest->own_crs() : nullptr;
-}
-
-std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
-  CrsSources sources{attributes_,
-                     {},
-                     nullptr,
-                     [this](const std::string& name) { return find_variable(name); },
-                     {}};
-  const auto x = x_dimension();
-  if (!session_->root_is_array()) {
-    sources.groups.push_back(session_->attributes(std::string(zarrcore::parent_path(node_path()))));
-    if (const auto pyramid = session_->find_pyramid(node_path())) {
-      sources.groups.push_back(session_->attributes(pyramid->group));
-    }
-    // A product's CRS is that of its projected grids.
-    if (x && y_dimension()) sources.root = session_->attributes("");
-  }
-  if (x) {
-    if (const auto variable = GetDimensions()[*x]->GetIndexingVariable()) {
-      sources.linear_unit = variable->GetUnit();
-      if (STARTS_WITH_CI(sources.linear_unit.c_str(), "degree")) sources.root = nullptr;
-    }
-  }
-  return find_crs(sources);
-}
-
-std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
-  return guarded<std::shared_ptr<OGRSpatialReference>>(nullptr, [&] {
-    auto found = crs();
-    const std::size_t rank = this->rank();
-    if (!found && VSIIsLocal(session_->path().c_str())) return GDALPamMDArray::GetSpatialRef();
-    if (found && rank >= 2) {
-      const auto [x, y] = raster_axes();
-      set_axis_mapping(*found, static_cast<int>(x) + 1, static_cast<int>(y) + 1);
-    }
-    return found;
-  });
-}
-
-std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
-  std::vector<std::shared_ptr<Array>> variables;
-  const Json* names = zarrcore::find_member(attributes_, "coordinates");
-  if (names == nullptr || !names->is_string() || session_->root_is_array()) return variables;
-  const CPLStringList list(CSLTokenizeString2(names->get<std::string>().c_str(), " ", 0));
-  const std::string group(zarrcore::parent_path(node_path()));
-  for (int i = 0; i < list.size(); ++i) {
-    if (!zarrcore::is_valid_segment(list[i])) continue;
-    const std::string path = zarrcore::join_path(group, list[i]);
-    std::shared_ptr<const zarrcore::NodeMetadata> holder;
-    if (session_->array_metadata(path, holder) != nullptr) {
-      variables.push_back(session_->array(path));
-    }
-  }
-  return variables;
-}
-
-std::vector<std::shared_ptr<GDALMDArray>> Array::GetCoordinateVariables() const {
-  return guarded<std::vector<std::shared_ptr<GDALMDArray>>>({}, [&] {
-    const auto arrays = coordinate_arrays();
-    return std::vector<std::shared_ptr<GDALMDArray>>(arrays.begin(), arrays.end());
-  });
-}
-
 std::shared_ptr<Array> Array::finest_level() const {
   const std::string path = session_->finest_level_path(node_path());
   return path.empty() ? nullptr : session_->array(path);
@@ -332,26 +214,6 @@ GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y) const {
 }
 #endif
 
-#if GDAL_ZARR_AT_LEAST(3, 12)
-// Of blocks that are files of their own or ranges of one; others have no file name.
-bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
-  return guarded(false, [&] {
-    info.clear();
-    const auto block = array_->find_block({position, rank()});
-    if (!block) return true;
-    // References have no files for what they hold.
-    const std::string path = session_->hierarchy().store()->description() + '/' + block->key;
-    VSIStatBufL status;
-    if (VSIStatL(path.c_str(), &status) != 0) return true;
-    info.pszFilename = CPLStrdup(path.c_str());
-    info.nOffset = block->offset;
-    info.nSize = block->length.value_or(static_cast<std::uint64_t>(status.st_size));
-    info.papszInfo = CSLDuplicate(structural_info_.List());
-    return true;
-  });
-}
-#endif
-
 #if GDAL_ZARR_AT_LEAST(3, 13)
 int Array::GetOverviewCount() const {
   return guarded(0, [&] { return static_cast<int>(session_->overview_paths(node_path()).size()); });
@@ -365,71 +227,5 @@ std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
   });
 }
 #endif
-
-bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
-                 void* buffer, zarrcore::Strides strides) const {
-  return guarded(false, [&] {
-    check_is_there();
-    const auto converter = make_converter(array_->data_type(), buffer_type);
-    CallerState caller;
-    zarrcore::ReadOptions options;
-    options.threads = thread_count();
-    options.worker_scope = caller.scope();
-    const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
-                                            converter.get()};
-    if (const auto writer = writer_if_any()) {
-      writer->read(selection, destination, options);
-    } else {
-      array_->read(selection, destination, options);
-    }
-    return true;
-  });
-}
-
-bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const {
-  return guarded(false, [&] {
-    const std::size_t rank = this->rank();
-    const zarrcore::Selection selection{{start, start + rank}, {count, count + rank}, {}};
-    const char* limit_text = CSLFetchNameValue(options, "CACHE_SIZE");
-    const auto limit =
-        limit_text != nullptr
-            ? static_cast<std::uint64_t>(std::max<GIntBig>(0, CPLAtoGIntBig(limit_text)))
-            : static_cast<std::uint64_t>(GDALGetCacheMax64()) / 2;
-    const auto bytes = array_->decoded_bytes(selection);
-    if (!bytes || *bytes > limit) {
-      throw zarrcore::Error("array " + GetFullName() + ": the chunks to be read in advance have " +
-                            (bytes ? std::to_string(*bytes) : "2^64 or more") +
-                            " bytes where CACHE_SIZE allows " + std::to_string(limit));
-    }
-    session_->reserve_chunk_cache(*bytes);
-    CallerState caller;
-    zarrcore::ReadOptions read_options;
-    read_options.threads = thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
-    read_options.worker_scope = caller.scope();
-    array_->prefetch(selection, read_options);
-    return true;
-  });
-}
-
-Array::Region Array::region(const GUInt64* start, const size_t* count, const GInt64* step,
-                            const GPtrDiff_t* stride,
-                            const GDALExtendedDataType& buffer_type) const {
-  Region region;
-  const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
-  for (std::size_t i = 0; i < rank(); ++i) {
-    region.selection.start.push_back(start[i]);
-    region.selection.count.push_back(count[i]);
-    region.selection.step.push_back(step[i]);
-    region.strides.push_back(stride[i] * item_size);
-  }
-  return region;
-}
-
-bool Array::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
-                  const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
-                  void* buffer) const {
-  Region wanted = region(start, count, step, stride, buffer_type);
-  return read(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
-}
 
 }  // namespace gdal_zarr

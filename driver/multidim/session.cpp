@@ -114,9 +114,8 @@ std::shared_ptr<Group> Session::root_group() {
 }
 
 std::shared_ptr<Group> Session::group(const std::string& node_path) {
-  return find_or_make(mutex_, groups_, node_path, [&] {
-    return Group::create(shared_from_this(), node_path);
-  });
+  return find_or_make(mutex_, groups_, node_path,
+                      [&] { return Group::create(shared_from_this(), node_path); });
 }
 
 std::shared_ptr<Array> Session::array(const std::string& node_path) {

@@ -1,0 +1,130 @@
+// Where an array lies: its axes, CRS and coordinates.
+#include <cpl_string.h>
+
+#include "driver/conventions/crs.h"
+#include "driver/error_guard.h"
+#include "driver/multidim/array.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+
+using zarrcore::Json;
+
+std::optional<std::size_t> Array::find_dimension(const char* type) const {
+  for (std::size_t i = 0; i < rank(); ++i) {
+    if (GetDimensions()[i]->GetType() == type) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> Array::x_dimension() const {
+  if (const auto position = find_spatial_dimension(&SpatialDimensions::x)) return position;
+  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X);
+}
+
+std::optional<std::size_t> Array::y_dimension() const {
+  if (const auto position = find_spatial_dimension(&SpatialDimensions::y)) return position;
+  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y);
+}
+
+Array::RasterAxes Array::raster_axes() const {
+  const auto x = x_dimension();
+  const auto y = y_dimension();
+  if (x && y && x != y) return {*x, *y};
+  return {rank() - 1, rank() - 2};
+}
+
+std::optional<std::size_t> Array::find_spatial_dimension(
+    std::string SpatialDimensions::*which) const {
+  auto names = spatial_dimensions(attributes_);
+  if (!names && !session_->root_is_array()) {
+    names = spatial_dimensions(*session_->attributes(
+        std::string(zarrcore::parent_path(node_path())), zarrcore::NodeKind::group));
+  }
+  if (!names) return std::nullopt;
+  for (std::size_t i = 0; i < rank(); ++i) {
+    if (GetDimensions()[i]->GetName() == (*names).*which) return i;
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const Json> Array::find_variable(const std::string& name) const {
+  if (session_->root_is_array() || !zarrcore::is_valid_segment(name)) return nullptr;
+  for (std::string group(zarrcore::parent_path(node_path()));;
+       group = zarrcore::parent_path(group)) {
+    const std::string path = zarrcore::join_path(group, name);
+    if (session_->hierarchy().node(path)) return session_->attributes(path);
+    if (group.empty()) return nullptr;
+  }
+}
+
+std::shared_ptr<OGRSpatialReference> Array::crs() const {
+  auto found = own_crs();
+  if (found) return found;
+  const auto finest = finest_level();
+  return finest ? finest->own_crs() : nullptr;
+}
+
+std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
+  CrsSources sources{attributes_,
+                     {},
+                     nullptr,
+                     [this](const std::string& name) { return find_variable(name); },
+                     {}};
+  const auto x = x_dimension();
+  if (!session_->root_is_array()) {
+    sources.groups.push_back(session_->attributes(std::string(zarrcore::parent_path(node_path())),
+                                                  zarrcore::NodeKind::group));
+    if (const auto pyramid = session_->find_pyramid(node_path())) {
+      sources.groups.push_back(session_->attributes(pyramid->group, zarrcore::NodeKind::group));
+    }
+    // A product's CRS is that of its projected grids.
+    if (x && y_dimension()) sources.root = session_->attributes("", zarrcore::NodeKind::group);
+  }
+  if (x) {
+    if (const auto variable = GetDimensions()[*x]->GetIndexingVariable()) {
+      sources.linear_unit = variable->GetUnit();
+      if (STARTS_WITH_CI(sources.linear_unit.c_str(), "degree")) sources.root = nullptr;
+    }
+  }
+  return find_crs(sources);
+}
+
+std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
+  return guarded<std::shared_ptr<OGRSpatialReference>>(nullptr, [&] {
+    auto found = crs();
+    const std::size_t rank = this->rank();
+    if (!found && VSIIsLocal(session_->path().c_str())) return GDALPamMDArray::GetSpatialRef();
+    if (found && rank >= 2) {
+      const auto [x, y] = raster_axes();
+      set_axis_mapping(*found, static_cast<int>(x) + 1, static_cast<int>(y) + 1);
+    }
+    return found;
+  });
+}
+
+std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
+  std::vector<std::shared_ptr<Array>> variables;
+  const Json* names = zarrcore::find_member(attributes_, "coordinates");
+  if (names == nullptr || !names->is_string() || session_->root_is_array()) return variables;
+  const CPLStringList list(CSLTokenizeString2(names->get<std::string>().c_str(), " ", 0));
+  const std::string group(zarrcore::parent_path(node_path()));
+  for (int i = 0; i < list.size(); ++i) {
+    if (!zarrcore::is_valid_segment(list[i])) continue;
+    const std::string path = zarrcore::join_path(group, list[i]);
+    std::shared_ptr<const zarrcore::NodeMetadata> holder;
+    if (session_->array_metadata(path, holder) != nullptr) {
+      variables.push_back(session_->array(path));
+    }
+  }
+  return variables;
+}
+
+std::vector<std::shared_ptr<GDALMDArray>> Array::GetCoordinateVariables() const {
+  return guarded<std::vector<std::shared_ptr<GDALMDArray>>>({}, [&] {
+    const auto arrays = coordinate_arrays();
+    return std::vector<std::shared_ptr<GDALMDArray>>(arrays.begin(), arrays.end());
+  });
+}
+
+}  // namespace gdal_zarr
