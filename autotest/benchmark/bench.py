@@ -235,7 +235,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--data", type=Path, default=Path("build/bench"),
-                        help="where the stores are and stay (10 GB)")
+                        help="where the stores are and stay (6 GB)")
     parser.add_argument("--json", type=Path, help="the results (default: results.json in --data)")
     parser.add_argument("--repeat", type=int, default=3, help="processes for each number")
     parser.add_argument("--only", default="", metavar="REGEX",

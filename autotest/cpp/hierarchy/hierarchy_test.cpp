@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -185,6 +186,83 @@ TEST_P(AnyTree, SeveralThreadsMayAskAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(AnyTree, TellsWhetherThereIsANodeOfAKind) {
+  for (int round = 0; round < 2; ++round) {
+    for (const char* group : {"", "b", "/b/"}) {
+      EXPECT_TRUE(hierarchy_.has(group, NodeKind::group)) << group;
+      EXPECT_FALSE(hierarchy_.has(group, NodeKind::array)) << group;
+    }
+    for (const char* array : {"a", "b/a"}) {
+      EXPECT_TRUE(hierarchy_.has(array, NodeKind::array)) << array;
+      EXPECT_FALSE(hierarchy_.has(array, NodeKind::group)) << array;
+    }
+    for (const char* nothing : {"no_node", "c", "b/c"}) {
+      EXPECT_FALSE(hierarchy_.has(nothing, NodeKind::array)) << nothing;
+      EXPECT_FALSE(hierarchy_.has(nothing, NodeKind::group)) << nothing;
+    }
+    // Now that all has been read.
+    for (const char* path : {"", "b", "a", "b/a"}) EXPECT_NE(hierarchy_.node(path), nullptr);
+  }
+}
+
+std::vector<std::string> keys_asked(ObservedStore& store) {
+  std::vector<std::string> keys;
+  for (const auto& request : store.take_requests()) keys.push_back(request.key);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+TEST(Hierarchy, AGroupOfV2IsFoundByOneDocument) {
+  using Keys = std::vector<std::string>;
+  const auto store = std::make_shared<ObservedStore>(make_v2_tree());
+  const Hierarchy hierarchy(store);
+  EXPECT_EQ(keys_asked(*store), (Keys{".zgroup", ".zmetadata", "zarr.json"}));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(hierarchy.has("b", NodeKind::group));
+  EXPECT_EQ(keys_asked(*store), Keys{"b/.zgroup"});
+  EXPECT_NE(hierarchy.node("a", NodeKind::array), nullptr);
+  EXPECT_EQ(keys_asked(*store), (Keys{"a/.zarray", "a/.zattrs"}));
+  EXPECT_EQ(hierarchy.node("no_node", NodeKind::array), nullptr);
+  EXPECT_EQ(keys_asked(*store), Keys{"no_node/.zarray"});
+}
+
+// Has many requests under way.
+class RemoteStore final : public StoreWrapper {
+ public:
+  using StoreWrapper::StoreWrapper;
+  std::size_t parallel_requests() const override { return 4; }
+};
+
+TEST(Hierarchy, NodesThatHaveBeenPrefetchedAreNotReadAgain) {
+  const auto tree = make_v3_tree();
+  tree->put("broken/zarr.json", bytes_of("{"));
+  const auto store = std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(tree));
+  const Hierarchy hierarchy(store);
+  store->take_requests();
+  ThreadPool pool;
+  const std::vector<std::string> paths{"a", "b/a", "c", "broken"};
+  EXPECT_TRUE(hierarchy.prefetch(paths, NodeKind::array, pool, {}));
+  EXPECT_EQ(keys_asked(*store), (std::vector<std::string>{"a/zarr.json", "b/a/zarr.json",
+                                                          "broken/zarr.json", "c/zarr.json"}));
+  EXPECT_NE(hierarchy.node("a"), nullptr);
+  EXPECT_NE(hierarchy.node("b/a"), nullptr);
+  EXPECT_TRUE(store->take_requests().empty());
+  EXPECT_EQ(hierarchy.node("c"), nullptr);
+  EXPECT_ERROR(static_cast<void>(hierarchy.node("broken")), "broken/zarr.json");
+}
+
+TEST(Hierarchy, NothingIsPrefetchedWhereRequestsDoNotWait) {
+  const std::vector<std::string> paths{"a"};
+  ThreadPool pool;
+  const auto local = std::make_shared<ObservedStore>(make_v3_tree());
+  EXPECT_FALSE(Hierarchy(local).prefetch(paths, NodeKind::array, pool, {}));
+  const auto consolidated =
+      std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(make_consolidated_v3_tree()));
+  EXPECT_FALSE(Hierarchy(consolidated).prefetch(paths, NodeKind::array, pool, {}));
+  for (const auto& store : {local, consolidated}) {
+    EXPECT_EQ(keys_asked(*store), std::vector<std::string>{"zarr.json"});
+  }
 }
 
 TEST(Hierarchy, ARootMayBeAnArray) {
