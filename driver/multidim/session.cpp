@@ -165,6 +165,7 @@ void Session::prefetch_variables(const std::string& array_path,
   for (std::string group(zarrcore::parent_path(array_path)); !names.empty();
        group = zarrcore::parent_path(group)) {
     std::vector<std::string> paths;
+    paths.reserve(names.size());
     for (const std::string& name : names) paths.push_back(zarrcore::join_path(group, name));
     CallerState caller;
     const bool is_slow =

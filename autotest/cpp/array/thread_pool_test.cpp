@@ -118,6 +118,7 @@ TEST(ThreadPool, LoopsMayRunAtTheSameTime) {
   ThreadPool pool;
   std::vector<std::thread> callers;
   std::atomic<std::uint64_t> total = 0;
+  callers.reserve(4);
   for (int caller = 0; caller < 4; ++caller) {
     callers.emplace_back([&] {
       for (int round = 0; round < 200; ++round) {

@@ -174,6 +174,7 @@ TEST_P(AnyTree, ANodeIsReadOnce) {
 
 TEST_P(AnyTree, SeveralThreadsMayAskAtOnce) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> wrong = 0;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
