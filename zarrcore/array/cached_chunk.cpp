@@ -24,7 +24,6 @@ CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t 
     : chunk_{Buffer(chain.decoded_size()), {}},
       chain_(&chain),
       block_size_(block_size),
-      encoded_size_(encoded.size()),
       encoded_(std::move(encoded)),
       is_decoded_((chain.decoded_size() + block_size - 1) / block_size),
       missing_(is_decoded_.size()) {}
@@ -35,6 +34,11 @@ const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes) const {
     if (missing_ > 0) decode_blocks(axes);
   }
   return chunk_.elements.data();
+}
+
+std::uint64_t CachedChunk::byte_count() const {
+  const std::lock_guard lock(mutex_);
+  return chunk_.byte_count() + encoded_.size();
 }
 
 // Decodes what is missing of the elements that `axes` select, or all when that costs less.

