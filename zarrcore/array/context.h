@@ -8,6 +8,7 @@
 #include "zarrcore/array/lru_cache.h"
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/free_memory.h"
 #include "zarrcore/codec/sharding.h"
 
 namespace zarrcore {
@@ -18,7 +19,9 @@ struct Context {
 
   explicit Context(std::uint64_t chunk_cache_bytes = kDefaultChunkCacheBytes,
                    std::uint64_t index_cache_bytes = kDefaultIndexCacheBytes)
-      : chunks(chunk_cache_bytes), shard_indexes(index_cache_bytes) {}
+      : chunks(chunk_cache_bytes), shard_indexes(index_cache_bytes) {
+    expect_large_buffers();
+  }
 
   ThreadPool pool;
   // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.

@@ -84,7 +84,7 @@ class PendingChunk {
     std::uint64_t written = 0;  // elements, since it was encoded last
 
     bool is_finished() const { return state == State::encoded || state == State::absent; }
-    std::uint64_t bytes() const { return encoded.size() + decoded.byte_count(); }
+    std::uint64_t bytes() const { return encoded.capacity() + decoded.byte_count(); }
   };
   class Count;
 

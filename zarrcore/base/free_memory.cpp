@@ -1,6 +1,7 @@
 #include "zarrcore/base/free_memory.h"
 
-#include <cstdlib>
+#include <cstddef>
+#include <new>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -10,6 +11,18 @@ namespace zarrcore {
 void return_free_memory() {
 #ifdef __GLIBC__
   ::malloc_trim(0);
+#endif
+}
+
+void expect_large_buffers() {
+#ifdef __GLIBC__
+  // From the largest block that it has seen freed on, it maps each by itself; of twice as much it
+  // keeps what is free. See M_MMAP_THRESHOLD in mallopt(3).
+  constexpr std::size_t kLarge = std::size_t{16} << 20;
+  [[maybe_unused]] static const bool has_seen = [] {
+    ::operator delete(::operator new(kLarge));
+    return true;
+  }();
 #endif
 }
 

@@ -9,4 +9,9 @@ namespace zarrcore {
 // tens of megabytes that others will not take at once.
 void return_free_memory();
 
+// Tells the allocator, for the rest of the process, that large buffers come and go. glibc gives
+// each back to the system when it is freed, and has the next one cleared again, until it has seen
+// that others follow; so may the codecs' libraries get theirs.
+void expect_large_buffers();
+
 }  // namespace zarrcore

@@ -73,11 +73,30 @@ void copy_row(const std::byte* source, std::ptrdiff_t source_stride, std::byte* 
   }
 }
 
+// `count` times the element at `source`, one after the other.
+void fill_row(std::size_t item_size, const std::byte* source, std::byte* destination,
+              std::uint64_t count) {
+  const std::size_t size = item_size * count;
+  // Whole elements that are there already are copied behind themselves: so many that they stay in
+  // the fastest cache.
+  const std::size_t most = std::max(std::size_t{4096} / item_size, std::size_t{1}) * item_size;
+  std::memcpy(destination, source, item_size);
+  for (std::size_t filled = item_size; filled < size;) {
+    const std::size_t copied = std::min({filled, most, size - filled});
+    std::memcpy(destination + filled, destination, copied);
+    filled += copied;
+  }
+}
+
 void copy_row(std::size_t item_size, const std::byte* source, std::ptrdiff_t source_stride,
               std::byte* destination, std::ptrdiff_t destination_stride, std::uint64_t count) {
   const auto dense = static_cast<std::ptrdiff_t>(item_size);
   if (source_stride == dense && destination_stride == dense) {
     std::memcpy(destination, source, item_size * count);
+    return;
+  }
+  if (source_stride == 0 && destination_stride == dense) {
+    fill_row(item_size, source, destination, count);
     return;
   }
   switch (item_size) {

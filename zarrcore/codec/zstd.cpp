@@ -15,6 +15,8 @@ namespace {
 // RFC 8878, section 3.1.1.2: a block has a header of 3 bytes and at most 128 KiB of content.
 constexpr std::uint64_t kMinBlockSize = 3;
 constexpr std::uint64_t kMaxBlockContent = 128 << 10;
+// Bytes of a compression context that a thread keeps for the next chunk.
+constexpr std::size_t kMaxKeptContext = 8 << 20;
 
 struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
@@ -46,13 +48,19 @@ class ZstdCodec final : public BytesToBytesCodec {
   }
 
   Buffer encode(ByteSpan decoded) const override {
-    const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
+    // The thread's own: to make one can cost as much as to compress a small chunk.
+    thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context;
+    if (!context) context.reset(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();
+    check(ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters));
     check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_));
     check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0));
     Buffer encoded(ZSTD_compressBound(decoded.size()));
-    encoded.truncate(check(ZSTD_compress2(context.get(), encoded.data(), encoded.size(),
-                                          decoded.data(), decoded.size())));
+    const std::size_t size = ZSTD_compress2(context.get(), encoded.data(), encoded.size(),
+                                            decoded.data(), decoded.size());
+    // High levels take hundreds of megabytes.
+    if (ZSTD_sizeof_CCtx(context.get()) > kMaxKeptContext) context.reset();
+    encoded.truncate(check(size));
     return encoded;
   }
 

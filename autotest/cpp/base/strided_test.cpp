@@ -58,6 +58,21 @@ TEST(CopyStrided, AZeroStrideRepeatsTheSource) {
   }
 }
 
+TEST(CopyStrided, FillsManyElementsWithOne) {
+  Random random(6);
+  for (const std::size_t item_size : {1, 2, 3, 12, 24, 4095, 4096, 4097, 10000}) {
+    for (const std::uint64_t count : {1, 2, 3, 341, 342, 5000}) {
+      const Shape shape{3, count};
+      const Strides dense = c_strides(shape, item_size);
+      expect_same_copy(random, shape, item_size, {{0, 0}, 0, item_size},
+                       {dense, 0, 3 * count * item_size});
+      // A row that begins another one of its own.
+      expect_same_copy(random, shape, item_size, {{0, 0}, 0, item_size},
+                       {{dense[0] + 1, dense[1]}, 0, 3 * (count * item_size + 1)});
+    }
+  }
+}
+
 TEST(CopyStrided, TransposesPastTheSizeOfATile) {
   Random random(4);
   for (const Shape& shape : {Shape{100, 33}, Shape{31, 65}, Shape{3, 70, 40}, Shape{64, 2, 64}}) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
@@ -53,6 +55,22 @@ TEST(Zstd, TheChecksumIsWrittenWhenItIsAskedFor) {
   const auto plain = make_bytes_to_bytes("zstd", R"({"level": 1, "checksum": false})");
   const auto checked = make_bytes_to_bytes("zstd", R"({"level": 1, "checksum": true})");
   EXPECT_EQ(checked->encode(bytes).size(), plain->encode(bytes).size() + 4);
+}
+
+// A thread compresses all its chunks with what it has made for the first.
+TEST(Zstd, WhatAThreadHasCompressedBeforeChangesNothing) {
+  const Bytes bytes = regular_bytes(100000);
+  std::vector<std::unique_ptr<const BytesToBytesCodec>> codecs;
+  for (const char* configuration :
+       {R"({"level": 1, "checksum": true})", R"({"level": 19})", R"({"level": -5})", "{}",
+        R"({"level": 3, "checksum": true})", R"({"level": 1})"}) {
+    codecs.push_back(make_bytes_to_bytes("zstd", configuration));
+  }
+  for (const auto& codec : codecs) {
+    Bytes in_fresh_thread;
+    std::thread([&] { in_fresh_thread = to_bytes(codec->encode(bytes).span()); }).join();
+    EXPECT_EQ(to_bytes(codec->encode(bytes).span()), in_fresh_thread);
+  }
 }
 
 TEST(Zstd, AStatedContentSizeIsNoReasonToAskForMemory) {
