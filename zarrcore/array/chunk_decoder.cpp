@@ -44,6 +44,7 @@ ChunkDecoder::ChunkDecoder(Context& context, std::uint64_t array_id,
                            std::span<const std::byte> fill_value, std::uint64_t item_size,
                            const ElementConverter* converter, std::size_t threads)
     : context_(context),
+      request_(++context.requests),
       array_id_(array_id),
       fill_value_(fill_value),
       item_size_(item_size),
@@ -55,7 +56,7 @@ CacheKey ChunkDecoder::cache_key(const ChunkPart& part) const {
 }
 
 bool ChunkDecoder::copy_from_cache(const ChunkPart& part) const {
-  const auto chunk = context_.chunks.find(cache_key(part));
+  const auto chunk = context_.chunks.find(cache_key(part), request_);
   if (!chunk) return false;
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
@@ -89,7 +90,7 @@ void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const
     chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes));
   }
   copy(part, chunk->elements(part.axes));
-  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count());
+  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
 }
 
 // Straight to its place, if it is dense there, or from where it stands already.

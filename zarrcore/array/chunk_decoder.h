@@ -75,6 +75,7 @@ class ChunkDecoder {
   void fill(const ChunkPart& part) const;
 
   CacheKey cache_key(const ChunkPart& part) const;
+  std::uint64_t request() const { return request_; }
   std::uint64_t item_size() const { return item_size_; }
 
  private:
@@ -83,6 +84,7 @@ class ChunkDecoder {
   void copy(const ChunkPart& part, const std::byte* elements, std::uint64_t first = 0) const;
 
   Context& context_;
+  std::uint64_t request_;
   std::uint64_t array_id_;
   std::span<const std::byte> fill_value_;
   std::uint64_t item_size_;

@@ -118,7 +118,7 @@ ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
 // The shard that a chain keeps compressed as a whole; null when it is absent.
 std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& shard) const {
   const CacheKey key = decoder_.cache_key(shard);
-  if (const auto cached = context_.chunks.find(key)) return elements_of(cached);
+  if (const auto cached = context_.chunks.find(key, decoder_.request())) return elements_of(cached);
   std::optional<Buffer> fetched;
   ByteSpan encoded;
   if (shard.bytes) {
@@ -131,7 +131,7 @@ std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& sha
   Buffer decoded = shard.chain->decode_shard(encoded);
   decoded.shrink_to_fit();
   const auto bytes = std::make_shared<const CachedChunk>(DecodedChunk{std::move(decoded), {}});
-  context_.chunks.insert(key, bytes, bytes->byte_count());
+  context_.chunks.insert(key, bytes, bytes->byte_count(), decoder_.request());
   return elements_of(bytes);
 }
 

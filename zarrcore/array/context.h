@@ -14,7 +14,7 @@
 namespace zarrcore {
 
 struct Context {
-  static constexpr std::uint64_t kDefaultChunkCacheBytes = std::uint64_t{128} << 20;
+  static constexpr std::uint64_t kDefaultChunkCacheBytes = std::uint64_t{192} << 20;
   static constexpr std::uint64_t kDefaultIndexCacheBytes = std::uint64_t{32} << 20;
 
   explicit Context(std::uint64_t chunk_cache_bytes = kDefaultChunkCacheBytes,
@@ -30,6 +30,7 @@ struct Context {
   // What the requests for parts of chunks have cost, in bytes that could have been had instead.
   LruCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
   std::atomic<std::uint64_t> waiting_bytes{0};  // in all writers
+  std::atomic<std::uint64_t> requests{0};       // their numbers, as the caches count them
 };
 
 }  // namespace zarrcore

@@ -1,6 +1,11 @@
 // A cache of immutable values that forgets the least recently used ones when their bytes exceed a
-// bound. The newest value always stays, so that a chunk larger than the cache is not decoded again
+// bound. A single value always stays, so that a chunk larger than the cache is not decoded again
 // for each of its rows.
+//
+// Whoever uses many values together gives that request a number. It drives out the values of
+// others, but not its own: when those alone exceed the bound, the first of them stay, and who comes
+// again for the same finds most of them. (The last would have been driven out in turn, each just
+// before it is wanted.)
 #pragma once
 
 #include <algorithm>
@@ -43,21 +48,23 @@ class LruCache {
  public:
   explicit LruCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Null when the value is not here.
-  std::shared_ptr<const Value> find(const CacheKey& key) {
+  // Null when the value is not here. A request of 0 is none.
+  std::shared_ptr<const Value> find(const CacheKey& key, std::uint64_t request = 0) {
     const std::lock_guard lock(mutex_);
     const auto it = index_.find(key);
     if (it == index_.end()) return nullptr;
     entries_.splice(entries_.begin(), entries_, it->second);
+    it->second->request = request;
     return it->second->value;
   }
 
   // `bytes` is the size of the value; what the cache needs to keep it is added to that.
-  void insert(const CacheKey& key, std::shared_ptr<const Value> value, std::uint64_t bytes) {
+  void insert(const CacheKey& key, std::shared_ptr<const Value> value, std::uint64_t bytes,
+              std::uint64_t request = 0) {
     const std::lock_guard lock(mutex_);
     if (const auto it = index_.find(key); it != index_.end()) remove(it->second);
     bytes += kEntryBytes + 2 * key.key.size();
-    entries_.push_front({key, std::move(value), bytes});
+    entries_.push_front({key, std::move(value), bytes, request});
     try {
       index_.emplace(key, entries_.begin());
     } catch (...) {
@@ -65,7 +72,7 @@ class LruCache {
       throw;
     }
     bytes_ += bytes;
-    shrink();
+    shrink(request);
   }
 
   // Forgets all that was found through one array.
@@ -88,7 +95,7 @@ class LruCache {
   void make_way(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     needed_elsewhere_ = bytes;
-    shrink();
+    shrink(0);
   }
 
   std::uint64_t byte_count() const {
@@ -104,13 +111,17 @@ class LruCache {
     CacheKey key;
     std::shared_ptr<const Value> value;
     std::uint64_t bytes;
+    std::uint64_t request;  // that used it last
   };
   using Iterator = typename std::list<Entry>::iterator;
 
-  void shrink() {
+  void shrink(std::uint64_t request) {
     const std::uint64_t bound =
         max_bytes_ - std::min(needed_elsewhere_, max_bytes_ - max_bytes_ / 4);
-    while (bytes_ > bound && entries_.size() > 1) remove(std::prev(entries_.end()));
+    while (bytes_ > bound && entries_.size() > 1) {
+      const auto oldest = std::prev(entries_.end());
+      remove(request != 0 && oldest->request == request ? entries_.begin() : oldest);
+    }
   }
 
   void remove(Iterator entry) {

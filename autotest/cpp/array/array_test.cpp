@@ -279,6 +279,24 @@ TEST(Array, TheCacheIsBounded) {
   EXPECT_GT(context->chunks.byte_count(), 0);
 }
 
+// A cube that is looked at slice by slice: each meets more chunks than there is room for.
+TEST(Array, ASliceThatExceedsTheCacheStillFindsMostOfItThere) {
+  Random random(25);
+  const Stored stored = make_stored(random, {8, 10, 4096}, {8, 1, 4096}, "uint32",
+                                    codec_list({bytes_codec(), codec("crc32c")}));
+  const auto store = std::make_shared<ObservedStore>(stored.store);
+  constexpr std::uint64_t kChunk = std::uint64_t{8} * 4096 * 4;
+  const auto array = open_array(store, "", std::make_shared<Context>(9 * kChunk));
+  store->take_requests();
+  std::size_t requests = 0;
+  for (std::uint64_t slice = 0; slice < 8; ++slice) {
+    const Selection selection{{slice, 0, 0}, {1, 10, 4096}, {}};
+    EXPECT_EQ(read(*array, selection), selected(stored, selection));
+    requests += store->take_requests().size();
+  }
+  EXPECT_LE(requests, 10 + 7 * 2);
+}
+
 TEST(Array, ItsPartOfTheCacheGoesWithIt) {
   Random random(23);
   const Stored stored = make_stored(random, {10}, {10}, "uint32", kPlain);

@@ -79,6 +79,32 @@ TEST(LruCache, ForgetsTheLeastRecentlyUsed) {
   EXPECT_NE(cache.find(key("d")), nullptr);
 }
 
+// More values than there is room for, used again and again in the same order.
+TEST(LruCache, ARequestDoesNotDriveOutItsOwnValues) {
+  LruCache<std::string> cache(10 * kLarge + kLarge / 2);
+  cache.insert(key("other"), value("1"), kLarge);
+  for (std::uint64_t request = 1; request <= 3; ++request) {
+    int found = 0;
+    for (int i = 0; i < 12; ++i) {
+      const CacheKey name = key(std::to_string(i));
+      if (cache.find(name, request) != nullptr) {
+        ++found;
+      } else {
+        cache.insert(name, value("x"), kLarge, request);
+      }
+      EXPECT_LE(cache.byte_count(), 10 * kLarge + kLarge / 2);
+    }
+    EXPECT_EQ(found, request == 1 ? 0 : 10);
+  }
+  EXPECT_EQ(cache.find(key("other")), nullptr);
+  // The next one needs others.
+  for (int i = 20; i < 32; ++i) cache.insert(key(std::to_string(i)), value("y"), kLarge, 4);
+  EXPECT_EQ(cache.find(key("0")), nullptr);
+  EXPECT_NE(cache.find(key("20")), nullptr);
+  EXPECT_NE(cache.find(key("29")), nullptr);
+  EXPECT_EQ(cache.find(key("30")), nullptr);
+}
+
 TEST(LruCache, IsBoundedInBytes) {
   LruCache<std::string> cache(10 * kLarge);
   for (int i = 0; i < 1000; ++i) {
