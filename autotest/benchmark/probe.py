@@ -157,7 +157,7 @@ def peak_memory():
 
 
 def main(path, case, api, store_name):
-    from osgeo import gdal
+    from osgeo import gdal, gdal_array  # noqa: F401  the latter at the first array read, else
 
     gdal.UseExceptions()
     gdal.GetDriverByName("Zarr")
