@@ -16,7 +16,7 @@ namespace {
 // A selection is worked on in batches of so many chunks or units.
 constexpr std::size_t kBatchSize = ChunkReader::kBatchSize;
 // After so many bytes have been put, the process is as small again as it should be.
-constexpr std::uint64_t kReturnedBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
 
 // Calls `body` with the chunks that a selection meets, a batch at a time.
 void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
