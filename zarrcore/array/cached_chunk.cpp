@@ -11,7 +11,9 @@ std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
                                  std::span<const std::uint64_t> shape, std::size_t item_size,
                                  std::uint64_t chunk_size, std::uint64_t block_size) {
   std::vector<bool> touched((chunk_size + block_size - 1) / block_size);
-  for_each_run(axes, shape, item_size, [&](std::uint64_t offset, std::uint64_t length) {
+  // No block fits into a smaller gap.
+  const std::uint64_t max_gap = block_size - 1;
+  for_each_run(axes, shape, item_size, max_gap, [&](std::uint64_t offset, std::uint64_t length) {
     const std::uint64_t last = (offset + length - 1) / block_size;
     for (std::uint64_t block = offset / block_size; block <= last; ++block) touched[block] = true;
   });

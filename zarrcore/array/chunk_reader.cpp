@@ -304,7 +304,7 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(const Chun
   const std::uint64_t bytes_per_range = store_.bytes_per_range();
   std::vector<ByteRange> ranges;
   std::uint64_t bytes = 0;
-  for_each_run(part.axes, chain.stored_spec().shape, decoder_.item_size(),
+  for_each_run(part.axes, chain.stored_spec().shape, decoder_.item_size(), bytes_per_range,
                [&](std::uint64_t offset, std::uint64_t length) {
     if (bytes > size) return;
     const std::uint64_t reach = ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;

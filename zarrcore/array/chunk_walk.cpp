@@ -34,24 +34,24 @@ SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint
 }
 
 void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
-                  std::size_t item_size,
+                  std::size_t item_size, std::uint64_t max_gap,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body) {
-  // The innermost dimensions of which all is wanted, and the one before them, make a run.
   const Strides strides = c_strides(shape, item_size);
   const auto distance = [&](std::size_t i, std::uint64_t elements) {
     return elements * static_cast<std::uint64_t>(strides[i]);
   };
   std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) offset += distance(i, axes[i].start);
+  // The innermost dimensions make a run.
   std::uint64_t length = item_size;
   std::size_t outer = axes.size();
-  for (bool is_all = true; is_all && outer > 0;) {
-    const AxisSlice& axis = axes[--outer];
-    const std::uint64_t reach = (axis.count - 1) * axis.step + 1;
-    offset += distance(outer, axis.start);
-    length = distance(outer, reach);
-    is_all = reach == shape[outer];
+  for (; outer > 0; --outer) {
+    const AxisSlice& axis = axes[outer - 1];
+    if (axis.count == 1) continue;
+    const std::uint64_t period = distance(outer - 1, axis.step);
+    if (outer < axes.size() && period - length > max_gap) break;
+    length += (axis.count - 1) * period;
   }
-  for (std::size_t i = 0; i < outer; ++i) offset += distance(i, axes[i].start);
   std::vector<std::uint64_t> position(outer, 0);
   while (true) {
     body(offset, length);

@@ -44,10 +44,11 @@ SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint
                       std::size_t item_size);
 
 // Calls `body` with offset and length, in bytes, of each run of consecutive bytes that holds what
-// is wanted of a dense chunk, in ascending order. What is left out by steps along the innermost
-// dimension counts as wanted.
+// is wanted of a dense chunk, in ascending order. Elements that lie in a row along a dimension are
+// in one run when at most `max_gap` bytes are between each two; along the innermost dimension, they
+// always are.
 void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
-                  std::size_t item_size,
+                  std::size_t item_size, std::uint64_t max_gap,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body);
 
 // What a selection takes of one chunk.

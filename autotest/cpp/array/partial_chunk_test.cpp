@@ -175,9 +175,9 @@ TEST(PartialChunk, ABloscHeaderThatLiesIsAnError) {
 
 using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-Runs runs_of(const std::vector<AxisSlice>& axes) {
+Runs runs_of(const std::vector<AxisSlice>& axes, std::uint64_t max_gap = 0) {
   Runs runs;
-  for_each_run(axes, Shape{4, 5, 6}, 2, [&](std::uint64_t offset, std::uint64_t length) {
+  for_each_run(axes, Shape{4, 5, 6}, 2, max_gap, [&](std::uint64_t offset, std::uint64_t length) {
     runs.emplace_back(offset, length);
   });
   return runs;
@@ -193,6 +193,48 @@ TEST(Runs, AreAsLongAsCanBe) {
   EXPECT_EQ(runs_of({all4, {2, 1, 1}, {1, 2, 3}}), (Runs{{26, 8}, {86, 8}, {146, 8}, {206, 8}}));
   EXPECT_EQ(runs_of({{0, 2, 3}, {0, 2, 4}, {5, 1, 1}}),
             (Runs{{10, 2}, {58, 2}, {190, 2}, {238, 2}}));
+}
+
+TEST(Runs, CrossGapsThatAreSmallEnough) {
+  const AxisSlice all4{0, 4, 1};
+  const AxisSlice all5{0, 5, 1};
+  // One column, one plane and every other row of 4 x 5 x 6 elements.
+  EXPECT_EQ(runs_of({all4, all5, {3, 1, 1}}, 10), (Runs{{6, 230}}));
+  EXPECT_EQ(runs_of({all4, all5, {3, 1, 1}}, 9).size(), 20);
+  EXPECT_EQ(runs_of({all4, {2, 1, 1}, {0, 6, 1}}, 48), (Runs{{24, 192}}));
+  EXPECT_EQ(runs_of({all4, {0, 3, 2}, {0, 6, 1}}, 12), (Runs{{0, 240}}));
+  EXPECT_EQ(runs_of({all4, {0, 2, 2}, {0, 6, 1}}, 12),
+            (Runs{{0, 36}, {60, 36}, {120, 36}, {180, 36}}));
+}
+
+// With gaps that are smaller than a block, runs touch the blocks that elements do.
+TEST(Runs, TouchTheBlocksThatTheirElementsDo) {
+  Random random(75);
+  for (int round = 0; round < 2000; ++round) {
+    const Shape shape = random_shape(random, 4, 9);
+    if (element_count(shape) == 0) continue;
+    std::vector<AxisSlice> axes;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const std::uint64_t start = random_number(random, 0, shape[i] - 1);
+      // The innermost is taken without steps, which count as wanted.
+      const std::uint64_t step = i + 1 < shape.size() ? random_number(random, 1, 3) : 1;
+      axes.push_back({start, random_number(random, 1, (shape[i] - 1 - start) / step + 1), step});
+    }
+    constexpr std::uint64_t kItem = 2;
+    const std::uint64_t block = kItem * random_number(random, 1, 40);
+    std::vector<bool> expected(element_count(shape) * kItem / block + 1);
+    std::vector<bool> actual = expected;
+    const SliceLayout layout = layout_of(axes, shape, kItem);
+    for_each_index(layout.counts, [&](const Shape& index) {
+      expected[(layout.offset + offset_of(index, layout.in_chunk)) / block] = true;
+    });
+    for_each_run(axes, shape, kItem, block - 1, [&](std::uint64_t offset, std::uint64_t length) {
+      for (std::uint64_t b = offset / block; b <= (offset + length - 1) / block; ++b) {
+        actual[b] = true;
+      }
+    });
+    ASSERT_EQ(actual, expected) << testing::PrintToString(shape) << ", blocks of " << block;
+  }
 }
 
 }  // namespace
