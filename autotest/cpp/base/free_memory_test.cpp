@@ -18,38 +18,39 @@ long page_count() {
   return usage.ru_minflt;
 }
 
-void use_chunk(std::size_t size) {
-  Buffer decoded(size);
-  std::memset(decoded.data(), 1, size);
-  Buffer encoded(size + 16);
-  std::memset(encoded.data(), 2, size + 16);
+// What encoding a chunk takes.
+void use_chunk() {
+  constexpr std::size_t kSize = 2 << 20;
+  Buffer decoded(kSize);
+  std::memset(decoded.data(), 1, kSize);
+  Buffer encoded(kSize + 16);
+  std::memset(encoded.data(), 2, kSize + 16);
   decoded = {};
-  Buffer half(size / 2);
-  std::memset(half.data(), 3, size / 2);
+  Buffer half(kSize / 2);
+  std::memset(half.data(), 3, kSize / 2);
 }
 
-TEST(FreeMemory, IsUsedAgainByTheNextBuffers) {
+class FreeMemory : public testing::Test {
+ protected:
+  void SetUp() override {
 #if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "another allocator than glibc's";
+    GTEST_SKIP() << "another allocator than glibc's";
 #endif
-  expect_large_buffers();
-  constexpr std::size_t kChunk = 2 << 20;
-  use_chunk(kChunk);
+    expect_large_buffers();
+    use_chunk();
+  }
+};
+
+TEST_F(FreeMemory, IsUsedAgainByTheNextBuffers) {
   const long before = page_count();
-  for (int i = 0; i < 100; ++i) use_chunk(kChunk);
+  for (int i = 0; i < 100; ++i) use_chunk();
   EXPECT_LT(page_count() - before, 1000);  // of 4 KiB; one chunk has 512
 }
 
-TEST(FreeMemory, IsReturnedWhenThatIsAskedFor) {
-#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "another allocator than glibc's";
-#endif
-  expect_large_buffers();
-  constexpr std::size_t kChunk = 2 << 20;
-  use_chunk(kChunk);
+TEST_F(FreeMemory, IsReturnedWhenThatIsAskedFor) {
   return_free_memory();
   const long before = page_count();
-  use_chunk(kChunk);
+  use_chunk();
   EXPECT_GT(page_count() - before, 500);
 }
 
