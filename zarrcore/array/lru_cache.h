@@ -4,7 +4,7 @@
 //
 // Whoever uses many values together gives that request a number. It drives out the values of
 // others, but not its own: when those alone exceed the bound, the first of them stay, and who comes
-// again for the same finds most of them. (The last would have been driven out in turn, each just
+// again for the same finds those. (The last would have been driven out in turn, each just
 // before it is wanted.)
 #pragma once
 
