@@ -200,8 +200,8 @@ void PendingChunk::encode(Unit& unit) const {
   const bool is_filled =
       array_.metadata().fill_value && unit_chain_.is_filled(unit.decoded.elements.span());
   if (!is_filled) unit.encoded = unit_chain_.encode(std::move(unit.decoded.elements));
-  // Encoders ask for as much as there could be. A chunk is put at once; the units of a shard wait
-  // for each other.
+  // Encoders ask for as much memory as there could be bytes. Units of a shard wait for each other;
+  // a chunk that is one unit is put next.
   if (sharding_ != nullptr) unit.encoded.shrink_to_fit();
   unit.state = is_filled ? State::absent : State::encoded;
   unit.decoded = {};

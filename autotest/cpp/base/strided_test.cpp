@@ -62,11 +62,12 @@ TEST(CopyStrided, FillsManyElementsWithOne) {
   Random random(6);
   for (const std::size_t item_size : {1, 2, 3, 12, 24, 4095, 4096, 4097, 10000}) {
     for (const std::uint64_t count : {1, 2, 3, 341, 342, 5000}) {
+      if (item_size * count > 100000) continue;
       const Shape shape{3, count};
       const Strides dense = c_strides(shape, item_size);
       expect_same_copy(random, shape, item_size, {{0, 0}, 0, item_size},
                        {dense, 0, 3 * count * item_size});
-      // A row that begins another one of its own.
+      // Rows with a byte between them, which are filled one by one.
       expect_same_copy(random, shape, item_size, {{0, 0}, 0, item_size},
                        {{dense[0] + 1, dense[1]}, 0, 3 * (count * item_size + 1)});
     }
