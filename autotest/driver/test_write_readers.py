@@ -25,9 +25,10 @@ DATA[:9] = 0  # a row of chunks that is not stored
 
 
 def read_zarrita(path, *names):
-    """The arrays of a store, and their attributes."""
+    """The arrays of a store, and their attributes. Without zarrita, the test is skipped."""
     script = Path(__file__).parents[1] / "zarrita/read.mjs"
-    assert (script.parent / "node_modules").exists(), "script/setup installs zarrita"
+    if not (script.parent / "node_modules/.package-lock.json").exists():
+        pytest.skip("zarrita is not installed: autotest/zarrita/install says why")
     result = subprocess.run(
         ["node", script, path, *names], capture_output=True, text=True, timeout=300
     )
@@ -53,6 +54,13 @@ def read_zarr_python(path, *names):
 
     return ({name: values(root[name]) for name in names},
             {name: dict(root[name].attrs) for name in names})
+
+
+EACH_READER = pytest.mark.parametrize("version, read", [
+    pytest.param("ZARR_V2", read_zarr_python, id="v2, zarr-python"),
+    pytest.param("ZARR_V2", read_zarrita, id="v2, zarrita"),
+    pytest.param("ZARR_V3", read_zarrita, id="v3, zarrita"),
+])
 
 
 def write(path, data, *options, gdal_type=gdal.GDT_Int16):
@@ -159,7 +167,8 @@ def test_types_in_zarrita(tmp_path, options):
     assert_same(got, want)
 
 
-def test_padded_strings(tmp_path):
+@pytest.mark.parametrize("read", [read_zarr_python, read_zarrita], ids=["zarr-python", "zarrita"])
+def test_padded_strings(tmp_path, read):
     """zarr-python and zarrita know both kinds in v2."""
     path = tmp_path / "a.zarr"
     root = create(path).GetRootGroup()
@@ -167,11 +176,12 @@ def test_padded_strings(tmp_path):
         create_array(root, name, [3], gdal.ExtendedDataType.CreateString(8),
                      "STRING_FORMAT=" + name).Write(["", "abc", "Zürich"])
     del root
-    got, _ = read_zarr_python(path, "ASCII", "UNICODE")
-    assert got["ASCII"].tolist() == [b"", b"abc", "Zürich".encode()]
-    assert got["UNICODE"].tolist() == ["", "abc", "Zürich"]
-    got, _ = read_zarrita(path, "ASCII", "UNICODE")
-    assert got["ASCII"].tolist() == got["UNICODE"].tolist() == ["", "abc", "Zürich"]
+    got, _ = read(path, "ASCII", "UNICODE")
+    want = ["", "abc", "Zürich"]
+    assert got["UNICODE"].tolist() == want
+    if read is read_zarr_python:
+        want = [text.encode() for text in want]
+    assert got["ASCII"].tolist() == want
 
 
 @pytest.mark.skipif(IS_FIRST, reason="zarr-python 3.0 reads no nested structures")
@@ -194,8 +204,8 @@ def test_compounds(tmp_path):
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (2,) * 7], ids=str)
-@pytest.mark.parametrize("version", ["ZARR_V2", "ZARR_V3"])
-def test_shapes(tmp_path, version, shape):
+@EACH_READER
+def test_shapes(tmp_path, version, read, shape):
     path = tmp_path / "a.zarr"
     want = np.random.default_rng(2).normal(0, 1, shape)
     root = create(path, "FORMAT=" + version).GetRootGroup()
@@ -203,34 +213,31 @@ def test_shapes(tmp_path, version, shape):
     if want.size:
         array.Write(want.tobytes())
     del root, array
-    if version == "ZARR_V2":
-        assert_same(read_zarr_python(path, "a")[0], {"a": want})
-    if want.size:
-        assert_same(read_zarrita(path, "a")[0], {"a": want})
+    if want.size or read is read_zarr_python:  # zarrita reads no array without elements
+        assert_same(read(path, "a")[0], {"a": want})
 
 
-def test_fill_values(tmp_path):
+@EACH_READER
+def test_fill_values(tmp_path, version, read):
     """Where nothing was written."""
     want = {}
-    for version in ("ZARR_V2", "ZARR_V3"):
-        root = create(tmp_path / version, "FORMAT=" + version).GetRootGroup()
-        for gdal_type, dtype in NUMBERS.items():
-            if dtype.kind == "c" or dtype == "f2":
-                continue
-            # JavaScript reads no number of more than 53 bits.
-            value = {"f": np.nan, "i": np.iinfo("i8").min >> 64 - 8 * dtype.itemsize,
-                     "u": 1 << 8 * dtype.itemsize - 1}[dtype.kind]
-            array = create_array(root, dtype.name, [3], gdal_type)
-            kind = {"i8": "Int64", "u8": "UInt64"}.get(dtype.str[1:], "Double")
-            getattr(array, "SetNoDataValue" + kind)(value)
-            want[dtype.name] = np.full(3, value, dtype)
-        del root, array
-        assert_same(read_zarrita(tmp_path / version, *want)[0], want)
-    assert_same(read_zarr_python(tmp_path / "ZARR_V2", *want)[0], want)
+    root = create(tmp_path / "a.zarr", "FORMAT=" + version).GetRootGroup()
+    for gdal_type, dtype in NUMBERS.items():
+        if dtype.kind == "c" or dtype == "f2":
+            continue
+        # JavaScript reads no number of more than 53 bits.
+        value = {"f": np.nan, "i": np.iinfo("i8").min >> 64 - 8 * dtype.itemsize,
+                 "u": 1 << 8 * dtype.itemsize - 1}[dtype.kind]
+        array = create_array(root, dtype.name, [3], gdal_type)
+        kind = {"i8": "Int64", "u8": "UInt64"}.get(dtype.str[1:], "Double")
+        getattr(array, "SetNoDataValue" + kind)(value)
+        want[dtype.name] = np.full(3, value, dtype)
+    del root, array
+    assert_same(read(tmp_path / "a.zarr", *want)[0], want)
 
 
-@pytest.mark.parametrize("version", ["ZARR_V2", "ZARR_V3"])
-def test_attributes(tmp_path, version):
+@EACH_READER
+def test_attributes(tmp_path, version, read):
     path = tmp_path / "a.zarr"
     root = create(path, "FORMAT=" + version).GetRootGroup()
     array = create_array(root, "a", [3], gdal.GDT_Byte)
@@ -244,10 +251,8 @@ def test_attributes(tmp_path, version):
     want = {"text": "Zürich \"quoted\"", "texts": ["a", "ü"], "number": 0.1,
             "numbers": [1, 2, -3], "json": {"a": [None, {}]}}
     del root, array
-    readers = [read_zarrita] + [read_zarr_python] * (version == "ZARR_V2")
-    for read in readers:
-        got = read(path, "a")[1]["a"]
-        assert {k: v for k, v in got.items() if k != "_ARRAY_DIMENSIONS"} == want
+    got = read(path, "a")[1]["a"]
+    assert {k: v for k, v in got.items() if k != "_ARRAY_DIMENSIONS"} == want
 
 
 # --- What coordinates mean -----------------------------------------------------------------------
@@ -329,8 +334,8 @@ def test_netcdf_c_reads_numbers(tmp_path):
 
 # --- After changes -------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("version", ["ZARR_V2", "ZARR_V3"])
-def test_changed_store(tmp_path, version):
+@EACH_READER
+def test_changed_store(tmp_path, version, read):
     path = tmp_path / "a.zarr"
     write(path, DATA, "FORMAT=" + version, *BLOCKS, "COMPRESS=ZSTD")
     dataset = open_to_write(path)
@@ -345,9 +350,7 @@ def test_changed_store(tmp_path, version):
     del dataset, root, array
     want = DATA.copy()
     want[2:9, 3:30] *= -1
-    readers = [read_zarrita] + [read_zarr_python] * (version == "ZARR_V2")
-    for read in readers:
-        got, attributes = read(path, "a", "g/b")
-        assert_same(got, {"a": want, "g/b": DATA})
-        assert attributes["a"]["units"] == "m"
-        assert attributes["a"]["_CRS"]["url"].endswith("/EPSG/0/32633")
+    got, attributes = read(path, "a", "g/b")
+    assert_same(got, {"a": want, "g/b": DATA})
+    assert attributes["a"]["units"] == "m"
+    assert attributes["a"]["_CRS"]["url"].endswith("/EPSG/0/32633")
