@@ -10,7 +10,8 @@ extern "C" CPL_DLL void GDALRegister_Zarr() {
   if (GDALGetDriverByName("Zarr") != nullptr) return;
   auto* driver = new GDALDriver();
   driver->SetDescription("Zarr");
-  driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr");
+  // By which a person sees which driver of this name it is: gdalinfo prints it for every store.
+  driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr (gdal-zarr " GDAL_ZARR_VERSION ")");
   driver->SetMetadataItem(GDAL_DMD_EXTENSION, "zarr");
   driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
   driver->SetMetadataItem(GDAL_DMD_HELPTOPIC, "drivers/raster/zarr.html");
@@ -42,8 +43,9 @@ extern "C" CPL_DLL void GDALRegister_Zarr() {
                           "ColorInterpretation Scale Offset Unit BandDescription");
   driver->SetMetadataItem(GDAL_DCAP_CREATE_SUBDATASETS, "YES");
 #endif
-  // By which a program, or a person, sees which driver of this name it is.
+  // The same for programs, and what the plugin was built from and for.
   driver->SetMetadataItem("GDAL_ZARR_VERSION", GDAL_ZARR_VERSION);
+  driver->SetMetadataItem("GDAL_ZARR_BUILD", GDAL_ZARR_BUILD ", GDAL " GDAL_RELEASE_NAME);
   driver->pfnIdentify = gdal_zarr::identify;
   driver->pfnOpen = gdal_zarr::open;
   driver->pfnCreate = gdal_zarr::create;

@@ -1,0 +1,98 @@
+"""Installing the plugin, and telling whether a program has it."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from osgeo import gdal
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGIN = Path(os.environ["GDAL_DRIVER_PATH"]) / "gdal_Zarr.so"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for libraries in /proc")
+
+
+def run(*command, code=0, **environment):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                            timeout=300, env=os.environ | environment)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Configures a build of its own, with the plugin that is there already."""
+    def configure(*options):
+        run("cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build", *options)
+        shutil.copy(PLUGIN, tmp_path / "build/driver")
+        return tmp_path / "build"
+    return configure
+
+
+def installed(folder):
+    return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+
+
+def plugin_folder():
+    """Beside the libgdal of this process; the folder that Debian compiles into it."""
+    library = re.search(r"(/\S*)/libgdal\.so", Path("/proc/self/maps").read_text())
+    folder = f"{library[1]}/gdalplugins"
+    minor = ".".join(gdal.VersionInfo("RELEASE_NAME").split(".")[:2])
+    return f"{folder}/{minor}" if os.path.isdir(f"{folder}/{minor}") else folder
+
+
+def test_installs_where_libgdal_looks_and_uninstalls(build, tmp_path):
+    folder, stage = build(), tmp_path / "stage"
+    run("cmake", "--install", folder, DESTDIR=str(stage))
+    plugin = stage / plugin_folder().lstrip("/") / "gdal_Zarr.so"
+    assert installed(stage) == [str(plugin.relative_to(stage))]
+    # libgdal has the name of the folder in it.
+    library = re.search(r"/\S*/libgdal\.so\S*", Path("/proc/self/maps").read_text())[0]
+    assert f"{os.path.dirname(library)}/gdalplugins".encode() in Path(library).read_bytes()
+
+    assert f"Removed: {plugin}" in run(
+        "cmake", "--build", folder, "--target", "uninstall", DESTDIR=str(stage))
+    assert installed(stage) == []
+    assert "Nothing to uninstall" in run(
+        "cmake", "--build", folder, "--target", "uninstall", code=1)
+
+
+@pytest.mark.parametrize("how", ["configured", "at installation", "plugin folder"])
+def test_installs_where_it_is_told(build, tmp_path, how):
+    prefix = tmp_path / "prefix"
+    options = {"configured": [f"-DCMAKE_INSTALL_PREFIX={prefix}"],
+               "plugin folder": [f"-DGDAL_PLUGIN_DIR={prefix}/plugins"]}
+    folder = build(*options.get(how, []))
+    run("cmake", "--install", folder, *["--prefix", prefix] * (how == "at installation"))
+    (plugin,) = installed(prefix)
+    if how == "plugin folder":
+        assert plugin == "plugins/gdal_Zarr.so"
+    else:
+        assert re.fullmatch(r"lib.*/gdalplugins(/3\.\d+)?/gdal_Zarr\.so", plugin)
+    got = run("gdalinfo", ROOT / "data/geoid_v3_sharded.zarr",
+              GDAL_DRIVER_PATH=str((prefix / plugin).parent))
+    assert got.startswith("Driver: Zarr/Zarr (gdal-zarr ")
+
+
+def test_uninstall_leaves_what_is_gone_already(build, tmp_path):
+    folder = build(f"-DGDAL_PLUGIN_DIR={tmp_path}/plugins")
+    run("cmake", "--install", folder)
+    (tmp_path / "plugins/gdal_Zarr.so").unlink()
+    got = run("cmake", "--build", folder, "--target", "uninstall")
+    assert f"Not there any more: {tmp_path}/plugins/gdal_Zarr.so" in got
+
+
+def test_programs_tell_which_driver_they_have():
+    got = run("gdalinfo", "--format", "Zarr")
+    version = re.search(r"project\(gdal-zarr VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())
+    assert f"Long Name: Zarr (gdal-zarr {version[1]})\n" in got
+    assert f"GDAL_ZARR_VERSION={version[1]}\n" in got
+    build = re.search(r"GDAL_ZARR_BUILD=(.*)", got)[1]
+    assert re.search(r"(GNU|Clang) \d+\.\d+.*, GDAL 3\.\d+\.\d+", build)
+    assert build.endswith(f", GDAL {gdal.VersionInfo('RELEASE_NAME')}")
+
+    # A folder without plugins: no error, but the driver that is built in.
+    assert "gdal-zarr" not in run("gdalinfo", "--format", "Zarr", GDAL_DRIVER_PATH="/no/such/folder")
