@@ -18,7 +18,7 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 
-constexpr std::string_view kPrefix = "/vsicurl/";
+constexpr std::string_view kCurlPrefix = "/vsicurl/";
 
 std::string escape(std::string_view key) {
   constexpr std::string_view kUnreserved =
@@ -44,7 +44,7 @@ class HttpStore final : public zarrcore::Store {
 
  public:
   HttpStore(const std::string& path, std::shared_ptr<zarrcore::Store> vsi_store)
-      : url_(path.substr(kPrefix.size())), vsi_store_(std::move(vsi_store)) {}
+      : url_(path.substr(kCurlPrefix.size())), vsi_store_(std::move(vsi_store)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     return with_key(key, [&]() -> std::optional<Buffer> {

@@ -6,19 +6,15 @@
 #include <string_view>
 
 #include "driver/gdal_compat.h"
+#include "driver/lower_case.h"
 
 namespace gdal_zarr {
 namespace {
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::string text_of(const zarrcore::Json& attributes, std::string_view name) {
   const zarrcore::Json* value = zarrcore::find_member(attributes, name);
-  return value != nullptr && value->is_string() ? lower(value->get<std::string>()) : std::string();
+  return value != nullptr && value->is_string() ? lower_case(value->get<std::string>())
+                                                : std::string();
 }
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -73,14 +69,14 @@ Axis axis_of_name(std::string_view name) {
 }  // namespace
 
 bool is_time_unit(const std::string& units) {
-  return lower(units).find(" since ") != std::string::npos;
+  return lower_case(units).find(" since ") != std::string::npos;
 }
 
 AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes) {
   Axis axis = axis_of_standard_name(text_of(attributes, "standard_name"));
   if (axis == Axis::unknown) axis = axis_of_units(text_of(attributes, "units"));
   if (axis == Axis::unknown) axis = axis_of_letter(text_of(attributes, "axis"));
-  if (axis == Axis::unknown) axis = axis_of_name(lower(dimension_name));
+  if (axis == Axis::unknown) axis = axis_of_name(lower_case(dimension_name));
   switch (axis) {
     case Axis::x:
       return {GDAL_DIM_TYPE_HORIZONTAL_X, "EAST"};

@@ -43,14 +43,14 @@ void check(OGRErr result) {
   throw Error(reason.empty() ? "GDAL makes no CRS of the parameters" : reason);
 }
 
-struct Unit {
+struct LinearUnit {
   std::string name;
   double metres;
 };
 
 // A unit as UDUNITS writes it: a word, maybe after a factor ("1000 m"). The coordinates of a
 // geostationary grid may be angles: they count as lengths at the height of the satellite.
-Unit read_linear_unit(const std::string& text, std::optional<double> satellite_height) {
+LinearUnit read_linear_unit(const std::string& text, std::optional<double> satellite_height) {
   if (text.empty()) return {"metre", 1};
   char* word = nullptr;
   double factor = CPLStrtod(text.c_str(), &word);
@@ -314,7 +314,7 @@ constexpr Projection kProjections[] =
 Crs project(const Crs& geographic, const Projection& projection, const Attributes& attributes,
             const std::string& linear_unit) {
   const bool geostationary = projection.set == set_geostationary;
-  const Unit unit = read_linear_unit(
+  const LinearUnit unit = read_linear_unit(
       linear_unit, geostationary ? std::optional(attributes.height()) : std::nullopt);
   const std::string name = attributes.name("projected_crs_name");
   Crs crs;

@@ -31,7 +31,7 @@ struct Parameter {
   const char* name = nullptr;  // GDAL's
 };
 
-struct Projection {
+struct WrittenProjection {
   const char* grid_mapping;
   const char* name;  // GDAL's
   // Two parameters of one attribute are a list. Others than these, false easting and northing have
@@ -39,7 +39,7 @@ struct Projection {
   Parameter parameters[5];
 };
 
-constexpr Projection kProjections[] = {
+constexpr WrittenProjection kWrittenProjections[] = {
     {"albers_conical_equal_area",
      SRS_PT_ALBERS_CONIC_EQUAL_AREA,
      {{kParallel, SRS_PP_STANDARD_PARALLEL_1},
@@ -205,9 +205,9 @@ bool set_projection(Json& attributes, const Crs& crs, const Json& projjson) {
   const char* name = crs.GetAttrValue("PROJECTION");
   if (name == nullptr) return false;
   const auto* projection =
-      std::find_if(std::begin(kProjections), std::end(kProjections),
-                   [&](const Projection& candidate) { return EQUAL(candidate.name, name); });
-  if (projection == std::end(kProjections)) return false;
+      std::find_if(std::begin(kWrittenProjections), std::end(kWrittenProjections),
+                   [&](const WrittenProjection& candidate) { return EQUAL(candidate.name, name); });
+  if (projection == std::end(kWrittenProjections)) return false;
   attributes["grid_mapping_name"] = projection->grid_mapping;
   set_name(attributes, "projected_crs_name", &projjson);
   set_datum(attributes, crs, projjson);

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "driver/lower_case.h"
+
 namespace gdal_zarr {
 namespace {
 
@@ -39,13 +41,6 @@ constexpr std::int64_t kDay = 86'400 * kMicroseconds;
 // The first day of the Gregorian calendar, which follows the Julian 4 October.
 constexpr Date kReform{1582, 10, 15};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 std::optional<Calendar> find_calendar(const std::string& name) {
   static constexpr std::array<std::pair<std::string_view, Calendar>, 10> kNames{{
       {"", Calendar::standard},
@@ -59,7 +54,7 @@ std::optional<Calendar> find_calendar(const std::string& name) {
       {"366_day", Calendar::all_leap},
       {"360_day", Calendar::d360},
   }};
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   for (const auto& [known, calendar] : kNames) {
     if (wanted == known) return calendar;
   }
@@ -284,7 +279,7 @@ bool take_zone(Cursor& cursor, std::int64_t& ahead) {
   if (cursor.is_at_end()) return true;
   const bool is_west = cursor.take('-');
   if (!is_west && !cursor.take('+')) {
-    const std::string word = lower(cursor.take_word());
+    const std::string word = lower_case(cursor.take_word());
     return word == "z" || word == "utc" || word == "gmt";
   }
   unsigned hours = 0;
@@ -343,9 +338,9 @@ std::string format_moment(std::int64_t moment, Calendar calendar) {
 std::optional<std::string> iso_time(double value, const std::string& units,
                                     const std::string& calendar_name) {
   const auto calendar = find_calendar(calendar_name);
-  const auto since = lower(units).find(kSince);
+  const auto since = lower_case(units).find(kSince);
   if (!calendar || since == std::string::npos || !std::isfinite(value)) return std::nullopt;
-  const std::string before = lower(units.substr(0, since));
+  const std::string before = lower_case(units.substr(0, since));
   Cursor cursor(before);
   cursor.skip_spaces();
   double count = 1;

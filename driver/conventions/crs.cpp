@@ -14,26 +14,26 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Json;
-using Crs = std::shared_ptr<OGRSpatialReference>;
+using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 
 // `_CRS`: {"url": …, "wkt": …, "projjson": {…}}.
-Crs crs_from_gdal_attribute(const Json& value) {
+CrsPtr crs_from_gdal_attribute(const Json& value) {
   for (const char* key : {"url", "wkt", "projjson"}) {
     const Json* member = zarrcore::find_member(value, key);
     if (member == nullptr) continue;
-    if (Crs crs = import_crs(*member)) return crs;
+    if (CrsPtr crs = import_crs(*member)) return crs;
   }
   CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the attribute _CRS is not understood");
   return nullptr;
 }
 
-Crs crs_from_cf(const CrsSources& sources) {
+CrsPtr crs_from_cf(const CrsSources& sources) {
   const std::string name = grid_mapping_variable(sources.array);
   if (name.empty()) return nullptr;
   const auto variable = sources.find_variable(name);
   std::string problem = "there is no such variable";
   if (variable) {
-    if (Crs crs = crs_from_grid_mapping(*variable, sources.linear_unit, &problem)) return crs;
+    if (CrsPtr crs = crs_from_grid_mapping(*variable, sources.linear_unit, &problem)) return crs;
   }
   CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the grid mapping \"%s\" is not understood: %s",
            name.c_str(), problem.c_str());
@@ -50,19 +50,19 @@ std::string grid_mapping_variable(const Json& attributes) {
   return text.substr(0, text.find_first_of(": "));
 }
 
-Crs find_crs(const CrsSources& sources) {
-  if (Crs crs = crs_from_proj(sources.array)) return crs;
+CrsPtr find_crs(const CrsSources& sources) {
+  if (CrsPtr crs = crs_from_proj(sources.array)) return crs;
   // Then what groups say is not for this array.
   const bool is_denied = proj_denies_crs(sources.array);
   if (!is_denied) {
     for (const auto& group : sources.groups) {
-      if (Crs crs = crs_from_proj(*group)) return crs;
+      if (CrsPtr crs = crs_from_proj(*group)) return crs;
     }
   }
   if (const Json* value = zarrcore::find_member(sources.array, "_CRS")) {
-    if (Crs crs = crs_from_gdal_attribute(*value)) return crs;
+    if (CrsPtr crs = crs_from_gdal_attribute(*value)) return crs;
   }
-  if (Crs crs = crs_from_cf(sources)) return crs;
+  if (CrsPtr crs = crs_from_cf(sources)) return crs;
   return sources.root && !is_denied ? crs_from_eopf(*sources.root) : nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "driver/lower_case.h"
 #include "driver/raster/georeferencing.h"
 #include "driver/raster/store_georeferencing.h"
 #include "zarrcore/base/error.h"
@@ -15,12 +16,6 @@ namespace {
 using zarrcore::Error;
 using zarrcore::join_path;
 using zarrcore::Json;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 class Pyramid {
  public:
@@ -198,7 +193,7 @@ class Pyramid {
         }
         finer = coarse->shape;
       }
-      if (made_.contains(asset)) level.resampling = lower(resampling);
+      if (made_.contains(asset)) level.resampling = lower_case(resampling);
       list.push_back(std::move(level));
     }
     return list;

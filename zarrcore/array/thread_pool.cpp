@@ -9,23 +9,9 @@
 #include <thread>
 #include <utility>
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#endif
+#include "zarrcore/store/posix_file.h"
 
 namespace zarrcore {
-namespace {
-
-// The same for all processes where they cannot fork.
-long process_id() {
-#if defined(__unix__) || defined(__APPLE__)
-  return ::getpid();
-#else
-  return 0;
-#endif
-}
-
-}  // namespace
 
 struct ThreadPool::Loop {
   std::size_t count = 0;

@@ -13,7 +13,7 @@ namespace zarrcore {
 namespace {
 
 // A block has at least 20 bytes and holds at most 900,000, five of which may stand for 259.
-constexpr std::uint64_t kMaxExpansion = 900'000 / 5 * 259 / 20;
+constexpr std::uint64_t kMaxBz2Expansion = 900'000 / 5 * 259 / 20;
 
 // Points `stream` at as much of the two spans as its counters can hold; afterwards, take_off()
 // takes off them what it has used.
@@ -86,7 +86,7 @@ class Bz2Encoder {
 
 class Bz2Codec final : public StreamCodec {
  public:
-  explicit Bz2Codec(int level) : StreamCodec("bz2", kMaxExpansion), level_(level) {}
+  explicit Bz2Codec(int level) : StreamCodec("bz2", kMaxBz2Expansion), level_(level) {}
 
   Buffer encode(ByteSpan decoded) const override { return Bz2Encoder(level_).encode(decoded); }
 

@@ -13,7 +13,7 @@ namespace zarrcore {
 namespace {
 
 // DEFLATE cannot shrink by more than this factor.
-constexpr std::uint64_t kMaxExpansion = 1032;
+constexpr std::uint64_t kMaxDeflateExpansion = 1032;
 
 struct FreeDecompressor {
   void operator()(libdeflate_decompressor* decompressor) const {
@@ -42,7 +42,7 @@ class DeflateCodec final : public BytesToBytesCodec {
   DeflateCodec(DeflateWrapper wrapper, int level) : wrapper_(wrapper), level_(level) {}
 
   std::uint64_t max_decoded_size(ByteSpan encoded) const override {
-    return checked_multiply(encoded.size(), kMaxExpansion).value_or(UINT64_MAX);
+    return checked_multiply(encoded.size(), kMaxDeflateExpansion).value_or(UINT64_MAX);
   }
 
   Buffer encode(ByteSpan decoded) const override {

@@ -15,7 +15,7 @@
 namespace zarrcore {
 namespace {
 
-constexpr std::size_t kBlock = 12;
+constexpr std::size_t kHashBlock = 12;
 
 std::uint32_t jenkins_lookup3(ByteSpan bytes, std::uint32_t initval) {
   std::uint32_t a = 0xdeadbeefu + static_cast<std::uint32_t>(bytes.size()) + initval;
@@ -34,7 +34,7 @@ std::uint32_t jenkins_lookup3(ByteSpan bytes, std::uint32_t initval) {
     x = (x ^ y) - std::rotl(y, bits);
   };
 
-  for (; bytes.size() > kBlock; bytes = bytes.subspan(kBlock)) {
+  for (; bytes.size() > kHashBlock; bytes = bytes.subspan(kHashBlock)) {
     add(bytes.data());
     mix(a, b, c, 4);
     mix(b, c, a, 6);
@@ -44,7 +44,7 @@ std::uint32_t jenkins_lookup3(ByteSpan bytes, std::uint32_t initval) {
     mix(c, a, b, 4);
   }
   if (bytes.empty()) return c;
-  std::byte last[kBlock]{};
+  std::byte last[kHashBlock]{};
   std::copy(bytes.begin(), bytes.end(), last);
   add(last);
   finish(c, b, 14);

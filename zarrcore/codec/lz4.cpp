@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kHeaderSize = 4;
 // A byte of a block stands for at most so many.
-constexpr std::uint64_t kMaxExpansion = 255;
+constexpr std::uint64_t kMaxLz4Expansion = 255;
 
 class Lz4Codec final : public BytesToBytesCodec {
  public:
@@ -25,7 +25,7 @@ class Lz4Codec final : public BytesToBytesCodec {
 
   std::uint64_t max_decoded_size(ByteSpan encoded) const override {
     const std::uint64_t size = stated_size(encoded);
-    return std::min(size, checked_multiply(encoded.size(), kMaxExpansion).value_or(UINT64_MAX));
+    return std::min(size, checked_multiply(encoded.size(), kMaxLz4Expansion).value_or(UINT64_MAX));
   }
 
   Buffer encode(ByteSpan decoded) const override {

@@ -25,7 +25,7 @@ enum class LzmaFormat : std::uint8_t { xz = 1, alone = 2, raw = 3 };
 
 // The longest match has 273 bytes and costs no less than 14 bits of the range coder, each at least
 // log2(2048 / 2017) bits of the data: 7,090 bytes per byte.
-constexpr std::uint64_t kMaxExpansion = 8192;
+constexpr std::uint64_t kMaxLzmaExpansion = 8192;
 
 // Memory that a decoder may use beyond the size of the data: a dictionary larger than that is of no
 // use, but that of a preset is up to 64 MiB.
@@ -215,7 +215,7 @@ class LzmaCodec final : public StreamCodec {
  public:
   LzmaCodec(LzmaFormat format, std::int64_t check_id, std::optional<std::int64_t> preset,
             std::vector<LzmaFilter> filters)
-      : StreamCodec("lzma", kMaxExpansion),
+      : StreamCodec("lzma", kMaxLzmaExpansion),
         format_(format),
         check_id_(check_id),
         preset_(preset),

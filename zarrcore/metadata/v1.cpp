@@ -10,8 +10,8 @@
 namespace zarrcore {
 namespace {
 
-constexpr std::string_view kArrayDocument = "meta";
-constexpr std::string_view kAttributesDocument = "attrs";
+constexpr std::string_view kV1ArrayDocument = "meta";
+constexpr std::string_view kV1AttributesDocument = "attrs";
 
 // `compression` is the id of a codec, `compression_opts` its configuration, or for those that have
 // nothing but a level this number.
@@ -55,10 +55,10 @@ class V1Format final : public Format {
   std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
                                         std::optional<NodeKind> /*wanted*/) const override {
     if (!path.empty()) return std::nullopt;
-    const std::string key(kArrayDocument);
+    const std::string key(kV1ArrayDocument);
     const auto document = documents.document(key);
     if (!document) return std::nullopt;
-    const auto attributes = documents.document(std::string(kAttributesDocument));
+    const auto attributes = documents.document(std::string(kV1AttributesDocument));
     return with_context(
         [&] { return key; },
         [&] { return parse_v1_array(*document, attributes.value_or(Json::object())); });
@@ -80,9 +80,9 @@ class V1Format final : public Format {
   std::vector<Document> array_documents(const ArrayMetadata& array,
                                         const std::string& path) const override {
     if (!path.empty()) throw Error("Zarr v1 has one array, at the root of the store");
-    const std::string key(kArrayDocument);
+    const std::string key(kV1ArrayDocument);
     return {{key, with_context([&] { return key; }, [&] { return make_v1_array_document(array); })},
-            {std::string(kAttributesDocument), attributes_with_dimension_names(array)}};
+            {std::string(kV1AttributesDocument), attributes_with_dimension_names(array)}};
   }
 
   std::vector<Document> group_documents(const GroupMetadata& /*group*/,
@@ -92,7 +92,7 @@ class V1Format final : public Format {
 
   std::vector<std::string> node_keys(const std::string& path) const override {
     if (!path.empty()) return {};
-    return {std::string(kArrayDocument), std::string(kAttributesDocument)};
+    return {std::string(kV1ArrayDocument), std::string(kV1AttributesDocument)};
   }
 
   Document consolidated_document(const DocumentMap& /*documents*/,

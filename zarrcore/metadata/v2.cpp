@@ -13,14 +13,14 @@
 namespace zarrcore {
 namespace {
 
-constexpr std::string_view kArrayDocument = ".zarray";
+constexpr std::string_view kV2ArrayDocument = ".zarray";
 constexpr std::string_view kGroupDocument = ".zgroup";
-constexpr std::string_view kAttributesDocument = ".zattrs";
+constexpr std::string_view kV2AttributesDocument = ".zattrs";
 constexpr std::string_view kConsolidatedDocument = ".zmetadata";
 
 // The attributes that stand beside an array or group; none when there is no document.
 Json read_attributes(const DocumentSource& documents, const std::string& path) {
-  const std::string key = join_path(path, kAttributesDocument);
+  const std::string key = join_path(path, kV2AttributesDocument);
   auto document = documents.document(key);
   if (!document || document->is_null()) return Json::object();
   if (document->is_object()) return std::move(*document);
@@ -29,7 +29,7 @@ Json read_attributes(const DocumentSource& documents, const std::string& path) {
 }
 
 std::optional<NodeMetadata> read_array(const DocumentSource& documents, const std::string& path) {
-  const std::string key = join_path(path, kArrayDocument);
+  const std::string key = join_path(path, kV2ArrayDocument);
   const auto document = documents.document(key);
   if (!document) return std::nullopt;
   return with_context(
@@ -67,7 +67,7 @@ class V2Format final : public Format {
 
   std::optional<NodeKind> find_kind(const DocumentSource& documents,
                                     const std::string& path) const override {
-    if (documents.has(join_path(path, kArrayDocument))) return NodeKind::array;
+    if (documents.has(join_path(path, kV2ArrayDocument))) return NodeKind::array;
     if (documents.has(join_path(path, kGroupDocument))) return NodeKind::group;
     return std::nullopt;
   }
@@ -114,21 +114,21 @@ class V2Format final : public Format {
   }
 
   bool is_document(std::string_view file_name) const override {
-    return file_name == kArrayDocument || file_name == kGroupDocument ||
-           file_name == kAttributesDocument || file_name == kConsolidatedDocument;
+    return file_name == kV2ArrayDocument || file_name == kGroupDocument ||
+           file_name == kV2AttributesDocument || file_name == kConsolidatedDocument;
   }
 
   std::vector<Document> array_documents(const ArrayMetadata& array,
                                         const std::string& path) const override {
-    const std::string key = join_path(path, kArrayDocument);
+    const std::string key = join_path(path, kV2ArrayDocument);
     return {{key, with_context([&] { return key; }, [&] { return make_v2_array_document(array); })},
-            {join_path(path, kAttributesDocument), make_v2_attributes(array)}};
+            {join_path(path, kV2AttributesDocument), make_v2_attributes(array)}};
   }
 
   std::vector<Document> group_documents(const GroupMetadata& group,
                                         const std::string& path) const override {
     return {{join_path(path, kGroupDocument), make_v2_group_document(group)},
-            {join_path(path, kAttributesDocument), group.attributes}};
+            {join_path(path, kV2AttributesDocument), group.attributes}};
   }
 
   const NewArrayRules* new_array_rules() const override {
@@ -139,14 +139,14 @@ class V2Format final : public Format {
   }
 
   std::vector<std::string> node_keys(const std::string& path) const override {
-    return {join_path(path, kArrayDocument), join_path(path, kGroupDocument),
-            join_path(path, kAttributesDocument), join_path(path, kConsolidatedDocument)};
+    return {join_path(path, kV2ArrayDocument), join_path(path, kGroupDocument),
+            join_path(path, kV2AttributesDocument), join_path(path, kConsolidatedDocument)};
   }
 
   Document consolidated_document(const DocumentMap& documents,
                                  const std::string& path) const override {
-    static constexpr std::array<std::string_view, 3> kNames{kArrayDocument, kGroupDocument,
-                                                            kAttributesDocument};
+    static constexpr std::array<std::string_view, 3> kNames{kV2ArrayDocument, kGroupDocument,
+                                                            kV2AttributesDocument};
     Json content = Json::object();
     content["zarr_consolidated_format"] = 1;
     Json& metadata = content["metadata"] = Json::object();
