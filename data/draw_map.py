@@ -48,13 +48,20 @@ def to_pixels(points):
             for x, y, _ in PROJECT.TransformPoints(points)]
 
 
+def read(store):
+    """Heights in metres, north up, and the geotransform."""
+    dataset = gdal.Open(store)
+    band = dataset.GetRasterBand(1)
+    heights = band.ReadAsArray() * np.float32(band.GetScale() or 1)
+    return heights, dataset.GetGeoTransform()
+
+
 def project(store):
     """Heights and light of the map. Where the world ends, and beyond, heights are NaN."""
-    source = gdal.Open(store)
-    x0, dx, _, y0, _, dy = source.GetGeoTransform()
+    heights, (x0, dx, _, y0, _, dy) = read(store)
     # A column more at either side, for the map goes to 180 degrees, beyond the last pixel's centre.
     # Without the rows at the poles: half of their pixels lies beyond 90 degrees.
-    heights = np.pad(source.ReadAsArray()[1:-1], ((0, 0), (1, 1)), "wrap").astype("f4")
+    heights = np.pad(heights[1:-1], ((0, 0), (1, 1)), "wrap")
     lonlat = gdal.GetDriverByName("MEM").Create("", *heights.shape[::-1], 1, gdal.GDT_Float32)
     lonlat.SetGeoTransform((x0 - dx, dx, 0, y0 + dy, 0, dy))
     lonlat.SetSpatialRef(LONLAT)
@@ -143,9 +150,7 @@ def draw_legend(draw, image):
 
 def draw_extremes(draw, store):
     """The lowest and the highest place."""
-    dataset = gdal.Open(store)
-    heights = dataset.ReadAsArray()
-    x0, dx, _, y0, _, dy = dataset.GetGeoTransform()
+    heights, (x0, dx, _, y0, _, dy) = read(store)
     for index in (heights.argmin(), heights.argmax()):
         row, column = np.unravel_index(index, heights.shape)
         x, y = to_pixels([(x0 + dx * (column + 0.5), y0 + dy * (row + 0.5))])[0]

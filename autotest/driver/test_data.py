@@ -1,4 +1,7 @@
 """The sample stores of data/ hold, through GDAL, what the grid they were made from holds."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from osgeo import gdal, osr
@@ -157,3 +160,18 @@ def test_deflection_slice(data_dir, vertical_deflection, component):
     np.testing.assert_allclose(
         dataset.ReadAsArray()[1:-1], vertical_deflection[component], rtol=0, atol=0.00501
     )
+
+
+@pytest.mark.parametrize("store", ["geoid_v3.zarr", "geoid_v3_sharded.zarr"])
+def test_map_of_the_demo(data_dir, tmp_path, store):
+    """Low places are blue and high ones red, on white."""
+    picture = tmp_path / "map.png"
+    subprocess.run([sys.executable, data_dir / "draw_map.py", data_dir / store, picture], check=True)
+    red, green, blue = gdal.Open(str(picture)).ReadAsArray().astype(int)
+    # In the Robinson projection, longitudes are evenly apart along the equator.
+    equator, greenwich, degree = 492, 800, 1500 / 360
+    low, high = (int(greenwich + longitude * degree) for longitude in (77, 132))
+    assert blue[equator, low] > red[equator, low] + 50
+    assert red[equator, high] > blue[equator, high] + 50
+    for band in (red, green, blue):
+        assert (band[:, :20] == 255).all() and (band[880:900] == 255).all()
