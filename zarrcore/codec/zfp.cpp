@@ -1,8 +1,6 @@
 // The `zfp` codec (zarr-extensions) and numcodecs' `zfpy`: blocks of 4^d integers or floats,
 // compressed by the zfp library with or without loss. `zfp` stores the blocks alone; `zfpy` puts
 // zfp's own header in front, which says how they were made.
-#include <zfp.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/zfp_library.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
@@ -34,11 +33,11 @@ struct Parameters {
 };
 
 struct CloseStream {
-  void operator()(zfp_stream* stream) const { zfp_stream_close(stream); }
-  void operator()(bitstream* stream) const { stream_close(stream); }
+  void operator()(zfp_stream* stream) const { zfp_library().zfp_stream_close(stream); }
+  void operator()(bitstream* stream) const { zfp_library().stream_close(stream); }
 };
 struct FreeField {
-  void operator()(zfp_field* field) const { zfp_field_free(field); }
+  void operator()(zfp_field* field) const { zfp_library().zfp_field_free(field); }
 };
 using Field = std::unique_ptr<zfp_field, FreeField>;
 
@@ -46,23 +45,25 @@ using Field = std::unique_ptr<zfp_field, FreeField>;
 class Stream {
  public:
   explicit Stream(MutableByteSpan bytes = {})
-      : bits_(stream_open(bytes.data(), bytes.size())), stream_(zfp_stream_open(bits_.get())) {
+      : bits_(zfp_library().stream_open(bytes.data(), bytes.size())),
+        stream_(zfp_library().zfp_stream_open(bits_.get())) {
     if (!bits_ || !stream_) throw std::bad_alloc();
   }
 
   zfp_stream* get() const { return stream_.get(); }
 
   void set(const Parameters& parameters) const {
-    if (zfp_stream_set_params(get(), parameters.min_bits, parameters.max_bits,
-                              parameters.max_precision, parameters.min_exponent) == 0) {
+    if (zfp_library().zfp_stream_set_params(get(), parameters.min_bits, parameters.max_bits,
+                                            parameters.max_precision,
+                                            parameters.min_exponent) == 0) {
       throw Error("zfp has no mode with these parameters");
     }
   }
 
   Parameters parameters() const {
     Parameters result;
-    zfp_stream_params(get(), &result.min_bits, &result.max_bits, &result.max_precision,
-                      &result.min_exponent);
+    zfp_library().zfp_stream_params(get(), &result.min_bits, &result.max_bits,
+                                    &result.max_precision, &result.min_exponent);
     return result;
   }
 
@@ -100,7 +101,8 @@ class ZfpCodec final : public ArrayToBytesCodec {
     // Beyond this, what the library computes does not fit; no chunk in memory comes near it.
     constexpr std::uint64_t kManyBlocks = std::uint64_t{1} << 45;
     if (size_ != 0 && block_count(shape_) < kManyBlocks) {
-      max_encoded_size_ = zfp_stream_maximum_size(stream.get(), make_field(shape_, nullptr).get());
+      max_encoded_size_ =
+          zfp_library().zfp_stream_maximum_size(stream.get(), make_field(shape_, nullptr).get());
     } else if (size_ != 0) {
       max_encoded_size_ = UINT64_MAX;
     }
@@ -117,10 +119,11 @@ class ZfpCodec final : public ArrayToBytesCodec {
     stream.set(parameters_);
     // The library does not write to it.
     const Field field = make_field(shape_, const_cast<std::byte*>(decoded.data()));
-    if (has_header_ && zfp_write_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0) {
+    if (has_header_ &&
+        zfp_library().zfp_write_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0) {
       throw Error("zfp: the chunk shape does not fit a header");
     }
-    const std::size_t size = zfp_compress(stream.get(), field.get());
+    const std::size_t size = zfp_library().zfp_compress(stream.get(), field.get());
     if (size == 0) throw Error("zfp: the chunk cannot be compressed");
     // Not truncated: the buffer can be many times as large.
     return Buffer::copy_of(ByteSpan(buffer.span()).first(size));
@@ -143,12 +146,13 @@ class ZfpCodec final : public ArrayToBytesCodec {
     const Stream stream(padded.span());
     const Field field = make_field(shape, decoded.data());
     if (has_header_) {
-      const Field stated(zfp_field_alloc());
-      if (zfp_read_header(stream.get(), stated.get(), ZFP_HEADER_FULL) == 0) throw bad_header();
+      const Field stated(zfp_library().zfp_field_alloc());
+      if (zfp_library().zfp_read_header(stream.get(), stated.get(), ZFP_HEADER_FULL) == 0)
+        throw bad_header();
     } else {
       stream.set(parameters);
     }
-    check_size(encoded, zfp_decompress(stream.get(), field.get()));
+    check_size(encoded, zfp_library().zfp_decompress(stream.get(), field.get()));
   }
 
  private:
@@ -158,10 +162,10 @@ class ZfpCodec final : public ArrayToBytesCodec {
     // The library's x is the dimension that varies fastest.
     std::array<std::size_t, kMaxRank> lengths{};
     std::copy(shape.rbegin(), shape.rend(), lengths.begin());
-    Field field(zfp_field_alloc());
+    Field field(zfp_library().zfp_field_alloc());
     if (!field) throw std::bad_alloc();
-    zfp_field_set_type(field.get(), type_);
-    zfp_field_set_pointer(field.get(), data);
+    zfp_library().zfp_field_set_type(field.get(), type_);
+    zfp_library().zfp_field_set_pointer(field.get(), data);
     field->nx = lengths[0];
     field->ny = lengths[1];
     field->nz = lengths[2];
@@ -174,9 +178,10 @@ class ZfpCodec final : public ArrayToBytesCodec {
     std::array<std::byte, (ZFP_HEADER_MAX_BITS / 64 + 2) * kWord> head{};
     std::copy_n(encoded.begin(), std::min(encoded.size(), head.size()), head.begin());
     const Stream stream(head);
-    const Field field(zfp_field_alloc());
+    const Field field(zfp_library().zfp_field_alloc());
     if (!field) throw std::bad_alloc();
-    if (zfp_read_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0) throw bad_header();
+    if (zfp_library().zfp_read_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0)
+      throw bad_header();
     Shape stated;
     for (const std::size_t length : {field->nw, field->nz, field->ny, field->nx}) {
       if (length != 0) stated.push_back(length);
@@ -195,7 +200,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
   // been cut off anywhere is told by that: its reader needs at least another bit.
   static void check_size(ByteSpan encoded, std::size_t read) {
     // Ours may have larger words than the writer's, or smaller ones, which leave zeros at the end.
-    const std::size_t own_word = stream_word_bits / 8;
+    const std::size_t own_word = zfp_library().stream_alignment() / 8;
     const ByteSpan rest = encoded.subspan(std::min(read, encoded.size()));
     const bool has_zeros_left =
         rest.size() < kWord &&
@@ -282,20 +287,20 @@ int integer_from(const Json& configuration, std::string_view key, int low, int h
 
 Parameters reversible() {
   const Stream stream;
-  zfp_stream_set_reversible(stream.get());
+  zfp_library().zfp_stream_set_reversible(stream.get());
   return stream.parameters();
 }
 
 Parameters fixed_accuracy(double tolerance) {
   if (tolerance < 0) throw Error("\"tolerance\" is negative");
   const Stream stream;
-  zfp_stream_set_accuracy(stream.get(), tolerance);
+  zfp_library().zfp_stream_set_accuracy(stream.get(), tolerance);
   return stream.parameters();
 }
 
 Parameters fixed_precision(int precision) {
   const Stream stream;
-  zfp_stream_set_precision(stream.get(), static_cast<unsigned>(precision));
+  zfp_library().zfp_stream_set_precision(stream.get(), static_cast<unsigned>(precision));
   return stream.parameters();
 }
 
@@ -306,7 +311,7 @@ Parameters fixed_rate(double rate, const ChunkSpec& spec) {
     throw Error("\"rate\" is " + dump_json(Json(rate)) + ", no number of bits for a value");
   }
   const Stream stream;
-  zfp_stream_set_rate(stream.get(), rate, type_of(spec.data_type), rank, zfp_false);
+  zfp_library().zfp_stream_set_rate(stream.get(), rate, type_of(spec.data_type), rank, zfp_false);
   return stream.parameters();
 }
 

@@ -1,0 +1,47 @@
+// The functions of the zfp library that the zfp codec calls, for zfp.cpp alone.
+//
+// They are not called by their names where the dynamic linker has one name space for all libraries:
+// cfitsio, which GDAL can be linked with, exports stream_open, stream_close, stream_flush and
+// stream_size as zfp does, and in a program linked with GDAL zfp's own calls of them end in
+// cfitsio.
+#pragma once
+
+#include <zfp.h>
+
+namespace zarrcore {
+
+// clang-format off
+#define ZARRCORE_ZFP_FUNCTIONS(FUNCTION) \
+  FUNCTION(stream_alignment)             \
+  FUNCTION(stream_open)                  \
+  FUNCTION(stream_close)                 \
+  FUNCTION(zfp_compress)                 \
+  FUNCTION(zfp_decompress)               \
+  FUNCTION(zfp_field_alloc)              \
+  FUNCTION(zfp_field_free)               \
+  FUNCTION(zfp_field_set_pointer)        \
+  FUNCTION(zfp_field_set_type)           \
+  FUNCTION(zfp_read_header)              \
+  FUNCTION(zfp_stream_close)             \
+  FUNCTION(zfp_stream_maximum_size)      \
+  FUNCTION(zfp_stream_open)              \
+  FUNCTION(zfp_stream_params)            \
+  FUNCTION(zfp_stream_set_accuracy)      \
+  FUNCTION(zfp_stream_set_params)        \
+  FUNCTION(zfp_stream_set_precision)     \
+  FUNCTION(zfp_stream_set_rate)          \
+  FUNCTION(zfp_stream_set_reversible)    \
+  FUNCTION(zfp_write_header)
+// clang-format on
+
+// Pointers to them, under their own names.
+struct ZfpLibrary {
+#define ZARRCORE_ZFP_MEMBER(name) decltype(&::name) name = nullptr;
+  ZARRCORE_ZFP_FUNCTIONS(ZARRCORE_ZFP_MEMBER)
+#undef ZARRCORE_ZFP_MEMBER
+};
+
+// Loads the library at the first call; it stays loaded. Throws Error when it cannot be loaded.
+const ZfpLibrary& zfp_library();
+
+}  // namespace zarrcore
