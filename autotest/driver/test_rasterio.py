@@ -86,7 +86,7 @@ def stored(path):
 
 def test_the_plugin_is_taken(located):
     with rasterio.Env() as env:
-        assert env.drivers()["Zarr"] == "Zarr"
+        assert env.drivers()["Zarr"].startswith("Zarr (gdal-zarr ")
     with rasterio.open(located) as dataset:
         assert dataset.driver == "Zarr"
 
