@@ -1,4 +1,5 @@
 // The plugin's entry point, which GDAL finds by its name.
+#include "driver/codecs/imagecodecs_tiff.h"
 #include "driver/create/create.h"
 #include "driver/create/creation_options.h"
 #include "driver/gdal_compat.h"
@@ -8,6 +9,7 @@
 extern "C" CPL_DLL void GDALRegister_Zarr() {
   if (GDAL_CHECK_VERSION("Zarr driver") == 0) return;
   if (GDALGetDriverByName("Zarr") != nullptr) return;
+  zarrcore::set_codec_provider(&gdal_zarr::find_gdal_codec);
   auto* driver = new GDALDriver();
   driver->SetDescription("Zarr");
   // By which a person sees which driver of this name it is: gdalinfo prints it for every store.

@@ -134,7 +134,6 @@ def test_wrong_metadata(v3, changes, problem):
 
 
 @pytest.mark.parametrize("codecs, problem", [
-    (ABSENT, '"codecs" is missing'),
     ({}, '"codecs" is an object where a list of codecs'),
     ([], "codecs do not include one from arrays to bytes"),
     ([5], "a codec is an integer"),

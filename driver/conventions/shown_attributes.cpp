@@ -9,8 +9,8 @@ zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
   const zarrcore::Json all = without_nczarr(attributes);
   for (const auto& [name, value] : all.items()) {
     const bool is_told_otherwise = name == "_CRS" || name == "zarr_conventions" ||
-                                   name == "multiscales" || name.starts_with("proj:") ||
-                                   name.starts_with("spatial:");
+                                   name == "multiscales" || name == "gdal:geotransform" ||
+                                   name.starts_with("proj:") || name.starts_with("spatial:");
     if (!is_told_otherwise) shown[name] = value;
   }
   return shown;

@@ -51,7 +51,7 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
 }
 
 void Array::load_metadata() {
-  node_ = session_->hierarchy().node(node_path());
+  node_ = session_->hierarchy().node(node_path(), zarrcore::NodeKind::array);
   packing_ = read_packing(metadata());
   attributes_ = with_time_units(metadata());
   shown_attributes_ =
@@ -73,8 +73,10 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
                                      std::shared_ptr<const zarrcore::Array> core) {
   const std::string full_name = session->full_name(core->path());
   const std::string path = full_name.substr(1);
-  const std::string parent = '/' + std::string(zarrcore::parent_path(path));
-  const std::string name(zarrcore::last_segment(path));
+  // At a root that is a group as well, the array has the name of the group.
+  const std::string parent =
+      path.empty() ? std::string() : '/' + std::string(zarrcore::parent_path(path));
+  const std::string name(path.empty() ? "/" : zarrcore::last_segment(path));
   const std::shared_ptr<Array> array(new Array(std::move(session), std::move(core), parent, name));
   array->SetSelf(array);
   return array;

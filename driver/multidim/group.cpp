@@ -67,7 +67,9 @@ std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const 
   return guarded<std::vector<std::string>>({}, [&] {
     if (session_->root_is_array()) return std::vector{session_->root_array_name()};
     std::vector<std::string> names;
-    for (const std::string& path : array_paths()) names.emplace_back(last_segment(path));
+    for (const std::string& path : array_paths()) {
+      names.emplace_back(path.empty() ? "/" : last_segment(path));
+    }
     return names;
   });
 }

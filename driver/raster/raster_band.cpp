@@ -63,7 +63,12 @@ Array& RasterBand::array() const {
 template <typename Number>
 bool RasterBand::read_nodata(Number& value) const {
   const void* raw = array().GetRawNoDataValue();
-  if (raw == nullptr || GDALDataTypeIsComplex(eDataType) != 0) return false;
+  if (raw == nullptr) return false;
+  if (GDALDataTypeIsComplex(eDataType) != 0) {
+    double parts[2] = {};
+    GDALCopyWords(raw, eDataType, 0, parts, GDT_CFloat64, 0, 1);
+    if (parts[1] != 0) return false;  // there is no real number for it
+  }
   constexpr GDALDataType kType = std::is_same_v<Number, double>         ? GDT_Float64
                                  : std::is_same_v<Number, std::int64_t> ? GDT_Int64
                                                                         : GDT_UInt64;

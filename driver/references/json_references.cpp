@@ -20,6 +20,9 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 using zarrcore::Json;
 
+// Such documents are written by scripts, too; GDAL's driver accepts these.
+constexpr auto kTrailingComma = zarrcore::TrailingComma::accepted;
+
 // A template, for which a number may stand that has nothing to be replaced.
 std::string template_text(const Json& value, const std::string& what) {
   if (value.is_string()) return value.get<std::string>();
@@ -73,7 +76,7 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
   std::string_view references;
   std::string_view generators;
   bool has_references = false;
-  for (zarrcore::JsonMembers members(document_.text()); members.next();) {
+  for (zarrcore::JsonMembers members(document_.text(), kTrailingComma); members.next();) {
     const std::string_view key = members.raw_key();
     if (key == "version") {
       if (const auto version = members.value(); version != "1" && version != "0") {
@@ -105,15 +108,15 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
 }
 
 void JsonReferences::read_templates(std::string_view json) {
-  for (zarrcore::JsonMembers members(json); members.next();) {
-    const Json text = zarrcore::parse_json(members.value());
+  for (zarrcore::JsonMembers members(json, kTrailingComma); members.next();) {
+    const Json text = zarrcore::parse_json(members.value(), kTrailingComma);
     const std::string name = zarrcore::unescape_json(members.raw_key());
     templates_.insert_or_assign(name, template_text(text, name));
   }
 }
 
 void JsonReferences::read_generators(std::string_view json) {
-  const Json list = zarrcore::parse_json(json);
+  const Json list = zarrcore::parse_json(json, kTrailingComma);
   if (!list.is_array()) throw Error("this is not a list");
   for (const Json& generator : list) generators_.push_back(read_generator(generator));
 }
@@ -155,7 +158,7 @@ JsonReferences::Generator JsonReferences::read_generator(const Json& json) {
 }
 
 void JsonReferences::add_entries(std::string_view json) {
-  for (zarrcore::JsonMembers members(json); members.next();) {
+  for (zarrcore::JsonMembers members(json, kTrailingComma); members.next();) {
     const std::string_view raw = members.raw_key();
     const bool is_plain = raw.find('\\') == std::string_view::npos;
     entries_.push_back({is_plain ? raw : keep(zarrcore::unescape_json(raw)), members.value()});
@@ -229,7 +232,7 @@ Reference JsonReferences::parse(const Entry& entry) const {
     reference.value = Buffer::copy_of(entry.value);
     return reference;
   }
-  const Json json = zarrcore::parse_json(entry.value);
+  const Json json = zarrcore::parse_json(entry.value, kTrailingComma);
   if (const auto* text = json.get_ptr<const std::string*>()) {
     if (!text->starts_with(kBase64)) {
       reference.value = Buffer::copy_of(*text);
@@ -293,14 +296,14 @@ std::optional<bool> is_reference_document(std::string_view text, bool is_complet
   bool has_version = false;
   bool has_part = false;
   try {
-    for (zarrcore::JsonMembers members(text); members.next();) {
+    for (zarrcore::JsonMembers members(text, kTrailingComma); members.next();) {
       const std::string_view key = members.raw_key();
       if (is_zarr_document(members)) return true;
       if (key == "version") has_version = members.value() == "1";
       if (key == "templates" || key == "gen") has_part = true;
       if (key == "refs" && members.rest().starts_with('{')) {
         has_part = true;
-        for (zarrcore::JsonMembers references(members.rest()); references.next();) {
+        for (zarrcore::JsonMembers references(members.rest(), kTrailingComma); references.next();) {
           if (is_zarr_document(references)) return true;
         }
       }

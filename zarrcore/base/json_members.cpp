@@ -23,7 +23,8 @@ bool JsonMembers::is_object(std::string_view text) {
   return text.substr(find_start(text)).starts_with('{');
 }
 
-JsonMembers::JsonMembers(std::string_view text) : text_(text), at_(find_start(text)) {
+JsonMembers::JsonMembers(std::string_view text, TrailingComma trailing_comma)
+    : text_(text), trailing_comma_(trailing_comma), at_(find_start(text)) {
   if (peek() != '{') fail("an object");
   ++at_;
 }
@@ -39,6 +40,10 @@ bool JsonMembers::next() {
     if (peek() != ',') fail("a comma or the end of the object");
     ++at_;
     skip_space();
+    if (trailing_comma_ == TrailingComma::accepted && peek() == '}') {
+      ++at_;
+      return false;
+    }
   }
   is_first_ = false;
   if (peek() != '"') fail("the name of a member");

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "zarrcore/base/trailing_comma.h"
+
 namespace zarrcore {
 
 class JsonMembers {
@@ -16,7 +18,8 @@ class JsonMembers {
 
   // `text` begins with the object, or white space before it, and must outlive this and all it
   // returns. Throws Error when no object is there.
-  explicit JsonMembers(std::string_view text);
+  explicit JsonMembers(std::string_view text,
+                       TrailingComma trailing_comma = TrailingComma::refused);
 
   // Goes on to the next member, or returns false behind the last. Throws Error where the
   // text goes wrong or ends.
@@ -37,6 +40,7 @@ class JsonMembers {
   void skip_value();
 
   std::string_view text_;
+  TrailingComma trailing_comma_;
   std::size_t at_ = 0;
   std::string_view key_;
   bool at_value_ = false;

@@ -1,5 +1,7 @@
 #include "zarrcore/codec/registry.h"
 
+#include <atomic>
+
 // A line for each name: `numcodecs.` names are those of v2 filters and compressors, and of v3
 // arrays that use them; `endian` is an older name of `bytes`.
 // clang-format off
@@ -72,12 +74,13 @@ struct Refusal {
   std::string_view reason;
 };
 constexpr Refusal kRefusals[] = {
-    {"numcodecs.imagecodecs_tiff",
-     "it needs the library imagecodecs, which this build does not have"},
+    {"numcodecs.imagecodecs_tiff", "its chunks are TIFF files, which the core does not read"},
     {"numcodecs.pcodec", "it needs the library pcodec, which this build does not have"},
     {"numcodecs.pickle", "to decode it could run any code"},
     {"numcodecs.vlen-array", "elements that are arrays have no counterpart here"},
 };
+
+std::atomic<CodecProvider> additional_codecs{nullptr};
 
 }  // namespace
 
@@ -85,7 +88,12 @@ CodecFactory find_codec(std::string_view name) {
   for (const Entry& entry : kCodecs) {
     if (entry.name == name) return entry.make;
   }
-  return nullptr;
+  const CodecProvider provider = additional_codecs;
+  return provider != nullptr ? provider(name) : nullptr;
+}
+
+void set_codec_provider(CodecProvider provider) {
+  additional_codecs = provider;
 }
 
 std::string_view refusal_reason(std::string_view name) {

@@ -1,5 +1,6 @@
 // The registry: from the name of a codec to the function that makes it. A new codec is one file in
-// this folder, which defines such a function, and one line in registry.cpp.
+// this folder, which defines such a function, and one line in registry.cpp. What needs a library
+// that the core does without comes from a provider.
 #pragma once
 
 #include <optional>
@@ -18,6 +19,13 @@ using CodecFactory = Codec (*)(const Json& configuration, const ChunkSpec& spec)
 
 // Null when no codec has this name.
 CodecFactory find_codec(std::string_view name);
+
+// Gives codecs beside those of the core, by their names; null for others. Any thread may call it.
+using CodecProvider = CodecFactory (*)(std::string_view name);
+
+// Replaces the provider, of which there is one in a process; null removes it. Chains that exist
+// keep the codecs that they have.
+void set_codec_provider(CodecProvider provider);
 
 // Why a codec that is known by name is not supported; empty for others.
 std::string_view refusal_reason(std::string_view name);

@@ -80,9 +80,9 @@ std::optional<NumpyType> parse_numpy_type(std::string_view text) {
     return std::nullopt;
   }
   NumpyType result;
-  if (!text.empty() && std::string_view("<>|=").find(text[0]) != std::string_view::npos) {
+  if (!text.empty() && std::string_view("<>!|=").find(text[0]) != std::string_view::npos) {
     if (text[0] == '<') result.endian = Endian::little;
-    if (text[0] == '>') result.endian = Endian::big;
+    if (text[0] == '>' || text[0] == '!') result.endian = Endian::big;  // "!" is network order
     text.remove_prefix(1);
   }
   if (text.size() < 2) return std::nullopt;
@@ -134,7 +134,7 @@ std::optional<NumpyType> parse_numpy_name(std::string_view text) {
       {"cdouble", "c16"},  {"complex", "c16"}, {"complex_", "c16"},
   };
   std::string_view order;
-  if (!text.empty() && std::string_view("<>=").find(text[0]) != std::string_view::npos) {
+  if (!text.empty() && std::string_view("<>!=").find(text[0]) != std::string_view::npos) {
     order = text.substr(0, 1);
     text.remove_prefix(1);
   }

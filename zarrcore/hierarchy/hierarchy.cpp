@@ -27,6 +27,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
     format_ = format;
+    root_array_.reset();
     if (options_.use_consolidated) {
       try {
         consolidated_ = format->read_consolidated(documents, "");
@@ -107,9 +108,24 @@ std::shared_ptr<const NodeMetadata> Hierarchy::known_node(const std::string& pat
   return it != nodes_.end() ? it->second : nullptr;
 }
 
+std::shared_ptr<const NodeMetadata> Hierarchy::root_array() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (root_array_) return *root_array_;
+  }
+  auto found = with_context([this] { return store_->description(); },
+                            [&] { return format_->read_root_array(documents()); });
+  const std::lock_guard lock(mutex_);
+  root_array_ = found ? std::make_shared<const NodeMetadata>(std::move(*found)) : nullptr;
+  return *root_array_;
+}
+
 std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
                                                     std::optional<NodeKind> wanted) const {
   const std::string normalized = normalize_path(path);
+  if (normalized.empty() && wanted == NodeKind::array) {
+    if (auto array = root_array()) return array;
+  }
   if (auto known = known_node(normalized)) return known;
   auto found = with_context([this] { return store_->description(); },
                             [&] { return format_->read_node(documents(), normalized, wanted); });
@@ -156,6 +172,13 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
   const std::string group = normalize_path(path);
   const DocumentSource source = documents();
   std::vector<std::string> names;
+  if (group.empty() && kind == NodeKind::array) {
+    try {
+      if (root_array() != nullptr) names.emplace_back();
+    } catch (const Error&) {
+      names.emplace_back();  // who opens it will see what is wrong
+    }
+  }
   for (std::string& name : format_->child_names(source, group)) {
     const std::string child = join_path(group, name);
     std::optional<NodeKind> found;
@@ -173,6 +196,13 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
 std::vector<Child> Hierarchy::children(std::string_view path) const {
   const std::string group = normalize_path(path);
   std::vector<Child> children;
+  if (group.empty()) {
+    try {
+      if (root_array() != nullptr) children.push_back({{}, Child::Kind::array, {}});
+    } catch (const Error& error) {
+      children.push_back({{}, Child::Kind::broken, error.what()});
+    }
+  }
   for (std::string& name : format_->child_names(documents(), group)) {
     try {
       if (const auto metadata = node(join_path(group, name))) {

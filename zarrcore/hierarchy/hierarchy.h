@@ -32,7 +32,7 @@ struct HierarchyOptions {
 struct Child {
   enum class Kind : std::uint8_t { array, group, broken };
 
-  std::string name;
+  std::string name;  // empty for an array at a root that is a group as well
   Kind kind;
   std::string problem;  // of a broken one: why it is neither
 };
@@ -52,7 +52,8 @@ class Hierarchy {
 
   // The node at `path` ("" for the root, "a/b"; slashes around it do not matter), or null when
   // there is none; one that is not `wanted` may count as none, which saves looking for it. Throws
-  // Error, which names the document, when its metadata is not right.
+  // Error, which names the document, when its metadata is not right. A root that is both is a group
+  // unless an array is wanted.
   std::shared_ptr<const NodeMetadata> node(std::string_view path,
                                            std::optional<NodeKind> wanted = {}) const;
 
@@ -66,7 +67,8 @@ class Hierarchy {
                 const WorkerScope& scope) const;
 
   // The names of the arrays, or groups, directly below the group at `path`, sorted. A node whose
-  // metadata is not right counts as an array.
+  // metadata is not right counts as an array. The name of an array at a root that is a group as
+  // well is empty.
   std::vector<std::string> child_names(std::string_view path, NodeKind kind) const;
 
   // The nodes directly below the group at `path`, sorted by name, all of which are read.
@@ -112,6 +114,7 @@ class Hierarchy {
   void collect_documents(const std::string& path, DocumentMap& documents) const;
 
   std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
+  std::shared_ptr<const NodeMetadata> root_array() const;
   DocumentSource stored_documents() const;
   std::shared_ptr<const NodeMetadata> known_node(const std::string& path) const;
   DocumentSource documents() const;
@@ -128,6 +131,8 @@ class Hierarchy {
   mutable std::mutex mutex_;
   std::optional<ConsolidatedDocuments> consolidated_;  // that is used
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
+  // The array at a root that is a group as well, or null; nothing until it is asked for.
+  mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
   // Groups whose attributes may not have been read.
   mutable std::set<std::string, std::less<>> known_groups_;
   // Of documents at the root, which are asked for more than once.

@@ -71,8 +71,22 @@ std::optional<CodecMetadata> parse_compressor(const Json& document) {
   const std::string text = uri.is_string() ? uri.get<std::string>() : std::string();
   const std::string_view name = last_segment(parent_path(text));
   if (name.empty()) throw Error("the codec " + excerpt(uri) + " is not supported");
-  return CodecMetadata{"numcodecs." + std::string(name),
-                       object_member(*compressor, "configuration")};
+  return make_numcodec(name, object_member(*compressor, "configuration"));
+}
+
+std::optional<ArrayMetadata> read_array(const DocumentSource& documents, const std::string& path,
+                                        const std::string& suffix) {
+  const std::string key = join_path(kMetaRoot, path) + ".array" + suffix;
+  const auto document = documents.document(key);
+  if (!document) return std::nullopt;
+  return with_context([&] { return key; }, [&] { return parse_draft_array(*document, path); });
+}
+
+// Whether there is a group at the root, with a document or with nodes below it.
+bool root_is_group(const DocumentSource& documents, const std::string& suffix) {
+  if (documents.has(std::string(kMetaRoot) + ".group" + suffix)) return true;
+  const DirectoryListing below = documents.list(std::string(kMetaRoot));
+  return !below.keys.empty() || !below.prefixes.empty();
 }
 
 class DraftFormat final : public Format {
@@ -84,10 +98,8 @@ class DraftFormat final : public Format {
     const auto suffix = key_suffix(documents);
     if (!suffix) return std::nullopt;
     const std::string prefix = join_path(kMetaRoot, path);
-    if (const std::string key = prefix + ".array" + *suffix;
-        const auto document = documents.document(key)) {
-      return with_context([&] { return key; },
-                          [&]() -> NodeMetadata { return parse_draft_array(*document, path); });
+    if (!path.empty() || !root_is_group(documents, *suffix)) {
+      if (auto array = read_array(documents, path, *suffix)) return std::move(*array);
     }
     if (const std::string key = prefix + ".group" + *suffix;
         const auto document = documents.document(key)) {
@@ -101,6 +113,12 @@ class DraftFormat final : public Format {
     const DirectoryListing below = documents.list(prefix);
     if (path.empty() || !below.keys.empty() || !below.prefixes.empty()) return GroupMetadata{};
     return std::nullopt;
+  }
+
+  std::optional<ArrayMetadata> read_root_array(const DocumentSource& documents) const override {
+    const auto suffix = key_suffix(documents);
+    if (!suffix || !root_is_group(documents, *suffix)) return std::nullopt;
+    return read_array(documents, "", *suffix);
   }
 
   std::optional<ConsolidatedDocuments> read_consolidated(

@@ -81,6 +81,12 @@ class Format {
                                                 const std::string& path,
                                                 std::optional<NodeKind> wanted = {}) const = 0;
 
+  // The array at a root that is a group as well: read_node() gives the group. Nothing when the root
+  // is one node, as in all formats but the draft of 2020. Throws Error like read_node().
+  virtual std::optional<ArrayMetadata> read_root_array(const DocumentSource& /*documents*/) const {
+    return std::nullopt;
+  }
+
   // What the node at `path` is, if that shows by which documents there are; it may turn out to be
   // not right when it is read. Nothing when only reading it tells.
   virtual std::optional<NodeKind> find_kind(const DocumentSource& /*documents*/,

@@ -11,6 +11,7 @@
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/option_words.h"
 
 namespace zarrcore {
 namespace {
@@ -121,14 +122,20 @@ void swap_to_orders(std::vector<std::byte>& element, const NumpyDtype& dtype) {
   }
 }
 
+CodecMetadata make_numcodec(std::string_view id, Json configuration) {
+  CodecMetadata codec{std::string(kNumcodecs).append(id), std::move(configuration)};
+  read_option_words(codec);
+  return codec;
+}
+
 CodecMetadata parse_numcodec(const Json& value, std::string_view what) {
   const Json* id = find_member(value, "id");
   if (id == nullptr || !id->is_string()) {
     throw Error(std::string(what) + " is not an object with an \"id\"");
   }
-  CodecMetadata codec{std::string(kNumcodecs) + id->get<std::string>(), value};
-  codec.configuration.erase("id");
-  return codec;
+  Json configuration = value;
+  configuration.erase("id");
+  return make_numcodec(id->get_ref<const std::string&>(), std::move(configuration));
 }
 
 bool parse_is_reversed(const Json& document, std::string_view key) {
@@ -163,6 +170,14 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
   const bool has_zfp = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
     return c.name == "numcodecs.zfpy";
   });
+  // A TIFF has its own order of bytes and of rows. What another one would mean here is not certain.
+  const bool has_tiff = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
+    return c.name == "numcodecs.imagecodecs_tiff";
+  });
+  if (has_tiff && is_reversed) throw Error("numcodecs.imagecodecs_tiff has no memory order F");
+  if (has_tiff && !dtype.orders.empty() && dtype.orders.front() != Endian::little) {
+    throw Error("numcodecs.imagecodecs_tiff has no elements of this byte order");
+  }
   if (has_zfp && !dtype.orders.empty() && dtype.orders.front() != kHostEndian) {
     throw Error("numcodecs.zfpy has no elements of this byte order");
   }

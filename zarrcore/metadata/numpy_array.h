@@ -37,6 +37,10 @@ struct NumpyCodecs {
   std::optional<CodecMetadata> compressor;
 };
 
+// The codec of numcodecs that `id` names. Options that GDAL's driver spells in its own way become
+// those of numcodecs. Throws Error when the spelling of one means nothing.
+CodecMetadata make_numcodec(std::string_view id, Json configuration);
+
 // A numcodecs configuration: `{"id": "zlib", "level": 1}`. Errors begin with `what`.
 CodecMetadata parse_numcodec(const Json& value, std::string_view what);
 

@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 7> kSharedCodecs{"blosc",     "crc32c", "
                                                         "vlen-utf8", "zlib",   "zstd"};
 
 // The ids that writers put into `compressor`; all others are filters.
-constexpr std::array<std::string_view, 9> kCompressors{"blosc",  "bz2",  "gzip", "lz4", "lzma",
-                                                       "pcodec", "zfpy", "zlib", "zstd"};
+constexpr std::array<std::string_view, 10> kCompressors{
+    "blosc", "bz2", "gzip", "imagecodecs_tiff", "lz4", "lzma", "pcodec", "zfpy", "zlib", "zstd"};
 
 template <typename List>
 bool contains(const List& list, std::string_view name) {

@@ -98,8 +98,8 @@ class V2Format final : public Format {
           throw Error("it belongs to Kerchunk references in Parquet files");
         }
       }
-      if (!format) throw Error("the member \"zarr_consolidated_format\" is missing");
-      if (*format != 1) {
+      // Not every writer states the format, of which there is only one.
+      if (format && *format != 1) {
         throw Error("\"zarr_consolidated_format\" is " + excerpt(*format) + ", not 1");
       }
       if (metadata.empty()) throw Error("the member \"metadata\" is missing");

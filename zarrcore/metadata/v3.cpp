@@ -152,6 +152,44 @@ std::vector<std::optional<std::string>> parse_dimension_names(const Json& docume
   return names;
 }
 
+// The axes of a transpose as a list: GDAL 3.8 to 3.10, as the draft of the specification then,
+// wrote "F" or "C".
+void settle_transpose(CodecMetadata& codec, std::size_t rank) {
+  const auto order = codec.configuration.find("order");
+  if (order == codec.configuration.end() || (*order != "F" && *order != "C")) return;
+  const bool is_reversed = *order == "F";
+  Json axes = Json::array();
+  for (std::size_t i = 0; i < rank; ++i) axes.push_back(is_reversed ? rank - 1 - i : i);
+  *order = std::move(axes);
+}
+
+// GDAL 3.8 to 3.10 left out `bytes`, which it had no other than little-endian: uncompressed arrays
+// have no `codecs` at all, others those that it knew. Nobody else's lists are completed.
+std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadata& array) {
+  static constexpr std::array<std::string_view, 3> kWithoutBytes{"transpose", "blosc", "gzip"};
+  const Json* list = find_member(document, "codecs");
+  // There are no such bytes of elements of variable length.
+  if (list == nullptr && array.data_type.is_variable()) required_member(document, "codecs");
+  std::vector<CodecMetadata> codecs;
+  if (list != nullptr) codecs = parse_codec_list(*list, "\"codecs\"");
+  const bool is_complete = (list != nullptr && codecs.empty()) || array.data_type.is_variable() ||
+                           std::any_of(codecs.begin(), codecs.end(),
+                                       [](const CodecMetadata& codec) {
+    return std::find(kWithoutBytes.begin(), kWithoutBytes.end(), codec.name) == kWithoutBytes.end();
+                           });
+  for (CodecMetadata& codec : codecs) {
+    if (codec.name == "transpose") settle_transpose(codec, array.shape.size());
+  }
+  if (is_complete) return codecs;
+  CodecMetadata bytes{"bytes"};
+  if (!byte_units(array.data_type).empty()) bytes.configuration["endian"] = "little";
+  const auto behind_transposes =
+      std::find_if(codecs.begin(), codecs.end(),
+                   [](const CodecMetadata& codec) { return codec.name != "transpose"; });
+  codecs.insert(behind_transposes, std::move(bytes));
+  return codecs;
+}
+
 ArrayMetadata parse_array(const Json& document, const std::string& path) {
   static constexpr std::array<std::string_view, 12> kMembers{"zarr_format",
                                                              "node_type",
@@ -177,7 +215,7 @@ ArrayMetadata parse_array(const Json& document, const std::string& path) {
     array.fill_value = parse_fill_value(fill, array.data_type);
   }
   array.fill_value_is_mandatory = true;
-  array.codecs = parse_codec_list(required_member(document, "codecs"), "\"codecs\"");
+  array.codecs = parse_codecs(document, array);
   const Json* transformers = find_member(document, "storage_transformers");
   if (transformers != nullptr && !transformers->is_null()) {
     for (const CodecMetadata& transformer :

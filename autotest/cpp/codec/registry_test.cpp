@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
@@ -37,9 +39,43 @@ TEST(Registry, WhatIsKnownAndNotSupportedHasAReason) {
   EXPECT_ERROR(chain_with("numcodecs.pickle"),
                "\"numcodecs.pickle\" is not supported: to decode it could run any code");
   EXPECT_ERROR(chain_with("numcodecs.pcodec"), "needs the library pcodec");
-  EXPECT_ERROR(chain_with("numcodecs.imagecodecs_tiff"), "needs the library imagecodecs");
+  EXPECT_ERROR(chain_with("numcodecs.imagecodecs_tiff"), "its chunks are TIFF files");
   EXPECT_ERROR(chain_with("numcodecs.vlen-array"), "\"numcodecs.vlen-array\" is not supported: ");
   EXPECT_EQ(refusal_reason("numcodecs.other"), "");
+}
+
+class Reverse final : public BytesToBytesCodec {
+ public:
+  Buffer encode(ByteSpan decoded) const override {
+    Buffer encoded(decoded.size());
+    std::reverse_copy(decoded.begin(), decoded.end(), encoded.data());
+    return encoded;
+  }
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    std::reverse_copy(encoded.begin(), encoded.end(), decoded.begin());
+  }
+  Buffer decode(ByteSpan encoded, std::uint64_t /*max_size*/) const override {
+    return encode(encoded);
+  }
+};
+
+Codec make_reverse(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
+  return std::make_unique<Reverse>();
+}
+
+TEST(Registry, AProviderAddsCodecsButReplacesNone) {
+  EXPECT_EQ(find_codec("reverse"), nullptr);
+  const CodecFactory gzip = find_codec("gzip");
+  set_codec_provider([](std::string_view name) -> CodecFactory {
+    return name == "reverse" || name == "gzip" ? &make_reverse : nullptr;
+  });
+  const CodecChain chain = make_chain(R"(["bytes", "reverse"])", spec_of({3}));
+  EXPECT_EQ(find_codec("gzip"), gzip);
+  EXPECT_EQ(find_codec("other"), nullptr);
+  set_codec_provider(nullptr);
+  EXPECT_EQ(find_codec("reverse"), nullptr);
+  const Buffer encoded = chain.encode(bytes_of({1, 2, 3}));
+  EXPECT_EQ(Bytes(encoded.span().begin(), encoded.span().end()), bytes_of({3, 2, 1}));
 }
 
 }  // namespace

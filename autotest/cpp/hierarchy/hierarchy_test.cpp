@@ -283,6 +283,32 @@ TEST(Hierarchy, ARootMayBeAnArray) {
   }
 }
 
+TEST(Hierarchy, ARootThatIsAnArrayAndAGroupShowsBoth) {
+  constexpr const char* kArray = R"({
+      "shape": [2], "data_type": "|u1", "chunk_memory_layout": "C", "fill_value": 5,
+      "chunk_grid": {"type": "regular", "chunk_shape": [2], "separator": "/"}, "attributes": {}})";
+  const auto store = make_store(
+      {{"zarr.json", R"({"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0"})"},
+       {"meta/root.group.json", R"({"attributes": {"title": "root"}})"},
+       {"meta/root.array.json", kArray},
+       {"meta/root/a.array.json", kArray},
+       {"data/root/c0", "xy"}});
+  const Hierarchy hierarchy(store);
+  EXPECT_TRUE(hierarchy.has("", NodeKind::group));
+  EXPECT_TRUE(hierarchy.has("", NodeKind::array));
+  EXPECT_TRUE(std::holds_alternative<GroupMetadata>(*hierarchy.node("")));
+  EXPECT_EQ(hierarchy.child_names("", NodeKind::array), (std::vector<std::string>{"", "a"}));
+  EXPECT_EQ(describe(hierarchy.children("")), " array; a array; ");
+  const auto context = std::make_shared<Context>();
+  EXPECT_EQ(read(*hierarchy.open_array("", context), everything({2})), bytes_of({'x', 'y'}));
+  EXPECT_EQ(read(*hierarchy.open_array("a", context), everything({2})), bytes_of({5, 5}));
+  // What is wrong with one does not hide the others.
+  store->put("meta/root.array.json", bytes_of("{}"));
+  const Hierarchy broken(store);
+  EXPECT_EQ(describe(broken.children("")), " broken; a array; ");
+  EXPECT_ERROR(broken.open_array("", context), "root.array.json: the member \"shape\" is missing");
+}
+
 TEST(Hierarchy, AStoreWithoutANodeAtItsRootIsAnErrorThatNamesIt) {
   EXPECT_ERROR(Hierarchy(make_store({{"a/zarr.json", v3_array()}})),
                "memory: there is no Zarr group or array");

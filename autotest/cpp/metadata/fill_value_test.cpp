@@ -98,6 +98,9 @@ TEST(FillValue, OfIntegersInOtherBasesAsTheDraftHasThem) {
   EXPECT_EQ(parsed("\"0x0102\"", kUint16), in_memory(std::uint16_t{0x0102}));
   EXPECT_EQ(parsed("\"0b101\"", kUint8), bytes_of({5}));
   EXPECT_EQ(parsed("\"-0x80\"", kInt8), bytes_of({0x80}));
+  for (const char* zero : {"\"0x00\"", "\"0b00\"", "\"0x0\""}) {
+    EXPECT_EQ(parsed(zero, kUint16), bytes_of({0, 0})) << zero;
+  }
   EXPECT_EQ(parsed("\"+Infinity\"", kFloat64), in_memory(kInfinity));
 }
 

@@ -93,6 +93,13 @@ TEST(V2Format, ConsolidatedMetadataIsDocumentsByKey) {
   EXPECT_TRUE(consolidated->problems.empty());
 }
 
+TEST(V2Format, ConsolidatedMetadataNeedNotStateItsFormat) {
+  Documents documents{{".zmetadata", R"({"metadata": {"a/.zarray": {"x": 1}}})"}};
+  const auto consolidated = v2_format().read_consolidated(documents.source(), "");
+  ASSERT_TRUE(consolidated);
+  EXPECT_EQ(keys_of(*consolidated), Keys{"a/.zarray"});
+}
+
 TEST(V2Format, ConsolidatedNamesThatLeadOutAreLeftOut) {
   Documents documents{{".zmetadata", R"({"zarr_consolidated_format": 1, "metadata": {
       "../.zgroup": {}, "a/../../b/.zarray": {}, "a/./.zgroup": {}, "a\u0000/.zgroup": {},
@@ -109,7 +116,9 @@ TEST(V2Format, ConsolidatedMetadataOfAnotherKindIsRefusedByName) {
   const auto read = [](const char* text) {
     return v2_format().read_consolidated(Documents{{".zmetadata", text}}.source(), "");
   };
-  EXPECT_ERROR(read("{}"), ".zmetadata: the member \"zarr_consolidated_format\" is missing");
+  EXPECT_ERROR(read("{}"), ".zmetadata: the member \"metadata\" is missing");
+  EXPECT_ERROR(read(R"({"zarr_consolidated_format": null, "metadata": {}})"),
+               ".zmetadata: \"zarr_consolidated_format\" is null, not 1");
   EXPECT_ERROR(read(R"({"zarr_consolidated_format": 2, "metadata": {}})"),
                ".zmetadata: \"zarr_consolidated_format\" is 2, not 1");
   EXPECT_ERROR(read(R"({"zarr_consolidated_format": 1})"), "\"metadata\" is missing");

@@ -69,6 +69,15 @@ TEST(DraftArray, BecomesTheOneModel) {
   EXPECT_EQ(array.codecs[2].configuration, parse_json(R"({"level": 2})"));
 }
 
+TEST(DraftArray, OptionsOfBloscMayBeGdalsWords) {
+  Json document = draft_array();
+  document["compressor"] = parse_json(R"({"codec": "https://purl.org/zarr/spec/codec/blosc/1.0",
+      "configuration": {"cname": "lz4", "shuffle": "BIT"}})");
+  EXPECT_EQ(parse_draft_array(document, "a").codecs.back().configuration["shuffle"], 2);
+  document["compressor"]["configuration"]["shuffle"] = "SOME";
+  EXPECT_ERROR(parse_draft_array(document, "a"), "\"shuffle\" of blosc is \"SOME\"");
+}
+
 TEST(DraftArray, FiltersOfZarrPythonStandAmongTheAttributes) {
   Json document = draft_array();
   document["attributes"]["filters"] = parse_json(R"([{"id": "delta", "dtype": ">i2"}])");
@@ -98,6 +107,40 @@ TEST(DraftArray, RawBytesAreAStructureOfOneNamelessField) {
   document["fill_value"] = nullptr;
   document["data_type"] = parse_json(R"({"extension": "x", "type": [["", "|V8"]]})");
   EXPECT_EQ(parse_draft_array(document, "a").data_type, (DataType{TypeKind::raw, 8}));
+}
+
+// The documents of a store and what stands directly below `meta/root`.
+DocumentSource draft_store(std::map<std::string, std::string> texts, DirectoryListing below) {
+  texts.emplace("zarr.json", R"({"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0"})");
+  DocumentSource source = documents_of_texts(
+      [texts = std::move(texts)](const std::string& key) -> std::optional<std::string> {
+        const auto it = texts.find(key);
+        return it == texts.end() ? std::nullopt : std::optional(it->second);
+      });
+  source.list = [below = std::move(below)](const std::string& prefix) {
+    return prefix == "meta/root" ? below : DirectoryListing();
+  };
+  return source;
+}
+
+TEST(DraftFormat, ARootMayBeAnArrayAndAGroup) {
+  const Format& draft = draft_format();
+  const std::string array = draft_array().dump();
+  const DocumentSource both =
+      draft_store({{"meta/root.array.json", array}, {"meta/root.group.json", "{}"}}, {});
+  const DocumentSource implied = draft_store(
+      {{"meta/root.array.json", array}, {"meta/root/g.group.json", "{}"}}, {{"g.group.json"}, {}});
+  for (const DocumentSource& source : {both, implied}) {
+    EXPECT_TRUE(std::holds_alternative<GroupMetadata>(draft.read_node(source, "").value()));
+    ASSERT_TRUE(draft.read_root_array(source));
+    EXPECT_EQ(draft.read_root_array(source)->chunk_prefix, "data/root");
+  }
+  const DocumentSource alone = draft_store({{"meta/root.array.json", array}}, {});
+  EXPECT_TRUE(std::holds_alternative<ArrayMetadata>(draft.read_node(alone, "").value()));
+  EXPECT_FALSE(draft.read_root_array(alone));
+  const DocumentSource broken =
+      draft_store({{"meta/root.array.json", "{}"}, {"meta/root.group.json", "{}"}}, {});
+  EXPECT_ERROR(draft.read_root_array(broken), "meta/root.array.json: ", "\"shape\" is missing");
 }
 
 TEST(DraftFormat, GroupsAreImpliedAndConsolidatedMetadataIsNoNode) {

@@ -88,6 +88,51 @@ TEST(V2Array, NullOrMissingCodecsAreNone) {
   EXPECT_EQ(parsed(without("filters")).codecs.size(), 2);
 }
 
+TEST(V2Array, AMissingOrderIsC) {
+  EXPECT_EQ(parsed(without("order")).codecs[0].name, "bytes");
+}
+
+TEST(V2Array, OptionsOfBloscAndZstdMayBeGdalsWords) {
+  const auto options = [](std::string_view compressor) {
+    return dump_json(parsed(with("compressor", compressor)).codecs.back().configuration);
+  };
+  EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "NONE"})"), R"({"shuffle":0})");
+  EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "BYTE"})"), R"({"shuffle":1})");
+  EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "BIT"})"), R"({"shuffle":2})");
+  EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "bit"})"), R"({"shuffle":2})");
+  EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "2"})"), R"({"shuffle":2})");
+  EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "noshuffle"})"), R"({"shuffle":0})");
+  EXPECT_EQ(options(R"({"id": "blosc", "shuffle": -1})"), R"({"shuffle":-1})");
+  EXPECT_EQ(options(R"({"id": "zstd", "level": 3, "checksum": "NO"})"), R"({"level":3})");
+  EXPECT_EQ(options(R"({"id": "zstd", "checksum": "YES"})"), R"({"checksum":true})");
+  EXPECT_EQ(options(R"({"id": "zstd", "checksum": "false"})"), "{}");
+  EXPECT_EQ(options(R"({"id": "zstd", "checksum": true})"), R"({"checksum":true})");
+  // Only of these.
+  EXPECT_EQ(options(R"({"id": "zlib", "checksum": "NO"})"), R"({"checksum":"NO"})");
+}
+
+TEST(V2Array, WordsThatMeanNoOptionAreNamed) {
+  EXPECT_ERROR(parsed(with("compressor", R"({"id": "zstd", "checksum": "MAYBE"})")),
+               "\"checksum\" of zstd is \"MAYBE\" where true, false, YES or NO is expected");
+  EXPECT_ERROR(parsed(with("compressor", R"({"id": "zstd", "checksum": ""})")),
+               "\"checksum\" of zstd is \"\"");
+  EXPECT_ERROR(parsed(with("compressor", R"({"id": "blosc", "shuffle": "BITE"})")),
+               "\"shuffle\" of blosc is \"BITE\" where 0, 1, 2, NONE, BYTE or BIT is expected");
+  EXPECT_ERROR(parsed(with("filters", R"([{"id": "blosc", "shuffle": "3"}])")),
+               "\"shuffle\" of blosc is \"3\"");
+}
+
+TEST(V2Array, ATiffHasItsOwnOrders) {
+  Json changed = with("compressor", R"({"id": "imagecodecs_tiff"})");
+  EXPECT_EQ(parsed(changed).codecs.back().name, "numcodecs.imagecodecs_tiff");
+  EXPECT_EQ(make_v2_array_document(parsed(changed))["compressor"], changed["compressor"]);
+  changed["dtype"] = ">i2";
+  EXPECT_ERROR(parsed(changed), "imagecodecs_tiff has no elements of this byte order");
+  changed["dtype"] = "<i2";
+  changed["order"] = "F";
+  EXPECT_ERROR(parsed(changed), "imagecodecs_tiff has no memory order F");
+}
+
 TEST(V2Array, AFillValueOfNullOrNoneIsUndefined) {
   EXPECT_EQ(parsed(with("fill_value", "null")).fill_value, std::nullopt);
   EXPECT_EQ(parsed(without("fill_value")).fill_value, std::nullopt);

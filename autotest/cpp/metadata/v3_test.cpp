@@ -66,6 +66,45 @@ TEST(V3Array, AFillValueOfNullIsUndefined) {
   EXPECT_EQ(parsed(with("fill_value", "null")).fill_value, std::nullopt);
 }
 
+TEST(V3Array, WithoutCodecsTheBytesAreLittleEndian) {
+  const ArrayMetadata array = parsed(without("codecs"));
+  ASSERT_EQ(array.codecs.size(), 1);
+  EXPECT_EQ(array.codecs[0].name, "bytes");
+  EXPECT_EQ(array.codecs[0].configuration, parse_json(R"({"endian": "little"})"));
+  EXPECT_EQ(make_v3_array_document(array)["codecs"],
+            parse_json(R"([{"name": "bytes", "configuration": {"endian": "little"}}])"));
+  Json single_bytes = without("codecs");
+  single_bytes["data_type"] = "int8";
+  EXPECT_EQ(parsed(single_bytes).codecs[0].configuration, Json::object());
+}
+
+TEST(V3Array, CodecsOfGdalWithoutBytesAreLittleEndian) {
+  const auto names = [](std::string_view codecs) {
+    std::string text;
+    for (const CodecMetadata& codec : parsed(with("codecs", codecs)).codecs) {
+      text += codec.name + dump_json(codec.configuration) + ' ';
+    }
+    return text;
+  };
+  EXPECT_EQ(names(R"([{"name": "gzip", "configuration": {"level": 6}}])"),
+            R"(bytes{"endian":"little"} gzip{"level":6} )");
+  EXPECT_EQ(names(R"([{"name": "transpose", "configuration": {"order": "F"}}])"),
+            R"(transpose{"order":[1,0]} bytes{"endian":"little"} )");
+  EXPECT_EQ(names(R"([{"name": "transpose", "configuration": {"order": "C"}}, "blosc"])"),
+            R"(transpose{"order":[0,1]} bytes{"endian":"little"} blosc{} )");
+  // What GDAL did not write is not completed.
+  EXPECT_EQ(names("[]"), "");
+  EXPECT_EQ(names(R"(["zstd"])"), "zstd{} ");
+  EXPECT_EQ(names(R"(["gzip", "bytes"])"), "gzip{} bytes{} ");
+}
+
+TEST(V3Array, WithoutCodecsNobodyKnowsTheBytesOfAString) {
+  Json changed = without("codecs");
+  changed["data_type"] = "string";
+  changed["fill_value"] = "";
+  EXPECT_ERROR(parsed(changed), "the member \"codecs\" is missing");
+}
+
 TEST(V3Array, ChunkKeyEncodingsInEverySpelling) {
   using Kind = ChunkKeyEncoding::Kind;
   const auto encoding = [](std::string_view json) {
@@ -82,7 +121,7 @@ TEST(V3Array, ChunkKeyEncodingsInEverySpelling) {
 
 TEST(V3Array, EveryMemberThatIsMissingIsNamed) {
   for (const char* key : {"zarr_format", "node_type", "shape", "data_type", "chunk_grid",
-                          "chunk_key_encoding", "fill_value", "codecs"}) {
+                          "chunk_key_encoding", "fill_value"}) {
     EXPECT_ERROR(parsed(without(key)), "\"" + std::string(key) + "\" is missing");
   }
 }

@@ -1,0 +1,28 @@
+#include "zarrcore/base/json_members.h"
+
+#include <gtest/gtest.h>
+
+#include "autotest/cpp/support/expect_error.h"
+
+namespace zarrcore::test {
+namespace {
+
+std::string members_of(std::string_view text, TrailingComma trailing_comma) {
+  std::string found;
+  for (JsonMembers members(text, trailing_comma); members.next();) {
+    found.append(members.raw_key()).append("=").append(members.value()).append(";");
+  }
+  return found;
+}
+
+TEST(JsonMembers, ATrailingCommaIsRefusedUnlessItIsAccepted) {
+  constexpr std::string_view kText = R"({"a": {"b": [1,],}, "c": 2 , })";
+  EXPECT_EQ(members_of(kText, TrailingComma::accepted), R"(a={"b": [1,],};c=2;)");
+  EXPECT_ERROR(members_of(kText, TrailingComma::refused), "the name of a member is missing");
+  for (const char* text : {"{,}", R"({"a": 1,,})", R"({"a": 1,)"}) {
+    EXPECT_ERROR(members_of(text, TrailingComma::accepted), "the name of a member is missing");
+  }
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,70 @@
+#include "zarrcore/metadata/option_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+// GDAL does not tell upper from lower case. `word` is in upper case.
+bool is_word(std::string_view text, std::string_view word) {
+  return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
+    return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 'a' + 'A') : a) == b;
+  });
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return is_word(text, word); });
+}
+
+// The option if it is text, else null.
+Json* find_text(CodecMetadata& codec, const char* option) {
+  const auto found = codec.configuration.find(option);
+  return found != codec.configuration.end() && found->is_string() ? &*found : nullptr;
+}
+
+void read_shuffle(CodecMetadata& blosc) {
+  Json* shuffle = find_text(blosc, "shuffle");
+  if (shuffle == nullptr) return;
+  // By the number: GDAL's word, the alias that GDAL has for it, and the name that v3 has.
+  static constexpr std::array<std::array<std::string_view, 3>, 3> kWords{
+      {{"NONE", "0", "NOSHUFFLE"}, {"BYTE", "1", "SHUFFLE"}, {"BIT", "2", "BITSHUFFLE"}}};
+  const auto text = shuffle->get<std::string>();
+  const auto* word = std::find_if(kWords.begin(), kWords.end(), [&](const auto& words) {
+    return is_one_of(text, {words[0], words[1], words[2]});
+  });
+  if (word == kWords.end()) {
+    throw Error("\"shuffle\" of blosc is " + excerpt(*shuffle) +
+                " where 0, 1, 2, NONE, BYTE or BIT is expected");
+  }
+  *shuffle = word - kWords.begin();
+}
+
+void read_checksum(CodecMetadata& zstd) {
+  Json* checksum = find_text(zstd, "checksum");
+  if (checksum == nullptr) return;
+  const auto text = checksum->get<std::string>();
+  if (is_one_of(text, {"YES", "TRUE", "ON", "1"})) {
+    *checksum = true;
+  } else if (is_one_of(text, {"NO", "FALSE", "OFF", "0"})) {
+    // Only numcodecs 0.13 and later take the option, which is off without it.
+    zstd.configuration.erase("checksum");
+  } else {
+    throw Error("\"checksum\" of zstd is " + excerpt(*checksum) +
+                " where true, false, YES or NO is expected");
+  }
+}
+
+}  // namespace
+
+void read_option_words(CodecMetadata& codec) {
+  if (codec.name == "numcodecs.blosc") read_shuffle(codec);
+  if (codec.name == "numcodecs.zstd") read_checksum(codec);
+}
+
+}  // namespace zarrcore
