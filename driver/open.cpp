@@ -59,6 +59,31 @@ class ContainerDataset final : public GDALDataset {
     SetDescription(name.c_str());
     GDALDataset::SetMetadata(subdatasets.List(), "SUBDATASETS");
   }
+
+ protected:
+  CPLErr IBuildOverviews(const char* /*resampling*/, int /*count*/, const int* /*factors*/,
+                         int /*band_count*/, const int* /*bands*/, GDALProgressFunc /*progress*/,
+                         void* /*progress_data*/, CSLConstList /*options*/) override {
+    return guarded(CE_Failure, [this]() -> CPLErr {
+      throw Error(
+          std::string(GetDescription()) +
+          " has several rasters, and overviews are built for one of them: " + subdataset_names());
+    });
+  }
+
+ private:
+  // The first ones, if there are many.
+  std::string subdataset_names() {
+    constexpr int kMaxNames = 10;
+    const CPLStringList list(CSLDuplicate(GDALDataset::GetMetadata("SUBDATASETS")));
+    std::string names;
+    for (int number = 1; number <= list.size() / 2; ++number) {
+      if (number > 1) names += ", ";
+      if (number > kMaxNames) return names + "…";
+      names += list.FetchNameValueDef(CPLSPrintf("SUBDATASET_%d_NAME", number), "");
+    }
+    return names;
+  }
 };
 
 std::string option(const GDALOpenInfo* info, const char* name, const char* fallback) {
@@ -80,7 +105,12 @@ std::size_t parse_dimension(const Array& array, const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, index);
   if (error == std::errc() && stop == end && index < dimensions.size()) return index;
-  throw Error("array " + array.GetFullName() + " has no dimension \"" + text + "\"");
+  std::string names;
+  for (const auto& dimension : dimensions) {
+    names += (names.empty() ? "" : ", ") + dimension->GetName();
+  }
+  throw Error("array " + array.GetFullName() + " has no dimension \"" + text +
+              "\"; it has the dimensions " + names);
 }
 
 RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* info,

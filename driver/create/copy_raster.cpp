@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/raster/beside_store.h"
+#include "driver/raster/slice_description.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 
@@ -162,6 +163,13 @@ void copy_nodata(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
+// An array keeps its name when one slice of it is copied.
+void copy_name(GDALRasterBand& source, GDALRasterBand& destination, bool is_array) {
+  const std::string name = source.GetDescription();
+  const bool is_of_slice = name == describe_slice(source.GetMetadata());
+  if (!name.empty() && !(is_of_slice && is_array)) destination.SetDescription(name.c_str());
+}
+
 void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) {
   copy_nodata(source, destination);
   int is_set = FALSE;
@@ -171,7 +179,6 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (is_set != FALSE) destination.SetScale(scale);
   const char* unit = source.GetUnitType();
   if (unit != nullptr && unit[0] != '\0') destination.SetUnitType(unit);
-  if (source.GetDescription()[0] != '\0') destination.SetDescription(source.GetDescription());
   const GDALColorInterp color = source.GetColorInterpretation();
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
   copy_unstored(source, destination);
@@ -183,6 +190,8 @@ void copy_description(GDALDataset& source, RasterDataset& destination) {
   destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));
+    copy_name(*source.GetRasterBand(band), *destination.GetRasterBand(band),
+              destination.view().bands_are_arrays());
   }
   copy_unstored(source, destination);
 }

@@ -131,8 +131,7 @@ CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
 }
 
 void RasterBand::SetDescription(const char* description) {
-  const bool has_own_array = view().band_count() == 1 || view().arrays().size() > 1;
-  if (!is_writable() || !has_own_array) {
+  if (!is_writable() || !view().bands_are_arrays()) {
     GDALPamRasterBand::SetDescription(description);
     return;
   }
