@@ -14,6 +14,7 @@
 #include "driver/open_store.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
+#include "driver/zip_archive.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -39,8 +40,8 @@ const char* const kOpenOptionList =
     "description='Whether to list the folders of chunks, once each, rather than to ask for chunks "
     "that may not be there'/>"
     "  <Option name='CACHE_KERCHUNK_JSON' type='boolean' default='NO' "
-    "description='Known for the sake of programs that set it, without effect: a JSON document of "
-    "references is indexed in memory, never converted to Parquet files in a cache folder'/>"
+    "description='Accepted for compatibility; has no effect: a JSON document of references is "
+    "indexed in memory, never converted to Parquet files in a cache folder'/>"
     "  <Option name='LOCKS' type='string' default='NO' "
     "description='For processes that write the same chunks or shards at the same time: YES for "
     "lock "
@@ -236,7 +237,6 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
   return open_array(session.array(candidates.front().node_path), info, connection, false);
 }
 
-// Whether the file that is being opened is a document of a Zarr, whose folder is the store.
 // Where the locks of a store are; empty for none.
 std::string lock_folder(const std::string& store_path, const std::string& option) {
   if (EQUAL(option.c_str(), "YES")) {
@@ -249,8 +249,13 @@ std::string lock_folder(const std::string& store_path, const std::string& option
   return option;
 }
 
+// Whether the file that is being opened is a document of a Zarr, whose folder is the store.
 bool is_metadata_document(const GDALOpenInfo* info) {
   const std::string file_name = CPLGetFilename(info->pszFilename);
+  if (STARTS_WITH(info->pszFilename, "/vsizip/") && is_metadata_file(file_name) &&
+      !is_main_document_of_zipped_store(info->pszFilename)) {
+    return false;
+  }
   // Attributes may hold anything, and v1's names are common: what stands beside them tells.
   if (file_name == ".zattrs" || file_name == "meta") {
     return is_zarr_folder(CPLGetPath(info->pszFilename));

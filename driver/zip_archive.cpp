@@ -1,5 +1,6 @@
 #include "driver/zip_archive.h"
 
+#include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
@@ -48,6 +49,17 @@ std::optional<std::string> find_zipped_store(const std::string& path) {
     found = folder;
   }
   return found;
+}
+
+bool is_main_document_of_zipped_store(const std::string& path) {
+  std::string folder = CPLGetPath(path.c_str());
+  const char* document = find_main_document(folder);
+  if (document == nullptr || !EQUAL(document, CPLGetFilename(path.c_str()))) return false;
+  while (!is_zip_name(folder) && folder.find('/', std::strlen("/vsizip/")) != std::string::npos) {
+    folder = CPLGetPath(folder.c_str());
+    if (is_zarr_folder(folder)) return false;
+  }
+  return true;
 }
 
 }  // namespace gdal_zarr

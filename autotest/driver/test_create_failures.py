@@ -205,9 +205,9 @@ def test_path_that_exists(source, target):
     before = snapshot(target)
     for name in ("empty", "full", 'ZARR:"{}/a.zarr"', *([] if REPLACES_STORES else ["a.zarr"])):
         path = name.format(target) if ":" in name else str(target / name)
-        with pytest.raises(RuntimeError, match="is there already|whole store"):
+        with pytest.raises(RuntimeError, match="already exists|whole store"):
             driver().CreateCopy(path, gdal.Open(str(source)))
-        with pytest.raises(RuntimeError, match="is there already|whole store"):
+        with pytest.raises(RuntimeError, match="already exists|whole store"):
             driver().Create(path, 5, 5)
         assert "ERROR" in fail("gdal_translate", "-q", "-of", "Zarr", source, path)
         assert snapshot(target) == before

@@ -49,10 +49,11 @@ std::string store_path(const char* name) {
 // `advice` says what else can be done where a store exists.
 void check_can_be_created(const std::string& path, const char* advice) {
   if (is_there(path)) {
-    throw Error(path + " already exists" +
-                (is_zarr_folder(path)
-                     ? "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice
-                     : " and is not a Zarr store"));
+    const std::string message = path + " already exists";
+    if (is_zarr_folder(path)) {
+      throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);
+    }
+    throw Error(message + (is_folder(path) ? " and is not a Zarr store" : ""));
   }
   // File systems of GDAL make folders by themselves, or have none.
   if (STARTS_WITH(path.c_str(), "/vsi")) return;
