@@ -14,7 +14,7 @@
 #include "driver/open_store.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/zip_archive.h"
+#include "driver/zipped_raster.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -249,13 +249,17 @@ std::string lock_folder(const std::string& store_path, const std::string& option
   return option;
 }
 
+// Whether a metadata document in an archive is to be opened as a raster.
+bool is_zipped_document(const GDALOpenInfo* info) {
+  return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
+         (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&
+         is_metadata_file(CPLGetFilename(info->pszFilename));
+}
+
 // Whether the file that is being opened is a document of a Zarr, whose folder is the store.
 bool is_metadata_document(const GDALOpenInfo* info) {
   const std::string file_name = CPLGetFilename(info->pszFilename);
-  if (STARTS_WITH(info->pszFilename, "/vsizip/") && is_metadata_file(file_name) &&
-      !is_main_document_of_zipped_store(info->pszFilename)) {
-    return false;
-  }
+  if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
   // Attributes may hold anything, and v1's names are common: what stands beside them tells.
   if (file_name == ".zattrs" || file_name == "meta") {
     return is_zarr_folder(CPLGetPath(info->pszFilename));
@@ -280,7 +284,10 @@ int identify(GDALOpenInfo* info) {
 GDALDataset* open(GDALOpenInfo* info) {
   if (identify(info) == FALSE) return nullptr;
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    const ConnectionString connection = parse_connection_string(info->pszFilename);
+    const auto zipped = is_zipped_document(info) ? find_zipped_raster(info->pszFilename)
+                                                 : std::optional<ConnectionString>();
+    const ConnectionString connection =
+        zipped ? *zipped : parse_connection_string(info->pszFilename);
     if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {
       CPLError(CE_Warning, CPLE_NotSupported,
                "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");

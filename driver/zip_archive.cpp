@@ -51,15 +51,14 @@ std::optional<std::string> find_zipped_store(const std::string& path) {
   return found;
 }
 
-bool is_main_document_of_zipped_store(const std::string& path) {
-  std::string folder = CPLGetPath(path.c_str());
-  const char* document = find_main_document(folder);
-  if (document == nullptr || !EQUAL(document, CPLGetFilename(path.c_str()))) return false;
+std::string find_root_in_archive(const std::string& path) {
+  std::string root = path;
+  std::string folder = path;
   while (!is_zip_name(folder) && folder.find('/', std::strlen("/vsizip/")) != std::string::npos) {
     folder = CPLGetPath(folder.c_str());
-    if (is_zarr_folder(folder)) return false;
+    if (is_zarr_folder(folder)) root = folder;
   }
-  return true;
+  return root;
 }
 
 }  // namespace gdal_zarr

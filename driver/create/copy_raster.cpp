@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/raster/beside_store.h"
+#include "driver/raster/raster_band.h"
 #include "driver/raster/slice_description.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
@@ -163,11 +164,14 @@ void copy_nodata(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
-// An array keeps its name when one slice of it is copied.
-void copy_name(GDALRasterBand& source, GDALRasterBand& destination, bool is_array) {
+// The name of a slice stays beside the store: it is not that of the array.
+void copy_name(GDALRasterBand& source, RasterBand& destination) {
   const std::string name = source.GetDescription();
-  const bool is_of_slice = name == describe_slice(source.GetMetadata());
-  if (!name.empty() && !(is_of_slice && is_array)) destination.SetDescription(name.c_str());
+  if (name == describe_slice(source.GetMetadata())) {
+    destination.set_name_beside_store(name);
+  } else if (!name.empty()) {
+    destination.SetDescription(name.c_str());
+  }
 }
 
 void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) {
@@ -190,8 +194,8 @@ void copy_description(GDALDataset& source, RasterDataset& destination) {
   destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));
-    copy_name(*source.GetRasterBand(band), *destination.GetRasterBand(band),
-              destination.view().bands_are_arrays());
+    copy_name(*source.GetRasterBand(band),
+              static_cast<RasterBand&>(*destination.GetRasterBand(band)));
   }
   copy_unstored(source, destination);
 }

@@ -144,7 +144,7 @@ void RasterBand::make_dimension_metadata() {
       GDALRasterBand::SetMetadataItem((prefix + suffix).c_str(), value.c_str(), "");
     };
     set("_INDEX", std::to_string(indexes[i]));
-    const auto variable = dimension.GetIndexingVariable();
+    const auto& variable = dataset().variables_of_bands()[i];
     if (!variable || dataset().metadata_seconds_ <= 0) continue;
     const auto start = std::chrono::steady_clock::now();
     const DimensionValue value = read_dimension_value(*variable, indexes[i]);
@@ -158,8 +158,8 @@ void RasterBand::make_dimension_metadata() {
 }
 
 const char* RasterBand::GetDescription() const {
-  const char* given = GDALPamRasterBand::GetDescription();
-  if (given[0] != '\0' || is_serialized_) return given;
+  const char* name = GDALPamRasterBand::GetDescription();
+  if (name[0] != '\0' || is_serialized_) return name;
   return static_cast<RasterBand*>(poDS->GetRasterBand(nBand))->make_description();
 }
 

@@ -27,10 +27,15 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr SetUnitType(const char* unit) override;
   GDALColorInterp GetColorInterpretation() override;
   CPLErr SetColorInterpretation(GDALColorInterp interpretation) override;
-  // What SetDescription() set. Else, of an array of more dimensions, the place of the band along
+  // The name beside the store. Else, of an array of more dimensions, the place of the band along
   // them (see slice_description.h), and of any other the long_name or the name of the array.
   const char* GetDescription() const override;
   void SetDescription(const char* description) override;
+  // What is said of the band in the file beside the store; empty when nothing is.
+  std::string name_beside_store() const { return GDALPamRasterBand::GetDescription(); }
+  void set_name_beside_store(const std::string& name) {
+    GDALPamRasterBand::SetDescription(name.c_str());
+  }
   CPLXMLNode* SerializeToXML(const char* path) override;
   int GetOverviewCount() override;
   GDALRasterBand* GetOverview(int index) override;

@@ -19,7 +19,8 @@ std::string shortest(auto number) {
   return error == std::errc() ? std::string(text, end) : std::string();
 }
 
-// GDAL writes fractions with all digits that a type may need: "0.10000000000000001" is 0.1.
+// GDAL writes fractions with all digits that a type may need: "0.10000000000000001" is 0.1. Other
+// texts that look like numbers stay as they are.
 std::string shorten(const std::string& text) {
   if (text.find('.') == std::string::npos || CPLGetValueType(text.c_str()) != CPL_VALUE_REAL) {
     return text;
@@ -28,7 +29,8 @@ std::string shorten(const std::string& text) {
   if (CPLSPrintf("%.9g", static_cast<float>(number)) == text) {
     return shortest(static_cast<float>(number));
   }
-  return CPLSPrintf("%.17g", number) == text ? shortest(number) : text;
+  const bool is_double = CPLSPrintf("%.17g", number) == text || CPLSPrintf("%.18g", number) == text;
+  return is_double ? shortest(number) : text;
 }
 
 // "2020-01-01T00:00" for "2020-01-01T00:00:00Z".
