@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "driver/connection_string.h"
 #include "driver/create/copy_hierarchy.h"
@@ -55,12 +54,7 @@ void check_can_be_created(const std::string& path, const char* advice) {
     }
     throw Error(message + (is_folder(path) ? " and is not a Zarr store" : ""));
   }
-  // File systems of GDAL make folders by themselves, or have none.
-  if (STARTS_WITH(path.c_str(), "/vsi")) return;
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (!folder.empty() && !is_folder(folder)) {
-    throw Error(path + " cannot be created: the folder " + folder + " does not exist");
-  }
+  check_parent_exists(path);
 }
 
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {
