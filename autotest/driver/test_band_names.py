@@ -4,10 +4,11 @@ import json
 import numpy as np
 import pytest
 import rasterio
+import rioxarray
 import xarray
-from classic import open_raster
+from classic import open_raster, write_tiff
 from osgeo import gdal
-from stores import write_array, write_group
+from stores import edit_json, write_array, write_group
 from test_programs import run
 from webserver import serve
 
@@ -98,6 +99,21 @@ def test_numbers_of_bands_are_not_names(tmp_path):
     assert names(path) == ("band=red", "band=nir")
     path = write_cube(tmp_path / "c.zarr", {"scenario": range(2)})
     assert names(path) == ("scenario=0", "scenario=1")
+
+
+def test_names_in_the_store(tmp_path):
+    """What rioxarray makes of the names of bands; other lists are no names."""
+    with rasterio.open(tmp_path / "a.tif", "w", driver="GTiff", width=8, height=6, count=2,
+                       dtype="u1") as dataset:
+        dataset.descriptions = ("red", "near infrared")
+    rioxarray.open_rasterio(tmp_path / "a.tif").to_dataset(name="a").to_zarr(tmp_path / "a.zarr")
+    assert names(tmp_path / "a.zarr") == ("red", "near infrared")
+    assert names(f'ZARR:"{tmp_path}/a.zarr":/a:1') == ("near infrared",)
+    attributes = tmp_path / "a.zarr/a/.zattrs"
+    (tmp_path / "a.zarr/.zmetadata").unlink()
+    for other in (["red"], ["red", 2], "red"):
+        edit_json(attributes, long_name=other)
+        assert names(tmp_path / "a.zarr")[1] == "band=2"
 
 
 def test_without_time_to_read_values(days):
@@ -192,6 +208,17 @@ def test_names_follow_the_coordinates(days):
     root.OpenMDArray("time").WriteArray(np.arange(DAYS) + 366)
     del root
     assert names(days)[0] == "time=2021-01-01T00:00"
+
+
+def test_nothing_to_keep_beside_a_store(tmp_path):
+    """A copy of bands without names, and names that are taken away where there are none."""
+    write_tiff(tmp_path / "a.tif", DATA)
+    run("gdal_translate", "-q", "-of", "Zarr", tmp_path / "a.tif", tmp_path / "a.zarr")
+    dataset = gdal.Open(str(tmp_path / "a.zarr"), gdal.GA_Update)
+    dataset.GetRasterBand(1).SetDescription("")
+    dataset = None
+    assert names(tmp_path / "a.zarr") == ("a",) * DAYS
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.tif", "a.zarr"]
 
 
 def test_name_of_an_array_of_two_dimensions(tmp_path):

@@ -164,15 +164,24 @@ const char* RasterBand::GetDescription() const {
 }
 
 const char* RasterBand::make_description() {
+  const zarrcore::Json* long_name =
+      zarrcore::find_member(array().metadata().attributes, "long_name");
+  description_ = long_name != nullptr ? name_in_list(*long_name) : std::string();
+  if (!description_.empty()) return description_.c_str();
   make_dimension_metadata();
   description_ = slice_description_;
   if (description_.empty()) {
-    const zarrcore::Json* long_name =
-        zarrcore::find_member(array().metadata().attributes, "long_name");
     description_ = long_name != nullptr && long_name->is_string() ? long_name->get<std::string>()
                                                                   : array().GetName();
   }
   return description_.c_str();
+}
+
+std::string RasterBand::name_in_list(const zarrcore::Json& names) const {
+  if (!names.is_array() || view().other_axes().size() != 1) return {};
+  if (names.size() != array().core().shape()[view().other_axes()[0]]) return {};
+  const zarrcore::Json& name = names[view().other_indexes(nBand - 1)[0]];
+  return name.is_string() ? name.get<std::string>() : std::string();
 }
 
 // What the store says by itself is not kept beside it: there it would outlive a change of the

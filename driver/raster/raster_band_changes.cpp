@@ -138,7 +138,7 @@ void RasterBand::SetDescription(const char* description) {
     set_name_beside_store(description);
     return;
   }
-  if (!name_beside_store().empty()) set_name_beside_store("");
+  set_name_beside_store("");
   guarded(false, [&] {
     if (description[0] == '\0' || array().GetName() == description) {
       array().erase_attribute("long_name");
