@@ -104,7 +104,7 @@ def test_numbers_of_bands_are_not_names(tmp_path):
 def test_names_in_the_store(tmp_path):
     """What rioxarray makes of the names of bands; other lists are no names."""
     with rasterio.open(tmp_path / "a.tif", "w", driver="GTiff", width=8, height=6, count=2,
-                       dtype="u1") as dataset:
+                       dtype="uint8") as dataset:
         dataset.descriptions = ("red", "near infrared")
     rioxarray.open_rasterio(tmp_path / "a.tif").to_dataset(name="a").to_zarr(tmp_path / "a.zarr")
     assert names(tmp_path / "a.zarr") == ("red", "near infrared")

@@ -253,7 +253,7 @@ def test_folder_that_does_not_exist(source, target, name):
     assert error in fail("gdal_translate", "-q", "-of", "Zarr", source, path)
     assert error in fail("gdalmdimtranslate", "-q", "-of", "Zarr", hierarchy, path)
     assert error in fail("gdalwarp", "-q", "-of", "Zarr", source, path)
-    with pytest.raises(rasterio.errors.RasterioError, match="does not exist"):
+    with pytest.raises(rasterio.errors.RasterioIOError, match="does not exist"):
         rasterio.open(path, "w", driver="Zarr", width=5, height=5, count=1, dtype="uint8")
     assert snapshot(target) == before
 
