@@ -89,7 +89,8 @@ CPLErr transfer(const char* new_name, const char* old_name,
   return guarded(CE_Failure, [&] {
     const std::string from = whole_store(old_name);
     const std::string to = new_name;
-    if (is_there(to)) throw Error(to + " is there already");
+    if (is_there(to)) throw Error(to + " already exists");
+    check_parent_exists(to);
     if (to.starts_with(from + '/')) throw Error(to + " lies in " + from);
     const auto beside = files_beside(from);
     move(to, from);

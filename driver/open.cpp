@@ -14,6 +14,7 @@
 #include "driver/open_store.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
+#include "driver/zipped_raster.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -39,8 +40,8 @@ const char* const kOpenOptionList =
     "description='Whether to list the folders of chunks, once each, rather than to ask for chunks "
     "that may not be there'/>"
     "  <Option name='CACHE_KERCHUNK_JSON' type='boolean' default='NO' "
-    "description='Known for the sake of programs that set it, without effect: a JSON document of "
-    "references is indexed in memory, never converted to Parquet files in a cache folder'/>"
+    "description='Accepted for compatibility; has no effect: a JSON document of references is "
+    "indexed in memory, never converted to Parquet files in a cache folder'/>"
     "  <Option name='LOCKS' type='string' default='NO' "
     "description='For processes that write the same chunks or shards at the same time: YES for "
     "lock "
@@ -58,6 +59,31 @@ class ContainerDataset final : public GDALDataset {
   ContainerDataset(const std::string& name, CPLStringList subdatasets) {
     SetDescription(name.c_str());
     GDALDataset::SetMetadata(subdatasets.List(), "SUBDATASETS");
+  }
+
+ protected:
+  CPLErr IBuildOverviews(const char* /*resampling*/, int /*count*/, const int* /*factors*/,
+                         int /*band_count*/, const int* /*bands*/, GDALProgressFunc /*progress*/,
+                         void* /*progress_data*/, CSLConstList /*options*/) override {
+    return guarded(CE_Failure, [this]() -> CPLErr {
+      throw Error(
+          std::string(GetDescription()) +
+          " has several rasters, and overviews are built for one of them: " + subdataset_names());
+    });
+  }
+
+ private:
+  // The first ones, if there are many.
+  std::string subdataset_names() {
+    constexpr int kMaxNames = 10;
+    const CPLStringList list(CSLDuplicate(GDALDataset::GetMetadata("SUBDATASETS")));
+    std::string names;
+    for (int number = 1; number <= list.size() / 2; ++number) {
+      if (number > 1) names += ", ";
+      if (number > kMaxNames) return names + "…";
+      names += list.FetchNameValueDef(CPLSPrintf("SUBDATASET_%d_NAME", number), "");
+    }
+    return names;
   }
 };
 
@@ -80,7 +106,12 @@ std::size_t parse_dimension(const Array& array, const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, index);
   if (error == std::errc() && stop == end && index < dimensions.size()) return index;
-  throw Error("array " + array.GetFullName() + " has no dimension \"" + text + "\"");
+  std::string names;
+  for (const auto& dimension : dimensions) {
+    names += (names.empty() ? "" : ", ") + dimension->GetName();
+  }
+  throw Error("array " + array.GetFullName() + " has no dimension \"" + text +
+              "\"; it has the dimensions " + names);
 }
 
 RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* info,
@@ -206,7 +237,6 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
   return open_array(session.array(candidates.front().node_path), info, connection, false);
 }
 
-// Whether the file that is being opened is a document of a Zarr, whose folder is the store.
 // Where the locks of a store are; empty for none.
 std::string lock_folder(const std::string& store_path, const std::string& option) {
   if (EQUAL(option.c_str(), "YES")) {
@@ -219,8 +249,17 @@ std::string lock_folder(const std::string& store_path, const std::string& option
   return option;
 }
 
+// Whether a metadata document in an archive is to be opened as a raster.
+bool is_zipped_document(const GDALOpenInfo* info) {
+  return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
+         (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&
+         is_metadata_file(CPLGetFilename(info->pszFilename));
+}
+
+// Whether the file that is being opened is a document of a Zarr, whose folder is the store.
 bool is_metadata_document(const GDALOpenInfo* info) {
   const std::string file_name = CPLGetFilename(info->pszFilename);
+  if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
   // Attributes may hold anything, and v1's names are common: what stands beside them tells.
   if (file_name == ".zattrs" || file_name == "meta") {
     return is_zarr_folder(CPLGetPath(info->pszFilename));
@@ -245,7 +284,10 @@ int identify(GDALOpenInfo* info) {
 GDALDataset* open(GDALOpenInfo* info) {
   if (identify(info) == FALSE) return nullptr;
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    const ConnectionString connection = parse_connection_string(info->pszFilename);
+    const auto zipped = is_zipped_document(info) ? find_zipped_raster(info->pszFilename)
+                                                 : std::optional<ConnectionString>();
+    const ConnectionString connection =
+        zipped ? *zipped : parse_connection_string(info->pszFilename);
     if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {
       CPLError(CE_Warning, CPLE_NotSupported,
                "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");

@@ -136,12 +136,18 @@ bool has_reference_prefix(const std::string& path) {
          STARTS_WITH(path.c_str(), kParquetPrefix.data());
 }
 
-bool is_zarr_folder(const std::string& path) {
+const char* find_main_document(const std::string& path) {
   static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
                                                          ".zmetadata"};
   const auto has = [&](const char* document) { return is_there(path + '/' + document); };
+  const auto* const found = std::find_if(kDocuments.begin(), kDocuments.end(), has);
+  if (found != kDocuments.end()) return *found;
   // The names of v1 are common: only both together count.
-  return std::any_of(kDocuments.begin(), kDocuments.end(), has) || (has("meta") && has("attrs"));
+  return has("meta") && has("attrs") ? "meta" : nullptr;
+}
+
+bool is_zarr_folder(const std::string& path) {
+  return find_main_document(path) != nullptr;
 }
 
 bool is_packed_store(GDALOpenInfo* info) {

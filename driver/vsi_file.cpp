@@ -3,6 +3,7 @@
 #include <cpl_vsi_error.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/byte_range.h"
@@ -59,6 +60,14 @@ bool is_folder(const std::string& path) {
   VSIStatBufL status;
   return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
          VSI_ISDIR(status.st_mode);
+}
+
+void check_parent_exists(const std::string& path) {
+  if (STARTS_WITH(path.c_str(), "/vsi")) return;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (!folder.empty() && !is_folder(folder)) {
+    throw Error(path + " cannot be created: the folder " + folder + " does not exist");
+  }
 }
 
 File open_file(const std::string& path) {

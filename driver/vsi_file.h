@@ -31,6 +31,10 @@ bool is_there(const std::string& path);
 bool is_file(const std::string& path);
 bool is_folder(const std::string& path);
 
+// That a new file or folder has a place: the folder of a local path exists. GDAL's file systems
+// make folders by themselves, or have none.
+void check_parent_exists(const std::string& path);
+
 // In bytes.
 std::uint64_t file_size(VSILFILE* file);
 

@@ -1,5 +1,6 @@
 #include "driver/zip_archive.h"
 
+#include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
@@ -48,6 +49,16 @@ std::optional<std::string> find_zipped_store(const std::string& path) {
     found = folder;
   }
   return found;
+}
+
+std::string find_root_in_archive(const std::string& path) {
+  std::string root = path;
+  std::string folder = path;
+  while (!is_zip_name(folder) && folder.find('/', std::strlen("/vsizip/")) != std::string::npos) {
+    folder = CPLGetPath(folder.c_str());
+    if (is_zarr_folder(folder)) root = folder;
+  }
+  return root;
 }
 
 }  // namespace gdal_zarr

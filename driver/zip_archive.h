@@ -14,4 +14,8 @@ bool is_zip_name(const std::string& path);
 // hold one.
 std::optional<std::string> find_zipped_store(const std::string& path);
 
+// The topmost folder of an archive that holds a Zarr, on the way to the folder `path` of a Zarr in
+// it.
+std::string find_root_in_archive(const std::string& path);
+
 }  // namespace gdal_zarr

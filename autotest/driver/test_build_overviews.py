@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import zarr
 from osgeo import gdal, osr
+from test_programs import run
 from v2_stores import write_v2
 
 METHODS = ["NEAREST", "AVERAGE", "RMS", "GAUSS", "BILINEAR", "CUBIC", "CUBICSPLINE", "LANCZOS",
@@ -182,6 +183,24 @@ def test_a_slice_has_no_overviews_of_its_own(tmp_path):
         raster.BuildOverviews("NEAREST", [2])
     raster = None
     assert overviews(gdal.Open(str(path))) == []
+
+
+def test_a_store_of_several_rasters_is_no_raster(tmp_path):
+    """The error names its arrays as they can be given."""
+    path = make(tmp_path / "several.zarr", ["ARRAY_NAME=height"])
+    make(path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=slope"])
+    result = subprocess.run(["gdaladdo", "-r", "average", path, "2"], capture_output=True, text=True)
+    assert result.returncode != 0
+    names = [f'ZARR:"{path}":/{name}' for name in ("height", "slope")]
+    assert f"{path} has several rasters" in result.stderr and ", ".join(names) in result.stderr
+    for name in names:
+        run("gdaladdo", "-q", "-r", "average", name, "2")
+        dataset = gdal.Open(name)
+        assert dataset.GetRasterBand(1).GetOverviewCount() == 1
+    for name in "abcdefghijkl":
+        make(path, ["APPEND_SUBDATASET=YES", f"ARRAY_NAME={name}"])
+    with pytest.raises(RuntimeError, match="several rasters.*…$"):
+        gdal.Open(str(path), gdal.GA_Update).BuildOverviews("AVERAGE", [2])
 
 
 @pytest.mark.parametrize("tool", [gdal.Translate, gdal.Warp])

@@ -174,8 +174,8 @@ def test_chosen_axes(cube, x, y, axes):
 
 
 @pytest.mark.parametrize("options, problem", [
-    (["DIM_X=depth"], '/cube has no dimension "depth"'),
-    (["DIM_Y=4"], '/cube has no dimension "4"'),
+    (["DIM_X=depth"], '/cube has no dimension "depth"; it has the dimensions t, level, y, x$'),
+    (["DIM_Y=4"], '/cube has no dimension "4"; it has the dimensions t, level, y, x$'),
     (["DIM_X=y"], "/cube: the X and Y dimensions are the same"),
 ])
 def test_wrong_axes(cube, options, problem):
@@ -193,8 +193,8 @@ def test_axes_by_meaning(tmp_path):
 
 @pytest.mark.parametrize("slice_, problem", [
     (":2:0", "/cube: index 2 is outside a dimension of length 2"),
-    (":0", "/cube: 1 indexes are given where 2 dimensions are neither X nor Y"),
-    (":0:0:0", "/cube: 3 indexes are given where 2"),
+    (":0", "/cube: expected 2 indexes, one for each dimension that is neither X nor Y; got 1$"),
+    (":0:0:0", "/cube: expected 2 indexes, .* got 3$"),
 ])
 def test_wrong_slice(cube, slice_, problem):
     with pytest.raises(RuntimeError, match=problem):

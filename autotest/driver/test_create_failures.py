@@ -1,5 +1,7 @@
 """What cannot be written is refused or reported, and leaves nothing behind."""
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rasterio
 from classic import REPLACES_STORES, open_raster, write_tiff
 from osgeo import gdal
 from stores import write_array, write_group
@@ -205,12 +208,75 @@ def test_path_that_exists(source, target):
     before = snapshot(target)
     for name in ("empty", "full", 'ZARR:"{}/a.zarr"', *([] if REPLACES_STORES else ["a.zarr"])):
         path = name.format(target) if ":" in name else str(target / name)
-        with pytest.raises(RuntimeError, match="is there already|whole store"):
+        with pytest.raises(RuntimeError, match="already exists|whole store"):
             driver().CreateCopy(path, gdal.Open(str(source)))
-        with pytest.raises(RuntimeError, match="is there already|whole store"):
+        with pytest.raises(RuntimeError, match="already exists|whole store"):
             driver().Create(path, 5, 5)
         assert "ERROR" in fail("gdal_translate", "-q", "-of", "Zarr", source, path)
         assert snapshot(target) == before
+
+
+@pytest.mark.skipif(REPLACES_STORES, reason="GDAL removes the store")
+def test_what_to_do_about_a_store_that_exists(source, target):
+    """Each advice that the error gives works as it is printed."""
+    path = target / "a.zarr"
+    run("gdal_translate", "-q", "-of", "Zarr", source, path)
+    error = fail("gdal_translate", "-q", "-of", "Zarr", source, path)
+    assert f"{path} already exists; remove it first" in error
+    command = re.search(r"\((gdalmanage delete .*?)\)", error).group(1)
+    options = re.search(r"\((APPEND_SUBDATASET=YES), (ARRAY_NAME=name)\)", error).groups()
+    run("gdal_translate", "-q", "-of", "Zarr", "-co", options[0], "-co", options[1], source, path)
+    np.testing.assert_array_equal(open_raster(f'ZARR:"{path}":/name').ReadAsArray(), DATA)
+    run(*shlex.split(command))
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["none/a.zarr", "none/of/these/a.zarr", "file/a.zarr"])
+def test_folder_that_does_not_exist(source, target, name):
+    """A mistyped name makes no folders, by whatever way."""
+    (target / "file").write_text("mine")
+    path = target / name
+    before = snapshot(target)
+    error = f"{path} cannot be created: the folder {path.parent} does not exist"
+    hierarchy = target.parent / "source.zarr"
+    write_array(hierarchy, DATA[0])
+    for act in (
+        lambda: driver().Create(str(path), 5, 5),
+        lambda: driver().CreateCopy(str(path), gdal.Open(str(source))),
+        lambda: driver().CreateMultiDimensional(str(path)),
+        lambda: driver().CopyFiles(str(path), str(hierarchy)),
+        lambda: driver().Rename(str(path), str(hierarchy)),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(str(path))):
+            act()
+        assert snapshot(target) == before
+    assert error in fail("gdal_translate", "-q", "-of", "Zarr", source, path)
+    assert error in fail("gdalmdimtranslate", "-q", "-of", "Zarr", hierarchy, path)
+    assert error in fail("gdalwarp", "-q", "-of", "Zarr", source, path)
+    with pytest.raises(rasterio.errors.RasterioIOError, match="does not exist"):
+        rasterio.open(path, "w", driver="Zarr", width=5, height=5, count=1, dtype="uint8")
+    assert snapshot(target) == before
+
+
+def test_folders_that_exist(source, target, monkeypatch):
+    """In the working directory, above it, by a link, and in the memory of GDAL, whose folders come
+    by themselves; inside of a store, groups come with their arrays."""
+    (target / "folder").mkdir()
+    (target / "link").symlink_to("folder")
+    monkeypatch.chdir(target / "folder")
+    for path in ("a.zarr", "./b.zarr", "../c.zarr", f"{target}/link/d.zarr/",
+                 "/vsimem/test_create_failures/none/e.zarr"):
+        driver().CreateCopy(path, gdal.Open(str(source)))
+        np.testing.assert_array_equal(open_raster(path).ReadAsArray(), DATA)
+        root = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE).GetRootGroup()
+        group = root.CreateGroup("group").CreateGroup("of")
+        x = group.CreateDimension("x", None, None, 3)
+        group.CreateMDArray("a", [x], gdal.ExtendedDataType.Create(gdal.GDT_Byte))
+        del group, root, x
+        root = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        assert root.OpenMDArrayFromFullname("/group/of/a").GetDimensions()[0].GetSize() == 3
+    assert sorted(p.name for p in (target / "folder").iterdir()) == ["a.zarr", "b.zarr", "d.zarr"]
+    gdal.RmdirRecursive("/vsimem/test_create_failures")
 
 
 @pytest.mark.skipif(not REPLACES_STORES, reason="GDAL before 3.11 replaces no folders")

@@ -237,6 +237,7 @@ def test_random_steps_in_little_memory(tmp_path, seed):
     gdal.SetConfigOption("ZARR_WRITE_CACHE_SIZE", "1")
     try:
         for layout in ("shards", "v2"):
+            (tmp_path / layout).mkdir()
             test_random_steps(tmp_path / layout, layout, 10 + seed)
     finally:
         gdal.SetCacheMax(old)

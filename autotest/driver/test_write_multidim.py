@@ -75,12 +75,12 @@ def test_what_is_there_stays(path, new_root):
     create_array(root, "a", [3], gdal.GDT_Byte).Write(np.arange(3, dtype="u1"))
     del root
     before = files(path)
-    with pytest.raises(RuntimeError, match="is there already"):
+    with pytest.raises(RuntimeError, match="already exists; remove it first .* open it for update"):
         create(path)
     assert files(path) == before
     file = path.parent / "file"
     file.write_text("mine")
-    with pytest.raises(RuntimeError, match="is there already"):
+    with pytest.raises(RuntimeError, match="file already exists$"):
         create(file)
     assert file.read_text() == "mine"
 

@@ -185,3 +185,48 @@ def test_damaged(tmp_path, archive):
         assert not claims(tmp_path / name)
         with pytest.raises(RuntimeError, match=name):
             gdal.Open(f'ZARR:"{tmp_path / name}"')
+
+
+# --- one by one, as QGIS opens the files that it lists --------------------------------------------
+
+def offered(archive):
+    """The files of an archive that the driver claims."""
+    names = [name for name in gdal.ReadDirRecursive(f"/vsizip/{archive}") if name[-1] != "/"]
+    return [name for name in names if claims(f"/vsizip/{archive}/{name}")]
+
+
+@pytest.mark.parametrize("version, document", [(2, ".zgroup"), (3, "zarr.json")])
+def test_a_document_of_a_store_with_one_raster(tmp_path, pack, version, document):
+    write_store(tmp_path / "store/some.zarr", version)
+    write_v2(tmp_path / "store/some.zarr", "g/x", np.arange(8.0))
+    file = pack(tmp_path / "store/some.zarr", "packed")
+    (name,) = offered(file)
+    assert name in (document, f"some.zarr/{document}")
+    np.testing.assert_array_equal(gdal.Open(f"/vsizip/{file}/{name}").ReadAsArray(), DATA)
+
+
+@pytest.mark.parametrize("version, document", [(2, ".zarray"), (3, "zarr.json")])
+def test_a_document_for_each_raster(tmp_path, pack, version, document):
+    """With the place that its coordinates, in the group around it, give it."""
+    path = tmp_path / "store/some.zarr"
+    if version == 3:
+        write_group(path)
+    for name, data, dimensions in (
+        ("a", DATA, ["y", "x"]), ("b", DATA + 1, ["y", "x"]), ("x", 100.5 + np.arange(8.0), ["x"]),
+        ("y", 49.5 - np.arange(6.0), ["y"]),
+    ):
+        if version == 3:
+            write_array(path / name, data, names=dimensions)
+        else:
+            write_v2(path, name, data, {"_ARRAY_DIMENSIONS": dimensions})
+    file = pack(path, "packed")
+    names = sorted(offered(file))
+    assert [name.removeprefix("some.zarr/") for name in names] == [f"a/{document}", f"b/{document}"]
+    for i, name in enumerate(names):
+        dataset = gdal.Open(f"/vsizip/{file}/{name}")
+        np.testing.assert_array_equal(dataset.ReadAsArray(), DATA + i)
+        assert dataset.GetGeoTransform() == (100, 1, 0, 50, 0, -1)
+    # By prefix, and as hierarchies, all documents open that open in folders.
+    for name in (names[0], names[0].removesuffix(f"a/{document}") + f"x/{document}"):
+        assert gdal.Open(f'ZARR:"/vsizip/{file}/{name}"').RasterCount == 1
+        assert gdal.OpenEx(f"/vsizip/{file}/{name}", gdal.OF_MULTIDIM_RASTER) is not None

@@ -1,4 +1,7 @@
 """QGIS shows stores where they lie, the right way up, with the values that are in them."""
+import os
+import shutil
+
 import numpy as np
 import picture
 import pytest
@@ -206,6 +209,7 @@ def test_time_series(tmp_path, png, lat):
     assert provider.sourceNoDataValue(5) == -32768
     assert (provider.bandScale(5), provider.bandOffset(5)) == (0.5, 100)
     for band, frame in enumerate(frames, 1):
+        assert f"time=2024-01-0{band}T00:00" in layer.bandName(band)
         assert_gray(layer, png, np.ma.masked_invalid(frame), 0, 300, band=band)
 
 
@@ -221,6 +225,27 @@ def test_subdatasets(tmp_path, png):
         layer = picture.open_layer(name)
         assert_place(layer, "EPSG:32633", (1_500_000, 5_196_000, 1_504_800, 5_200_000))
         assert_gray(layer, png, data, 0, 600)
+
+
+@pytest.mark.parametrize("folder", ["", "with its folder"])
+def test_zipped(tmp_path, png, folder):
+    """Of the files in an archive QGIS offers one for each raster, which lies in its place."""
+    path = write_projected(tmp_path / "store" / folder, 32633, -100.0)
+    one = shutil.make_archive(str(tmp_path / "one.zarr"), "zip", tmp_path / "store")
+    write_array(path / "twice", 2 * letter().filled(0), names=["y", "x"],
+                attributes={"_CRS": {"wkt": wkt(32633)}})
+    two = shutil.make_archive(str(tmp_path / "two"), "zip", tmp_path / "store")
+    for archive, documents in ((one, ["zarr.json"]), (two, ["letter/zarr.json", "twice/zarr.json"])):
+        offered = QgsProviderRegistry.instance().querySublayers(archive)
+        assert {sublayer.driverName() for sublayer in offered} == {"Zarr"}
+        names = sorted(sublayer.uri() for sublayer in offered)
+        assert names == [os.path.join("/vsizip/" + archive, folder, name) for name in documents]
+        for name, data in zip(names, (letter(), 2 * letter().filled(0))):
+            layer = picture.open_layer(name)
+            assert_place(layer, "EPSG:32633", (1_500_000, 5_196_000, 1_504_800, 5_200_000))
+            assert_gray(layer, png, data, 0, 600)
+    (offered,) = QgsProviderRegistry.instance().querySublayers(f'ZARR:"{one}"')
+    assert_gray(picture.open_layer(f'ZARR:"{one}"'), png, letter(), 0, 600)
 
 
 def test_slice(tmp_path, png):

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "driver/raster/beside_store.h"
+#include "driver/raster/raster_band.h"
+#include "driver/raster/slice_description.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 
@@ -162,6 +164,16 @@ void copy_nodata(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
+// The name of a slice stays beside the store: it is not that of the array.
+void copy_name(GDALRasterBand& source, RasterBand& destination) {
+  const std::string name = source.GetDescription();
+  if (name == describe_slice(source.GetMetadata())) {
+    destination.set_name_beside_store(name);
+  } else if (!name.empty()) {
+    destination.SetDescription(name.c_str());
+  }
+}
+
 void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) {
   copy_nodata(source, destination);
   int is_set = FALSE;
@@ -171,7 +183,6 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (is_set != FALSE) destination.SetScale(scale);
   const char* unit = source.GetUnitType();
   if (unit != nullptr && unit[0] != '\0') destination.SetUnitType(unit);
-  if (source.GetDescription()[0] != '\0') destination.SetDescription(source.GetDescription());
   const GDALColorInterp color = source.GetColorInterpretation();
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
   copy_unstored(source, destination);
@@ -183,6 +194,8 @@ void copy_description(GDALDataset& source, RasterDataset& destination) {
   destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));
+    copy_name(*source.GetRasterBand(band),
+              static_cast<RasterBand&>(*destination.GetRasterBand(band)));
   }
   copy_unstored(source, destination);
 }

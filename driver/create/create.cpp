@@ -45,10 +45,19 @@ std::string store_path(const char* name) {
   return connection.store_path;
 }
 
-std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {
+// `advice` says what else can be done where a store exists.
+void check_can_be_created(const std::string& path, const char* advice) {
   if (is_there(path)) {
-    throw Error(path + " is there already; APPEND_SUBDATASET=YES adds an array to a store");
+    const std::string message = path + " already exists";
+    if (is_zarr_folder(path)) {
+      throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);
+    }
+    throw Error(message + (is_folder(path) ? " and is not a Zarr store" : ""));
   }
+  check_parent_exists(path);
+}
+
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {
   const zarrcore::Format& format =
       options.is("FORMAT", "ZARR_V3") ? zarrcore::v3_format() : zarrcore::v2_format();
   return Session::create(path, format, options.boolean("CREATE_CONSOLIDATED_METADATA"));
@@ -96,6 +105,7 @@ class RasterCreation {
       group_ = zarrcore::parent_path(zarrcore::normalize_path(array_name_));
       old_attributes_ = session_->attributes(group_);
     } else {
+      check_can_be_created(path_, "add an array to it (APPEND_SUBDATASET=YES, ARRAY_NAME=name)");
       session_ = create_session(path_, options_);
     }
     try {
@@ -274,6 +284,7 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     warn_of_unused_options(group_options, kAllOptions);
     const std::string path = store_path(name);
+    check_can_be_created(path, "open it for update to add arrays");
     const auto session = create_session(path, CreationOptions(options, kDatasetOption));
     session->flush();
     return new MultidimDataset(session, path);

@@ -62,7 +62,7 @@ constexpr Text kLevel = "Compression level";
 constexpr Option kOptions[] = {
     choice("FORMAT", kDatasetOption, kFormats, "ZARR_V2", "Version of Zarr"),
     also(boolean("CREATE_CONSOLIDATED_METADATA", kDatasetOption, "YES",
-                 "Whether one document of the root group repeats all others"),
+                 "Write consolidated metadata"),
          "CREATE_ZMETADATA"),
 
     text("ARRAY_NAME", kRasterOption, "",
@@ -130,8 +130,8 @@ constexpr Option kOptions[] = {
                                         "Bytes compressed at once; 0 lets Blosc choose")),
     only_with("COMPRESS=BLOSC",
               text("BLOSC_NUM_THREADS", kArrayOption, "1",
-                   "Known for the sake of programs that set it, without effect: chunks are "
-                   "compressed in parallel, on GDAL_NUM_THREADS threads")),
+                   "Accepted for compatibility; has no effect: chunks are compressed in parallel, "
+                   "on GDAL_NUM_THREADS threads")),
     only_with("COMPRESS=BZ2", integer("BZ2_LEVEL", 1, 9, "9", kLevel)),
     only_with("COMPRESS=GZIP", integer("GZIP_LEVEL", 1, 9, "6", kLevel)),
     only_with("COMPRESS=LZ4", integer("LZ4_ACCELERATION", 1, 65537, "1",

@@ -1,10 +1,13 @@
 #include "driver/raster/raster_band.h"
 
+#include <cpl_string.h>
+
 #include <chrono>
 #include <tuple>
 
 #include "driver/conventions/axis.h"
 #include "driver/conventions/cf_time.h"
+#include "driver/raster/slice_description.h"
 
 namespace gdal_zarr {
 namespace {
@@ -45,11 +48,6 @@ RasterBand::RasterBand(RasterDataset* dataset, int band) {
   nBand = band;
   eDataType = array().GetDataType().GetNumericDataType();
   std::tie(nBlockXSize, nBlockYSize) = view().block_size();
-  const zarrcore::Json& attributes = array().metadata().attributes;
-  const zarrcore::Json* long_name = zarrcore::find_member(attributes, "long_name");
-  GDALRasterBand::SetDescription(long_name != nullptr && long_name->is_string()
-                                     ? long_name->get_ref<const std::string&>().c_str()
-                                     : array().GetName().c_str());
 }
 
 const RasterView& RasterBand::view() const {
@@ -141,15 +139,17 @@ GDALRasterBand* RasterBand::GetOverview(int index) {
 void RasterBand::make_dimension_metadata() {
   if (has_dimension_metadata_) return;
   has_dimension_metadata_ = true;
+  CPLStringList items;
   const std::vector<std::uint64_t> indexes = view().other_indexes(nBand - 1);
   for (std::size_t i = 0; i < indexes.size(); ++i) {
     const GDALDimension& dimension = *array().GetDimensions()[view().other_axes()[i]];
     const std::string prefix = "DIM_" + dimension.GetName();
     const auto set = [&](const char* suffix, const std::string& value) {
+      items.SetNameValue((prefix + suffix).c_str(), value.c_str());
       GDALRasterBand::SetMetadataItem((prefix + suffix).c_str(), value.c_str(), "");
     };
     set("_INDEX", std::to_string(indexes[i]));
-    const auto variable = dimension.GetIndexingVariable();
+    const auto& variable = dataset().variables_of_bands()[i];
     if (!variable || dataset().metadata_seconds_ <= 0) continue;
     const auto start = std::chrono::steady_clock::now();
     const DimensionValue value = read_dimension_value(*variable, indexes[i]);
@@ -159,6 +159,43 @@ void RasterBand::make_dimension_metadata() {
     if (!value.time.empty()) set("_DATETIME", value.time);
     if (!variable->GetUnit().empty()) set("_UNIT", variable->GetUnit());
   }
+  slice_description_ = describe_slice(items.List());
+}
+
+const char* RasterBand::GetDescription() const {
+  const char* name = GDALPamRasterBand::GetDescription();
+  if (name[0] != '\0' || is_serialized_) return name;
+  return static_cast<RasterBand*>(poDS->GetRasterBand(nBand))->make_description();
+}
+
+const char* RasterBand::make_description() {
+  const zarrcore::Json* long_name =
+      zarrcore::find_member(array().metadata().attributes, "long_name");
+  description_ = long_name != nullptr ? name_in_list(*long_name) : std::string();
+  if (!description_.empty()) return description_.c_str();
+  make_dimension_metadata();
+  description_ = slice_description_;
+  if (description_.empty()) {
+    description_ = long_name != nullptr && long_name->is_string() ? long_name->get<std::string>()
+                                                                  : array().GetName();
+  }
+  return description_.c_str();
+}
+
+std::string RasterBand::name_in_list(const zarrcore::Json& names) const {
+  if (!names.is_array() || view().other_axes().size() != 1) return {};
+  if (names.size() != array().core().shape()[view().other_axes()[0]]) return {};
+  const zarrcore::Json& name = names[view().other_indexes(nBand - 1)[0]];
+  return name.is_string() ? name.get<std::string>() : std::string();
+}
+
+// What the store says by itself is not kept beside it: there it would outlive a change of the
+// store.
+CPLXMLNode* RasterBand::SerializeToXML(const char* path) {
+  is_serialized_ = true;
+  CPLXMLNode* node = GDALPamRasterBand::SerializeToXML(path);
+  is_serialized_ = false;
+  return node;
 }
 
 MetadataList RasterBand::GetMetadata(const char* domain) {

@@ -27,7 +27,17 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr SetUnitType(const char* unit) override;
   GDALColorInterp GetColorInterpretation() override;
   CPLErr SetColorInterpretation(GDALColorInterp interpretation) override;
+  // The name beside the store. Else, of an array of more dimensions, the one in a list of names, or
+  // the place of the band along them (see slice_description.h); of any other array the long_name or
+  // the name.
+  const char* GetDescription() const override;
   void SetDescription(const char* description) override;
+  // What is said of the band in the file beside the store; empty when nothing is.
+  std::string name_beside_store() const { return GDALPamRasterBand::GetDescription(); }
+  void set_name_beside_store(const std::string& name) {
+    if (name != name_beside_store()) GDALPamRasterBand::SetDescription(name.c_str());
+  }
+  CPLXMLNode* SerializeToXML(const char* path) override;
   int GetOverviewCount() override;
   GDALRasterBand* GetOverview(int index) override;
   MetadataList GetMetadata(const char* domain) override;
@@ -52,6 +62,10 @@ class RasterBand final : public GDALPamRasterBand {
   // Of the dimensions that make the bands DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, of
   // times, DIM_name_DATETIME (ISO 8601). Made when first asked for: the values have to be read.
   void make_dimension_metadata();
+  const char* make_description();
+  // That of this band, where there is one for each element of the dimension that makes the bands:
+  // rioxarray writes so what a raster's bands are called.
+  std::string name_in_list(const zarrcore::Json& names) const;
   // Whether the array's nodata value, of a type for which it is exact, is in `value`.
   template <typename Number>
   bool read_nodata(Number& value) const;
@@ -62,6 +76,9 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr set_nodata_of_pam(std::uint64_t value);
 
   bool has_dimension_metadata_ = false;
+  std::string slice_description_;  // made with the metadata
+  std::string description_;        // the last that make_description() returned
+  bool is_serialized_ = false;
 };
 
 }  // namespace gdal_zarr

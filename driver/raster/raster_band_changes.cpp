@@ -5,6 +5,7 @@
 
 #include "driver/error_guard.h"
 #include "driver/raster/raster_band.h"
+#include "driver/raster/slice_description.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -131,12 +132,13 @@ CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
 }
 
 void RasterBand::SetDescription(const char* description) {
-  const bool has_own_array = view().band_count() == 1 || view().arrays().size() > 1;
-  if (!is_writable() || !has_own_array) {
-    GDALPamRasterBand::SetDescription(description);
+  // Programs that copy a slice copy its name: that of the array stays.
+  const bool is_of_slice = describe_slice(GDALPamRasterBand::GetMetadata()) == description;
+  if (!is_writable() || !view().bands_are_arrays() || (is_of_slice && description[0] != '\0')) {
+    set_name_beside_store(description);
     return;
   }
-  GDALRasterBand::SetDescription(description);
+  set_name_beside_store("");
   guarded(false, [&] {
     if (description[0] == '\0' || array().GetName() == description) {
       array().erase_attribute("long_name");

@@ -95,6 +95,16 @@ void RasterDataset::make_bands() {
   for (int band = 1; band <= view_.band_count(); ++band) SetBand(band, new RasterBand(this, band));
 }
 
+const std::vector<std::shared_ptr<GDALMDArray>>& RasterDataset::variables_of_bands() {
+  if (!variables_of_bands_) {
+    variables_of_bands_.emplace();
+    for (const std::size_t axis : view_.other_axes()) {
+      variables_of_bands_->push_back(view_.array().GetDimensions()[axis]->GetIndexingVariable());
+    }
+  }
+  return *variables_of_bands_;
+}
+
 // Attributes of the root, and before them those of the array.
 void RasterDataset::set_metadata() {
   const auto set = [this](const zarrcore::Json& attributes) {

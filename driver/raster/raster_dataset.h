@@ -89,6 +89,9 @@ class RasterDataset final : public GDALPamDataset {
 
   // An overview of `fine`.
   RasterDataset(RasterView view, const RasterDataset& fine);
+  // The coordinates of the dimensions that make the bands, kept so that their chunks are; null for
+  // those without.
+  const std::vector<std::shared_ptr<GDALMDArray>>& variables_of_bands();
   void make_bands();
   void set_metadata();
   void load_sidecar();
@@ -112,6 +115,7 @@ class RasterDataset final : public GDALPamDataset {
   bool is_finished_ = false;
   bool is_discarded_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
+  std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
   double metadata_seconds_ = kDefaultMetadataSeconds;  // what is left of it
 };
 

@@ -127,7 +127,12 @@ void RasterDataset::keep_beside_arrays() {
                       format_connection_string(path, array->GetFullName()), array->GetFullName(),
                       0);
     copy_unstored(*this, one);
-    copy_unstored(*GetRasterBand(static_cast<int>(i) + 1), *one.GetRasterBand(1));
+    auto& band = static_cast<RasterBand&>(*GetRasterBand(static_cast<int>(i) + 1));
+    auto& only_band = static_cast<RasterBand&>(*one.GetRasterBand(1));
+    copy_unstored(band, only_band);
+    if (const std::string name = band.name_beside_store(); !name.empty()) {
+      only_band.set_name_beside_store(name);
+    }
   }
 }
 

@@ -38,9 +38,10 @@ RasterView::RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> 
   }
   if (!slice_.empty()) {
     if (slice_.size() != other_axes_.size()) {
-      throw Error("array " + name + ": " + std::to_string(slice_.size()) +
-                  " indexes are given where " + std::to_string(other_axes_.size()) +
-                  " dimensions are neither X nor Y");
+      throw Error("array " + name + ": expected " + std::to_string(other_axes_.size()) +
+                  (other_axes_.size() == 1 ? " index" : " indexes") +
+                  ", one for each dimension that is neither X nor Y; got " +
+                  std::to_string(slice_.size()));
     }
     for (std::size_t i = 0; i < slice_.size(); ++i) {
       if (slice_[i] >= other_lengths[i]) {

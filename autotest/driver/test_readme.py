@@ -1,0 +1,290 @@
+"""Every command of the README is run, in its order, and does what the README says.
+
+The blocks are parsed from README.md. They run in a folder that has a copy of data/ and nothing else,
+with the plugin under test. What is not run is listed here, by name; a new command is run.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+import pytest
+import rasterio
+import zarr
+from classic import in_memory, open_raster
+from osgeo import gdal
+from webserver import serve
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+# What installs, builds and tests the project is tried elsewhere, and sets the driver that is used.
+BUILDS = re.compile(r"(sudo +)?(cmake|apt-get|script/(demo|setup|test))\b|export GDAL_DRIVER_PATH=")
+# Languages of blocks that are no commands.
+OTHER_LANGUAGES = {"cpp"}
+# Names that stand for servers of the reader's, with what they are here.
+HOST = "https://example.org"
+
+
+def parse_blocks(text):
+    """(language, lines) of each block: fenced ones, and indented ones, which are shell commands."""
+    blocks = []
+    fence = None
+    was_blank = True
+    indented = False
+    for line in text.splitlines():
+        if fence is not None:
+            if line.strip() == "```":
+                fence = None
+            else:
+                blocks[-1][1].append(line)
+        elif line.startswith("```"):
+            fence = line[3:].strip()
+            blocks.append((fence, []))
+        elif line.startswith("    ") and (was_blank or indented):
+            if not indented:
+                blocks.append(("sh", []))
+            blocks[-1][1].append(line[4:])
+            indented = True
+        else:
+            indented = False
+        was_blank = not line.strip()
+    assert fence is None, "a block without an end"
+    return blocks
+
+
+def commands(text):
+    """(language, command) in their order: a block of Python is one, a shell's has one a line."""
+    for language, lines in parse_blocks(text):
+        if language in ("sh", "bash", "shell", "console"):
+            for line in re.sub(r"\\\n\s*", "", "\n".join(lines)).splitlines():
+                if command := re.sub(r"(^|\s+)#.*$", "", line).strip():
+                    yield "sh", command
+        elif language == "python":
+            yield "python", "\n".join(lines)
+        else:
+            assert language in OTHER_LANGUAGES, f"what is to be done with a block of {language!r}?"
+
+
+def test_blocks():
+    text = """Text
+
+    one  # a comment
+    two \\
+      more
+
+```python
+three = 3
+
+    four
+```
+- item
+
+    five
+    # nothing
+```cpp
+no
+```
+"""
+    assert list(commands(text)) == [
+        ("sh", "one"), ("sh", "two more"), ("python", "three = 3\n\n    four"), ("sh", "five")]
+
+
+# --- what commands have to do --------------------------------------------------------------------
+
+GEOID = gdal.Open("/usr/share/proj/egm96_15.gtx").ReadAsArray()[::2, ::2]
+
+
+def prints(*texts):
+    def check(output):
+        for text in texts:
+            assert text in output, f"no {text!r}"
+
+    return check
+
+
+def has_geoid(path, tolerance=0.0, driver="Zarr"):
+    def check(_):
+        dataset = open_raster(path)
+        assert dataset.GetDriver().ShortName == driver
+        assert dataset.GetSpatialRef().GetAuthorityCode(None) == "4326"
+        assert dataset.GetGeoTransform() == (-180.25, 0.5, 0, 90.25, 0, -0.5)
+        np.testing.assert_allclose(dataset.ReadAsArray(), GEOID, rtol=0, atol=tolerance)
+
+    return check
+
+
+def check_alps(_):
+    dataset = open_raster("alps.tif")
+    x, dx, _, y, _, dy = dataset.GetGeoTransform()
+    row, column = round((90.25 - y) / 0.5), round((x + 180.25) / 0.5)
+    assert (dx, dy) == (0.5, -0.5) and abs(x - 5) <= 0.5 and abs(y - 48) <= 0.5
+    values = dataset.ReadAsArray()
+    assert values.shape == (6, 12)
+    np.testing.assert_array_equal(values, GEOID[row:row + 6, column:column + 12])
+
+
+def check_netcdf(_):
+    with netCDF4.Dataset("geoid.nc") as copy:
+        np.testing.assert_allclose(copy["geoid"][:], GEOID, rtol=0, atol=0.0026)
+
+
+def check_world(_):
+    has_geoid("world.zarr")(_)
+    (compressor,) = [zarr.open("world.zarr", mode="r")["world"].compressor]
+    assert (compressor.codec_id, compressor.level) == ("zstd", 3)
+
+
+def check_shards(_):
+    has_geoid("shards.zarr")(_)
+    document = json.loads(Path("shards.zarr/shards/zarr.json").read_text())
+    (codec,) = document["codecs"]
+    assert document["chunk_grid"]["configuration"]["chunk_shape"] == [256, 256]
+    assert codec["name"] == "sharding_indexed" and codec["configuration"]["chunk_shape"] == [64, 64]
+    assert "blosc" in [inner["name"] for inner in codec["configuration"]["codecs"]]
+
+
+def check_europe(_):
+    dataset = open_raster("europe.zarr")
+    assert dataset.GetSpatialRef().GetAuthorityCode(None) == "3035"
+    assert dataset.GetGeoTransform() == (2_500_000, 5000, 0, 5_500_000, 0, -5000)
+    band = dataset.GetRasterBand(1)
+    sizes = [(band.GetOverview(i).XSize, band.GetOverview(i).YSize)
+             for i in range(band.GetOverviewCount())]
+    assert sizes == [(500, 400), (250, 200)]
+    # The centre of the projection, 10° E and 52° N, is a node of the geoid.
+    assert dataset.ReadAsArray(364, 457, 1, 1)[0, 0] == pytest.approx(GEOID[76, 380], abs=0.2)
+
+
+def check_slope(_):
+    slope = open_raster("slope.tif").ReadAsArray()
+    assert 0 <= slope[1:-1, 1:-1].min() and 0.001 < slope.max() < 1
+
+
+def check_appended(_):
+    has_geoid('ZARR:"world.zarr":/world')(_)
+    np.testing.assert_array_equal(open_raster('ZARR:"world.zarr":/slope').ReadAsArray(),
+                                  open_raster("slope.tif").ReadAsArray())
+
+
+def check_overviews(_):
+    check_appended(_)
+    dataset = open_raster('ZARR:"world.zarr":/world')
+    band = dataset.GetRasterBand(1)
+    assert [band.GetOverview(i).XSize for i in range(band.GetOverviewCount())] == [360, 180]
+    plain = in_memory(GEOID)
+    plain.BuildOverviews("AVERAGE", [2])
+    # GDAL weighs pixels of an odd number of rows by how it cuts them into windows.
+    np.testing.assert_allclose(band.GetOverview(0).ReadAsArray(),
+                               plain.GetRasterBand(1).GetOverview(0).ReadAsArray(), atol=0.01)
+    assert band.GetOverview(1).ReadAsArray().mean() == pytest.approx(GEOID.mean(), abs=0.1)
+
+
+def check_multidimensional_copy(_):
+    root = gdal.OpenEx("geoid.zarr", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    array = root.OpenMDArray("geoid")
+    values = array.ReadAsArray() * array.GetScale() + (array.GetOffset() or 0)
+    np.testing.assert_allclose(values, GEOID, rtol=0, atol=0.0026)
+    codecs = json.loads(Path("geoid.zarr/geoid/zarr.json").read_text())["codecs"]
+    assert {"name": "gzip", "configuration": {"level": 4}} in codecs
+
+
+def check_removed(_):
+    assert not Path("world.zarr").exists()
+
+
+WGS84 = ("Driver: Zarr/Zarr", "Size is 720, 361", 'ID["EPSG",4326]')
+# For each command by its beginning; each that leaves something behind has to be here.
+CHECKS = {
+    "gdalinfo data/geoid_v3_sharded.zarr": prints(*WGS84, "Block=64x64"),
+    "gdal_translate data/geoid_v3_sharded.zarr geoid.tif": has_geoid("geoid.tif", driver="GTiff"),
+    "gdal_translate -projwin 5 48 11 45 data/geoid_v2.zarr alps.tif": check_alps,
+    "gdalinfo 'ZARR:\"data/geoid_v2.zarr\":/geoid'": prints(*WGS84, "Description = "),
+    "gdalmdiminfo data/deflection_v2.zarr": prints('"deflection": {', '"component"'),
+    "gdalmdimtranslate data/geoid_v3.zarr geoid.nc": check_netcdf,
+    "gdalinfo 'ZARR:\"/vsicurl/https://example.org": prints(*WGS84),
+    "gdalinfo --config AWS_NO_SIGN_REQUEST YES 'ZARR:\"/vsis3/": prints(*WGS84),
+    "gdal_translate -of Zarr -co COMPRESS=ZSTD": check_world,
+    "gdal_translate -of Zarr -co FORMAT=ZARR_V3": check_shards,
+    "gdalwarp -of Zarr": check_europe,
+    "gdaldem slope": check_slope,
+    "gdal_translate -of Zarr -co APPEND_SUBDATASET=YES": check_appended,
+    "gdaladdo -r average": check_overviews,
+    "gdalmdimtranslate -co FORMAT=ZARR_V3": check_multidimensional_copy,
+    "gdalmanage delete": check_removed,
+    "import rasterio": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),
+    "from osgeo import gdal": prints("('lat', 181)", "(91, 180)"),
+}
+
+
+def find_check(command):
+    found = [check for beginning, check in CHECKS.items() if command.startswith(beginning)]
+    assert len(found) <= 1, f"several checks for {command}"
+    return found[0] if found else None
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """That of the commands, in whose folder the checks are made; with servers for the network."""
+    (tmp_path / "here").mkdir()
+    shutil.copytree(README.parent / "data", tmp_path / "here/data")
+    for folder in (".", "bucket"):
+        shutil.copytree(README.parent / "data", tmp_path / "server" / folder, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path / "here")
+    with serve(tmp_path / "server", monkeypatch) as server:
+        s3 = {"AWS_S3_ENDPOINT": server.url.removeprefix("http://"), "AWS_HTTPS": "NO",
+              "AWS_VIRTUAL_HOSTING": "FALSE", "AWS_EC2_METADATA_DISABLED": "true"}
+        yield server, os.environ | s3
+
+
+def test_every_command(environment):
+    server, variables = environment
+    done = []
+    for language, command in commands(README.read_text()):
+        if language == "sh" and BUILDS.match(command):
+            continue
+        before = set(Path.cwd().iterdir())
+        text = command.replace(HOST, server.url)
+        program = ["bash", "-c", text] if language == "sh" else [sys.executable, "-c", text]
+        result = subprocess.run(program, capture_output=True, text=True, env=variables, timeout=300)
+        assert result.returncode == 0 and "ERROR" not in result.stderr, (
+            f"{command}\n{result.stdout}\n{result.stderr}")
+        check = find_check(command)
+        new = {path.name for path in set(Path.cwd().iterdir()) - before}
+        assert check or not new, f"what has to be in {new}, which {command!r} made?"
+        if check:
+            check(result.stdout)
+            done.append(check)
+    missing = [beginning for beginning, check in CHECKS.items() if check not in done]
+    assert not missing, f"no longer in the README: {missing}"
+    assert {path for path, _ in server.requests if path.startswith("/bucket/geoid_v2.zarr/")}
+
+
+# --- other things that it says -------------------------------------------------------------------
+
+def test_options_exist():
+    """Each open and creation option of its tables is one of the driver's."""
+    text = README.read_text()
+    driver = gdal.GetDriverByName("Zarr")
+    for heading, item in (("open option", "DMD_OPENOPTIONLIST"),
+                          ("creation option", "DMD_CREATIONOPTIONLIST")):
+        table = re.search(rf"\| {heading} \|.*?\n\n", text, re.DOTALL).group()
+        first_cells = [row.split("|")[1] for row in table.splitlines()[2:] if row]
+        named = re.findall(r"`([A-Z_]+)=", " ".join(first_cells))
+        known = set(re.findall(r"Option name=['\"](\w+)", driver.GetMetadataItem(item)))
+        assert len(named) > 5 and set(named) <= known
+
+
+def test_codecs_of_new_arrays():
+    """It lists all values of COMPRESS, FILTER and CHECKSUM."""
+    text = README.read_text()
+    options = gdal.GetDriverByName("Zarr").GetMetadataItem("DMD_CREATIONOPTIONLIST")
+    for name in ("COMPRESS", "FILTER", "CHECKSUM"):
+        option = re.search(rf"<Option name=['\"]{name}['\"].*?</Option>", options, re.DOTALL).group()
+        (row,) = [row for row in text.splitlines() if row.startswith("|") and f"`{name}=`" in row]
+        values = set(re.findall(r"<Value[^>]*>(\w+)</Value>", option)) - {"NONE"}
+        assert len(values) >= 2 and values <= set(re.findall(r"`(\w+)`", row))
