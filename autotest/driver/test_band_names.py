@@ -1,14 +1,13 @@
-"""Bands of arrays with more dimensions are named by their place along these, as programs show it."""
+"""Bands of arrays with more dimensions are named by their place along these."""
 import json
 
 import numpy as np
 import pytest
 import rasterio
 import rioxarray
-import xarray
 from classic import open_raster, write_tiff
 from osgeo import gdal
-from stores import edit_json, write_array, write_group
+from stores import write_array, write_group
 from test_programs import run
 from webserver import serve
 
@@ -24,21 +23,30 @@ def names(path, *options):
 
 @pytest.fixture
 def days(tmp_path):
-    """A time series as xarray writes it."""
     path = tmp_path / "days.zarr"
-    xarray.Dataset(
-        {"t2m": (("time", "y", "x"), DATA, {"long_name": "temperature", "units": "K"})},
-        coords={"time": ("time", np.arange(DAYS), {"units": "days since 2020-01-01"}),
-                "y": 5.5 - np.arange(6.0), "x": 0.5 + np.arange(8.0)},
-    ).to_zarr(path)
+    write_group(path)
+    write_array(path / "t2m", DATA, (2, 4, 4), names=["time", "y", "x"],
+                attributes={"long_name": "temperature", "units": "K"})
+    write_array(path / "time", np.arange(DAYS), names=["time"],
+                attributes={"units": "days since 2020-01-01"})
+    write_array(path / "y", 5.5 - np.arange(6.0), names=["y"])
+    write_array(path / "x", 0.5 + np.arange(8.0), names=["x"])
     return path
 
 
-def write_cube(path, coordinates, units=None):
+def long_name(array):
+    """What the document of an array of v2 or v3 says."""
+    if (array / "zarr.json").exists():
+        return json.loads((array / "zarr.json").read_text())["attributes"]["long_name"]
+    return json.loads((array / ".zattrs").read_text())["long_name"]
+
+
+def write_cube(path, coordinates, units=None, attributes=None):
     """A band for each element of the dimensions that have `coordinates`, by name."""
     write_group(path)
     lengths = [len(values) for values in coordinates.values()]
-    write_array(path / "cube", np.zeros((*lengths, 2, 3), "u1"), names=[*coordinates, "y", "x"])
+    write_array(path / "cube", np.zeros((*lengths, 2, 3), "u1"), names=[*coordinates, "y", "x"],
+                attributes=attributes)
     for name, values in coordinates.items():
         if isinstance(values, range):
             continue
@@ -83,7 +91,8 @@ def test_short_floats(tmp_path):
 
 def test_several_dimensions(tmp_path):
     path = write_cube(tmp_path / "a.zarr",
-                      {"time": np.array([0, 31]), "level": np.array([b"low", b"top"]), "run": range(2)},
+                      {"time": np.array([0, 31]), "level": np.array([b"low", b"top"]),
+                       "run": range(2)},
                       {"time": "days since 2020-01-01"})
     assert names(path) == tuple(
         f"time={date}T00:00, level={level}, run={run}" for date in ("2020-01-01", "2020-02-01")
@@ -109,11 +118,10 @@ def test_names_in_the_store(tmp_path):
     rioxarray.open_rasterio(tmp_path / "a.tif").to_dataset(name="a").to_zarr(tmp_path / "a.zarr")
     assert names(tmp_path / "a.zarr") == ("red", "near infrared")
     assert names(f'ZARR:"{tmp_path}/a.zarr":/a:1') == ("near infrared",)
-    attributes = tmp_path / "a.zarr/a/.zattrs"
-    (tmp_path / "a.zarr/.zmetadata").unlink()
-    for other in (["red"], ["red", 2], "red"):
-        edit_json(attributes, long_name=other)
-        assert names(tmp_path / "a.zarr")[1] == "band=2"
+    for i, other in enumerate((["red"], ["red", 2], "red")):
+        path = write_cube(tmp_path / f"{i}.zarr", {"band": np.array([1, 2])},
+                          attributes={"long_name": other})
+        assert names(path)[1] == "band=2"
 
 
 def test_without_time_to_read_values(days):
@@ -126,13 +134,13 @@ def test_names_cost_what_metadata_costs(days, monkeypatch):
         with serve(days.parent, monkeypatch) as server:
             dataset = gdal.Open(f'ZARR:"/vsicurl/{server.url}/days.zarr":/t2m')
             opening = len(server.requests)
-            assert not any("time/0" in path for path, _ in server.requests)
+            assert not any("time/c/0" in path for path, _ in server.requests)
             for i in range(DAYS):
                 look(dataset.GetRasterBand(i + 1))
             return [path for path, _ in server.requests[opening:]]
 
-    assert count(lambda band: band.GetDescription()) == ["/days.zarr/time/0"]
-    assert count(lambda band: band.GetMetadata()) == ["/days.zarr/time/0"]
+    assert count(lambda band: band.GetDescription()) == ["/days.zarr/time/c/0"]
+    assert count(lambda band: band.GetMetadata()) == ["/days.zarr/time/c/0"]
 
 
 # --- copies --------------------------------------------------------------------------------------
@@ -145,18 +153,22 @@ def test_geotiff_and_back(tmp_path, days):
     run("gdal_translate", "-q", "-of", "Zarr", tmp_path / "b.zarr", tmp_path / "c.zarr")
     assert names(tmp_path / "b.zarr") == names(tmp_path / "c.zarr") == DATES
     for name in "bc":
-        attributes = json.loads((tmp_path / f"{name}.zarr/{name}/.zattrs").read_text())
-        assert attributes["long_name"] == "temperature" and "2020" not in json.dumps(attributes)
+        document = tmp_path / f"{name}.zarr/{name}/.zattrs"
+        assert long_name(document.parent) == "temperature" and "2020" not in document.read_text()
         np.testing.assert_array_equal(open_raster(tmp_path / f"{name}.zarr").ReadAsArray(), DATA)
 
 
 @pytest.mark.parametrize("options", [["-b", "3"], ["-co", "SINGLE_ARRAY=NO"]], ids=" ".join)
 def test_copied_arrays_keep_their_long_name(tmp_path, days, options):
     run("gdal_translate", "-q", "-of", "Zarr", *options, days, tmp_path / "a.zarr")
-    documents = list((tmp_path / "a.zarr").glob("a*/.zattrs"))
-    assert len(documents) == (1 if "-b" in options else DAYS)
-    for document in documents:
-        assert json.loads(document.read_text())["long_name"] == "temperature"
+    arrays = list((tmp_path / "a.zarr").glob("a*/"))
+    assert [long_name(array) for array in arrays] == ["temperature"] * len(arrays)
+    bands = [2] if "-b" in options else range(DAYS)
+    assert len(arrays) == len(bands)
+    # GDAL keeps what is beside a store of one array under the name of the store.
+    opened = [tmp_path / "a.zarr"] if len(arrays) == 1 else [
+        f'ZARR:"{tmp_path}/a.zarr":/{array.name}' for array in sorted(arrays)]
+    assert [names(name) for name in opened] == [(DATES[i],) for i in bands]
 
 
 def test_a_slice_is_copied(tmp_path, days):
@@ -193,7 +205,7 @@ def test_a_name_of_its_own(days, access):
     dataset.GetRasterBand(2).SetDescription("")
     dataset = None
     assert names(days) == DATES
-    assert json.loads((days / "t2m/.zattrs").read_text())["long_name"] == "temperature"
+    assert long_name(days / "t2m") == "temperature"
 
 
 def test_names_follow_the_coordinates(days):
