@@ -523,7 +523,7 @@ def test_trailing_commas_of_references(tmp_path):
     text = """{ "version": 1, "refs": {
         ".zgroup": "{\\"zarr_format\\": 2}",
         "a/.zarray": %s,
-        "a/0.0": ["blob.bin", 0, %d, ],
+        "a/0.0": ["blob.bin", 0, %d],
       },
     }""" % (json.dumps(json.dumps(array)), DATA.nbytes)
     path = tmp_path / "refs.json"
