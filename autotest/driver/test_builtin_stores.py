@@ -88,11 +88,14 @@ def test_an_update_states_the_codecs(without_codecs):
     assert "codecs" not in json.loads((without_codecs / "a/b/x/zarr.json").read_text())
 
 
+ORDER_F = {"name": "transpose", "configuration": {"order": "F"}}
+
+
 @pytest.mark.parametrize("codecs, stored", [
     ([GZIP], [BYTES, GZIP]),
     ([BLOSC], [BYTES, BLOSC]),
-    ([{"name": "transpose", "configuration": {"order": "F"}}], [transpose(1, 0), BYTES]),
-    ([{"name": "transpose", "configuration": {"order": "F"}}, GZIP], [transpose(1, 0), BYTES, GZIP]),
+    ([ORDER_F], [transpose(1, 0), BYTES]),
+    ([ORDER_F, GZIP], [transpose(1, 0), BYTES, GZIP]),
 ], ids=["gzip", "blosc", "F", "F-gzip"])
 def test_codecs_without_bytes(tmp_path, codecs, stored):
     """GDAL 3.8 to 3.10 left it out."""
@@ -463,7 +466,8 @@ def broken_tiffs():
     yield "empty", b"", {}, "bytes|TIFF"
     yield "truncated", tiff_bytes(np.tile(IMAGE, (50, 50)), "COMPRESS=DEFLATE")[:400], {}, "TIFF"
     yield "PNG", b"\x89PNG\r\n\x1a\n" + bytes(50), {}, "not a TIFF that GDAL reads"
-    yield "smaller", tiff_bytes(IMAGE[:3]), {}, "holds 1 x 3 x 6 pixels where the chunk has 1 x 4 x 6"
+    yield "smaller", tiff_bytes(IMAGE[:3]), {}, \
+        "holds 1 x 3 x 6 pixels where the chunk has 1 x 4 x 6"
     yield "turned", tiff_bytes(IMAGE.T.copy()), {}, "holds 1 x 6 x 4 pixels"
     yield "another type", tiff_bytes(IMAGE.astype("<i2")), {}, "holds Int16 .* uint16"
     yield "bits", tiff_bytes(IMAGE, "NBITS=12"), {}, "samples of 12 bits"
@@ -519,7 +523,7 @@ def test_trailing_commas_of_references(tmp_path):
     text = """{ "version": 1, "refs": {
         ".zgroup": "{\\"zarr_format\\": 2}",
         "a/.zarray": %s,
-        "a/0.0": ["blob.bin", 0, %d, ],
+        "a/0.0": ["blob.bin", 0, %d],
       },
     }""" % (json.dumps(json.dumps(array)), DATA.nbytes)
     path = tmp_path / "refs.json"

@@ -20,7 +20,7 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 using zarrcore::Json;
 
-// Such documents are written by scripts, too; GDAL's driver accepts these.
+// GDAL's driver accepts one in the document and its references, some of which are made by hand.
 constexpr auto kTrailingComma = zarrcore::TrailingComma::accepted;
 
 // A template, for which a number may stand that has nothing to be replaced.
@@ -109,14 +109,14 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
 
 void JsonReferences::read_templates(std::string_view json) {
   for (zarrcore::JsonMembers members(json, kTrailingComma); members.next();) {
-    const Json text = zarrcore::parse_json(members.value(), kTrailingComma);
+    const Json text = zarrcore::parse_json(members.value());
     const std::string name = zarrcore::unescape_json(members.raw_key());
     templates_.insert_or_assign(name, template_text(text, name));
   }
 }
 
 void JsonReferences::read_generators(std::string_view json) {
-  const Json list = zarrcore::parse_json(json, kTrailingComma);
+  const Json list = zarrcore::parse_json(json);
   if (!list.is_array()) throw Error("this is not a list");
   for (const Json& generator : list) generators_.push_back(read_generator(generator));
 }
@@ -232,7 +232,7 @@ Reference JsonReferences::parse(const Entry& entry) const {
     reference.value = Buffer::copy_of(entry.value);
     return reference;
   }
-  const Json json = zarrcore::parse_json(entry.value, kTrailingComma);
+  const Json json = zarrcore::parse_json(entry.value);
   if (const auto* text = json.get_ptr<const std::string*>()) {
     if (!text->starts_with(kBase64)) {
       reference.value = Buffer::copy_of(*text);

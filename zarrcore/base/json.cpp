@@ -29,8 +29,7 @@ constexpr BareWord kBareWords[] = {
 // not know.
 class Preparer {
  public:
-  Preparer(std::string_view text, TrailingComma trailing_comma)
-      : text_(text), trailing_comma_(trailing_comma) {}
+  explicit Preparer(std::string_view text) : text_(text) {}
 
   void run() {
     int depth = 0;
@@ -46,8 +45,6 @@ class Preparer {
         }
       } else if (c == ']' || c == '}') {
         --depth;
-      } else if (c == ',' && trailing_comma_ == TrailingComma::accepted) {
-        if (is_trailing_comma()) replace(at_, at_ + 1, "");
       } else if (c == 'N' || c == 'I' || c == '-' || (c >= '0' && c <= '9')) {
         if (pass_number()) continue;
       }
@@ -67,16 +64,6 @@ class Preparer {
   void replace(std::size_t start, std::size_t end, std::string_view replacement) {
     changed_.append(text_.substr(copied_, start - copied_)).append(replacement);
     copied_ = end;
-  }
-
-  // Whether the comma here follows a value, and the end of an object or a list follows the comma.
-  bool is_trailing_comma() const {
-    constexpr std::string_view kSpace = " \t\r\n";
-    const std::size_t before = text_.substr(0, at_).find_last_not_of(kSpace);
-    const std::size_t after = text_.find_first_not_of(kSpace, at_ + 1);
-    return before != std::string_view::npos && after != std::string_view::npos &&
-           std::string_view("[{,").find(text_[before]) == std::string_view::npos &&
-           std::string_view("]}").find(text_[after]) != std::string_view::npos;
   }
 
   // A bare word, or a number past the range of a float64.
@@ -139,7 +126,6 @@ class Preparer {
   }
 
   std::string_view text_;
-  TrailingComma trailing_comma_;
   std::size_t at_ = 0;
   std::string changed_;  // what replaces the original up to copied_
   std::size_t copied_ = 0;
@@ -187,8 +173,8 @@ void mark_not_finite(Json& value, const std::string& mark) {
 
 }  // namespace
 
-Json parse_json(std::string_view text, TrailingComma trailing_comma) {
-  Preparer preparer(text, trailing_comma);
+Json parse_json(std::string_view text) {
+  Preparer preparer(text);
   preparer.run();
   const std::string_view input = preparer.text();
   try {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "zarrcore/base/ordered_object.h"
-#include "zarrcore/base/trailing_comma.h"
 
 namespace zarrcore {
 
@@ -19,7 +18,7 @@ using Json = nlohmann::basic_json<OrderedObject>;
 inline constexpr int kMaxJsonDepth = 256;
 
 // Throws Error with the position when `text` is not JSON.
-Json parse_json(std::string_view text, TrailingComma trailing_comma = TrailingComma::refused);
+Json parse_json(std::string_view text);
 
 struct JsonStyle {
   int indentation = -1;   // spaces for each level; below zero the text is one line

@@ -7,9 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "zarrcore/base/trailing_comma.h"
-
 namespace zarrcore {
+
+// Whether a comma may stand behind the last member.
+enum class TrailingComma : bool { refused, accepted };
 
 class JsonMembers {
  public:

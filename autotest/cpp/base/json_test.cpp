@@ -157,16 +157,5 @@ TEST(Json, ListsOfUnsignedIntegersSayWhatIsWrong) {
   EXPECT_ERROR(as_unsigned_list(parse_json("[1, null]"), "it"), "it is null");
 }
 
-TEST(Json, ATrailingCommaIsRefusedUnlessItIsAccepted) {
-  constexpr auto kAccepted = TrailingComma::accepted;
-  EXPECT_ERROR(parse_json("[1, 2,]"), "not valid JSON");
-  EXPECT_EQ(parse_json("[1, 2 , \n]", kAccepted), Json({1, 2}));
-  EXPECT_EQ(dump_json(parse_json(R"({"a": [{"b": ",}",},], "c": NaN, })", kAccepted)),
-            R"({"a":[{"b":",}"}],"c":NaN})");
-  for (const char* text : {"[,]", "[1,,]", "{,}", "[1", "[1],", ",", R"({"a",})"}) {
-    EXPECT_ERROR(parse_json(text, kAccepted), "not valid JSON");
-  }
-}
-
 }  // namespace
 }  // namespace zarrcore::test
