@@ -55,7 +55,7 @@ NOT_READ_BY_BUILTIN = [
     (range(311), r"FILTER[_=]SHUFFLE", "no such filter yet"),
     (ALWAYS, r"_ZARR_V2.*/Compound FILTER=SHUFFLE", "it shuffles elements of 1, 2, 4 or 8 bytes"),
     (ALWAYS, r"LZMA_DELTA", "a raw stream, which is how numcodecs decodes with filters"),
-    (ALWAYS, r"_ZARR_V2.*/Byte FILTER=DELTA.*elta", "the type is |u1, as numcodecs has it"),
+    (ALWAYS, r"_ZARR_V2.*/(Byte|Int8) FILTER=DELTA.*elta", "the type is |u1, as in numcodecs"),
     (BEFORE_3_8, r"raster_ZARR_V2_bands.* Indices of extra dimensions", "no bands of an array"),
     (range(313), r"GEOREFERENCING_CONVENTION_CF.* Unsupported number of dimensions",
      "it lists the variable of the grid mapping"),
