@@ -119,10 +119,9 @@ def test_codecs_in_zarr_python(tmp_path, options):
 @pytest.mark.parametrize("layouts", [V2, V3], ids=["v2", "v3"])
 def test_codecs_in_zarrita(tmp_path, layouts):
     """All at once, for Node starts slowly."""
-    path = tmp_path / "a.zarr"
     for name, options in layouts.items():
-        write(path / name, DATA, *options)
-    got, _ = read_zarrita(path, *(f"{name}/a" for name in layouts))
+        write(tmp_path / name, DATA, *options)
+    got, _ = read_zarrita(tmp_path, *(f"{name}/a" for name in layouts))
     for name in layouts:
         np.testing.assert_array_equal(got[f"{name}/a"], DATA, name)
 
