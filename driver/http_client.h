@@ -35,6 +35,8 @@ class HttpClient {
     // it.
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> value_size;
+    // By the ETag or the time of the last change, and the size.
+    zarrcore::ValueVersion version;
   };
 
   // Gets the file at `url`, or the `range` of an HTTP Range header ("0-99", "-20") of it. Nothing
