@@ -156,7 +156,9 @@ std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const 
   if (message.starts_with(kStatus)) {
     const int status = std::atoi(message.c_str() + kStatus.size());
     if (status == 404 || status == 410) return std::nullopt;
-    throw Error("HTTP response code: " + std::to_string(status));
+    const std::string problem = "HTTP response code: " + std::to_string(status);
+    if (status == 416) throw OutOfRange(problem);
+    throw Error(problem);
   }
   if (result->nStatus != 0 || !message.empty()) {
     throw Error(message.empty() ? "the request failed" : message);

@@ -98,8 +98,15 @@ class HttpStore final : public zarrcore::Store {
       return store_.get(key_, max_size, [this](const ValueVersion& version) { check(version); });
     }
     std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
-      return store_.get_ranges(key_, ranges,
-                               [this](const ValueVersion& version) { check(version); });
+      try {
+        return store_.get_ranges(key_, ranges,
+                                 [this](const ValueVersion& version) { check(version); });
+      } catch (const HttpClient::OutOfRange&) {
+        // The first answer: the ranges are of another state, of which an index was kept.
+        const std::lock_guard lock(mutex_);
+        if (!version_) throw zarrcore::ValueChanged();
+        throw;
+      }
     }
     ValueVersion version() const override {
       const std::lock_guard lock(mutex_);
