@@ -11,7 +11,9 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <string_view>
 
 #include "zarrcore/base/error.h"
 
@@ -83,6 +85,17 @@ void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer)
   answer.value_size = size;
 }
 
+zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient::Answer& answer) {
+  const auto hash_of = [&](const char* name) -> std::uint64_t {
+    std::string_view value = CSLFetchNameValueDef(result.papszHeaders, name, "");
+    // Servers call the tag of a file that they compress on the way weak.
+    if (value.starts_with("W/")) value.remove_prefix(2);
+    return value.empty() ? 0 : std::hash<std::string_view>()(value);
+  };
+  return zarrcore::ValueVersion({hash_of("ETag"), hash_of("Last-Modified"),
+                                 answer.value_size.value_or(answer.bytes.size()), 0});
+}
+
 // What GDAL gives as the status: the code of curl for a file that is larger than allowed.
 constexpr int kFileSizeExceeded = 63;
 
@@ -143,7 +156,9 @@ std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const 
   if (message.starts_with(kStatus)) {
     const int status = std::atoi(message.c_str() + kStatus.size());
     if (status == 404 || status == 410) return std::nullopt;
-    throw Error("HTTP response code: " + std::to_string(status));
+    const std::string problem = "HTTP response code: " + std::to_string(status);
+    if (status == 416) throw OutOfRange(problem);
+    throw Error(problem);
   }
   if (result->nStatus != 0 || !message.empty()) {
     throw Error(message.empty() ? "the request failed" : message);
@@ -153,6 +168,7 @@ std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const 
       Buffer::copy_of(zarrcore::ByteSpan(reinterpret_cast<const std::byte*>(result->pabyData),
                                          static_cast<std::size_t>(result->nDataLen)));
   read_content_range(*result, answer);
+  answer.version = version_of(*result, answer);
   return answer;
 }
 

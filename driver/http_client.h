@@ -28,6 +28,12 @@ class HttpClient {
     using Error::Error;
   };
 
+  // The file ends before the range begins.
+  class OutOfRange : public zarrcore::Error {
+   public:
+    using Error::Error;
+  };
+
   // What a server sent.
   struct Answer {
     zarrcore::Buffer bytes;
@@ -35,11 +41,13 @@ class HttpClient {
     // it.
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> value_size;
+    // By the ETag or the time of the last change, and the size.
+    zarrcore::ValueVersion version;
   };
 
   // Gets the file at `url`, or the `range` of an HTTP Range header ("0-99", "-20") of it. Nothing
   // when there is no such file. A server that does not know ranges sends all of the file. Throws
-  // zarrcore::Error, TooLarge when it has more than `max_size` bytes.
+  // zarrcore::Error, TooLarge when it has more than `max_size` bytes, OutOfRange.
   std::optional<Answer> get(const std::string& url, const std::string& range,
                             std::uint64_t max_size);
 

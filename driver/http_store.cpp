@@ -2,7 +2,9 @@
 
 #include <cpl_string.h>
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <unordered_set>
 
@@ -17,6 +19,7 @@ namespace {
 using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
+using zarrcore::ValueVersion;
 
 constexpr std::string_view kCurlPrefix = "/vsicurl/";
 
@@ -47,31 +50,22 @@ class HttpStore final : public zarrcore::Store {
       : url_(path.substr(kCurlPrefix.size())), vsi_store_(std::move(vsi_store)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    return with_key(key, [&]() -> std::optional<Buffer> {
-      auto answer = request(key, "", max_size);
-      if (!answer) return std::nullopt;
-      return std::move(answer->bytes);
-    });
+    return get(key, max_size, {});
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
-    const bool is_one_request = ranges.size() == 1 && ranges.front().length > 0;
-    if (!is_one_request || !knows_ranges_) return vsi_store_->get_ranges(key, ranges);
-    return with_key(key, [&]() -> std::optional<std::vector<Buffer>> {
-      const ByteRange& range = ranges.front();
-      try {
-        auto answer = request(key, text_of(range), range.length + kMaxUnwanted);
-        if (!answer) return std::nullopt;
-        std::vector<Buffer> parts;
-        parts.push_back(part_of(std::move(*answer), range));
-        return parts;
-      } catch (const HttpClient::TooLarge&) {
-        // Some servers know no ranges, others none that count from the end.
-        knows_ranges_ = false;
-        return vsi_store_->get_ranges(key, ranges);
-      }
-    });
+    return get_ranges(key, ranges, {});
+  }
+
+  std::shared_ptr<zarrcore::OpenValue> open(std::string_view key) override {
+    return std::make_shared<OpenHttpValue>(*this, key);
+  }
+
+  void refresh() override {
+    vsi_store_->refresh();
+    const std::lock_guard lock(absent_mutex_);
+    absent_.clear();
   }
 
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
@@ -91,6 +85,81 @@ class HttpStore final : public zarrcore::Store {
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
   // Keys that are remembered as absent.
   static constexpr std::size_t kMaxAbsent = 100'000;
+
+  // Is told the version of each answer.
+  using Check = std::function<void(const ValueVersion&)>;
+
+  // One state of a value, known by the version of the first answer.
+  class OpenHttpValue final : public zarrcore::OpenValue {
+   public:
+    OpenHttpValue(HttpStore& store, std::string_view key) : store_(store), key_(key) {}
+
+    std::optional<Buffer> get(std::uint64_t max_size) override {
+      return store_.get(key_, max_size, [this](const ValueVersion& version) { check(version); });
+    }
+    std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
+      try {
+        return store_.get_ranges(key_, ranges,
+                                 [this](const ValueVersion& version) { check(version); });
+      } catch (const HttpClient::OutOfRange&) {
+        // The first answer: the ranges are of another state, of which an index was kept.
+        const std::lock_guard lock(mutex_);
+        if (!version_) throw zarrcore::ValueChanged();
+        throw;
+      }
+    }
+    ValueVersion version() const override {
+      const std::lock_guard lock(mutex_);
+      return version_.value_or(ValueVersion());
+    }
+
+   private:
+    void check(const ValueVersion& version) {
+      const std::lock_guard lock(mutex_);
+      if (!version_) version_ = version;
+      if (version_->differs_from(version)) throw zarrcore::ValueChanged();
+    }
+
+    HttpStore& store_;
+    std::string key_;
+    mutable std::mutex mutex_;
+    std::optional<ValueVersion> version_;
+  };
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size, const Check& check) {
+    return with_key(key, [&]() -> std::optional<Buffer> {
+      auto answer = request(key, "", max_size);
+      if (!answer) return std::nullopt;
+      if (check) check(answer->version);
+      return std::move(answer->bytes);
+    });
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges,
+                                                const Check& check) {
+    // Several are asked for at once by GDAL, which tells no version.
+    const bool is_one_by_one = ranges.size() == 1 || (check && !ranges.empty());
+    const bool is_empty =
+        std::ranges::any_of(ranges, [](const ByteRange& range) { return range.length == 0; });
+    if (!is_one_by_one || is_empty || !knows_ranges_) return vsi_store_->get_ranges(key, ranges);
+    return with_key(key, [&]() -> std::optional<std::vector<Buffer>> {
+      std::vector<Buffer> parts;
+      try {
+        for (const ByteRange& range : ranges) {
+          auto answer = request(key, text_of(range), range.length + kMaxUnwanted);
+          if (!answer) return std::nullopt;
+          if (check) check(answer->version);
+          parts.push_back(part_of(std::move(*answer), range));
+        }
+      } catch (const HttpClient::TooLarge&) {
+        // Some servers know no ranges, others none that count from the end.
+        knows_ranges_ = false;
+        return vsi_store_->get_ranges(key, ranges);
+      }
+      return parts;
+    });
+  }
 
   std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
                                             std::uint64_t max_size) {

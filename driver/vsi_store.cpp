@@ -176,6 +176,11 @@ class VsiStore final : public zarrcore::Store {
 
   std::size_t parallel_requests() const override { return parallel_requests_; }
 
+  // GDAL keeps what it has fetched over the network.
+  void refresh() override {
+    if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
+  }
+
   std::string description() const override { return root_; }
 
  private:

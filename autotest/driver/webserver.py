@@ -1,4 +1,5 @@
 """A web server for tests: files of a folder, also in part, with faults on demand."""
+import hashlib
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +23,7 @@ class Handler(BaseHTTPRequestHandler):
         if not file.is_file():
             return self.fail(404)
         content = file.read_bytes()
+        tag = hashlib.md5(content).hexdigest()
         status = 200
         if wanted := self.headers.get("Range"):
             first, last = wanted.removeprefix("bytes=").split("-")
@@ -37,10 +39,12 @@ class Handler(BaseHTTPRequestHandler):
         if status == 206:
             self.send_header("Content-Range", f"bytes {first}-{first + len(content) - 1}/{size}")
         self.send_header("Accept-Ranges", "bytes")
+        self.send_header("ETag", f'"{tag}"')
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(content)
+            self.server.after_answer(self.path)
 
     def fail(self, status):
         """Status 0 hangs up without a word."""
@@ -65,6 +69,9 @@ HTTP_OPTIONS = {
 
 class Server(ThreadingHTTPServer):
     request_queue_size = 64  # who has to wait for a place in it waits a second
+
+    def after_answer(self, path):
+        """Is called after each file, or part of one, that has been sent."""
 
 
 def start_server(handler=None):

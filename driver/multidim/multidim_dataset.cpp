@@ -19,7 +19,9 @@ CPLErr MultidimDataset::flush() {
 
 FlushResult MultidimDataset::FlushCache(bool at_closing) {
   GDALDataset::FlushCache(at_closing);
-  return flush_result(flush());
+  const CPLErr flushed = flush();
+  if (!at_closing) session_->refresh();
+  return flush_result(flushed);
 }
 
 // Arrays that are still alive flush themselves.

@@ -167,6 +167,10 @@ void Session::flush() {
   if (first_error) std::rethrow_exception(first_error);
 }
 
+void Session::refresh() {
+  visit_live_arrays([](Array& array) { array.core().refresh(); });
+}
+
 zarrcore::WriterOptions Session::writer_options() const {
   constexpr GIntBig kLeast = 1 << 20;
   zarrcore::WriterOptions options;

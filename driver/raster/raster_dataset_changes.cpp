@@ -146,6 +146,12 @@ CPLErr RasterDataset::flush(bool at_closing) {
   // The handler has been told of what failed there.
   GDALPamDataset::FlushCache(at_closing);
 #endif
+  if (!at_closing) {
+    guarded(false, [this] {
+      view_.array().session()->refresh();
+      return true;
+    });
+  }
   if (!is_writable()) return result;
   if (overviews_) {
     for (const auto& overview : *overviews_) {

@@ -85,6 +85,11 @@ void Array::forget_cached() const {
   context_->spent_on_parts.erase_array(old);
 }
 
+void Array::refresh() const {
+  store_->refresh();
+  if (!store_->knows_versions()) forget_cached();
+}
+
 Shape Array::block_shape() const {
   // Dimension i of the chain in hand is dimension axes[i] of the array.
   const CodecChain* chain = first_chain_;

@@ -83,6 +83,10 @@ class Array {
   // Decodes all chunks that a selection meets into the context's cache, for reads that follow.
   void prefetch(const Selection& selection, const ReadOptions& options = {}) const;
 
+  // Makes reads that begin later see what others have put into stores that do not know by
+  // themselves that a value has changed.
+  void refresh() const;
+
   // Bytes of the decoded chunks that a selection with steps of 1 meets; nothing when they are more
   // than 2^64.
   std::optional<std::uint64_t> decoded_bytes(const Selection& selection) const;

@@ -22,8 +22,10 @@ std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
 
 }  // namespace
 
-CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size)
-    : chunk_{Buffer(chain.decoded_size()), {}},
+CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
+                         const ValueVersion& version)
+    : version_(version),
+      chunk_{Buffer(chain.decoded_size()), {}},
       chain_(&chain),
       block_size_(block_size),
       encoded_(std::move(encoded)),

@@ -9,6 +9,7 @@
 
 #include "zarrcore/array/chunk_walk.h"
 #include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
 
@@ -16,9 +17,14 @@ namespace zarrcore {
 // it are decoded that somebody has asked for; each of them once. Safe to use from several threads.
 class CachedChunk {
  public:
-  explicit CachedChunk(DecodedChunk chunk) : chunk_(std::move(chunk)) {}
+  // `version` is that of the value it was read from.
+  CachedChunk(DecodedChunk chunk, const ValueVersion& version)
+      : version_(version), chunk_(std::move(chunk)) {}
   // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size).
-  CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size);
+  CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
+              const ValueVersion& version);
+
+  const ValueVersion& version() const { return version_; }
 
   // The chunk, in which the elements that `axes` select are decoded. Throws Error when they cannot
   // be.
@@ -32,6 +38,7 @@ class CachedChunk {
  private:
   void decode_blocks(std::span<const AxisSlice> axes) const;
 
+  ValueVersion version_;
   mutable DecodedChunk chunk_;
   // Of a chunk in blocks:
   const CodecChain* chain_ = nullptr;

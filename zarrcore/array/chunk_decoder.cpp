@@ -40,10 +40,11 @@ void ScratchPool::with_scratch(const std::function<void(DecodedChunk&)>& body) {
   put_back();
 }
 
-ChunkDecoder::ChunkDecoder(Context& context, std::uint64_t array_id,
+ChunkDecoder::ChunkDecoder(Store& store, Context& context, std::uint64_t array_id,
                            std::span<const std::byte> fill_value, std::uint64_t item_size,
                            const ElementConverter* converter, std::size_t threads)
-    : context_(context),
+    : store_(store),
+      context_(context),
       request_(++context.requests),
       array_id_(array_id),
       fill_value_(fill_value),
@@ -55,8 +56,15 @@ CacheKey ChunkDecoder::cache_key(const ChunkPart& part) const {
   return {array_id_, part.chain, *part.key, part.offset, part.length};
 }
 
+std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const ChunkPart& part) const {
+  auto chunk = context_.chunks.find(cache_key(part), request_);
+  if (!chunk) return nullptr;
+  const ValueVersion current = part.value ? part.version : store_.current_version(*part.key);
+  return chunk->version().is_good_for(current) ? chunk : nullptr;
+}
+
 bool ChunkDecoder::copy_from_cache(const ChunkPart& part) const {
-  const auto chunk = context_.chunks.find(cache_key(part), request_);
+  const auto chunk = find_cached(part);
   if (!chunk) return false;
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
@@ -85,9 +93,9 @@ void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const
     chunk = std::make_shared<const CachedChunk>(
         chain,
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
-        *block_size);
+        *block_size, encoded.version);
   } else {
-    chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes));
+    chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes), encoded.version);
   }
   copy(part, chunk->elements(part.axes));
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);

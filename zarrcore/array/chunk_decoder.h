@@ -20,6 +20,10 @@ struct ChunkPart {
   const CodecChain* chain = nullptr;
   // The store's key; of a part inside a shard that had to be decompressed, a name for that shard.
   std::shared_ptr<const std::string> key;
+  // Of a part of a shard: the state of the shard's value that the place below is of. Through
+  // `value`, that state is read; what is kept of it has the version.
+  std::shared_ptr<OpenValue> value;
+  ValueVersion version;
   // Where the encoded chunk stands in the value of the key, or, inside a shard that had to be
   // decompressed as a whole, in those bytes.
   std::shared_ptr<const Buffer> bytes;
@@ -51,8 +55,12 @@ class ScratchPool {
 class ChunkDecoder {
  public:
   // At most `threads` threads decode at once. The converter may be null.
-  ChunkDecoder(Context& context, std::uint64_t array_id, std::span<const std::byte> fill_value,
-               std::uint64_t item_size, const ElementConverter* converter, std::size_t threads);
+  ChunkDecoder(Store& store, Context& context, std::uint64_t array_id,
+               std::span<const std::byte> fill_value, std::uint64_t item_size,
+               const ElementConverter* converter, std::size_t threads);
+
+  // The chunk in the cache; null when it is not there, or of another state of its value.
+  std::shared_ptr<const CachedChunk> find_cached(const ChunkPart& part) const;
 
   // Copies what is wanted of a chunk that is in the cache; false when it is not.
   bool copy_from_cache(const ChunkPart& part) const;
@@ -62,6 +70,7 @@ class ChunkDecoder {
   struct Encoded {
     ByteSpan bytes;
     Buffer* owner = nullptr;
+    ValueVersion version = {};
   };
   // Decodes a chunk, or as much of it as is wanted, to its place.
   void decode(const ChunkPart& part, Encoded encoded);
@@ -83,6 +92,7 @@ class ChunkDecoder {
   void decode_whole(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
   void copy(const ChunkPart& part, const std::byte* elements, std::uint64_t first = 0) const;
 
+  Store& store_;
   Context& context_;
   std::uint64_t request_;
   std::uint64_t array_id_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/size_checks.h"
@@ -33,7 +34,7 @@ ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
       options_(options),
       workers_(std::clamp<std::size_t>(std::max(options.threads, store.parallel_requests()), 1,
                                        kBatchSize)),
-      decoder_(context, array_id, fill_value, item_size, converter,
+      decoder_(store, context, array_id, fill_value, item_size, converter,
                std::clamp<std::size_t>(options.threads, 1, kBatchSize)) {}
 
 void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
@@ -41,6 +42,23 @@ void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::
 }
 
 void ChunkReader::read(std::vector<ChunkPart> parts) {
+  const auto shards = std::stable_partition(parts.begin(), parts.end(), [](const ChunkPart& part) {
+    return part.chain->sharding() == nullptr;
+  });
+  read_chunks({parts.begin(), shards});
+  const std::vector<ChunkPart> again(shards, parts.end());
+  try {
+    read_shards({shards, parts.end()});
+  } catch (const ValueChanged&) {
+    uses_cached_indexes_ = false;
+    parts = again;
+    read_shards(parts);
+    uses_cached_indexes_ = true;
+  }
+}
+
+// Like read(), of what stands in shards that are open.
+void ChunkReader::read_inner(std::vector<ChunkPart> parts) {
   const auto shards = std::stable_partition(parts.begin(), parts.end(), [](const ChunkPart& part) {
     return part.chain->sharding() == nullptr;
   });
@@ -75,10 +93,15 @@ std::optional<StoredBlock> ChunkReader::find_block(ChunkPart chunk,
 
 void ChunkReader::read_shards(std::span<ChunkPart> shards) {
   std::vector<ChunkPart> inner;
+  // Values that the parts in `inner` keep open.
+  std::size_t open_count = 0;
   while (!shards.empty()) {
     const std::uint64_t index_bytes = shards[0].chain->sharding()->encoded_index_size();
-    const auto together = static_cast<std::size_t>(std::clamp<std::uint64_t>(
-        kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes), 1, shards.size()));
+    const std::uint64_t limit =
+        std::min<std::uint64_t>(kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes),
+                                store_.max_open_values() - open_count);
+    const auto together =
+        static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, shards.size()));
     std::vector<OpenShard> opened(together);
     parallel_for(together, [&](std::size_t i) { opened[i] = open_shard(shards[i]); });
     for (OpenShard& shard : opened) {
@@ -90,17 +113,22 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
       shard.index.reset();
     }
     shards = shards.subspan(together);
+    open_count += together;
+    if (open_count >= store_.max_open_values()) {
+      read_inner(std::exchange(inner, {}));
+      open_count = 0;
+    }
   }
-  if (!inner.empty()) read(std::move(inner));
+  if (!inner.empty()) read_inner(std::move(inner));
 }
 
 ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
   return with_context([&] { return "shard " + *shard.key; },
                       [&] {
     OpenShard opened{shard, shard.chain->framing(), nullptr};
+    if (!shard.bytes && !shard.value) opened.part.value = store_.open(*shard.key);
     if (!shard.chain->shard_is_addressable()) {
-      opened.part.bytes = decompress_shard(shard);
-      if (!opened.part.bytes) return opened;
+      if (!decompress_shard(opened.part)) return opened;
       if (!shard.is_whole_value()) {
         // Offsets count within this shard from here on: its place is part of what they mean.
         opened.part.key = std::make_shared<const std::string>(
@@ -115,37 +143,60 @@ ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
   });
 }
 
-// The shard that a chain keeps compressed as a whole; null when it is absent.
-std::shared_ptr<const Buffer> ChunkReader::decompress_shard(const ChunkPart& shard) const {
+// Gives a shard that its chain keeps compressed as a whole its bytes; false when it is absent.
+bool ChunkReader::decompress_shard(ChunkPart& shard) const {
   const CacheKey key = decoder_.cache_key(shard);
-  if (const auto cached = context_.chunks.find(key, decoder_.request())) return elements_of(cached);
+  if (const auto cached = decoder_.find_cached(shard)) {
+    shard.version = cached->version();
+    shard.bytes = elements_of(cached);
+    return true;
+  }
   std::optional<Buffer> fetched;
   ByteSpan encoded;
   if (shard.bytes) {
     encoded = shard.bytes->span().subspan(shard.offset, shard.length);
   } else {
     fetched = fetch(shard);
-    if (!fetched) return nullptr;
+    if (!fetched) return false;
     encoded = fetched->span();
+    shard.version = shard.value->version();
   }
   Buffer decoded = shard.chain->decode_shard(encoded);
   decoded.shrink_to_fit();
-  const auto bytes = std::make_shared<const CachedChunk>(DecodedChunk{std::move(decoded), {}});
+  const auto bytes =
+      std::make_shared<const CachedChunk>(DecodedChunk{std::move(decoded), {}}, shard.version);
   context_.chunks.insert(key, bytes, bytes->byte_count(), decoder_.request());
-  return elements_of(bytes);
+  shard.bytes = elements_of(bytes);
+  return true;
 }
 
-// The encoded bytes of a part from the store; nothing when the value is absent.
+// The encoded bytes of a part from its open value; nothing when the value is absent.
 std::optional<Buffer> ChunkReader::fetch(const ChunkPart& part) const {
-  if (part.is_whole_value()) return store_.get(*part.key, part.chain->max_encoded_size());
+  if (part.is_whole_value()) return part.value->get(part.chain->max_encoded_size());
   const ByteRange range = ByteRange::at(part.offset, part.length);
-  auto bytes = store_.get_ranges(*part.key, {&range, 1});
+  auto bytes = fetch_ranges(part, {&range, 1});
   if (!bytes) return std::nullopt;
   return std::move(bytes->front());
 }
 
-std::shared_ptr<const ShardIndex> ChunkReader::read_index(const OpenShard& shard) const {
-  const ChunkPart& part = shard.part;
+// Ranges of the state of the value that the part is of. Throws ValueChanged when there is another.
+std::optional<std::vector<Buffer>> ChunkReader::fetch_ranges(
+    const ChunkPart& part, std::span<const ByteRange> ranges) const {
+  const auto check = [&] {
+    if (part.value->version().differs_from(part.version)) throw ValueChanged();
+  };
+  try {
+    auto parts = part.value->get_ranges(ranges);
+    check();
+    return parts;
+  } catch (const Error&) {
+    check();  // ranges of a longer value are outside of a shorter one
+    throw;
+  }
+}
+
+std::shared_ptr<const ShardIndex> ChunkReader::read_index(OpenShard& shard) const {
+  ChunkPart& part = shard.part;
   const ShardingCodec& sharding = *part.chain->sharding();
   const std::uint64_t size = sharding.encoded_index_size();
   ByteRange range = sharding.index_at_end() ? ByteRange::suffix(size + shard.framing.suffix)
@@ -165,12 +216,22 @@ std::shared_ptr<const ShardIndex> ChunkReader::read_index(const OpenShard& shard
         sharding.decode_index(part.bytes->span().subspan(range.offset, size)));
   }
   const CacheKey key = decoder_.cache_key(part);
-  if (auto cached = context_.shard_indexes.find(key)) return cached;
-  const auto bytes = store_.get_ranges(*part.key, {&range, 1});
+  const bool is_outermost = part.is_whole_value();
+  if (const auto cached = context_.shard_indexes.find(key); cached && uses_cached_indexes_) {
+    const ValueVersion current = is_outermost ? store_.current_version(*part.key) : part.version;
+    if (cached->version.is_good_for(current)) {
+      part.version = cached->version;
+      return cached->index;
+    }
+  }
+  const auto bytes = fetch_ranges(part, {&range, 1});
+  if (!bytes && !is_outermost) throw ValueChanged();
   if (!bytes) return nullptr;
+  part.version = part.value->version();
   auto index =
       std::make_shared<const ShardIndex>(sharding.decode_index(bytes->front().span().first(size)));
-  context_.shard_indexes.insert(key, index, index->byte_count());
+  const auto cached = std::make_shared<const CachedIndex>(CachedIndex{index, part.version});
+  context_.shard_indexes.insert(key, cached, index->byte_count());
   return index;
 }
 
@@ -186,6 +247,8 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
     ChunkPart part;
     part.chain = &inner_chain;
     part.key = outer.key;
+    part.value = outer.value;
+    part.version = outer.version;
     part.bytes = outer.bytes;
     if (outer.destination != nullptr) part.destination = outer.destination + inner.offset;
     part.axes = std::move(inner.axes);
@@ -200,7 +263,7 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
     part.length = entry.length;
     parts.push_back(std::move(part));
     if (parts.size() == kBatchSize) {
-      read(std::move(parts));
+      read_inner(std::move(parts));
       parts.clear();
     }
   });
@@ -265,11 +328,17 @@ void ChunkReader::read_group(Group group) {
                [&] {
     if (wanted.size() == 1 && read_elements(first)) return;
     if (first.is_whole_value() && !first.bytes) {
-      if (auto value = fetch(first)) {
-        decoder_.decode(first, {value->span(), &*value});
-      } else {
+      // A version is of use for what the cache keeps.
+      const bool is_kept = !is_whole(first.axes) || first.destination == nullptr;
+      const auto value = is_kept ? store_.open(*first.key) : nullptr;
+      const std::uint64_t max_size = first.chain->max_encoded_size();
+      auto encoded = value ? value->get(max_size) : store_.get(*first.key, max_size);
+      if (!encoded) {
         decoder_.fill(first);
+        return;
       }
+      decoder_.decode(first,
+                      {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
       return;
     }
     std::shared_ptr<const Buffer> bytes = first.bytes;
@@ -279,14 +348,15 @@ void ChunkReader::read_group(Group group) {
       std::uint64_t end = 0;
       for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
       const ByteRange range = ByteRange::at(start, end - start);
-      auto fetched = store_.get_ranges(*first.key, {&range, 1});
-      if (!fetched) throw Error("the shard is gone since its index was read");
+      auto fetched = fetch_ranges(first, {&range, 1});
+      if (!fetched) throw ValueChanged();
       bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
     }
     for (const ChunkPart* part : wanted) {
       with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
                    [&] {
-        decoder_.decode(*part, {bytes->span().subspan(part->offset - start, part->length)});
+        decoder_.decode(*part, {bytes->span().subspan(part->offset - start, part->length), nullptr,
+                                part->version});
       });
     }
   });
@@ -339,8 +409,8 @@ bool ChunkReader::read_elements(const ChunkPart& part) {
       range = ByteRange::at(part.offset + range.offset, range.length);
     }
   }
-  auto parts = store_.get_ranges(*part.key, in_value);
-  if (!parts && !part.is_whole_value()) throw Error("the shard is gone since its index was read");
+  auto parts = part.value ? fetch_ranges(part, in_value) : store_.get_ranges(*part.key, in_value);
+  if (!parts && !part.is_whole_value()) throw ValueChanged();
   if (!parts) {
     decoder_.fill(part);
     return true;

@@ -24,7 +24,9 @@ class ChunkReader {
               std::span<const std::byte> fill_value, std::uint64_t item_size,
               const ElementConverter* converter, const ReadOptions& options);
 
-  // Throws Error, which names the chunk's key.
+  // Throws Error, which names the chunk's key. What is read of one shard is of one state of its
+  // value: when another program replaces it meanwhile, all shards are read once more, and then
+  // it is an error.
   void read(std::vector<ChunkPart> parts);
 
   // Where the innermost chunk stands that holds the element `start` of a chunk; see
@@ -46,12 +48,15 @@ class ChunkReader {
     std::shared_ptr<const ShardIndex> index;
   };
 
+  void read_inner(std::vector<ChunkPart> parts);
   void read_shards(std::span<ChunkPart> shards);
   OpenShard open_shard(const ChunkPart& shard) const;
-  std::shared_ptr<const Buffer> decompress_shard(const ChunkPart& shard) const;
-  std::shared_ptr<const ShardIndex> read_index(const OpenShard& shard) const;
+  bool decompress_shard(ChunkPart& shard) const;
+  std::shared_ptr<const ShardIndex> read_index(OpenShard& shard) const;
   void expand(const OpenShard& shard, std::vector<ChunkPart>& parts);
   std::optional<Buffer> fetch(const ChunkPart& part) const;
+  std::optional<std::vector<Buffer>> fetch_ranges(const ChunkPart& part,
+                                                  std::span<const ByteRange> ranges) const;
 
   void read_chunks(std::span<ChunkPart> chunks);
   std::vector<Group> make_groups(std::span<ChunkPart> chunks) const;
@@ -65,6 +70,7 @@ class ChunkReader {
   const ReadOptions& options_;
   std::size_t workers_;  // more than decode, when the store has many requests under way
   ChunkDecoder decoder_;
+  bool uses_cached_indexes_ = true;
 };
 
 }  // namespace zarrcore

@@ -13,6 +13,12 @@
 
 namespace zarrcore {
 
+// The index of a shard, and the version of the value it was read from.
+struct CachedIndex {
+  std::shared_ptr<const ShardIndex> index;
+  ValueVersion version;
+};
+
 struct Context {
   static constexpr std::uint64_t kDefaultChunkCacheBytes = std::uint64_t{192} << 20;
   static constexpr std::uint64_t kDefaultIndexCacheBytes = std::uint64_t{32} << 20;
@@ -25,8 +31,8 @@ struct Context {
 
   ThreadPool pool;
   // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  LruCache<CachedChunk> chunks;        // makes way for what waits to be written
-  LruCache<ShardIndex> shard_indexes;  // decoded
+  LruCache<CachedChunk> chunks;         // makes way for what waits to be written
+  LruCache<CachedIndex> shard_indexes;  // decoded
   // What the requests for parts of chunks have cost, in bytes that could have been had instead.
   LruCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
   std::atomic<std::uint64_t> waiting_bytes{0};  // in all writers

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <mutex>
 #include <random>
 #include <system_error>
 
@@ -26,6 +28,62 @@ fs::path temporary_path(const fs::path& target) {
           std::to_string(counter++) + std::string(kTemporarySuffix));
 }
 
+// Opened by the first read.
+class OpenFile final : public OpenValue {
+  // What `body` makes of the file and its size; nothing when it is absent.
+  template <typename Body>
+  auto with_file(const Body& body) {
+    using Result = decltype(body(*file_, *size_));
+    return with_context([&] { return path_; },
+                        [&]() -> std::optional<Result> {
+                          {
+                            const std::lock_guard lock(mutex_);
+                            if (!file_) {
+                              auto file = std::make_unique<const PosixFile>(path_.c_str(),
+                                                                            PosixFile::Mode::read);
+                              size_ = file->value_size(&version_);
+                              file_ = std::move(file);
+                            }
+                          }
+                          if (!size_) return std::nullopt;
+                          return body(*file_, *size_);
+                        });
+  }
+
+ public:
+  explicit OpenFile(std::string path) : path_(std::move(path)) {}
+
+  std::optional<Buffer> get(std::uint64_t max_size) override {
+    return with_file([&](const PosixFile& file, std::uint64_t size) {
+      check_value_size(size, max_size);
+      return file.read(0, size);
+    });
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
+    return with_file([&](const PosixFile& file, std::uint64_t size) {
+      std::vector<Buffer> parts;
+      parts.reserve(ranges.size());
+      for (const ByteRange& range : ranges) {
+        parts.push_back(file.read(resolve_range(range, size), range.length));
+      }
+      return parts;
+    });
+  }
+
+  ValueVersion version() const override {
+    const std::lock_guard lock(mutex_);
+    return version_;
+  }
+
+ private:
+  std::string path_;
+  mutable std::mutex mutex_;  // until the file is open
+  std::unique_ptr<const PosixFile> file_;
+  std::optional<std::uint64_t> size_;
+  ValueVersion version_;
+};
+
 }  // namespace
 
 fs::path FileSystemStore::path_of(std::string_view key) const {
@@ -41,32 +99,20 @@ std::string FileSystemStore::file_of(std::string_view key) const {
 }
 
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
-  const std::string path = file_of(key);
-  return with_context([&] { return path; },
-                      [&]() -> std::optional<Buffer> {
-                        const PosixFile file(path.c_str(), PosixFile::Mode::read);
-                        const auto size = file.value_size();
-                        if (!size) return std::nullopt;
-                        check_value_size(*size, max_size);
-                        return file.read(0, *size);
-                      });
+  return OpenFile(file_of(key)).get(max_size);
 }
 
 std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view key,
                                                                std::span<const ByteRange> ranges) {
-  const std::string path = file_of(key);
-  return with_context([&] { return path; },
-                      [&]() -> std::optional<std::vector<Buffer>> {
-                        const PosixFile file(path.c_str(), PosixFile::Mode::read);
-                        const auto size = file.value_size();
-                        if (!size) return std::nullopt;
-                        std::vector<Buffer> parts;
-                        parts.reserve(ranges.size());
-                        for (const ByteRange& range : ranges) {
-                          parts.push_back(file.read(resolve_range(range, *size), range.length));
-                        }
-                        return parts;
-                      });
+  return OpenFile(file_of(key)).get_ranges(ranges);
+}
+
+std::shared_ptr<OpenValue> FileSystemStore::open(std::string_view key) {
+  return std::make_shared<OpenFile>(file_of(key));
+}
+
+ValueVersion FileSystemStore::current_version(std::string_view key) {
+  return PosixFile::version(file_of(key).c_str());
 }
 
 bool FileSystemStore::has(std::string_view key) {

@@ -5,6 +5,18 @@
 #include "zarrcore/base/path.h"
 
 namespace zarrcore {
+namespace {
+
+class AbsentValue final : public OpenValue {
+ public:
+  std::optional<Buffer> get(std::uint64_t /*max_size*/) override { return std::nullopt; }
+  std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> /*ranges*/) override {
+    return std::nullopt;
+  }
+  ValueVersion version() const override { return ValueVersion::absent(); }
+};
+
+}  // namespace
 
 ListedStore::ListedStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
@@ -45,6 +57,20 @@ bool ListedStore::has(std::string_view key) {
 std::optional<std::vector<Buffer>> ListedStore::get_ranges(std::string_view key,
                                                            std::span<const ByteRange> ranges) {
   return is_present(key) ? store_->get_ranges(key, ranges) : std::nullopt;
+}
+
+std::shared_ptr<OpenValue> ListedStore::open(std::string_view key) {
+  return is_present(key) ? store_->open(key) : std::make_shared<AbsentValue>();
+}
+
+ValueVersion ListedStore::current_version(std::string_view key) {
+  return is_present(key) ? store_->current_version(key) : ValueVersion::absent();
+}
+
+void ListedStore::refresh() {
+  store_->refresh();
+  const std::lock_guard lock(mutex_);
+  folders_.clear();
 }
 
 // What is written is known to be there, and so are the folders that it made.

@@ -21,6 +21,11 @@ class ListedStore final : public Store {
   bool has(std::string_view key) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
+  std::shared_ptr<OpenValue> open(std::string_view key) override;
+  ValueVersion current_version(std::string_view key) override;
+  bool knows_versions() const override { return store_->knows_versions(); }
+  std::size_t max_open_values() const override { return store_->max_open_values(); }
+  void refresh() override;
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
   DirectoryListing list(std::string_view prefix) override;

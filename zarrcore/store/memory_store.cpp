@@ -9,27 +9,58 @@
 
 namespace zarrcore {
 
-std::optional<Buffer> MemoryStore::get(std::string_view key, std::uint64_t max_size) {
+// One state of a value, or its absence.
+class MemoryStore::Value final : public OpenValue {
+ public:
+  Value() : version_(ValueVersion::absent()) {}
+  Value(Buffer bytes, std::uint64_t number)
+      : bytes_(std::move(bytes)), version_(ValueVersion::Identity{number}) {}
+
+  std::optional<Buffer> get(std::uint64_t max_size) override {
+    if (!bytes_) return std::nullopt;
+    check_value_size(bytes_->size(), max_size);
+    return Buffer::copy_of(bytes_->span());
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
+    if (!bytes_) return std::nullopt;
+    std::vector<Buffer> parts;
+    parts.reserve(ranges.size());
+    for (const ByteRange& range : ranges) {
+      const std::uint64_t offset = resolve_range(range, bytes_->size());
+      parts.push_back(Buffer::copy_of(bytes_->span().subspan(offset, range.length)));
+    }
+    return parts;
+  }
+
+  ValueVersion version() const override { return version_; }
+
+ private:
+  std::optional<Buffer> bytes_;
+  ValueVersion version_;
+};
+
+std::shared_ptr<MemoryStore::Value> MemoryStore::find(std::string_view key) {
   const std::shared_lock lock(mutex_);
   const auto it = values_.find(key);
-  if (it == values_.end()) return std::nullopt;
-  check_value_size(it->second.size(), max_size);
-  return Buffer::copy_of(it->second.span());
+  return it == values_.end() ? std::make_shared<Value>() : it->second;
+}
+
+std::optional<Buffer> MemoryStore::get(std::string_view key, std::uint64_t max_size) {
+  return find(key)->get(max_size);
 }
 
 std::optional<std::vector<Buffer>> MemoryStore::get_ranges(std::string_view key,
                                                            std::span<const ByteRange> ranges) {
-  const std::shared_lock lock(mutex_);
-  const auto it = values_.find(key);
-  if (it == values_.end()) return std::nullopt;
-  const ByteSpan value = it->second.span();
-  std::vector<Buffer> parts;
-  parts.reserve(ranges.size());
-  for (const ByteRange& range : ranges) {
-    const std::uint64_t offset = resolve_range(range, value.size());
-    parts.push_back(Buffer::copy_of(value.subspan(offset, range.length)));
-  }
-  return parts;
+  return find(key)->get_ranges(ranges);
+}
+
+std::shared_ptr<OpenValue> MemoryStore::open(std::string_view key) {
+  return find(key);
+}
+
+ValueVersion MemoryStore::current_version(std::string_view key) {
+  return find(key)->version();
 }
 
 void MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
@@ -46,7 +77,7 @@ void MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> par
   std::byte* end = value.data();
   for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
   const std::unique_lock lock(mutex_);
-  values_.insert_or_assign(std::string(key), std::move(value));
+  values_.insert_or_assign(std::string(key), std::make_shared<Value>(std::move(value), ++puts_));
 }
 
 bool MemoryStore::erase(std::string_view key) {

@@ -15,14 +15,22 @@ class MemoryStore final : public Store {
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
+  std::shared_ptr<OpenValue> open(std::string_view key) override;
+  ValueVersion current_version(std::string_view key) override;
+  bool knows_versions() const override { return true; }
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
   DirectoryListing list(std::string_view prefix) override;
   std::string description() const override { return "memory"; }
 
  private:
+  class Value;
+
+  std::shared_ptr<Value> find(std::string_view key);
+
   std::shared_mutex mutex_;
-  std::map<std::string, Buffer, std::less<>> values_;
+  std::map<std::string, std::shared_ptr<Value>, std::less<>> values_;
+  std::uint64_t puts_ = 0;  // the versions count them
 };
 
 }  // namespace zarrcore

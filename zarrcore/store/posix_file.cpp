@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,31 @@ namespace {
 
 [[noreturn]] void fail() {
   throw Error(std::generic_category().message(errno));
+}
+
+// Whether a file that is written now could get the same time: file systems count in ticks of some
+// milliseconds, or in seconds, and inodes are used again at once.
+bool is_too_young(const timespec& time) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t tick = time.tv_nsec == 0 ? 2 * kSecond : kSecond / 40;
+  timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const std::int64_t seconds = static_cast<std::int64_t>(now.tv_sec) - time.tv_sec;
+  if (seconds < -4 || seconds > 4) return false;
+  const std::int64_t age = seconds * kSecond + now.tv_nsec - time.tv_nsec;
+  return age > -tick && age < tick;
+}
+
+ValueVersion version_of(const struct stat& status) {
+#ifdef __APPLE__
+  const timespec& time = status.st_mtimespec;
+#else
+  const timespec& time = status.st_mtim;
+#endif
+  return ValueVersion(
+      {static_cast<std::uint64_t>(status.st_ino), static_cast<std::uint64_t>(status.st_size),
+       static_cast<std::uint64_t>(time.tv_sec), static_cast<std::uint64_t>(time.tv_nsec)},
+      !is_too_young(time));
 }
 
 int flags_of(PosixFile::Mode mode) {
@@ -44,6 +70,12 @@ PosixFile::~PosixFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+ValueVersion PosixFile::version(const char* path) {
+  struct stat status;
+  if (::stat(path, &status) == 0) return version_of(status);
+  return errno == ENOENT || errno == ENOTDIR ? ValueVersion::absent() : ValueVersion();
+}
+
 bool PosixFile::is_file(const char* path) {
   struct stat status;
   if (::stat(path, &status) == 0) return !S_ISDIR(status.st_mode);
@@ -51,12 +83,14 @@ bool PosixFile::is_file(const char* path) {
   return false;
 }
 
-std::optional<std::uint64_t> PosixFile::value_size() const {
+std::optional<std::uint64_t> PosixFile::value_size(ValueVersion* version) const {
+  if (version != nullptr) *version = ValueVersion::absent();
   if (descriptor_ < 0) return std::nullopt;
   struct stat status;
   if (::fstat(descriptor_, &status) != 0) fail();
   if (S_ISDIR(status.st_mode)) return std::nullopt;
   if (!S_ISREG(status.st_mode)) throw Error("it is not a file");
+  if (version != nullptr) *version = version_of(status);
   return static_cast<std::uint64_t>(status.st_size);
 }
 

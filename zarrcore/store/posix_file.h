@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
 
@@ -30,8 +31,11 @@ class PosixFile {
   // told.
   static bool is_file(const char* path);
 
-  // Its size in bytes; nothing when it is absent or a folder.
-  std::optional<std::uint64_t> value_size() const;
+  // Its size in bytes, and its version; nothing when it is absent or a folder.
+  std::optional<std::uint64_t> value_size(ValueVersion* version = nullptr) const;
+
+  // The version of the file that is at a path now.
+  static ValueVersion version(const char* path);
 
   // All of these bytes must be there.
   Buffer read(std::uint64_t offset, std::uint64_t length) const;

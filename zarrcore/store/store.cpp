@@ -17,7 +17,27 @@ void visit_keys(Store& store, const std::string& prefix,
   for (const std::string& name : listing.keys) visit(join_path(prefix, name));
 }
 
+// Holds on to nothing.
+class UnversionedValue final : public OpenValue {
+ public:
+  UnversionedValue(Store& store, std::string_view key) : store_(store), key_(key) {}
+
+  std::optional<Buffer> get(std::uint64_t max_size) override { return store_.get(key_, max_size); }
+  std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
+    return store_.get_ranges(key_, ranges);
+  }
+  ValueVersion version() const override { return {}; }
+
+ private:
+  Store& store_;
+  std::string key_;
+};
+
 }  // namespace
+
+std::shared_ptr<OpenValue> Store::open(std::string_view key) {
+  return std::make_shared<UnversionedValue>(*this, key);
+}
 
 void Store::erase_prefix(std::string_view prefix) {
   check_key(prefix);

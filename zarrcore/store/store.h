@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/directory_listing.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
 
@@ -52,6 +55,26 @@ struct ValuePart {
 
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
+// Another program has replaced a value between two reads that must be of the same state of it.
+class ValueChanged : public Error {
+ public:
+  ValueChanged() : Error("another program replaced the value while it was read") {}
+};
+
+// One state of a value: whatever is read through it is of this state. It may be used from several
+// threads at once. The functions are those of Store, for one key; they throw ValueChanged when the
+// store no longer has this state.
+class OpenValue {
+ public:
+  virtual ~OpenValue() = default;
+
+  virtual std::optional<Buffer> get(std::uint64_t max_size) = 0;
+  virtual std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) = 0;
+
+  // Of the state; unknown as long as nothing has been read, and where the store cannot tell.
+  virtual ValueVersion version() const = 0;
+};
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -65,6 +88,23 @@ class Store {
   // that is not wholly inside the value is an error.
   virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                         std::span<const ByteRange> ranges) = 0;
+
+  // The state of a value from now on, or from the first read on where that saves a request. What
+  // the store cannot hold on to, or tell from another state, is read as it is. The store must live
+  // as long.
+  virtual std::shared_ptr<OpenValue> open(std::string_view key);
+
+  // The version that a value has now; unknown where it would take a request to find out.
+  virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
+
+  // Whether it is known of every value.
+  virtual bool knows_versions() const { return false; }
+
+  // Drops what the store remembers of values, so that later reads see what others have put.
+  virtual void refresh() {}
+
+  // How many values may be open at once.
+  virtual std::size_t max_open_values() const { return SIZE_MAX; }
 
   // Whether there is a value of this key.
   virtual bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }

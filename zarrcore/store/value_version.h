@@ -1,0 +1,46 @@
+// What tells one state of a value in a store from another: inode, size and time of a file, the ETag
+// of an HTTP answer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace zarrcore {
+
+class ValueVersion {
+ public:
+  using Identity = std::array<std::uint64_t, 4>;
+
+  // Unknown: the store cannot tell, and nothing differs from it.
+  constexpr ValueVersion() = default;
+  // `is_settled`: whether every later state will differ from this one. A file that was written just
+  // now could be replaced by one of the same time.
+  constexpr explicit ValueVersion(Identity identity, bool is_settled = true)
+      : state_(State::known), is_settled_(is_settled), identity_(identity) {}
+  // Of a value that does not exist.
+  static constexpr ValueVersion absent() {
+    ValueVersion version;
+    version.state_ = State::absent;
+    return version;
+  }
+
+  // Whether the two are certainly of different states.
+  bool differs_from(const ValueVersion& other) const {
+    if (state_ == State::unknown || other.state_ == State::unknown) return false;
+    return state_ != other.state_ || identity_ != other.identity_;
+  }
+
+  // Whether what was kept of a value of this version may be used now that it has version `current`.
+  bool is_good_for(const ValueVersion& current) const {
+    return is_settled_ && !differs_from(current);
+  }
+
+ private:
+  enum class State : std::uint8_t { unknown, known, absent };
+
+  State state_ = State::unknown;
+  bool is_settled_ = true;
+  Identity identity_{};
+};
+
+}  // namespace zarrcore
