@@ -119,6 +119,11 @@ Buffer CodecChain::decode_shard(ByteSpan encoded) const {
                                                                     : Buffer::copy_of(bytes);
 }
 
+void CodecChain::check_frame(ByteSpan encoded) const {
+  Buffer held;
+  decode_bytes(encoded, std::nullopt, held);
+}
+
 Buffer CodecChain::encode_shard(Buffer shard) const {
   for (const auto& codec : bytes_codecs_) shard = codec->encode(shard.span());
   return shard;
