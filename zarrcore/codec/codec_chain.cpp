@@ -44,6 +44,7 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
     }
     with_context([&] { return "codec \"" + metadata.name + "\""; },
                  [&] {
+      check_configuration(metadata.name, metadata.configuration);
       const ChunkSpec& input = array_to_bytes_         ? bytes_spec_
                                : array_codecs_.empty() ? stored_spec_
                                                        : array_codecs_.back()->encoded_spec();
