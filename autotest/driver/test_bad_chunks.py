@@ -171,6 +171,56 @@ def test_inner_chunk_with_wrong_checksum(v3):
     np.testing.assert_array_equal(array.ReadAsArray([4, 0], [4, 8]), DATA[4:])
 
 
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("at", [0, 9, 40, -20, -1])
+def test_shard_with_wrong_checksum(v3, tmp_path, at):
+    """A checksum around the shard is checked by whoever reads all of it."""
+    write_array(v3 / "bad", DATA, (8, 8), [sharding((2, 8), index_codecs=[BYTES]), CRC32C])
+    name = f'ZARR:"{v3}":/bad'
+    assert run("gdal_translate", name, tmp_path / "good.tif").returncode == 0
+    np.testing.assert_array_equal(gdal.Open(str(tmp_path / "good.tif")).ReadAsArray(), DATA)
+    file = v3 / "bad/c/0/0"
+    file.write_bytes(flip(file.read_bytes(), at))
+    translated = run("gdal_translate", name, tmp_path / "bad.tif")
+    assert translated.returncode != 0
+    assert_fails(translated.stderr, "array /bad", "bad/c/0/0", "checksum is wrong|cannot be right")
+    array = open_root(v3).OpenMDArray("bad")
+    for _ in range(2):
+        assert_fails(message_of(array.ReadAsArray), "shard bad/c/0/0", "checksum is wrong")
+    assert_good_opens(v3)
+
+
+def test_chunk_that_is_a_broken_link(v3, tmp_path):
+    """What it led to may be on a disk that is not there: that is not the fill value."""
+    write_array(v3 / "bad", DATA, (4, 4))
+    chunk = v3 / "bad/c/1/1"
+    elsewhere = tmp_path / "elsewhere"
+    chunk.rename(elsewhere)
+    chunk.symlink_to(elsewhere)
+    name = f'ZARR:"{v3}":/bad'
+    assert "Checksum=" in run("gdalinfo", "-checksum", name).stdout
+    np.testing.assert_array_equal(gdal.Open(name).ReadAsArray(), DATA)
+    elsewhere.unlink()
+    assert_bad_chunk(v3, "chunk bad/c/1/1: ", "symbolic link", "leads to nothing that exists")
+    read = run("gdalinfo", "-checksum", name)
+    assert_fails(read.stderr, "chunk bad/c/1/1: ", "symbolic link")
+    translated = run("gdal_translate", name, tmp_path / "bad.tif")
+    assert translated.returncode != 0
+    assert_fails(translated.stderr, "chunk bad/c/1/1: ", "leads to nothing that exists")
+
+
+def test_folder_of_chunks_that_is_a_broken_link(v3, tmp_path):
+    write_array(v3 / "bad", DATA, (4, 4))
+    (v3 / "bad/c/1").rename(tmp_path / "elsewhere")
+    (v3 / "bad/c/1").symlink_to(tmp_path / "nowhere")
+    array = open_root(v3).OpenMDArray("bad")
+    assert_fails(message_of(array.ReadAsArray), "chunk bad/c/1/", "symbolic link")
+    np.testing.assert_array_equal(array.ReadAsArray([0, 0], [4, 8]), DATA[:4])
+
+
 def test_shard_in_a_shard_too_short(v3):
     write_array(v3 / "bad", DATA, (4, 4),
                 [sharding((2, 2), [sharding((1, 1), index_codecs=[BYTES])], index_codecs=[BYTES])])

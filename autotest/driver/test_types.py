@@ -232,12 +232,17 @@ def test_the_draft_has_implied_groups_and_separators(tmp_path):
     np.testing.assert_array_equal(array.ReadAsArray(), values)
 
 
-def test_the_draft_falls_back_to_known_types(tmp_path):
-    unknown = {"extension": "https://example.org/decimal", "type": "decimal", "fallback": "<i2"}
-    make_draft(tmp_path / "d.zarr", DRAFT_ARRAY | {"data_type": unknown})
-    array = gdal.OpenEx(str(tmp_path / "d.zarr"), gdal.OF_MULTIDIM_RASTER)
-    array = array.GetRootGroup().OpenMDArrayFromFullname("/deep/er/a")
-    np.testing.assert_array_equal(array.ReadAsArray(), np.full((2, 2), 7))
+@pytest.mark.parametrize("members, problem", [
+    ({"data_type": {"extension": "https://example.org/decimal", "type": "decimal",
+                    "fallback": "<i2"}}, "decimal.* is not supported"),
+    ({"storage_transformers": [{"extension": "https://example.org/shards", "type": "indexed"}]},
+     "storage transformers .*indexed.* are not supported"),
+])
+def test_the_draft_is_not_read_by_other_rules(tmp_path, members, problem):
+    make_draft(tmp_path / "d.zarr", DRAFT_ARRAY | members)
+    root = gdal.OpenEx(str(tmp_path / "d.zarr"), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    with pytest.raises(RuntimeError, match=problem):
+        root.OpenMDArrayFromFullname("/deep/er/a")
 
 
 def test_the_draft_names_extensions_that_must_be_understood(tmp_path):

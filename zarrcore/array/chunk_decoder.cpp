@@ -59,7 +59,8 @@ CacheKey ChunkDecoder::cache_key(const ChunkPart& part) const {
 std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const ChunkPart& part) const {
   auto chunk = context_.chunks.find(cache_key(part), request_);
   if (!chunk) return nullptr;
-  const ValueVersion current = part.value ? part.version : store_.current_version(*part.key);
+  const ValueVersion current =
+      part.is_whole_value() ? store_.current_version(*part.key) : part.version;
   return chunk->version().is_good_for(current) ? chunk : nullptr;
 }
 

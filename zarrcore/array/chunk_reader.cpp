@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t kMaxGroupBytes = 4 << 20;
 // Shard indexes held at once while shards are resolved.
 constexpr std::uint64_t kMaxIndexBytes = 64 << 20;
+// The same of shards that are fetched as a whole, by their decoded size.
+constexpr std::uint64_t kMaxShardBytes = 256 << 20;
 
 // Whether neighbours of the part may be fetched together with it.
 bool is_range_of_value(const ChunkPart& part) {
@@ -70,7 +72,7 @@ std::optional<StoredBlock> ChunkReader::find_block(ChunkPart chunk,
                                                    std::vector<std::uint64_t> start) const {
   while (const ShardingCodec* sharding = chunk.chain->sharding()) {
     if (!chunk.chain->shard_is_addressable()) return std::nullopt;
-    const OpenShard shard = open_shard(chunk);
+    const OpenShard shard = open_shard(chunk, false);
     if (!shard.index) return std::nullopt;
     const std::vector<std::size_t>& order = chunk.chain->axis_order();
     std::vector<std::uint64_t> inner_start;
@@ -96,25 +98,31 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
   // Values that the parts in `inner` keep open.
   std::size_t open_count = 0;
   while (!shards.empty()) {
-    const std::uint64_t index_bytes = shards[0].chain->sharding()->encoded_index_size();
-    const std::uint64_t limit =
+    const CodecChain& chain = *shards[0].chain;
+    const std::uint64_t index_bytes = chain.sharding()->encoded_index_size();
+    std::uint64_t limit =
         std::min<std::uint64_t>(kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes),
                                 store_.max_open_values() - open_count);
+    if (!chain.shard_is_bare()) {
+      limit = std::min(limit, kMaxShardBytes / std::max<std::uint64_t>(1, chain.decoded_size()));
+    }
     const auto together =
         static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, shards.size()));
     std::vector<OpenShard> opened(together);
-    parallel_for(together, [&](std::size_t i) { opened[i] = open_shard(shards[i]); });
+    parallel_for(together, [&](std::size_t i) {
+      opened[i] = open_shard(shards[i], is_whole(shards[i].axes));
+    });
     for (OpenShard& shard : opened) {
       if (shard.index) {
         expand(shard, inner);
       } else {
         decoder_.fill(shard.part);
       }
-      shard.index.reset();
+      shard = {};
     }
     shards = shards.subspan(together);
     open_count += together;
-    if (open_count >= store_.max_open_values()) {
+    if (open_count >= store_.max_open_values() || !chain.shard_is_bare()) {
       read_inner(std::exchange(inner, {}));
       open_count = 0;
     }
@@ -122,7 +130,7 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
   if (!inner.empty()) read_inner(std::move(inner));
 }
 
-ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
+ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard, bool wants_all) const {
   return with_context([&] { return "shard " + *shard.key; },
                       [&] {
     OpenShard opened{shard, shard.chain->framing(), nullptr};
@@ -137,10 +145,32 @@ ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard) const {
       opened.part.offset = 0;
       opened.part.length = opened.part.bytes->size();
       opened.framing = {};
+    } else if (wants_all && !shard.chain->shard_is_bare() && !fetch_checked(opened.part)) {
+      return opened;
     }
     opened.index = read_index(opened);
     return opened;
   });
+}
+
+// Gets all bytes of a shard with a checksum around it, and checks that; false when it is absent.
+// The offsets in the shard stay those in its value.
+bool ChunkReader::fetch_checked(ChunkPart& shard) const {
+  if (!shard.bytes) {
+    auto bytes = fetch(shard);
+    if (!bytes && !shard.is_whole_value()) throw ValueChanged();
+    if (!bytes) return false;
+    shard.version = shard.value->version();
+    if (!shard.is_whole_value()) {
+      shard.key = std::make_shared<const std::string>(*shard.key + ", inner shard at offset " +
+                                                      std::to_string(shard.offset));
+      shard.offset = 0;
+    }
+    shard.length = bytes->size();
+    shard.bytes = std::make_shared<const Buffer>(std::move(*bytes));
+  }
+  shard.chain->check_frame(shard.bytes->span().subspan(shard.offset, shard.length));
+  return true;
 }
 
 // Gives a shard that its chain keeps compressed as a whole its bytes; false when it is absent.

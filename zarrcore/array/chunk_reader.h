@@ -50,7 +50,10 @@ class ChunkReader {
 
   void read_inner(std::vector<ChunkPart> parts);
   void read_shards(std::span<ChunkPart> shards);
-  OpenShard open_shard(const ChunkPart& shard) const;
+  // A checksum around the shard is checked if all of the shard is wanted: a part of the bytes
+  // cannot tell whether it is right.
+  OpenShard open_shard(const ChunkPart& shard, bool wants_all) const;
+  bool fetch_checked(ChunkPart& shard) const;
   bool decompress_shard(ChunkPart& shard) const;
   std::shared_ptr<const ShardIndex> read_index(OpenShard& shard) const;
   void expand(const OpenShard& shard, std::vector<ChunkPart>& parts);

@@ -44,6 +44,7 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
     }
     with_context([&] { return "codec \"" + metadata.name + "\""; },
                  [&] {
+      check_configuration(metadata.name, metadata.configuration);
       const ChunkSpec& input = array_to_bytes_         ? bytes_spec_
                                : array_codecs_.empty() ? stored_spec_
                                                        : array_codecs_.back()->encoded_spec();
@@ -117,6 +118,11 @@ Buffer CodecChain::decode_shard(ByteSpan encoded) const {
   const ByteSpan bytes = decode_bytes(encoded, std::nullopt, held);
   return bytes.data() == held.data() && bytes.size() == held.size() ? std::move(held)
                                                                     : Buffer::copy_of(bytes);
+}
+
+void CodecChain::check_frame(ByteSpan encoded) const {
+  Buffer held;
+  decode_bytes(encoded, std::nullopt, held);
 }
 
 Buffer CodecChain::encode_shard(Buffer shard) const {

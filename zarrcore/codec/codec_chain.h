@@ -81,6 +81,9 @@ class CodecChain {
   // so that parts of it can be read where it is stored.
   bool shard_is_addressable() const { return is_framed_; }
   const Framing& framing() const { return framing_; }
+  // With shard_is_addressable(): throws Error when the frame says that `encoded`, all bytes of a
+  // shard, is not right.
+  void check_frame(ByteSpan encoded) const;
   // With sharding(): whether the encoded shard is the shard, byte for byte.
   bool shard_is_bare() const { return bytes_codecs_.empty(); }
   // With sharding(): what the bytes-to-bytes codecs make of a shard.

@@ -1,70 +1,82 @@
 #include "zarrcore/codec/registry.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <string>
 
-// A line for each name: `numcodecs.` names are those of v2 filters and compressors, and of v3
-// arrays that use them; `endian` is an older name of `bytes`.
+// A line for each name, with the members that its configuration may have: `numcodecs.` names are
+// those of v2 filters and compressors, and of v3 arrays that use them; `endian` is an older name of
+// `bytes`. Members that say nothing to a decoder: `delta` of lzma, which GDAL's built-in driver
+// writes (the stream has the filter's own header); `typesize` of numcodecs.blosc, from numcodecs
+// 0.16 on; `compression_kwargs` of zfpy, with which numcodecs repeats the mode's own member.
 // clang-format off
-#define ZARRCORE_CODECS(CODEC)                               \
-  CODEC("bitround", make_bitround)                           \
-  CODEC("blosc", make_blosc)                                 \
-  CODEC("bytes", make_bytes)                                 \
-  CODEC("cast_value", make_cast_value)                       \
-  CODEC("crc32c", make_crc32c)                               \
-  CODEC("endian", make_bytes)                                \
-  CODEC("gzip", make_gzip)                                   \
-  CODEC("numcodecs.adler32", make_adler32)                   \
-  CODEC("numcodecs.astype", make_astype)                     \
-  CODEC("numcodecs.base64", make_base64)                     \
-  CODEC("numcodecs.bitround", make_bitround)                 \
-  CODEC("numcodecs.blosc", make_blosc)                       \
-  CODEC("numcodecs.bz2", make_bz2)                           \
-  CODEC("numcodecs.categorize", make_categorize)             \
-  CODEC("numcodecs.crc32", make_crc32)                       \
-  CODEC("numcodecs.crc32c", make_crc32c)                     \
-  CODEC("numcodecs.delta", make_delta)                       \
-  CODEC("numcodecs.fixedscaleoffset", make_fixedscaleoffset) \
-  CODEC("numcodecs.fletcher32", make_fletcher32)             \
-  CODEC("numcodecs.gzip", make_gzip)                         \
-  CODEC("numcodecs.jenkins_lookup3", make_jenkins_lookup3)   \
-  CODEC("numcodecs.json2", make_json2)                       \
-  CODEC("numcodecs.lz4", make_lz4)                           \
-  CODEC("numcodecs.lzma", make_lzma)                         \
-  CODEC("numcodecs.msgpack2", make_msgpack2)                 \
-  CODEC("numcodecs.packbits", make_numcodecs_packbits)       \
-  CODEC("numcodecs.quantize", make_quantize)                 \
-  CODEC("numcodecs.shuffle", make_shuffle)                   \
-  CODEC("numcodecs.vlen-bytes", make_vlen_bytes)             \
-  CODEC("numcodecs.vlen-utf8", make_vlen_utf8)               \
-  CODEC("numcodecs.zfpy", make_zfpy)                         \
-  CODEC("numcodecs.zlib", make_zlib)                         \
-  CODEC("numcodecs.zstd", make_zstd)                         \
-  CODEC("packbits", make_packbits)                           \
-  CODEC("reshape", make_reshape)                             \
-  CODEC("scale_offset", make_scale_offset)                   \
-  CODEC("sharding_indexed", make_sharding)                   \
-  CODEC("transpose", make_transpose)                         \
-  CODEC("vlen-bytes", make_vlen_bytes)                       \
-  CODEC("vlen-utf8", make_vlen_utf8)                         \
-  CODEC("zfp", make_zfp)                                     \
-  CODEC("zlib", make_zlib)                                   \
-  CODEC("zstd", make_zstd)
+#define ZARRCORE_CODECS(CODEC)                                                               \
+  CODEC("bitround", make_bitround, "keepbits")                                               \
+  CODEC("blosc", make_blosc, "cname clevel shuffle typesize blocksize")                      \
+  CODEC("bytes", make_bytes, "endian")                                                       \
+  CODEC("cast_value", make_cast_value, "data_type rounding out_of_range scalar_map")         \
+  CODEC("crc32c", make_crc32c, "")                                                           \
+  CODEC("endian", make_bytes, "endian")                                                      \
+  CODEC("gzip", make_gzip, "level")                                                          \
+  CODEC("numcodecs.adler32", make_adler32, "location")                                       \
+  CODEC("numcodecs.astype", make_astype, "encode_dtype decode_dtype")                        \
+  CODEC("numcodecs.base64", make_base64, "")                                                 \
+  CODEC("numcodecs.bitround", make_bitround, "keepbits")                                     \
+  CODEC("numcodecs.blosc", make_blosc, "cname clevel shuffle typesize blocksize")            \
+  CODEC("numcodecs.bz2", make_bz2, "level")                                                  \
+  CODEC("numcodecs.categorize", make_categorize, "labels dtype astype")                      \
+  CODEC("numcodecs.crc32", make_crc32, "location")                                           \
+  CODEC("numcodecs.crc32c", make_crc32c, "location")                                         \
+  CODEC("numcodecs.delta", make_delta, "dtype astype")                                       \
+  CODEC("numcodecs.fixedscaleoffset", make_fixedscaleoffset, "offset scale dtype astype")    \
+  CODEC("numcodecs.fletcher32", make_fletcher32, "")                                         \
+  CODEC("numcodecs.gzip", make_gzip, "level")                                                \
+  CODEC("numcodecs.jenkins_lookup3", make_jenkins_lookup3, "initval prefix")                 \
+  CODEC("numcodecs.json2", make_json2, kJson2Members)                                        \
+  CODEC("numcodecs.lz4", make_lz4, "acceleration")                                           \
+  CODEC("numcodecs.lzma", make_lzma, "format check preset filters delta")                    \
+  CODEC("numcodecs.msgpack2", make_msgpack2, "raw use_single_float use_bin_type")            \
+  CODEC("numcodecs.packbits", make_numcodecs_packbits, "")                                   \
+  CODEC("numcodecs.quantize", make_quantize, "digits dtype astype")                          \
+  CODEC("numcodecs.shuffle", make_shuffle, "elementsize")                                    \
+  CODEC("numcodecs.vlen-bytes", make_vlen_bytes, "")                                         \
+  CODEC("numcodecs.vlen-utf8", make_vlen_utf8, "")                                           \
+  CODEC("numcodecs.zfpy", make_zfpy, "mode tolerance rate precision compression_kwargs")     \
+  CODEC("numcodecs.zlib", make_zlib, "level")                                                \
+  CODEC("numcodecs.zstd", make_zstd, "level checksum")                                       \
+  CODEC("packbits", make_packbits, "padding_encoding first_bit last_bit")                    \
+  CODEC("reshape", make_reshape, "shape")                                                    \
+  CODEC("scale_offset", make_scale_offset, "offset scale")                                   \
+  CODEC("sharding_indexed", make_sharding, "chunk_shape codecs index_codecs index_location") \
+  CODEC("transpose", make_transpose, "order")                                                \
+  CODEC("vlen-bytes", make_vlen_bytes, "")                                                   \
+  CODEC("vlen-utf8", make_vlen_utf8, "")                                                     \
+  CODEC("zfp", make_zfp, "mode rate precision tolerance minbits maxbits maxprec minexp")     \
+  CODEC("zlib", make_zlib, "level")                                                          \
+  CODEC("zstd", make_zstd, "level checksum")
 // clang-format on
 
 namespace zarrcore {
 
-#define ZARRCORE_DECLARE(name, make) Codec make(const Json& configuration, const ChunkSpec& spec);
+#define ZARRCORE_DECLARE(name, make, members) \
+  Codec make(const Json& configuration, const ChunkSpec& spec);
 ZARRCORE_CODECS(ZARRCORE_DECLARE)
 #undef ZARRCORE_DECLARE
 
 namespace {
 
+// How numcodecs writes JSON; it writes all of these.
+constexpr std::string_view kJson2Members =
+    "encoding skipkeys ensure_ascii check_circular allow_nan sort_keys indent separators strict";
+
 struct Entry {
   std::string_view name;
   CodecFactory make;
+  std::string_view members;  // of the configuration, with a space between each two
 };
 
-#define ZARRCORE_ENTRY(name, make) Entry{name, make},
+#define ZARRCORE_ENTRY(name, make, members) Entry{name, make, members},
 constexpr Entry kCodecs[] = {ZARRCORE_CODECS(ZARRCORE_ENTRY)};
 #undef ZARRCORE_ENTRY
 
@@ -80,16 +92,28 @@ constexpr Refusal kRefusals[] = {
     {"numcodecs.vlen-array", "elements that are arrays have no counterpart here"},
 };
 
+const Entry* find_entry(std::string_view name) {
+  const auto* entry = std::ranges::find(kCodecs, name, &Entry::name);
+  return entry == std::end(kCodecs) ? nullptr : entry;
+}
+
 std::atomic<CodecProvider> additional_codecs{nullptr};
 
 }  // namespace
 
 CodecFactory find_codec(std::string_view name) {
-  for (const Entry& entry : kCodecs) {
-    if (entry.name == name) return entry.make;
-  }
+  if (const Entry* entry = find_entry(name)) return entry->make;
   const CodecProvider provider = additional_codecs;
   return provider != nullptr ? provider(name) : nullptr;
+}
+
+void check_configuration(std::string_view name, const Json& configuration) {
+  const Entry* entry = find_entry(name);
+  if (entry == nullptr) return;
+  const std::string members = " " + std::string(entry->members) + " ";
+  for (const auto& [key, value] : configuration.items()) {
+    if (members.find(" " + key + " ") == std::string::npos) throw unknown_member(key);
+  }
 }
 
 void set_codec_provider(CodecProvider provider) {

@@ -20,6 +20,10 @@ using CodecFactory = Codec (*)(const Json& configuration, const ChunkSpec& spec)
 // Null when no codec has this name.
 CodecFactory find_codec(std::string_view name);
 
+// Throws Error when the configuration of a codec of the core has a member that the codec does not
+// know: it may change what the bytes mean.
+void check_configuration(std::string_view name, const Json& configuration);
+
 // Gives codecs beside those of the core, by their names; null for others. Any thread may call it.
 using CodecProvider = CodecFactory (*)(std::string_view name);
 

@@ -6,7 +6,8 @@
 // encoded by a chain of its own, whose encoded size must be fixed.
 //
 // The engine uses this class to read inner chunks without their shard: it fetches the bytes of
-// index_range(), hands them to decode_index(), and fetches the ranges that the index gives.
+// the index, hands them to decode_index(), and fetches the ranges that the index gives. A checksum
+// around the shard is checked only by a reader of the whole of it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,7 @@
 #include "zarrcore/metadata/codec_metadata.h"
 
+#include <algorithm>
+
 #include "zarrcore/base/error.h"
 
 namespace zarrcore {
@@ -28,6 +30,19 @@ NamedConfiguration parse_named_configuration(const Json& value, std::string_view
     named.must_understand = must->get<bool>();
   }
   return named;
+}
+
+Error unknown_member(std::string_view key) {
+  return Error("the configuration has a member \"" + std::string(key) + "\" that is not supported");
+}
+
+void check_configuration(const NamedConfiguration& named, std::string_view what,
+                         std::initializer_list<std::string_view> known) {
+  for (const auto& [key, value] : named.configuration.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    with_context([&] { return std::string(what) + " \"" + named.name + "\""; },
+                 [&] { throw unknown_member(key); });
+  }
 }
 
 Json format_named_configuration(const NamedConfiguration& named) {

@@ -2,10 +2,12 @@
 // known to the codec registry alone.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 
 namespace zarrcore {
@@ -21,6 +23,14 @@ struct NamedConfiguration {
 // Reads `{"name": …, "configuration": {…}, "must_understand": …}`, or the name alone as a string.
 // Throws Error that starts with `what`.
 NamedConfiguration parse_named_configuration(const Json& value, std::string_view what);
+
+// The error about a member `key` of a configuration that nobody here knows.
+Error unknown_member(std::string_view key);
+
+// Throws Error that starts with `what` when the configuration has a member beside those in `known`:
+// it may change what the bytes mean.
+void check_configuration(const NamedConfiguration& named, std::string_view what,
+                         std::initializer_list<std::string_view> known);
 
 // The object that parse_named_configuration() reads, with no member more than it needs.
 Json format_named_configuration(const NamedConfiguration& named);

@@ -1,6 +1,7 @@
 #include "zarrcore/metadata/draft.h"
 
 #include <algorithm>
+#include <array>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -44,8 +45,8 @@ std::optional<std::string> key_suffix(const DocumentSource& documents) {
   });
 }
 
-// A NumPy type string, "bool", "r16"; or an extension, whose type is a type string as well. A
-// reader that does not know it takes the fallback.
+// A NumPy type string, "bool", "r16"; or an extension, whose type is a type string as well. The
+// fallback of one that is not known is another type than the writer's: its values would be wrong.
 NumpyDtype parse_data_type(const Json& value) {
   if (!value.is_object()) {
     if (value.is_string()) {
@@ -54,13 +55,22 @@ NumpyDtype parse_data_type(const Json& value) {
     }
     return parse_numpy_dtype(value);
   }
-  try {
-    return parse_numpy_dtype(required_member(value, "type"));
-  } catch (const Error&) {
-    const Json* fallback = find_member(value, "fallback");
-    if (fallback == nullptr || fallback->is_null()) throw;
-    return parse_data_type(*fallback);
+  // zarr-python names no fallback, whatever the extension.
+  static constexpr std::array<std::string_view, 2> kKnown{
+      "https://purl.org/zarr/spec/protocol/extensions/complex-dtypes/1.0",
+      "https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0"};
+  const Json* extension = find_member(value, "extension");
+  const Json* fallback = find_member(value, "fallback");
+  const bool is_known =
+      extension != nullptr && std::ranges::any_of(kKnown, [&](std::string_view known) {
+        return extension->is_string() && extension->get_ref<const std::string&>() == known;
+      });
+  if (!is_known && fallback != nullptr && !fallback->is_null()) {
+    throw Error("the data type " + excerpt(required_member(value, "type")) + " of the extension " +
+                (extension != nullptr ? excerpt(*extension) : "without a name") +
+                " is not supported");
   }
+  return parse_numpy_dtype(required_member(value, "type"));
 }
 
 // "https://purl.org/zarr/spec/codec/gzip/1.0": the name is the last part but one.
@@ -180,11 +190,20 @@ bool is_draft_entry_point(const Json& document) {
 
 ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   check_extensions(document);
+  const Json* transformers = find_member(document, "storage_transformers");
+  if (transformers != nullptr && !transformers->empty()) {
+    throw Error("the storage transformers " + excerpt(*transformers) + " are not supported");
+  }
   ArrayMetadata array;
   array.shape = parse_shape(document);
   const Json& grid = required_member(document, "chunk_grid");
   if (const Json& type = required_member(grid, "type"); type != "regular") {
     throw Error("the chunk grid " + excerpt(type) + " is not supported");
+  }
+  static constexpr std::array<std::string_view, 3> kGridMembers{"type", "chunk_shape", "separator"};
+  if (const Json others = other_members(grid, kGridMembers); !others.empty()) {
+    throw Error("the chunk grid has a member \"" + others.begin().key() +
+                "\" that is not supported");
   }
   array.chunk_shape = as_unsigned_list(required_member(grid, "chunk_shape"), "\"chunk_shape\"");
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,

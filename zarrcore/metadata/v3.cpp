@@ -83,6 +83,7 @@ ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
   } else {
     throw Error("the chunk key encoding \"" + named.name + "\" is not supported");
   }
+  check_configuration(named, "the chunk key encoding", {"separator"});
   encoding.separator = parse_separator(named.configuration, "separator", encoding.separator);
   return encoding;
 }
@@ -124,9 +125,11 @@ std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration,
 void parse_chunk_grid(const Json& value, ArrayMetadata& array) {
   const NamedConfiguration grid = parse_named_configuration(value, "\"chunk_grid\"");
   if (grid.name == "regular") {
+    check_configuration(grid, "the chunk grid", {"chunk_shape"});
     array.chunk_shape =
         as_unsigned_list(required_member(grid.configuration, "chunk_shape"), "\"chunk_shape\"");
   } else if (grid.name == "rectilinear") {
+    check_configuration(grid, "the chunk grid", {"kind", "chunk_shapes"});
     array.chunk_runs = parse_rectilinear(grid.configuration, array.shape);
   } else {
     throw Error("the chunk grid \"" + grid.name + "\" is not supported");
@@ -347,7 +350,11 @@ const Format& v3_format() {
 
 DataType parse_v3_data_type(const Json& value) {
   const NamedConfiguration type = parse_named_configuration(value, "\"data_type\"");
+  const auto may_have = [&](std::initializer_list<std::string_view> members) {
+    check_configuration(type, "the data type", members);
+  };
   if (type.name == "fixed_length_utf32") {
+    may_have({"length_bytes"});
     const std::uint64_t bytes = length_bytes(type);
     if (bytes % 4 != 0) {
       throw Error("the data type fixed_length_utf32 has elements of " + std::to_string(bytes) +
@@ -355,12 +362,24 @@ DataType parse_v3_data_type(const Json& value) {
     }
     return {TypeKind::fixed_utf32, bytes};
   }
-  if (type.name == "null_terminated_bytes") return {TypeKind::fixed_bytes, length_bytes(type)};
-  if (type.name == "raw_bytes") return {TypeKind::raw, length_bytes(type)};
-  if (type.name == "numpy.datetime64") return parse_time(TypeKind::datetime, type);
-  if (type.name == "numpy.timedelta64") return parse_time(TypeKind::timedelta, type);
-  if (type.name == "struct" || type.name == "structured") return parse_struct(type);
-  if (const auto core = parse_type_name(type.name)) return *core;
+  if (type.name == "null_terminated_bytes" || type.name == "raw_bytes") {
+    may_have({"length_bytes"});
+    const bool is_raw = type.name == "raw_bytes";
+    return {is_raw ? TypeKind::raw : TypeKind::fixed_bytes, length_bytes(type)};
+  }
+  if (type.name == "numpy.datetime64" || type.name == "numpy.timedelta64") {
+    may_have({"unit", "scale_factor"});
+    const bool is_point = type.name == "numpy.datetime64";
+    return parse_time(is_point ? TypeKind::datetime : TypeKind::timedelta, type);
+  }
+  if (type.name == "struct" || type.name == "structured") {
+    may_have({"fields"});
+    return parse_struct(type);
+  }
+  if (const auto core = parse_type_name(type.name)) {
+    may_have({});
+    return *core;
+  }
   throw Error("the data type \"" + type.name + "\" is not supported");
 }
 

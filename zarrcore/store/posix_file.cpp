@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 #include "zarrcore/base/error.h"
@@ -54,6 +55,23 @@ int flags_of(PosixFile::Mode mode) {
   }
 }
 
+// Whether errno says that there is nothing at a path. A link that leads nowhere, there or on the
+// way, is something that cannot be read: what it led to may be on a disk that is not mounted.
+bool is_absent(std::string path) {
+  if (errno == ENOTDIR) return true;
+  if (errno != ENOENT) return false;
+  struct stat status;
+  while (::lstat(path.c_str(), &status) != 0) {
+    const auto slash = path.find_last_of('/');
+    if (errno != ENOENT || slash == std::string::npos || slash == 0) return true;
+    path.resize(slash);
+  }
+  if (S_ISLNK(status.st_mode) && ::stat(path.c_str(), &status) != 0) {
+    throw Error("the symbolic link " + path + " leads to nothing that exists");
+  }
+  return true;
+}
+
 }  // namespace
 
 long process_id() {
@@ -63,7 +81,7 @@ long process_id() {
 PosixFile::PosixFile(const char* path, Mode mode)
     : descriptor_(::open(path, flags_of(mode) | O_CLOEXEC, 0666)) {
   if (descriptor_ >= 0) return;
-  if (mode != Mode::read || (errno != ENOENT && errno != ENOTDIR)) fail();
+  if (mode != Mode::read || !is_absent(path)) fail();
 }
 
 PosixFile::~PosixFile() {
@@ -79,7 +97,7 @@ ValueVersion PosixFile::version(const char* path) {
 bool PosixFile::is_file(const char* path) {
   struct stat status;
   if (::stat(path, &status) == 0) return !S_ISDIR(status.st_mode);
-  if (errno != ENOENT && errno != ENOTDIR) fail();
+  if (!is_absent(path)) fail();
   return false;
 }
 

@@ -1,6 +1,8 @@
 // Readers beside another program that replaces values.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -76,14 +78,21 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ReplacedValue, testing::ValuesIn(kReplacedLayo
   return name;
 });
 
+// Files that were written just now, which no cache keeps, and files that are older.
 TEST_P(ReplacedValue, AnOpenArrayOfLocalFilesSeesItAtOnce) {
   const TemporaryFolder folder;
   const auto store = std::make_shared<FileSystemStore>(folder.path());
   put_values(*store, GetParam(), before_);
   const auto array = open_array(store);
   const Selection corner{{3, 3}, {1, 1}, {}};
-  for (const Bytes& values : {before_, after_, before_, after_}) {
+  int age = 0;
+  for (const Bytes& values : {before_, after_, before_, after_, before_, after_}) {
     put_values(*store, GetParam(), values);
+    if (++age > 2) {
+      namespace fs = std::filesystem;
+      fs::last_write_time(folder.path() / "c/0/0",
+                          fs::file_time_type::clock::now() - std::chrono::hours(age));
+    }
     EXPECT_EQ(read(*array, corner), selected(values, kShardShape, 1, corner));
     EXPECT_EQ(read(*array, kAll), values);
     EXPECT_EQ(read(*array, corner), selected(values, kShardShape, 1, corner));

@@ -98,6 +98,41 @@ TEST(ShardedArray, AChecksumAroundTheShardDoesNotHideItsInnerChunks) {
   }
 }
 
+TEST(ShardedArray, AChecksumAroundTheShardIsCheckedWhenAllOfItIsRead) {
+  const Shape shape{4, 4};
+  const Bytes values = bytes_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+  const std::string inside = sharding_codec({2, 2}, kPlain, kPlain);
+  const std::string checked = codec_list({sharding_codec({1, 2}, kPlain, kPlain), codec("crc32c")});
+  for (const std::string& codecs :
+       {codec_list({inside, codec("crc32c")}),
+        codec_list({transpose_codec({1, 0}), sharding_codec({2, 2}, kPlain, kPlain, "start"),
+                    codec("numcodecs.crc32c", R"("location": "start")"), codec("crc32c")}),
+        codec_list({sharding_codec({2, 4}, checked, kPlain)}),
+        codec_list({sharding_codec({2, 4}, checked, kPlain), codec("crc32c")})}) {
+    const auto store = std::make_shared<MemoryStore>();
+    write_array(*store, "", array_document({4, 4}, {4, 4}, "\"uint8\"", codecs), values);
+    const Bytes good = to_bytes(store->get("c/0/0", kNoSizeLimit)->span());
+    for (std::size_t at = 0; at < good.size(); ++at) {
+      Bytes bad = good;
+      bad[at] ^= std::byte{0x10};
+      store->put("c/0/0", bad);
+      const auto array = open_array(store);
+      // What has been read in part does not stand in for the check.
+      try {
+        read(*array, {{0, 0}, {1, 1}, {}});
+      } catch (const Error&) {
+      }
+      EXPECT_ERROR(read(*array, everything(shape)), "array /", "c/0/0") << codecs << at;
+    }
+    store->put("c/0/0", good);
+    const auto array = open_array(store);
+    EXPECT_EQ(read(*array, {{0, 1}, {3, 2}, {}}), selected(values, shape, 1, {{0, 1}, {3, 2}, {}}));
+    EXPECT_EQ(read(*array, everything(shape)), values);
+    store->erase("c/0/0");
+    EXPECT_EQ(read(*open_array(store), everything(shape)), Bytes(values.size()));
+  }
+}
+
 TEST(ShardedArray, AShardThatIsCompressedAsAWholeIsFetchedOnce) {
   const Sharded sharded(
       codec_list({sharding_codec({10, 10}, kPlain, index_codecs()), codec("gzip")}));

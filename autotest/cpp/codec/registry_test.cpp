@@ -44,6 +44,45 @@ TEST(Registry, WhatIsKnownAndNotSupportedHasAReason) {
   EXPECT_EQ(refusal_reason("numcodecs.other"), "");
 }
 
+TEST(Registry, MembersThatACodecDoesNotKnowAreErrors) {
+  const auto chain_of = [](const std::string& codecs) { return make_chain(codecs, spec_of({4})); };
+  const std::string before = R"({"name": "bytes"}, )";
+  for (const char* name : {"gzip", "zstd", "blosc", "crc32c", "numcodecs.zlib", "numcodecs.shuffle",
+                           "numcodecs.lzma", "numcodecs.fletcher32"}) {
+    EXPECT_ERROR(chain_of("[" + before + R"({"name": ")" + name +
+                          R"(", "configuration": {"dictionary": null}}])"),
+                 std::string("codec \"") + name + '"',
+                 "the configuration has a member \"dictionary\" that is not supported");
+  }
+  EXPECT_ERROR(chain_of(R"([{"name": "bytes", "configuration": {"endian": "big", "bits": 7}}])"),
+               "codec \"bytes\"", "a member \"bits\"");
+  EXPECT_ERROR(chain_of("[" + before + R"({"name": "crc32c",
+                        "configuration": {"location": "start"}}])"),
+               "a member \"location\"");
+  // A name is not a part of another one.
+  EXPECT_ERROR(chain_of("[" + before + R"({"name": "zstd", "configuration": {"check": 1}}])"),
+               "a member \"check\"");
+  EXPECT_ERROR(chain_of("[" + before + R"({"name": "zstd", "configuration": {"": 1}}])"),
+               "a member \"\"");
+  EXPECT_ERROR(chain_of(R"([{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
+                           "codecs": ["bytes"], "index_codecs": ["bytes"], "order": "F"}}])"),
+               "a member \"order\"");
+}
+
+TEST(Registry, MembersThatWritersAddWithoutMeaningAreAccepted) {
+  for (const char* codec :
+       {R"({"name": "numcodecs.lzma", "configuration": {"preset": 6, "delta": 1}})",
+        R"({"name": "numcodecs.blosc", "configuration": {"cname": "lz4", "typesize": 1}})"}) {
+    EXPECT_NO_THROW(make_chain(R"([{"name": "bytes"}, )" + std::string(codec) + "]", spec_of({4})));
+  }
+  const DataType text{TypeKind::variable_string, sizeof(VariableElement)};
+  EXPECT_NO_THROW(make_chain(R"([{"name": "numcodecs.json2", "configuration": {
+      "encoding": "utf-8", "skipkeys": false, "ensure_ascii": true, "check_circular": true,
+      "allow_nan": true, "indent": null, "separators": [",", ":"], "sort_keys": true,
+      "strict": true}}])",
+                             spec_of({4}, text)));
+}
+
 class Reverse final : public BytesToBytesCodec {
  public:
   Buffer encode(ByteSpan decoded) const override {

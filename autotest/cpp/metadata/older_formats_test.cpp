@@ -88,18 +88,42 @@ TEST(DraftArray, FiltersOfZarrPythonStandAmongTheAttributes) {
   EXPECT_EQ(parse_draft_array(document, "a").attributes, document["attributes"]);
 }
 
-TEST(DraftArray, ExtensionsFallBackOrAreNamed) {
+TEST(DraftArray, ExtensionsThatAreNotKnownAreErrors) {
   Json document = draft_array();
   document["fill_value"] = nullptr;
   document["data_type"] = parse_json(R"({"extension": "x", "type": "decimal", "fallback": "<f4"})");
-  EXPECT_EQ(parse_draft_array(document, "a").data_type, (DataType{TypeKind::floating, 4}));
-  document["data_type"]["fallback"] = nullptr;
+  EXPECT_ERROR(parse_draft_array(document, "a"),
+               "the data type \"decimal\" of the extension \"x\" is not supported");
+  document["data_type"]["type"] = "<i4";
+  EXPECT_ERROR(parse_draft_array(document, "a"), "the data type \"<i4\" of the extension \"x\"");
+  document["data_type"] = parse_json(R"({
+      "extension": "https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0",
+      "type": "<M8[ns]", "fallback": "<i8"})");
+  EXPECT_EQ(parse_draft_array(document, "a").data_type.kind, TypeKind::datetime);
+  document["data_type"] = parse_json(R"({"extension": "x", "type": "decimal", "fallback": null})");
   EXPECT_ERROR(parse_draft_array(document, "a"), "the data type \"decimal\" is not supported");
   document = draft_array();
   document["extensions"] = parse_json(R"([{"extension": "far/out", "must_understand": true}])");
   EXPECT_ERROR(parse_draft_array(document, "a"), "the extension \"far/out\" is not supported");
   document["extensions"][0]["must_understand"] = false;
   EXPECT_NO_THROW(parse_draft_array(document, "a"));
+}
+
+TEST(DraftArray, StorageTransformersAndUnknownMembersOfTheGridAreErrors) {
+  Json document = draft_array();
+  document["storage_transformers"] = Json::array();
+  EXPECT_NO_THROW(parse_draft_array(document, "a"));
+  // As zarr-python wrote shards for a time.
+  document["storage_transformers"] = parse_json(R"([{
+      "extension": "https://purl.org/zarr/spec/storage_transformers/sharding/1.0",
+      "type": "indexed", "configuration": {"chunks_per_shard": [2, 2]}}])");
+  EXPECT_ERROR(parse_draft_array(document, "a"), "the storage transformers",
+               "storage_transformers/sh", "are not supported");
+  document["storage_transformers"] = "indexed";
+  EXPECT_ERROR(parse_draft_array(document, "a"), "the storage transformers \"indexed\"");
+  document = draft_array();
+  document["chunk_grid"]["offset"] = 1;
+  EXPECT_ERROR(parse_draft_array(document, "a"), "the chunk grid has a member \"offset\"");
 }
 
 TEST(DraftArray, RawBytesAreAStructureOfOneNamelessField) {

@@ -173,6 +173,47 @@ TEST(V3Array, EveryMemberOfAWrongKindIsNamed) {
   for (const Case& c : kCases) EXPECT_ERROR(parsed(with(c.key, c.json)), c.problem);
 }
 
+TEST(V3Array, UnknownMembersOfAConfigurationAreErrors) {
+  struct Case {
+    const char* key;
+    const char* json;
+    const char* owner;
+  };
+  static constexpr Case kCases[] = {
+      {"chunk_grid", R"({"name": "regular", "configuration": {"chunk_shape": [1, 1], "new": 1}})",
+       "the chunk grid \"regular\""},
+      {"chunk_grid", R"({"name": "rectilinear", "configuration": {"kind": "inline",
+                         "chunk_shapes": [[20], [30]], "new": null}})",
+       "the chunk grid \"rectilinear\""},
+      {"chunk_key_encoding",
+       R"({"name": "default", "configuration": {"separator": "/", "new": "base64"}})",
+       "the chunk key encoding \"default\""},
+      {"chunk_key_encoding", R"({"name": "v2", "configuration": {"new": 1}})",
+       "the chunk key encoding \"v2\""},
+      {"data_type", R"({"name": "int16", "configuration": {"new": 1}})", "the data type \"int16\""},
+      {"data_type", R"({"name": "numpy.datetime64",
+                        "configuration": {"unit": "s", "scale_factor": 1, "new": 1940}})",
+       "the data type \"numpy.datetime64\""},
+      {"data_type", R"({"name": "null_terminated_bytes",
+                        "configuration": {"length_bytes": 2, "new": 1}})",
+       "the data type \"null_terminated_bytes\""},
+      {"data_type", R"({"name": "fixed_length_utf32",
+                        "configuration": {"length_bytes": 4, "new": 1}})",
+       "the data type \"fixed_length_utf32\""},
+      {"data_type", R"({"name": "struct", "configuration": {"new": 1,
+                        "fields": [{"name": "a", "data_type": "int8"}]}})",
+       "the data type \"struct\""},
+      {"data_type", R"({"name": "struct", "configuration": {"fields": [{"name": "a",
+                        "data_type": {"name": "int8", "configuration": {"new": 1}}}]}})",
+       "the data type \"int8\""},
+  };
+  for (const Case& c : kCases) {
+    EXPECT_ERROR(parsed(with(c.key, c.json)), c.owner,
+                 "the configuration has a member \"new\" that is not supported");
+  }
+  EXPECT_NO_THROW(parsed(with("data_type", R"({"name": "int16", "configuration": {}})")));
+}
+
 TEST(V3Array, AnUnknownMemberIsRefusedByNameUnlessItNeedNotBeUnderstood) {
   for (const char* json : {"{}", "7", R"({"must_understand": true})",
                            R"({"must_understand": "false"})", R"([{"must_understand": false}])"}) {

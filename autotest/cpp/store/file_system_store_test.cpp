@@ -69,6 +69,23 @@ TEST_F(FileSystemStoreTest, AFileThatCannotBeOpenedIsAnErrorAndNotAbsent) {
   EXPECT_EQ(store_.list("").keys, std::vector<std::string>{"loop"});
 }
 
+TEST_F(FileSystemStoreTest, ALinkThatLeadsNowhereIsAnErrorAndNotAbsent) {
+  fs::create_symlink("nowhere", path("link"));
+  fs::create_directories(path("folder"));
+  fs::create_symlink("../nowhere", path("folder/c"));
+  fs::create_symlink("folder", path("good"));
+  const ByteRange range = ByteRange::at(0, 1);
+  for (const char* key : {"link", "folder/c", "folder/c/0/0", "good/c/0"}) {
+    EXPECT_ERROR(store_.get(key), path(key).string(), "symbolic link", "leads to nothing");
+    EXPECT_ERROR(store_.get_ranges(key, {&range, 1}), "symbolic link", "leads to nothing");
+    EXPECT_ERROR(store_.has(key), "symbolic link", "leads to nothing");
+  }
+  EXPECT_FALSE(store_.get("good/absent"));
+  EXPECT_FALSE(store_.get("absent/c/0/0"));
+  store_.put("link", bytes_of("value"));
+  EXPECT_EQ(store_.get("link")->text(), "value");
+}
+
 TEST_F(FileSystemStoreTest, AFileWithoutPermissionIsAnErrorAndNotAbsent) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   store_.put("a", bytes_of("secret"));
