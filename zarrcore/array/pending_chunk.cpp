@@ -158,6 +158,7 @@ DecodedChunk PendingChunk::load(std::size_t position, const Unit& unit) {
   if (unit.state == State::encoded) return unit_chain_.decode(unit.encoded.span());
   if (unit.state == State::absent) return make_filled();
   const auto encoded = fetch(position);
+  if (encoded) unit_chain_.check_kept(encoded->span());
   return encoded ? unit_chain_.decode(encoded->span()) : make_filled();
 }
 

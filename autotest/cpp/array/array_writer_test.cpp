@@ -340,6 +340,42 @@ TEST_F(Writing, AFilterNeedNotHoldTheFillValueOutsideTheArray) {
   }
 }
 
+TEST_F(Writing, ElementsThatAreNoTextsDoNotBecomeTexts) {
+  const std::string json = codec_list({codec("numcodecs.json2")});
+  for (const std::string& codecs :
+       {json, codec_list({sharding_codec({3}, json, index_codecs()), codec("gzip")})}) {
+    store_ = std::make_shared<MemoryStore>();
+    put_document(*store_, "", array_document({6}, {3}, "\"string\"", codecs, "\"\""));
+    const auto array = open_array(store_);
+    const CodecChain chain(array->metadata().codecs, {{3}, kString, Bytes(kString.item_size)});
+    Buffer shard = Buffer::copy_of(R"(["a",1,"c","|O",[3]])");
+    if (const ShardingCodec* sharding = chain.sharding()) {
+      const Buffer inner = std::move(shard);
+      const ShardIndex::Entry entry{0, inner.size()};
+      const Buffer index = sharding->encode_index({&entry, 1});
+      shard = Buffer(inner.size() + index.size());
+      std::ranges::copy(index.span(), std::ranges::copy(inner.span(), shard.data()).out);
+      shard = chain.encode_shard(std::move(shard));
+    }
+    store_->put("c/0", shard.span());
+    store_->put("c/1", shard.span());
+
+    const Bytes texts = elements(std::vector<std::string>{"x", "y", "z"});
+    const Source one{texts.data(), {sizeof(VariableElement)}, nullptr};
+    ArrayWriter writer(array);
+    EXPECT_ERROR(writer.write({{0}, {1}, {1}}, one), "chunk c/0", "element 1 of the chunk is 1",
+                 "would become a text");
+    writer.flush();
+    EXPECT_EQ(to_bytes(store_->get("c/0", kNoSizeLimit)->span()), to_bytes(shard.span()));
+    writer.write({{3}, {3}, {1}}, one);
+    writer.write({{4}, {1}, {1}}, one);
+    writer.flush();
+    EXPECT_NE(to_bytes(store_->get("c/1", kNoSizeLimit)->span()), to_bytes(shard.span()));
+    writer.write({{4}, {1}, {1}}, one);
+    writer.flush();
+  }
+}
+
 TEST_F(Writing, TheCacheMakesWayForWhatWaits) {
   const auto array = create(kLayouts[0].codecs);
   const auto context = std::make_shared<Context>(2000, 0);
