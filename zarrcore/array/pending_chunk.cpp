@@ -1,6 +1,7 @@
 #include "zarrcore/array/pending_chunk.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "zarrcore/array/chunk_reader.h"
@@ -109,6 +110,9 @@ void PendingChunk::change(const InnerSlice& part, const std::byte* source,
                           const ElementConverter* converter, Unit& unit) {
   const Count count(*this, unit);
   const std::uint64_t inside = product(part.axes, &AxisSlice::extent);
+  if (unit.inside.empty()) {
+    for (const AxisSlice& axis : part.axes) unit.inside.push_back(axis.extent);
+  }
   if (is_whole(part.axes)) {
     const bool is_all = inside * array_.data_type().item_size == unit_chain_.decoded_size();
     DecodedChunk fresh =
@@ -154,6 +158,7 @@ DecodedChunk PendingChunk::load(std::size_t position, const Unit& unit) {
   if (unit.state == State::encoded) return unit_chain_.decode(unit.encoded.span());
   if (unit.state == State::absent) return make_filled();
   const auto encoded = fetch(position);
+  if (encoded) unit_chain_.check_kept(encoded->span());
   return encoded ? unit_chain_.decode(encoded->span()) : make_filled();
 }
 
@@ -199,13 +204,42 @@ void PendingChunk::copy(const InnerSlice& part, const std::byte* source,
 void PendingChunk::encode(Unit& unit) const {
   const bool is_filled =
       array_.metadata().fill_value && unit_chain_.is_filled(unit.decoded.elements.span());
-  if (!is_filled) unit.encoded = unit_chain_.encode(std::move(unit.decoded.elements));
+  if (!is_filled) {
+    try {
+      unit.encoded = unit_chain_.encode(std::move(unit.decoded.elements));
+    } catch (const Error&) {
+      if (!repeat_edges(unit)) throw;
+      unit.encoded = unit_chain_.encode(std::move(unit.decoded.elements));
+    }
+  }
   // Encoders ask for as much memory as there could be bytes. Units of a shard wait for each other;
   // a chunk that is one unit is put next.
   if (sharding_ != nullptr) unit.encoded.shrink_to_fit();
   unit.state = is_filled ? State::absent : State::encoded;
   unit.decoded = {};
   unit.written = 0;
+}
+
+// Gives elements outside the array the value of their neighbours inside: filters may not hold the
+// fill value, which nobody wrote there. False when there are no such elements.
+bool PendingChunk::repeat_edges(Unit& unit) const {
+  const Shape& shape = unit_chain_.stored_spec().shape;
+  if (unit.inside.size() != shape.size() || unit.inside == shape) return false;
+  std::uint64_t count = 1;  // of the rows along a dimension, each of whose items has `size` bytes
+  std::uint64_t size = unit.decoded.elements.size();
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::uint64_t row = size;
+    size /= shape[i];
+    for (std::uint64_t k = 0; k < count; ++k) {
+      std::byte* start = unit.decoded.elements.data() + k * row;
+      const std::byte* last = start + (unit.inside[i] - 1) * size;
+      for (std::uint64_t at = unit.inside[i]; at < shape[i]; ++at) {
+        std::memcpy(start + at * size, last, size);
+      }
+    }
+    count *= shape[i];
+  }
+  return true;
 }
 
 void PendingChunk::encode(std::size_t position) {

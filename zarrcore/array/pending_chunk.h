@@ -82,6 +82,7 @@ class PendingChunk {
     DecodedChunk decoded;
     Buffer encoded;
     std::uint64_t written = 0;  // elements, since it was encoded last
+    Shape inside = {};          // elements that are in the array, in stored order
 
     bool is_finished() const { return state == State::encoded || state == State::absent; }
     std::uint64_t bytes() const { return encoded.capacity() + decoded.byte_count(); }
@@ -93,6 +94,7 @@ class PendingChunk {
   void change(const InnerSlice& part, const std::byte* source, const ElementConverter* converter,
               Unit& unit);
   void encode(Unit& unit) const;
+  bool repeat_edges(Unit& unit) const;
   DecodedChunk make_filled() const;
   DecodedChunk load(std::size_t position, const Unit& unit);
   std::optional<Buffer> fetch(std::size_t position);

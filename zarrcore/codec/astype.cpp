@@ -1,6 +1,7 @@
 // The `astype` filter of numcodecs: elements are cast to another type, and back on decoding.
 // Configuration: `encode_dtype`, and `decode_dtype`, which the array's type stands in for.
 #include <algorithm>
+#include <cmath>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
@@ -26,10 +27,21 @@ class TextFilter final : public ElementFilter {
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {
     cast(decoded_, decoded, encoded_, encoded, count);
+    check_whole(decoded, encoded, count);
   }
   void decode_elements(const std::byte* encoded, std::byte* decoded,
                        std::size_t count) const override {
     cast(encoded_, encoded, decoded_, decoded, count);
+  }
+
+  // A text that was cut off cannot be had back.
+  void check_whole(const std::byte* decoded, const std::byte* encoded, std::size_t count) const {
+    std::vector<std::byte> returned(decoded_.item_size);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::byte* text = decoded + i * decoded_.item_size;
+      cast(encoded_, encoded + i * encoded_.item_size, decoded_, returned.data(), 1);
+      if (!std::equal(returned.begin(), returned.end(), text)) refuse(i, text, returned.data());
+    }
   }
 
   static std::size_t character_size(const DataType& type) {
@@ -77,9 +89,21 @@ Codec make_astype(const Json& configuration, const ChunkSpec& spec) {
   if (is_text(decoded.type) && is_text(encoded.type)) {
     return std::unique_ptr<const Filter>(std::make_unique<TextFilter>(decoded, encoded));
   }
+  // A float may lose digits, or its fraction to become an integer.
+  Tolerance tolerance;
+  if (const double unit = rounding_unit(decoded.type); unit > 0) {
+    const double encoded_unit = rounding_unit(encoded.type);
+    tolerance.relative = encoded_unit;
+    if (encoded_unit == 0) {
+      tolerance.absolute = std::nextafter(1.0, 0.0);
+    } else if (encoded_unit > unit) {  // numbers too small for a type go to its smallest
+      tolerance.absolute =
+          encoded_unit == rounding_unit({TypeKind::floating, 2}) ? 0x1p-24 : 0x1p-149;
+    }
+  }
   return make_pipeline_filter("astype", decoded, encoded,
                               NumpyPipeline(decoded.type).cast(encoded.type),
-                              NumpyPipeline(encoded.type).cast(decoded.type));
+                              NumpyPipeline(encoded.type).cast(decoded.type), tolerance);
 }
 
 }  // namespace zarrcore

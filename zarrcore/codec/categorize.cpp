@@ -1,6 +1,7 @@
 // The `categorize` filter of numcodecs: each text is stored as the number of its label, counted
-// from one; zero is any other text, and decodes to the empty one. Configuration: `labels`, `dtype`
-// of the texts ("<U8", or "|O" for texts of any length), `astype` of the numbers.
+// from one; zero decodes to the empty one. numcodecs encodes any other text to zero, too; here that
+// is an error. Configuration: `labels`, `dtype` of the texts ("<U8", or "|O" for texts of any
+// length), `astype` of the numbers.
 //
 // Of texts of any length, it is what turns the array into bytes.
 #include <algorithm>
@@ -104,7 +105,12 @@ class CategorizeFilter final : public ElementFilter {
       std::size_t size = text.find_last_not_of('\0') + 1;  // 0 if there is no such
       size += (sizeof(char32_t) - size % sizeof(char32_t)) % sizeof(char32_t);
       text.resize(size);
-      numbers_.store(labels_.number(text), encoded + i * encoded_size_);
+      const std::uint64_t number = labels_.number(text);
+      if (number == 0 && !text.empty()) {
+        const std::vector<std::byte> nothing(decoded_size_);
+        refuse(i, decoded + i * decoded_size_, nothing.data());
+      }
+      numbers_.store(number, encoded + i * encoded_size_);
     }
   }
 
@@ -144,8 +150,13 @@ class CategorizeCodec final : public ArrayToBytesCodec {
     for (std::uint64_t i = 0; i < count_; ++i) {
       const auto element =
           load_element<VariableElement>(decoded.data() + i * sizeof(VariableElement));
-      numbers_.store(labels_.number(std::string(element.text())),
-                     encoded.data() + i * encoded_.type.item_size);
+      const std::string text(element.text());
+      const std::uint64_t number = labels_.number(text);
+      if (number == 0 && !text.empty()) {
+        throw Error("categorize: element " + std::to_string(i) + " of the chunk is " +
+                    excerpt(Json(text)) + ", which is none of the labels");
+      }
+      numbers_.store(number, encoded.data() + i * encoded_.type.item_size);
     }
     swap(encoded.span());
     return encoded;

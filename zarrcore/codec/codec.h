@@ -77,6 +77,11 @@ class ArrayToBytesCodec {
   virtual bool decodes_in_place() const { return false; }
   virtual void decode_in_place(MutableByteSpan /*chunk*/) const {}
 
+  // Whether all elements that decode() gives encode to what they were.
+  virtual bool keeps_elements() const { return true; }
+  // Of a codec that may not: throws Error, which names the element, unless it would with `encoded`.
+  virtual void check_kept(ByteSpan /*encoded*/) const {}
+
   // If inner chunks can be found and decoded one by one.
   virtual const ShardingCodec* as_sharding() const { return nullptr; }
 };

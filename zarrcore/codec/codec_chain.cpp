@@ -229,6 +229,12 @@ void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena)
   array_codecs_.front()->decode(chunk.span(), decoded);
 }
 
+void CodecChain::check_kept(ByteSpan encoded) const {
+  if (keeps_elements()) return;
+  Buffer held;
+  array_to_bytes_->check_kept(decode_bytes(encoded, std::nullopt, held));
+}
+
 std::optional<ByteSpan> CodecChain::find_decoded(ByteSpan encoded) const {
   if (!array_codecs_.empty() || !is_framed_ || !array_to_bytes_->is_identity()) return std::nullopt;
   check_plausible(encoded);

@@ -58,6 +58,10 @@ class CodecChain {
   // The same into memory of its own.
   DecodedChunk decode(ByteSpan encoded) const;
 
+  // Throws Error when elements of a stored chunk would become others by being decoded and encoded.
+  void check_kept(ByteSpan encoded) const;
+  bool keeps_elements() const { return array_to_bytes_->keeps_elements(); }
+
   // If the decoded chunk stands in `encoded` as it is: where. Frames are checked; throws Error like
   // decode().
   std::optional<ByteSpan> find_decoded(ByteSpan encoded) const;

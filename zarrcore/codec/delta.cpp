@@ -93,6 +93,17 @@ class DeltaFilter final : public ElementFilter {
   }
 
  private:
+  // Integers of one type come back whatever the differences.
+  std::optional<Tolerance> tolerance() const override {
+    const bool is_integer =
+        decoded_.kind == TypeKind::signed_integer || decoded_.kind == TypeKind::unsigned_integer;
+    if (is_integer && decoded_ == encoded_) return std::nullopt;
+    if (rounding_unit(decoded_) == 0) return Tolerance();
+    const double unit =
+        std::max({rounding_unit(decoded_), rounding_unit(encoded_), rounding_unit(sum_)});
+    return Tolerance{0, 4 * unit, true};
+  }
+
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {
     const auto size = static_cast<std::ptrdiff_t>(decoded_.item_size);

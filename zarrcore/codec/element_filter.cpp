@@ -6,6 +6,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/size_checks.h"
+#include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore {
 namespace {
@@ -53,9 +54,36 @@ Buffer ElementFilter::encode(ByteSpan decoded) const {
   if (!size) throw Error(name_ + ": too many elements");
   Buffer encoded(*size);
   Buffer held;
-  encode_elements(in_host_order(decoded, decoded_, held).data(), encoded.data(), count);
+  const std::byte* elements = in_host_order(decoded, decoded_, held).data();
+  encode_elements(elements, encoded.data(), count);
+  check_held(elements, encoded.data(), count);
   if (encoded_.endian != kHostEndian) swap_elements(encoded.span(), encoded_);
   return encoded;
+}
+
+void ElementFilter::check_held(const std::byte* decoded, const std::byte* encoded,
+                               std::size_t count) const {
+  const auto bound = tolerance();
+  if (!bound) return;
+  Buffer returned(count * decoded_.type.item_size);
+  decode_elements(encoded, returned.data(), count);
+  if (const auto i = find_lost_element(decoded_.type, decoded, returned.data(), count, *bound)) {
+    const std::size_t offset = *i * decoded_.type.item_size;
+    refuse(*i, decoded + offset, returned.data() + offset);
+  }
+}
+
+void ElementFilter::refuse(std::size_t index, const std::byte* element,
+                           const std::byte* returned) const {
+  const auto text = [this](const std::byte* bytes) -> std::string {
+    try {
+      return excerpt(format_fill_value({bytes, bytes + decoded_.type.item_size}, decoded_.type));
+    } catch (const Error&) {
+      return "not a text";
+    }
+  };
+  throw Error(name_ + ": element " + std::to_string(index) + " of the chunk is " + text(element) +
+              ", which cannot be stored: it would become " + text(returned));
 }
 
 void ElementFilter::decode(ByteSpan encoded, MutableByteSpan decoded) const {

@@ -6,6 +6,7 @@
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/held_values.h"
 #include "zarrcore/dtype/numpy_type.h"
 
 namespace zarrcore {
@@ -24,12 +25,21 @@ class ElementFilter : public Filter {
   // `name` begins the errors.
   ElementFilter(std::string name, NumpyType decoded, NumpyType encoded);
 
+  // Throws the Error that says that an element, which is `element`, cannot be held: it would become
+  // `returned`. Both are of the decoded type.
+  [[noreturn]] void refuse(std::size_t index, const std::byte* element,
+                           const std::byte* returned) const;
+
  private:
   // These see elements in the host's byte order, and need not be aligned.
   virtual void encode_elements(const std::byte* decoded, std::byte* encoded,
                                std::size_t count) const = 0;
   virtual void decode_elements(const std::byte* encoded, std::byte* decoded,
                                std::size_t count) const = 0;
+  // How far what comes back may be from what was encoded, of numbers and times; nothing when the
+  // filter has no such bound, or sees to that by itself.
+  virtual std::optional<Tolerance> tolerance() const { return std::nullopt; }
+  void check_held(const std::byte* decoded, const std::byte* encoded, std::size_t count) const;
 
   // How many elements of `type` are in `bytes`. Throws Error when they do not come out even.
   std::uint64_t count_elements(ByteSpan bytes, const DataType& type) const;

@@ -68,10 +68,11 @@ void with_real_type(const DataType& type, const Body& body) {
 class PipelineFilter final : public ElementFilter {
  public:
   PipelineFilter(std::string name, const NumpyType& decoded, const NumpyType& encoded,
-                 NumpyPipeline encode, NumpyPipeline decode)
+                 NumpyPipeline encode, NumpyPipeline decode, Tolerance tolerance)
       : ElementFilter(std::move(name), decoded, encoded),
         encode_(std::move(encode)),
-        decode_(std::move(decode)) {}
+        decode_(std::move(decode)),
+        tolerance_(tolerance) {}
 
  private:
   void encode_elements(const std::byte* decoded, std::byte* encoded,
@@ -83,8 +84,11 @@ class PipelineFilter final : public ElementFilter {
     decode_.run(encoded, decoded, count);
   }
 
+  std::optional<Tolerance> tolerance() const override { return tolerance_; }
+
   NumpyPipeline encode_;
   NumpyPipeline decode_;
+  Tolerance tolerance_;
 };
 
 }  // namespace
@@ -175,9 +179,9 @@ void NumpyPipeline::run(const std::byte* input, std::byte* output, std::size_t c
 
 std::unique_ptr<const Filter> make_pipeline_filter(std::string name, const NumpyType& decoded,
                                                    const NumpyType& encoded, NumpyPipeline encode,
-                                                   NumpyPipeline decode) {
+                                                   NumpyPipeline decode, Tolerance tolerance) {
   return std::make_unique<PipelineFilter>(std::move(name), decoded, encoded, std::move(encode),
-                                          std::move(decode));
+                                          std::move(decode), tolerance);
 }
 
 }  // namespace zarrcore

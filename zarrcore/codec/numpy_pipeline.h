@@ -10,6 +10,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/held_values.h"
 #include "zarrcore/dtype/numpy_type.h"
 
 namespace zarrcore {
@@ -48,8 +49,9 @@ class NumpyPipeline {
 };
 
 // The filter between elements of `decoded` and of `encoded` that the two pipelines describe.
+// Elements that come back from it with a larger error than `tolerance` are not encoded.
 std::unique_ptr<const Filter> make_pipeline_filter(std::string name, const NumpyType& decoded,
                                                    const NumpyType& encoded, NumpyPipeline encode,
-                                                   NumpyPipeline decode);
+                                                   NumpyPipeline decode, Tolerance tolerance);
 
 }  // namespace zarrcore

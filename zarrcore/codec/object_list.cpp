@@ -70,26 +70,43 @@ Buffer ObjectListCodec::encode(ByteSpan decoded) const {
   return with_context([&] { return name_; }, [&] { return write(list); });
 }
 
+std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
+  if (!list.is_array() || list.size() < kTrailer) {
+    throw Error("the chunk is not a list that ends with a data type and a shape");
+  }
+  const Shape shape = as_unsigned_list(list.back(), "the shape");
+  if (shape != shape_ && shape != Shape{count_}) {
+    throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
+                " is expected");
+  }
+  if (list.size() - kTrailer != (shape.empty() ? 1 : shape[0])) {
+    throw Error("the list has " + std::to_string(list.size() - kTrailer) +
+                " items, which its shape " + excerpt(list.back()) + " does not have");
+  }
+  std::vector<const Json*> elements;
+  const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
+  for (std::size_t i = 0; i + kTrailer < list.size(); ++i) flatten(list[i], lengths, elements);
+  return elements;
+}
+
+void ObjectListCodec::check_kept(ByteSpan encoded) const {
+  with_context([&] { return name_; },
+               [&] {
+    const Json list = parse(encoded);
+    const std::vector<const Json*> elements = elements_of(list);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (elements[i]->is_string()) continue;
+      throw Error("element " + std::to_string(i) + " of the chunk is " + excerpt(*elements[i]) +
+                  ", which would become a text: the chunk cannot be written in part");
+    }
+  });
+}
+
 void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
   with_context([&] { return name_; },
                [&] {
     const Json list = parse(encoded);
-    if (!list.is_array() || list.size() < kTrailer) {
-      throw Error("the chunk is not a list that ends with a data type and a shape");
-    }
-    const Shape shape = as_unsigned_list(list.back(), "the shape");
-    if (shape != shape_ && shape != Shape{count_}) {
-      throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
-                  " is expected");
-    }
-    if (list.size() - kTrailer != (shape.empty() ? 1 : shape[0])) {
-      throw Error("the list has " + std::to_string(list.size() - kTrailer) +
-                  " items, which its shape " + excerpt(list.back()) + " does not have");
-    }
-    std::vector<const Json*> elements;
-    const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
-    for (std::size_t i = 0; i + kTrailer < list.size(); ++i) flatten(list[i], lengths, elements);
-
+    const std::vector<const Json*> elements = elements_of(list);
     std::string texts;
     std::vector<std::size_t> ends;
     for (const Json* item : elements) {

@@ -1,6 +1,7 @@
 // The `quantize` filter of numcodecs: keeps as many bits behind the binary point as `digits`
 // decimal digits need. Configuration: `digits`, `dtype`, and `astype` of what is stored. Decoding
 // undoes nothing but the cast.
+#include <algorithm>
 #include <cmath>
 
 #include "zarrcore/base/error.h"
@@ -34,7 +35,8 @@ Codec make_quantize(const Json& configuration, const ChunkSpec& spec) {
   return make_pipeline_filter(
       "quantize", decoded, encoded,
       NumpyPipeline(decoded.type).multiply(scale).round().divide(scale).cast(encoded.type),
-      NumpyPipeline(encoded.type).cast(decoded.type));
+      NumpyPipeline(encoded.type).cast(decoded.type),
+      {0.5 / scale, 8 * std::max(rounding_unit(decoded.type), rounding_unit(encoded.type))});
 }
 
 }  // namespace zarrcore

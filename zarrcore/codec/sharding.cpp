@@ -116,12 +116,31 @@ void ShardingCodec::for_each_inner_chunk(const Body& body) const {
   }
 }
 
-void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
-  if (encoded.size() < index_size_) {
-    throw Error("the shard has " + std::to_string(encoded.size()) + " bytes, fewer than its index");
+ShardIndex ShardingCodec::index_of(ByteSpan shard) const {
+  if (shard.size() < index_size_) {
+    throw Error("the shard has " + std::to_string(shard.size()) + " bytes, fewer than its index");
   }
-  const ShardIndex index =
-      decode_index(index_at_end_ ? encoded.last(index_size_) : encoded.first(index_size_));
+  return decode_index(index_at_end_ ? shard.last(index_size_) : shard.first(index_size_));
+}
+
+ByteSpan ShardingCodec::find_inner(ByteSpan shard, const ShardIndex::Entry& entry) {
+  if (entry.offset > shard.size() || entry.length > shard.size() - entry.offset) {
+    throw Error("the shard index points outside the shard");
+  }
+  return shard.subspan(entry.offset, entry.length);
+}
+
+void ShardingCodec::check_kept(ByteSpan encoded) const {
+  const ShardIndex index = index_of(encoded);
+  for (std::size_t position = 0; position < index.size(); ++position) {
+    if (!index.at(position).is_present()) continue;
+    with_context([&] { return "inner chunk " + std::to_string(position); },
+                 [&] { inner_chain_->check_kept(find_inner(encoded, index.at(position))); });
+  }
+}
+
+void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
+  const ShardIndex index = index_of(encoded);
   const Shape& stored_shape = inner_chain_->stored_spec().shape;
   const Strides no_strides(stored_shape.size(), 0);
   Buffer scratch(inner_chain_->decoded_size());
@@ -134,12 +153,7 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& are
       return;
     }
     with_context([&] { return "inner chunk " + std::to_string(position); },
-                 [&] {
-      if (entry.offset > encoded.size() || entry.length > encoded.size() - entry.offset) {
-        throw Error("the shard index points outside the shard");
-      }
-      inner_chain_->decode(encoded.subspan(entry.offset, entry.length), scratch.span(), arena);
-    });
+                 [&] { inner_chain_->decode(find_inner(encoded, entry), scratch.span(), arena); });
     copy_strided(stored_shape, spec_.data_type.item_size, scratch.data(), stored_strides_,
                  destination, inner_strides_);
   });

@@ -63,9 +63,14 @@ class ShardingCodec final : public ArrayToBytesCodec {
   std::uint64_t max_encoded_size() const override;
   Buffer encode(ByteSpan decoded) const override;
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override;
+  bool keeps_elements() const override { return inner_chain_->keeps_elements(); }
+  void check_kept(ByteSpan encoded) const override;
   const ShardingCodec* as_sharding() const override { return this; }
 
  private:
+  ShardIndex index_of(ByteSpan shard) const;
+  // The encoded bytes of an inner chunk that is present.
+  static ByteSpan find_inner(ByteSpan shard, const ShardIndex::Entry& entry);
   // Calls `body(position, offset)` for every inner chunk: its position in the index and the byte
   // offset of its first element in the dense chunk.
   template <typename Body>

@@ -290,6 +290,92 @@ TEST_F(Writing, TextsAreCopied) {
   EXPECT_EQ(stored("c/1"), (std::vector<std::string>{std::string(1000, 'x'), "-", "-"}));
 }
 
+// Signed bytes hold -12.8 to 12.7.
+const std::string kFixed = codec("numcodecs.fixedscaleoffset",
+                                 R"("offset": 0, "scale": 10, "dtype": "<i2", "astype": "|i1")");
+
+TEST_F(Writing, WhatAFilterCannotHoldIsAnErrorAndNotPut) {
+  for (const std::string& codecs :
+       {codec_list({kFixed, kBytes}),
+        codec_list({sharding_codec({2, 3}, codec_list({kFixed, kBytes}), index_codecs())})}) {
+    store_ = std::make_shared<MemoryStore>();
+    const auto array = create(codecs);
+    {
+      ArrayWriter writer(array);
+      write(writer, everything(kShape), filled(3));
+      writer.flush();
+    }
+    ArrayWriter writer(array);
+    Bytes values = filled(4);
+    values[0] = std::byte{100};
+    const auto write_all = [&] {
+      write(writer, everything(kShape), values);
+      writer.flush();
+    };
+    EXPECT_ERROR(write_all(), "chunk c/0/0",
+                 "element 0 of the chunk is 100, which cannot be stored");
+    EXPECT_EQ(read(*open_array(store_), {{0, 0}, {4, 6}, {1, 1}}),
+              elements(std::vector<std::int16_t>(24, 3)));
+  }
+}
+
+TEST_F(Writing, AFilterNeedNotHoldTheFillValueOutsideTheArray) {
+  for (const std::string& codecs :
+       {codec_list({kFixed, kBytes}), codec_list({transpose_codec({1, 0}), kFixed, kBytes}),
+        codec_list({sharding_codec({2, 3}, codec_list({kFixed, kBytes}), index_codecs())})}) {
+    store_ = std::make_shared<MemoryStore>();
+    const auto array = create(codecs, "9999");
+    Bytes values = filled(0);
+    for (std::size_t i = 0; i < values.size(); i += kItem) values[i] = std::byte(i % 13);
+    ArrayWriter writer(array);
+    write(writer, everything(kShape), values);
+    writer.flush();
+    EXPECT_EQ(read(*open_array(store_), everything(kShape)), values);
+    // Inside the array, it has to be held.
+    const auto write_inside = [&] {
+      write(writer, {{9, 7}, {1, 1}, {1, 1}}, elements(std::vector<std::int16_t>{9999}));
+      writer.flush();
+    };
+    EXPECT_ERROR(write_inside(), "is 9999, which cannot be stored");
+  }
+}
+
+TEST_F(Writing, ElementsThatAreNoTextsDoNotBecomeTexts) {
+  const std::string json = codec_list({codec("numcodecs.json2")});
+  for (const std::string& codecs :
+       {json, codec_list({sharding_codec({3}, json, index_codecs()), codec("gzip")})}) {
+    store_ = std::make_shared<MemoryStore>();
+    put_document(*store_, "", array_document({6}, {3}, "\"string\"", codecs, "\"\""));
+    const auto array = open_array(store_);
+    const CodecChain chain(array->metadata().codecs, {{3}, kString, Bytes(kString.item_size)});
+    Buffer shard = Buffer::copy_of(R"(["a",1,"c","|O",[3]])");
+    if (const ShardingCodec* sharding = chain.sharding()) {
+      const Buffer inner = std::move(shard);
+      const ShardIndex::Entry entry{0, inner.size()};
+      const Buffer index = sharding->encode_index({&entry, 1});
+      shard = Buffer(inner.size() + index.size());
+      std::ranges::copy(index.span(), std::ranges::copy(inner.span(), shard.data()).out);
+      shard = chain.encode_shard(std::move(shard));
+    }
+    store_->put("c/0", shard.span());
+    store_->put("c/1", shard.span());
+
+    const Bytes texts = elements(std::vector<std::string>{"x", "y", "z"});
+    const Source one{texts.data(), {sizeof(VariableElement)}, nullptr};
+    ArrayWriter writer(array);
+    EXPECT_ERROR(writer.write({{0}, {1}, {1}}, one), "chunk c/0", "element 1 of the chunk is 1",
+                 "would become a text");
+    writer.flush();
+    EXPECT_EQ(to_bytes(store_->get("c/0", kNoSizeLimit)->span()), to_bytes(shard.span()));
+    writer.write({{3}, {3}, {1}}, one);
+    writer.write({{4}, {1}, {1}}, one);
+    writer.flush();
+    EXPECT_NE(to_bytes(store_->get("c/1", kNoSizeLimit)->span()), to_bytes(shard.span()));
+    writer.write({{4}, {1}, {1}}, one);
+    writer.flush();
+  }
+}
+
 TEST_F(Writing, TheCacheMakesWayForWhatWaits) {
   const auto array = create(kLayouts[0].codecs);
   const auto context = std::make_shared<Context>(2000, 0);

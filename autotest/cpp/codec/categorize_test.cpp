@@ -22,15 +22,18 @@ Bytes text_elements(std::initializer_list<std::u32string> texts, std::size_t len
 
 TEST(Categorize, TextsOfFixedLength) {
   // numcodecs.Categorize(['female', 'männlich'], '<U8', '<i2').encode(
-  //     np.array(['männlich', 'female', 'x', 'female', ''], '<U8'))
+  //     np.array(['männlich', 'female', '', 'female', ''], '<U8'))
   const auto filter =
       make_filter("numcodecs.categorize",
                   R"({"labels": ["female", "männlich"], "dtype": "<U8", "astype": "<i2"})", kText8);
   const Bytes encoded = from_hex("02000100000001000000");
-  EXPECT_EQ(encoded_by(*filter, text_elements({U"männlich", U"female", U"x", U"female", U""}, 8)),
+  EXPECT_EQ(encoded_by(*filter, text_elements({U"männlich", U"female", U"", U"female", U""}, 8)),
             encoded);
   EXPECT_EQ(decoded_by(*filter, encoded, 5 * 32),
             text_elements({U"männlich", U"female", U"", U"female", U""}, 8));
+  // Of which numcodecs makes an empty text.
+  EXPECT_ERROR(filter->encode(text_elements({U"female", U"x"}, 8)),
+               "categorize: element 1 of the chunk is \"x\", which cannot be stored");
 }
 
 TEST(Categorize, LabelsThatAreTooLongAreCutOffAndUnknownNumbersAreEmpty) {
@@ -70,6 +73,12 @@ TEST(Categorize, TurnsTextsOfAnyLengthIntoBytes) {
   EXPECT_EQ(texts, (std::vector<std::string>{"male", "female", "female", "male", ""}));
   EXPECT_EQ(chunk.arena.byte_count(), std::string("femalemale").size());
   EXPECT_EQ(to_bytes(chain.encode(chunk.elements.span()).span()), encoded);
+
+  const VariableElement unknown{"unexpected", 10};
+  Bytes bad = to_bytes(chunk.elements.span());
+  std::memcpy(bad.data() + 3 * sizeof(unknown), &unknown, sizeof(unknown));
+  EXPECT_ERROR(chain.encode(bad), "categorize: element 3 of the chunk is \"unexpected\"",
+               "none of the labels");
 
   EXPECT_ERROR(chain.decode(from_hex("02010102")), "the chunk has 4 bytes where 5 are expected");
 }

@@ -24,12 +24,13 @@ TEST(Delta, IntegersWrapAround) {
 }
 
 TEST(Delta, TypesMayDiffer) {
-  // numcodecs.Delta('<i2', '|i1').encode(np.array([100, 102, 90, 300, 301], '<i2')), where 210 does
-  // not fit
+  // numcodecs.Delta('<i2', '|i1').encode(np.array([100, 102, 90, -30, -29], '<i2')); of 300 in the
+  // place of -30 it makes 44, and of all that follows something else
   const auto filter = make_filter("numcodecs.delta", R"({"dtype": "<i2", "astype": "|i1"})");
-  const Bytes encoded = from_hex("6402f4d201");
-  EXPECT_EQ(encoded_by(*filter, elements<std::int16_t>({100, 102, 90, 300, 301})), encoded);
-  EXPECT_EQ(decoded_by(*filter, encoded, 10), elements<std::int16_t>({100, 102, 90, 44, 45}));
+  const Bytes encoded = from_hex("6402f48801");
+  expect_both_ways(*filter, elements<std::int16_t>({100, 102, 90, -30, -29}), encoded);
+  EXPECT_ERROR(filter->encode(elements<std::int16_t>({100, 102, 90, 300, 301})),
+               "delta: element 3 of the chunk is 300, which cannot be stored: it would become 44");
   EXPECT_EQ(filter->encoded_type(), (DataType{TypeKind::signed_integer, 1}));
 }
 
@@ -44,10 +45,25 @@ TEST(Delta, FloatsAndBooleans) {
   expect_both_ways(*make_filter("numcodecs.delta", R"({"dtype": "<f4"})"),
                    elements<float>({0.5f, 0.75f, -1.f, 1e10f}),
                    from_hex("0000003f0000803e0000e0bff9021550"));
-  // numcodecs.Delta('|b1').encode(np.array([1, 0, 0, 1, 1], '?')), whose decode() gives ones
+  // numcodecs.Delta('|b1').encode(np.array([0, 0, 1, 1], '?')), whose decode() gives ones after the
+  // first, whatever follows
   const auto booleans = make_filter("numcodecs.delta", R"({"dtype": "|b1"})");
-  EXPECT_EQ(encoded_by(*booleans, from_hex("0100000101")), from_hex("0101000100"));
+  expect_both_ways(*booleans, from_hex("00000101"), from_hex("00000100"));
   EXPECT_EQ(decoded_by(*booleans, from_hex("0101000100"), 5), from_hex("0101010101"));
+  EXPECT_ERROR(booleans->encode(from_hex("0100000101")), "delta: element 1 of the chunk is false");
+}
+
+TEST(Delta, FloatsThatAreLostAreErrors) {
+  const auto filter = make_filter("numcodecs.delta", R"({"dtype": "<f4"})");
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float largest = std::numeric_limits<float>::max();
+  EXPECT_NO_THROW(filter->encode(elements<float>({0.1f, 0.7f, -3.3f, nan, nan})));
+  EXPECT_ERROR(filter->encode(elements<float>({1, nan, 3})),
+               "element 2 of the chunk is 3.0, which cannot be stored: it would become \"NaN\"");
+  EXPECT_ERROR(filter->encode(elements<float>({-largest, largest})), "element 1 of the chunk is");
+  const auto whole = make_filter("numcodecs.delta", R"({"dtype": "<f8", "astype": "<i2"})");
+  EXPECT_NO_THROW(whole->encode(elements<double>({5, 300, -7})));
+  EXPECT_ERROR(whole->encode(elements<double>({5, 300.5})), "element 1 of the chunk is 300.5,");
 }
 
 TEST(Delta, SumsAreTakenInTheTypeThatBothTypesMeetIn) {
@@ -60,8 +76,10 @@ TEST(Delta, SumsAreTakenInTheTypeThatBothTypesMeetIn) {
 TEST(Delta, ADurationThatIsNoTimeStaysOne) {
   const auto nat = std::numeric_limits<std::int64_t>::min();
   const auto filter = make_filter("numcodecs.delta", R"({"dtype": "<m8[s]"})");
-  EXPECT_EQ(encoded_by(*filter, elements<std::int64_t>({3, nat, 5, 9})),
-            elements<std::int64_t>({3, nat, nat, 4}));
+  EXPECT_EQ(encoded_by(*filter, elements<std::int64_t>({3, 5, nat, nat})),
+            elements<std::int64_t>({3, 2, nat, nat}));
+  EXPECT_ERROR(filter->encode(elements<std::int64_t>({3, nat, 5, 9})),
+               "delta: element 2 of the chunk is 5,");
   EXPECT_EQ(decoded_by(*filter, elements<std::int64_t>({3, 4, nat, 1}), 32),
             elements<std::int64_t>({3, 7, nat, nat}));
 }

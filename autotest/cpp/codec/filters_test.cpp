@@ -38,6 +38,9 @@ class Filters : public testing::TestWithParam<Case> {
     if (type == kBool) {
       for (std::byte& byte : bytes) byte &= std::byte{1};
     }
+    if (GetParam().label == std::string_view("DeltaNarrower")) {  // differences of a byte
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] &= std::byte(i % 2 == 0 ? 0x3f : 0);
+    }
     return bytes;
   }
 
@@ -139,14 +142,19 @@ TEST_P(Filters, AnyBytesOfTheRightSizeDecodeWithinTheDestination) {
   }
 }
 
-TEST_P(Filters, AnyElementsEncode) {
+TEST_P(Filters, AnyElementsEncodeOrAreNamed) {
   Random random(6);
   for (int round = 0; round < 200; ++round) {
     const Bytes bytes = random_bytes(random, 301 * GetParam().type.item_size);
     try {
       EXPECT_EQ(filter_->encode(bytes).size(), filter_->encoded_size(bytes.size()));
-    } catch (const Error&) {
-      EXPECT_STREQ(GetParam().label, "AstypeText");  // of what is not ASCII
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what())
+                    .find(GetParam().label == std::string_view("AstypeText")
+                              ? "not ASCII"
+                              : "which cannot be stored: it would become"),
+                std::string::npos)
+          << error.what();
     }
   }
 }
