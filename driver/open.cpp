@@ -9,6 +9,7 @@
 
 #include "driver/connection_string.h"
 #include "driver/error_guard.h"
+#include "driver/messages.h"
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/multidim/type_mapping.h"
 #include "driver/open_store.h"
@@ -289,8 +290,8 @@ GDALDataset* open(GDALOpenInfo* info) {
     const ConnectionString connection =
         zipped ? *zipped : parse_connection_string(info->pszFilename);
     if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {
-      CPLError(CE_Warning, CPLE_NotSupported,
-               "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
+      report(CE_Warning, CPLE_NotSupported,
+             "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
     }
     SessionOptions options;
     options.is_writable = info->eAccess == GA_Update;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "driver/conventions/nczarr.h"
+#include "driver/messages.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/group.h"
@@ -33,7 +34,7 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path, bool use_c
   zarrcore::HierarchyOptions options;
   options.use_consolidated = use_consolidated;
   options.on_problem = [path](const std::string& problem) {
-    CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };
   return options;
 }

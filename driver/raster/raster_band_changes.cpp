@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "driver/error_guard.h"
+#include "driver/messages.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/slice_description.h"
 #include "zarrcore/base/error.h"
@@ -34,9 +35,9 @@ bool is_exact(Number value, GDALDataType type, GByte* stored) {
 
 void RasterBand::warn_of_change(const char* what, bool was_set, bool is_same) const {
   if (view().band_count() == 1 || view().arrays().size() > 1 || !was_set || is_same) return;
-  CPLError(CE_Warning, CPLE_AppDefined,
-           "Zarr: the bands of array %s share one %s, which is changed for all of them",
-           array().GetFullName().c_str(), what);
+  report(CE_Warning, CPLE_AppDefined,
+         "Zarr: the bands of array %s share one %s, which is changed for all of them",
+         array().GetFullName().c_str(), what);
 }
 
 CPLErr RasterBand::set_nodata_of_pam(double value) {

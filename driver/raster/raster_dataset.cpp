@@ -13,6 +13,7 @@
 #include "driver/conventions/crs.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
+#include "driver/messages.h"
 #include "driver/multidim/attribute.h"
 #include "driver/open_store.h"
 #include "driver/raster/georeferencing.h"
@@ -67,6 +68,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
 // What is kept in a file beside the store. On the network GDAL would ask four times, for a listing
 // and for names that files of other programs had, too.
 void RasterDataset::load_sidecar() {
+  const MaskedMessages masked;
   const char* file = BuildPamFilename();
   CPLStringList siblings;
   if (file != nullptr && !VSIIsLocal(file)) {
@@ -162,8 +164,8 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::overviews() {
           coarse.width() <= finer.nRasterXSize && coarse.height() <= finer.nRasterYSize &&
           (coarse.width() < finer.nRasterXSize || coarse.height() < finer.nRasterYSize);
       if (!is_coarser || coarse.band_count() != nBands || overviews_->size() >= kMaxOverviews) {
-        CPLError(CE_Warning, CPLE_AppDefined, "Zarr: array %s is no overview of %s",
-                 array.GetFullName().c_str(), view_.array().GetFullName().c_str());
+        report(CE_Warning, CPLE_AppDefined, "Zarr: array %s is no overview of %s",
+               array.GetFullName().c_str(), view_.array().GetFullName().c_str());
         continue;
       }
       overviews_->push_back(
