@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "driver/messages.h"
 #include "driver/open_store.h"
 #include "zarrcore/base/error.h"
 
