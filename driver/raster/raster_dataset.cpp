@@ -228,6 +228,8 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
   request.pixel_space = pixel_space;
   request.line_space = line_space;
   request.band_space = band_space;
+  request.progress = extra->pfnProgress;
+  request.progress_data = extra->pProgressData;
   return view_.transfer(flag, request, bands) ? CE_None : CE_Failure;
 }
 
