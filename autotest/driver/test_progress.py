@@ -75,7 +75,7 @@ def test_some_bands(dataset):
 
 
 @pytest.mark.parametrize("layout, least", [
-    ("rows", 8), ("columns", 8), ("tiles", 8), ("one shard", 6), ("uneven", 8), ("bands", 4),
+    ("rows", 8), ("columns", 8), ("tiles", 6), ("one shard", 6), ("uneven", 8), ("bands", 4),
 ])
 def test_calls(tmp_path, layout, least):
     """More than one where a read has several chunks."""
