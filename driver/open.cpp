@@ -269,10 +269,8 @@ bool is_metadata_document(const GDALOpenInfo* info) {
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
 }
 
-}  // namespace
-
-int identify(GDALOpenInfo* info) {
-  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return TRUE;
+bool is_zarr(GDALOpenInfo* info) {
+  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return true;
   if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
   // Folders of network file systems cannot always be told to be there: there the extension decides
   // whether to look at all.
@@ -280,6 +278,12 @@ int identify(GDALOpenInfo* info) {
       info->bIsDirectory ||
       (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
   return may_be_folder && (is_zarr_folder(info->pszFilename) || is_packed_store(info));
+}
+
+}  // namespace
+
+int identify(GDALOpenInfo* info) {
+  return guarded(FALSE, [&] { return is_zarr(info) ? TRUE : FALSE; });
 }
 
 GDALDataset* open(GDALOpenInfo* info) {

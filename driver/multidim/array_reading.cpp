@@ -97,6 +97,10 @@ bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList 
 Array::Region Array::region(const GUInt64* start, const size_t* count, const GInt64* step,
                             const GPtrDiff_t* stride,
                             const GDALExtendedDataType& buffer_type) const {
+  // GDAL made its arguments for the dimensions, which may have been unavailable.
+  if (GetDimensions().size() != rank()) {
+    throw zarrcore::Error("array " + GetFullName() + ": its dimensions are not known");
+  }
   Region region;
   const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
   for (std::size_t i = 0; i < rank(); ++i) {
@@ -111,8 +115,11 @@ Array::Region Array::region(const GUInt64* start, const size_t* count, const GIn
 bool Array::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
                   const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
                   void* buffer) const {
-  Region wanted = region(start, count, step, stride, buffer_type);
-  return read(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
+  return guarded(false, [&] {
+    Region wanted = region(start, count, step, stride, buffer_type);
+    read_elements(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
+    return true;
+  });
 }
 
 }  // namespace gdal_zarr

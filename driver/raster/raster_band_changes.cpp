@@ -107,10 +107,12 @@ CPLErr RasterBand::SetScale(double scale) {
 
 CPLErr RasterBand::SetUnitType(const char* unit) {
   if (!is_writable()) return GDALPamRasterBand::SetUnitType(unit);
-  const std::string text = unit != nullptr ? unit : "";
-  const std::string& old = array().GetUnit();
-  warn_of_change("unit", !old.empty(), old == text);
-  return old == text || array().SetUnit(text) ? CE_None : CE_Failure;
+  return guarded(CE_Failure, [&] {
+    const std::string text = unit != nullptr ? unit : "";
+    const std::string& old = array().GetUnit();
+    warn_of_change("unit", !old.empty(), old == text);
+    return old == text || array().SetUnit(text) ? CE_None : CE_Failure;
+  });
 }
 
 CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
@@ -133,6 +135,13 @@ CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
 }
 
 void RasterBand::SetDescription(const char* description) {
+  guarded(false, [&] {
+    change_description(description);
+    return true;
+  });
+}
+
+void RasterBand::change_description(const char* description) {
   // Programs that copy a slice copy its name: that of the array stays.
   const bool is_of_slice = describe_slice(GDALPamRasterBand::GetMetadata()) == description;
   if (!is_writable() || !view().bands_are_arrays() || (is_of_slice && description[0] != '\0')) {
@@ -140,14 +149,11 @@ void RasterBand::SetDescription(const char* description) {
     return;
   }
   set_name_beside_store("");
-  guarded(false, [&] {
-    if (description[0] == '\0' || array().GetName() == description) {
-      array().erase_attribute("long_name");
-    } else {
-      array().set_attribute("long_name", description);
-    }
-    return true;
-  });
+  if (description[0] == '\0' || array().GetName() == description) {
+    array().erase_attribute("long_name");
+  } else {
+    array().set_attribute("long_name", description);
+  }
 }
 
 }  // namespace gdal_zarr

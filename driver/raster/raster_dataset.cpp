@@ -99,10 +99,11 @@ void RasterDataset::make_bands() {
 
 const std::vector<std::shared_ptr<GDALMDArray>>& RasterDataset::variables_of_bands() {
   if (!variables_of_bands_) {
-    variables_of_bands_.emplace();
+    std::vector<std::shared_ptr<GDALMDArray>> variables;
     for (const std::size_t axis : view_.other_axes()) {
-      variables_of_bands_->push_back(view_.array().GetDimensions()[axis]->GetIndexingVariable());
+      variables.push_back(view_.array().GetDimensions()[axis]->GetIndexingVariable());
     }
+    variables_of_bands_ = std::move(variables);
   }
   return *variables_of_bands_;
 }
@@ -238,25 +239,27 @@ CPLErr RasterDataset::IRasterIO(GDALRWFlag flag, int x, int y, int columns, int 
                                 int band_count, BandMap band_map, GSpacing pixel_space,
                                 GSpacing line_space, GSpacing band_space,
                                 GDALRasterIOExtraArg* extra) {
-  if (flag == GF_Read) {
-    GDALRasterIOExtraArg overview_extra = *extra;
-    if (RasterDataset* overview =
-            best_overview(x, y, columns, rows, buffer_columns, buffer_rows, &overview_extra)) {
-      return overview->IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
-                                 type, band_count, band_map, pixel_space, line_space, band_space,
-                                 &overview_extra);
-    }
-  }
-  std::vector<int> bands(band_map, band_map + band_count);
-  for (int& band : bands) --band;
-  if (const auto result =
-          transfer_directly(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows, type,
-                            bands, pixel_space, line_space, band_space, extra)) {
-    return *result;
-  }
-  return GDALPamDataset::IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
+  return guarded(CE_Failure, [&] {
+    if (flag == GF_Read) {
+      GDALRasterIOExtraArg overview_extra = *extra;
+      if (RasterDataset* overview =
+              best_overview(x, y, columns, rows, buffer_columns, buffer_rows, &overview_extra)) {
+        return overview->IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
                                    type, band_count, band_map, pixel_space, line_space, band_space,
-                                   extra);
+                                   &overview_extra);
+      }
+    }
+    std::vector<int> bands(band_map, band_map + band_count);
+    for (int& band : bands) --band;
+    if (const auto result =
+            transfer_directly(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows, type,
+                              bands, pixel_space, line_space, band_space, extra)) {
+      return *result;
+    }
+    return GDALPamDataset::IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
+                                     type, band_count, band_map, pixel_space, line_space,
+                                     band_space, extra);
+  });
 }
 
 }  // namespace gdal_zarr
