@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "driver/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/format.h"
 
@@ -110,9 +111,7 @@ std::string format_connection_string(const std::string& store_path, const std::s
 }
 
 bool is_v1_document(const std::string& path) {
-  VSIStatBufL status;
-  return EQUAL(CPLGetFilename(path.c_str()), "meta") && VSIStatL(path.c_str(), &status) == 0 &&
-         VSI_ISREG(status.st_mode);
+  return EQUAL(CPLGetFilename(path.c_str()), "meta") && is_file(path);
 }
 
 bool is_metadata_file(const std::string& file_name) {

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "driver/messages.h"
+
 namespace gdal_zarr {
 
 // Runs `body` and returns what it returns. An exception becomes a CE_Failure with its text, and
@@ -17,9 +19,9 @@ Result guarded(Result failure, Body&& body) noexcept {
   try {
     return std::forward<Body>(body)();
   } catch (const std::bad_alloc&) {
-    CPLError(CE_Failure, CPLE_OutOfMemory, "Zarr: not enough memory");
+    report(CE_Failure, CPLE_OutOfMemory, "Zarr: not enough memory");
   } catch (const std::exception& exception) {
-    CPLError(CE_Failure, CPLE_AppDefined, "Zarr: %s", exception.what());
+    report(CE_Failure, CPLE_AppDefined, "Zarr: %s", exception.what());
   }
   return failure;
 }

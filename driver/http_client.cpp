@@ -107,6 +107,7 @@ class HttpClient::Session {
   explicit Session(HttpClient& client) : client_(client) {
     const std::lock_guard lock(client.mutex_);
     if (client.idle_.empty()) {
+      client.idle_.reserve(client.session_count_ + 1);  // for its way back, which cannot fail
       name_ = CPLSPrintf("Zarr:%p:%d", static_cast<void*>(&client),
                          static_cast<int>(client.session_count_++));
     } else {

@@ -9,6 +9,7 @@
 
 #include "driver/connection_string.h"
 #include "driver/error_guard.h"
+#include "driver/messages.h"
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/multidim/type_mapping.h"
 #include "driver/open_store.h"
@@ -268,10 +269,8 @@ bool is_metadata_document(const GDALOpenInfo* info) {
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
 }
 
-}  // namespace
-
-int identify(GDALOpenInfo* info) {
-  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return TRUE;
+bool is_zarr(GDALOpenInfo* info) {
+  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return true;
   if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
   // Folders of network file systems cannot always be told to be there: there the extension decides
   // whether to look at all.
@@ -279,6 +278,12 @@ int identify(GDALOpenInfo* info) {
       info->bIsDirectory ||
       (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
   return may_be_folder && (is_zarr_folder(info->pszFilename) || is_packed_store(info));
+}
+
+}  // namespace
+
+int identify(GDALOpenInfo* info) {
+  return guarded(FALSE, [&] { return is_zarr(info) ? TRUE : FALSE; });
 }
 
 GDALDataset* open(GDALOpenInfo* info) {
@@ -289,8 +294,8 @@ GDALDataset* open(GDALOpenInfo* info) {
     const ConnectionString connection =
         zipped ? *zipped : parse_connection_string(info->pszFilename);
     if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {
-      CPLError(CE_Warning, CPLE_NotSupported,
-               "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
+      report(CE_Warning, CPLE_NotSupported,
+             "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
     }
     SessionOptions options;
     options.is_writable = info->eAccess == GA_Update;

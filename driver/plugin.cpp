@@ -1,16 +1,19 @@
 // The plugin's entry point, which GDAL finds by its name.
+#include <memory>
+
 #include "driver/codecs/imagecodecs_tiff.h"
 #include "driver/create/create.h"
 #include "driver/create/creation_options.h"
+#include "driver/error_guard.h"
 #include "driver/gdal_compat.h"
 #include "driver/manage.h"
 #include "driver/open.h"
 
-extern "C" CPL_DLL void GDALRegister_Zarr() {
-  if (GDAL_CHECK_VERSION("Zarr driver") == 0) return;
-  if (GDALGetDriverByName("Zarr") != nullptr) return;
+namespace {
+
+void register_driver() {
   zarrcore::set_codec_provider(&gdal_zarr::find_gdal_codec);
-  auto* driver = new GDALDriver();
+  auto driver = std::make_unique<GDALDriver>();
   driver->SetDescription("Zarr");
   // By which a person sees which driver of this name it is: gdalinfo prints it for every store.
   driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr (gdal-zarr " GDAL_ZARR_VERSION ")");
@@ -56,5 +59,16 @@ extern "C" CPL_DLL void GDALRegister_Zarr() {
   driver->pfnDelete = gdal_zarr::delete_store;
   driver->pfnRename = gdal_zarr::rename_store;
   driver->pfnCopyFiles = gdal_zarr::copy_store;
-  GetGDALDriverManager()->RegisterDriver(driver);
+  GetGDALDriverManager()->RegisterDriver(driver.release());
+}
+
+}  // namespace
+
+extern "C" CPL_DLL void GDALRegister_Zarr() {
+  if (GDAL_CHECK_VERSION("Zarr driver") == 0) return;
+  if (GDALGetDriverByName("Zarr") != nullptr) return;
+  gdal_zarr::guarded(false, [] {
+    register_driver();
+    return true;
+  });
 }

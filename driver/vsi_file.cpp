@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "driver/messages.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/byte_range.h"
 
@@ -46,17 +47,20 @@ void check_absence(const std::string& path) {
 }  // namespace
 
 bool is_there(const std::string& path) {
+  const MaskedMessages masked;
   VSIStatBufL status;
   return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
 bool is_file(const std::string& path) {
+  const MaskedMessages masked;
   VSIStatBufL status;
   return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
          VSI_ISREG(status.st_mode);
 }
 
 bool is_folder(const std::string& path) {
+  const MaskedMessages masked;
   VSIStatBufL status;
   return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
          VSI_ISDIR(status.st_mode);
@@ -71,6 +75,7 @@ void check_parent_exists(const std::string& path) {
 }
 
 File open_file(const std::string& path) {
+  const MaskedMessages masked;
   VSIErrorReset();
   File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
   if (!file) check_absence(path);
@@ -78,11 +83,13 @@ File open_file(const std::string& path) {
 }
 
 std::uint64_t file_size(VSILFILE* file) {
+  const MaskedMessages masked;
   if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be found");
   return VSIFTellL(file);
 }
 
 Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
+  const MaskedMessages masked;
   Buffer buffer(length);
   if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
       VSIFReadL(buffer.data(), 1, length, file) != length) {
@@ -111,6 +118,7 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
     offsets.push_back(offset);
     lengths.push_back(range.length);
   }
+  const MaskedMessages masked;
   // Network file systems fetch them in parallel.
   if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
                                              offsets.data(), lengths.data(), file) != 0) {

@@ -11,16 +11,13 @@ namespace gdal_zarr {
 CallerState::CallerState() : options_(CPLGetThreadLocalConfigOptions(), TRUE) {}
 
 CallerState::~CallerState() {
-  for (const Report& report : reports_) {
-    CPLError(report.severity, report.number, "%s", report.message.c_str());
-  }
+  held_.emit();
 }
 
 void CPL_STDCALL CallerState::collect(CPLErr severity, CPLErrorNum number, const char* message) {
-  if (severity == CE_Debug) return;
   auto* state = static_cast<CallerState*>(CPLGetErrorHandlerUserData());
   const std::lock_guard lock(state->mutex_);
-  state->reports_.push_back({severity, number, message});
+  state->held_.add(severity, number, message);
 }
 
 zarrcore::WorkerScope CallerState::scope() {

@@ -6,9 +6,8 @@
 #include <cpl_string.h>
 
 #include <mutex>
-#include <string>
-#include <vector>
 
+#include "driver/messages.h"
 #include "zarrcore/array/thread_pool.h"
 
 namespace gdal_zarr {
@@ -25,16 +24,11 @@ class CallerState {
   zarrcore::WorkerScope scope();
 
  private:
-  struct Report {
-    CPLErr severity;
-    CPLErrorNum number;
-    std::string message;
-  };
   static void CPL_STDCALL collect(CPLErr severity, CPLErrorNum number, const char* message);
 
   CPLStringList options_;
   std::mutex mutex_;
-  std::vector<Report> reports_;
+  HeldMessages held_;
 };
 
 // The threads that GDAL_NUM_THREADS allows: its number or ALL_CPUS; unset means all CPUs up to 8.

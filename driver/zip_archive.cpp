@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "driver/messages.h"
 #include "driver/open_store.h"
 #include "zarrcore/base/error.h"
 
@@ -25,6 +26,7 @@ bool is_zip_name(const std::string& path) {
 }
 
 std::optional<std::string> find_zipped_store(const std::string& path) {
+  const MaskedMessages masked;
   // Who packs a folder leaves it alone at the top, but for what an operating system adds.
   constexpr int kMaxAtTop = 16;
   VSIStatBufL status;

@@ -9,6 +9,7 @@
 #include "driver/conventions/crs_import.h"
 #include "driver/conventions/eopf.h"
 #include "driver/conventions/proj.h"
+#include "driver/messages.h"
 
 namespace gdal_zarr {
 namespace {
@@ -23,7 +24,7 @@ CrsPtr crs_from_gdal_attribute(const Json& value) {
     if (member == nullptr) continue;
     if (CrsPtr crs = import_crs(*member)) return crs;
   }
-  CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the attribute _CRS is not understood");
+  report(CE_Warning, CPLE_AppDefined, "Zarr: the attribute _CRS is not understood");
   return nullptr;
 }
 
@@ -35,8 +36,8 @@ CrsPtr crs_from_cf(const CrsSources& sources) {
   if (variable) {
     if (CrsPtr crs = crs_from_grid_mapping(*variable, sources.linear_unit, &problem)) return crs;
   }
-  CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the grid mapping \"%s\" is not understood: %s",
-           name.c_str(), problem.c_str());
+  report(CE_Warning, CPLE_AppDefined, "Zarr: the grid mapping \"%s\" is not understood: %s",
+         name.c_str(), problem.c_str());
   return nullptr;
 }
 

@@ -6,6 +6,7 @@
 
 #include "driver/conventions/crs_export.h"
 #include "driver/conventions/crs_import.h"
+#include "driver/messages.h"
 
 namespace gdal_zarr {
 
@@ -27,8 +28,8 @@ std::shared_ptr<OGRSpatialReference> crs_from_proj(const zarrcore::Json& attribu
     if (not_understood.empty()) not_understood = key;
   }
   if (!not_understood.empty()) {
-    CPLError(CE_Warning, CPLE_AppDefined, "Zarr: the attribute %s is not understood",
-             not_understood.c_str());
+    report(CE_Warning, CPLE_AppDefined, "Zarr: the attribute %s is not understood",
+           not_understood.c_str());
   }
   return nullptr;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/messages.h"
+
 namespace gdal_zarr {
 namespace {
 
@@ -30,8 +32,8 @@ std::optional<GeoTransform> spatial_transform(const Json& attributes) {
   };
   if (!transform->is_array() || transform->size() != 6 ||
       !std::all_of(transform->begin(), transform->end(), is_finite)) {
-    CPLError(CE_Warning, CPLE_AppDefined, "Zarr: \"spatial:transform\" is %s, not six numbers",
-             zarrcore::excerpt(*transform).c_str());
+    report(CE_Warning, CPLE_AppDefined, "Zarr: \"spatial:transform\" is %s, not six numbers",
+           zarrcore::excerpt(*transform).c_str());
     return std::nullopt;
   }
   const auto number = [&](std::size_t i) { return (*transform)[i].get<double>(); };

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "driver/messages.h"
 #include "driver/raster/beside_store.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/slice_description.h"
@@ -144,8 +145,8 @@ bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialP
         }
         done += static_cast<double>(band_count * column_count * row_count);
         if (progress(done / total)) return true;
-        CPLError(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
-                 destination.GetDescription());
+        report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
+               destination.GetDescription());
         return false;
       });
 }

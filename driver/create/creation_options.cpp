@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "driver/create/option_table.h"
+#include "driver/messages.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -176,7 +177,7 @@ bool is_met(std::string_view conditions, const CreationOptions& options) {
 }
 
 void warn(const std::string& what) {
-  CPLError(CE_Warning, CPLE_AppDefined, "%s", what.c_str());
+  report(CE_Warning, CPLE_AppDefined, "%s", what.c_str());
 }
 
 std::string codec_names(std::string_view option) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "driver/create/creation_options.h"
+#include "driver/messages.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/numpy_type.h"
@@ -76,7 +77,7 @@ zarrcore::NumpyType given_delta_type(const DataType& type, const NewArrayRules& 
         option, type, "it is to be the same type, for readers would convert from one to the other");
   }
   if (!is_integer(given->type)) {
-    CPLError(CE_Warning, CPLE_AppDefined, "creation option %s: %s", option.c_str(), kInexact);
+    report(CE_Warning, CPLE_AppDefined, "creation option %s: %s", option.c_str(), kInexact);
   }
   return *given;
 }

@@ -91,7 +91,11 @@ const std::vector<std::shared_ptr<GDALDimension>>& Array::GetDimensions() const 
       make_dimensions(true);
       return true;
     });
-    if (!is_made) make_dimensions(false);
+    has_dimensions_ = is_made || guarded(false, [&] {
+                        make_dimensions(false);
+                        return true;
+                      });
+    if (!has_dimensions_) dimensions_.clear();
   }
   return dimensions_;
 }
@@ -141,8 +145,10 @@ void Array::make_structural_info() {
 }
 
 std::vector<GUInt64> Array::GetBlockSize() const {
-  const zarrcore::Shape block = array_->block_shape();
-  return {block.begin(), block.end()};
+  return guarded<std::vector<GUInt64>>({}, [&] {
+    const zarrcore::Shape block = array_->block_shape();
+    return std::vector<GUInt64>(block.begin(), block.end());
+  });
 }
 
 std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {

@@ -45,6 +45,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // CE_Failure.
   bool transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
                 const GDALExtendedDataType& buffer_type, void* buffer, zarrcore::Strides strides);
+  // Reads elements of an array of one dimension that holds coordinates of others: when it cannot be
+  // read, a warning tells so once, and false is returned.
+  bool read_coordinates(std::uint64_t start, std::size_t count,
+                        const GDALExtendedDataType& buffer_type, void* buffer) const;
   // Puts what waits. Throws zarrcore::Error; what could not be put still waits.
   void flush();
   // Bytes that wait.
@@ -182,6 +186,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   };
   Region region(const GUInt64* start, const size_t* count, const GInt64* step,
                 const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type) const;
+  // Throws zarrcore::Error.
+  void read_elements(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+                     void* buffer, zarrcore::Strides strides) const;
   bool read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
             void* buffer, zarrcore::Strides strides) const;
   bool write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,

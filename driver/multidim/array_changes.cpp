@@ -273,8 +273,10 @@ bool Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
 bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step,
                    const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
                    const void* buffer) {
-  Region wanted = region(start, count, step, stride, buffer_type);
-  return write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
+  return guarded(false, [&] {
+    Region wanted = region(start, count, step, stride, buffer_type);
+    return write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
+  });
 }
 
 void Array::flush() {

@@ -113,7 +113,7 @@ std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
     if (!zarrcore::is_valid_segment(list[i])) continue;
     const std::string path = zarrcore::join_path(group, list[i]);
     std::shared_ptr<const zarrcore::NodeMetadata> holder;
-    if (session_->array_metadata(path, holder) != nullptr) {
+    if (session_->coordinate_metadata(path, holder) != nullptr) {
       variables.push_back(session_->array(path));
     }
   }

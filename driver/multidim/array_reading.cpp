@@ -29,23 +29,43 @@ bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockIn
 }
 #endif
 
+void Array::read_elements(const zarrcore::Selection& selection,
+                          const GDALExtendedDataType& buffer_type, void* buffer,
+                          zarrcore::Strides strides) const {
+  check_is_there();
+  const auto converter = make_converter(array_->data_type(), buffer_type);
+  CallerState caller;
+  zarrcore::ReadOptions options;
+  options.threads = thread_count();
+  options.worker_scope = caller.scope();
+  const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
+                                          converter.get()};
+  if (const auto writer = writer_if_any()) {
+    writer->read(selection, destination, options);
+  } else {
+    array_->read(selection, destination, options);
+  }
+}
+
 bool Array::read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                  void* buffer, zarrcore::Strides strides) const {
   return guarded(false, [&] {
-    check_is_there();
-    const auto converter = make_converter(array_->data_type(), buffer_type);
-    CallerState caller;
-    zarrcore::ReadOptions options;
-    options.threads = thread_count();
-    options.worker_scope = caller.scope();
-    const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
-                                            converter.get()};
-    if (const auto writer = writer_if_any()) {
-      writer->read(selection, destination, options);
-    } else {
-      array_->read(selection, destination, options);
-    }
+    read_elements(selection, buffer_type, buffer, std::move(strides));
     return true;
+  });
+}
+
+bool Array::read_coordinates(std::uint64_t start, std::size_t count,
+                             const GDALExtendedDataType& buffer_type, void* buffer) const {
+  return guarded(false, [&] {
+    try {
+      read_elements({{start}, {count}, {1}}, buffer_type, buffer,
+                    {static_cast<std::ptrdiff_t>(buffer_type.GetSize())});
+      return true;
+    } catch (const std::exception& exception) {
+      session_->warn_of_coordinates(node_path(), exception.what());
+      return false;
+    }
   });
 }
 
@@ -77,6 +97,10 @@ bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList 
 Array::Region Array::region(const GUInt64* start, const size_t* count, const GInt64* step,
                             const GPtrDiff_t* stride,
                             const GDALExtendedDataType& buffer_type) const {
+  // GDAL made its arguments for the dimensions, which may have been unavailable.
+  if (GetDimensions().size() != rank()) {
+    throw zarrcore::Error("array " + GetFullName() + ": its dimensions are not known");
+  }
   Region region;
   const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
   for (std::size_t i = 0; i < rank(); ++i) {
@@ -91,8 +115,11 @@ Array::Region Array::region(const GUInt64* start, const size_t* count, const GIn
 bool Array::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
                   const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
                   void* buffer) const {
-  Region wanted = region(start, count, step, stride, buffer_type);
-  return read(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
+  return guarded(false, [&] {
+    Region wanted = region(start, count, step, stride, buffer_type);
+    read_elements(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
+    return true;
+  });
 }
 
 }  // namespace gdal_zarr

@@ -12,7 +12,13 @@ std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
     const std::string path = session_->is_writable()
                                  ? session_->variable_path(group_, GetName(), GetSize())
                                  : variable_path_;
-    return path.empty() ? nullptr : session_->array(path);
+    if (path.empty()) return nullptr;
+    try {
+      return session_->array(path);
+    } catch (const zarrcore::Error& error) {
+      session_->warn_of_coordinates(path, error.what());
+      return nullptr;
+    }
   });
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "driver/conventions/nczarr.h"
+#include "driver/messages.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/group.h"
@@ -33,7 +34,7 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path, bool use_c
   zarrcore::HierarchyOptions options;
   options.use_consolidated = use_consolidated;
   options.on_problem = [path](const std::string& problem) {
-    CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };
   return options;
 }
@@ -43,6 +44,10 @@ void check_is_writable(const zarrcore::Store& store) {
   if (!reason.empty()) {
     throw zarrcore::Error(store.description() + " cannot be written: " + reason);
   }
+}
+
+const zarrcore::ArrayMetadata* as_array(const std::shared_ptr<const zarrcore::NodeMetadata>& node) {
+  return node ? std::get_if<zarrcore::ArrayMetadata>(node.get()) : nullptr;
 }
 
 // The live object under `key`, or the one that `make` gives.
@@ -149,7 +154,8 @@ std::shared_ptr<Dimension> Session::dimension(const std::string& array_path,
       if (has_variable(group, name, size) || find_created(group, name, size)) {
         return dimension_of_group(group, name, size);
       }
-      if (group.empty()) break;
+      // What cannot be read may be the variable: one further up means another place.
+      if (group.empty() || is_unreadable(zarrcore::join_path(group, name))) break;
     }
   }
   return dimension_of_group(own_group, name, size);
@@ -200,8 +206,23 @@ bool Session::has_variable(const std::string& group, const std::string& name,
                            std::uint64_t size) const {
   if (root_is_array() || !zarrcore::is_valid_segment(name)) return false;
   std::shared_ptr<const zarrcore::NodeMetadata> holder;
-  const auto* metadata = array_metadata(zarrcore::join_path(group, name), holder);
+  const auto* metadata = coordinate_metadata(zarrcore::join_path(group, name), holder);
   return metadata != nullptr && metadata->shape == zarrcore::Shape{size};
+}
+
+bool Session::is_unreadable(const std::string& node_path) const {
+  const std::lock_guard lock(mutex_);
+  return unreadable_coordinates_.contains(node_path);
+}
+
+void Session::warn_of_coordinates(const std::string& node_path, const char* problem) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!unreadable_coordinates_.insert(node_path).second) return;
+  }
+  report(CE_Warning, CPLE_AppDefined,
+         "Zarr: %s: array %s cannot be read, and what it holds the coordinates of has none: %s",
+         path_.c_str(), full_name(node_path).c_str(), problem);
 }
 
 std::shared_ptr<const Multiscales> Session::multiscales(const std::string& group) const {
@@ -283,7 +304,18 @@ const zarrcore::ArrayMetadata* Session::array_metadata(
   } catch (const zarrcore::Error&) {
     return nullptr;  // whoever opens that array gets the error
   }
-  return holder ? std::get_if<zarrcore::ArrayMetadata>(holder.get()) : nullptr;
+  return as_array(holder);
+}
+
+const zarrcore::ArrayMetadata* Session::coordinate_metadata(
+    const std::string& node_path, std::shared_ptr<const zarrcore::NodeMetadata>& holder) const {
+  try {
+    holder = hierarchy_->node(node_path, zarrcore::NodeKind::array);
+  } catch (const zarrcore::Error& error) {
+    warn_of_coordinates(node_path, error.what());
+    return nullptr;
+  }
+  return as_array(holder);
 }
 
 }  // namespace gdal_zarr

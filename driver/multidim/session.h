@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -166,6 +167,12 @@ class Session : public std::enable_shared_from_this<Session> {
   // Metadata of an array, or null when there is no such array or it cannot be read.
   const zarrcore::ArrayMetadata* array_metadata(
       const std::string& node_path, std::shared_ptr<const zarrcore::NodeMetadata>& holder) const;
+  // The same for an array that holds coordinates of others. When it cannot be read, a warning tells
+  // what they lose.
+  const zarrcore::ArrayMetadata* coordinate_metadata(
+      const std::string& node_path, std::shared_ptr<const zarrcore::NodeMetadata>& holder) const;
+  // Warns that the coordinates in an array cannot be read; once for each array.
+  void warn_of_coordinates(const std::string& node_path, const char* problem) const;
 
  private:
   struct CreatedDimension {
@@ -192,6 +199,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<const Multiscales> multiscales(const std::string& group) const;
   // Whether the group holds an array `name` of one dimension of `size`: its indexing variable.
   bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
+  bool is_unreadable(const std::string& node_path) const;
 
   std::string path_;
   bool is_writable_ = false;
@@ -204,6 +212,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::shared_ptr<const Multiscales>> multiscales_;  // by group
+  mutable std::set<std::string> unreadable_coordinates_;                           // node paths
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;

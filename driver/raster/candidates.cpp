@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/messages.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/type_mapping.h"
 #include "zarrcore/base/error.h"
@@ -23,8 +24,8 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
       continue;
     }
     if (child.kind == zarrcore::Child::Kind::broken) {
-      CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", session.path().c_str(),
-               child.problem.c_str());
+      report(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", session.path().c_str(),
+             child.problem.c_str());
       continue;
     }
     std::shared_ptr<const zarrcore::NodeMetadata> holder;
@@ -45,8 +46,8 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
         found.push_back({path, array->shape, array->data_type});
       }
     } catch (const zarrcore::Error& error) {
-      CPLError(CE_Warning, CPLE_AppDefined, "Zarr: %s: array /%s: %s", session.path().c_str(),
-               path.c_str(), error.what());
+      report(CE_Warning, CPLE_AppDefined, "Zarr: %s: array /%s: %s", session.path().c_str(),
+             path.c_str(), error.what());
     }
   }
 }

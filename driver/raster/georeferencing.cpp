@@ -94,10 +94,12 @@ std::vector<double> read_coordinates(const GDALDimension& dimension) {
   std::vector<double> values(dimension.GetSize());
   const GUInt64 start = 0;
   const std::size_t count = values.size();
-  if (!variable->Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
-                      values.data())) {
-    return {};
-  }
+  const auto type = GDALExtendedDataType::Create(GDT_Float64);
+  const auto* own = dynamic_cast<const Array*>(variable.get());
+  const bool is_read = own != nullptr
+                           ? own->read_coordinates(start, count, type, values.data())
+                           : variable->Read(&start, &count, nullptr, nullptr, type, values.data());
+  if (!is_read) return {};
   const double scale = variable->GetScale();
   const double offset = variable->GetOffset();
   for (double& value : values) value = value * scale + offset;

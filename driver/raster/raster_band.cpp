@@ -7,6 +7,7 @@
 
 #include "driver/conventions/axis.h"
 #include "driver/conventions/cf_time.h"
+#include "driver/error_guard.h"
 #include "driver/raster/slice_description.h"
 
 namespace gdal_zarr {
@@ -17,24 +18,21 @@ struct DimensionValue {
   std::string time;  // ISO 8601, of CF times
 };
 
-DimensionValue read_dimension_value(const GDALMDArray& variable, std::uint64_t index) {
+DimensionValue read_dimension_value(const Array& variable, std::uint64_t index) {
   DimensionValue value;
   const auto text_type = GDALExtendedDataType::CreateString();
-  const GUInt64 start = index;
-  const std::size_t count = 1;
   char* text = nullptr;
   if (variable.GetDataType().CanConvertTo(text_type) &&
-      variable.Read(&start, &count, nullptr, nullptr, text_type, &text)) {
+      variable.read_coordinates(index, 1, text_type, &text)) {
     if (text != nullptr) value.text = text;
     CPLFree(text);
   }
   double number = 0;
   if (is_time_unit(variable.GetUnit()) && variable.GetDataType().GetClass() == GEDTC_NUMERIC &&
-      variable.Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
-                    &number)) {
+      variable.read_coordinates(index, 1, GDALExtendedDataType::Create(GDT_Float64), &number)) {
     const auto attribute = variable.GetAttribute("calendar");
     const char* calendar = attribute ? attribute->ReadAsString() : nullptr;
-    number = number * variable.GetScale() + variable.GetOffset();
+    number = number * variable.GetScale(nullptr, nullptr) + variable.GetOffset(nullptr, nullptr);
     value.time = iso_time(number, variable.GetUnit(), calendar != nullptr ? calendar : "")
                      .value_or(std::string());
   }
@@ -149,7 +147,7 @@ void RasterBand::make_dimension_metadata() {
       GDALRasterBand::SetMetadataItem((prefix + suffix).c_str(), value.c_str(), "");
     };
     set("_INDEX", std::to_string(indexes[i]));
-    const auto& variable = dataset().variables_of_bands()[i];
+    const auto variable = std::dynamic_pointer_cast<const Array>(dataset().variables_of_bands()[i]);
     if (!variable || dataset().metadata_seconds_ <= 0) continue;
     const auto start = std::chrono::steady_clock::now();
     const DimensionValue value = read_dimension_value(*variable, indexes[i]);
@@ -165,7 +163,9 @@ void RasterBand::make_dimension_metadata() {
 const char* RasterBand::GetDescription() const {
   const char* name = GDALPamRasterBand::GetDescription();
   if (name[0] != '\0' || is_serialized_) return name;
-  return static_cast<RasterBand*>(poDS->GetRasterBand(nBand))->make_description();
+  return guarded("", [this] {
+    return static_cast<RasterBand*>(poDS->GetRasterBand(nBand))->make_description();
+  });
 }
 
 const char* RasterBand::make_description() {
@@ -198,14 +198,21 @@ CPLXMLNode* RasterBand::SerializeToXML(const char* path) {
   return node;
 }
 
+void RasterBand::load_dimension_metadata() {
+  guarded(false, [this] {
+    make_dimension_metadata();
+    return true;
+  });
+}
+
 MetadataList RasterBand::GetMetadata(const char* domain) {
-  if (domain == nullptr || domain[0] == '\0') make_dimension_metadata();
+  if (domain == nullptr || domain[0] == '\0') load_dimension_metadata();
   return GDALPamRasterBand::GetMetadata(domain);
 }
 
 const char* RasterBand::GetMetadataItem(const char* name, const char* domain) {
   if ((domain == nullptr || domain[0] == '\0') && name != nullptr && STARTS_WITH_CI(name, "DIM_")) {
-    make_dimension_metadata();
+    load_dimension_metadata();
   }
   return GDALPamRasterBand::GetMetadataItem(name, domain);
 }
@@ -239,23 +246,25 @@ CPLErr RasterBand::IRasterIO(GDALRWFlag flag, int x, int y, int columns, int row
                              int buffer_columns, int buffer_rows, GDALDataType type,
                              GSpacing pixel_space, GSpacing line_space,
                              GDALRasterIOExtraArg* extra) {
-  if (flag == GF_Read) {
-    GDALRasterIOExtraArg overview_extra = *extra;
-    if (RasterDataset* overview = dataset().best_overview(x, y, columns, rows, buffer_columns,
-                                                          buffer_rows, &overview_extra)) {
-      return overview->GetRasterBand(nBand)->RasterIO(flag, x, y, columns, rows, buffer,
-                                                      buffer_columns, buffer_rows, type,
-                                                      pixel_space, line_space, &overview_extra);
+  return guarded(CE_Failure, [&] {
+    if (flag == GF_Read) {
+      GDALRasterIOExtraArg overview_extra = *extra;
+      if (RasterDataset* overview = dataset().best_overview(x, y, columns, rows, buffer_columns,
+                                                            buffer_rows, &overview_extra)) {
+        return overview->GetRasterBand(nBand)->RasterIO(flag, x, y, columns, rows, buffer,
+                                                        buffer_columns, buffer_rows, type,
+                                                        pixel_space, line_space, &overview_extra);
+      }
     }
-  }
-  const int band = nBand - 1;
-  if (const auto result = dataset().transfer_directly(flag, x, y, columns, rows, buffer,
-                                                      buffer_columns, buffer_rows, type, {&band, 1},
-                                                      pixel_space, line_space, 0, extra)) {
-    return *result;
-  }
-  return GDALPamRasterBand::IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns,
-                                      buffer_rows, type, pixel_space, line_space, extra);
+    const int band = nBand - 1;
+    if (const auto result = dataset().transfer_directly(
+            flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows, type, {&band, 1},
+            pixel_space, line_space, 0, extra)) {
+      return *result;
+    }
+    return GDALPamRasterBand::IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns,
+                                        buffer_rows, type, pixel_space, line_space, extra);
+  });
 }
 
 }  // namespace gdal_zarr

@@ -57,11 +57,13 @@ class RasterBand final : public GDALPamRasterBand {
   // Whether what belongs to the array can be written to the store, for all bands that it has; a
   // value that differs from one set for another band replaces that with a warning.
   bool is_writable() const { return poDS->GetAccess() == GA_Update; }
+  void change_description(const char* description);
   void warn_of_change(const char* what, bool was_set, bool is_same) const;
   RasterDataset& dataset() const { return *static_cast<RasterDataset*>(poDS); }
   // Of the dimensions that make the bands DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, of
   // times, DIM_name_DATETIME (ISO 8601). Made when first asked for: the values have to be read.
   void make_dimension_metadata();
+  void load_dimension_metadata();  // a failure is a CE_Failure
   const char* make_description();
   // That of this band, where there is one for each element of the dimension that makes the bands:
   // rioxarray writes so what a raster's bands are called.

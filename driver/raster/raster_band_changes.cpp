@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "driver/error_guard.h"
+#include "driver/messages.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/slice_description.h"
 #include "zarrcore/base/error.h"
@@ -34,9 +35,9 @@ bool is_exact(Number value, GDALDataType type, GByte* stored) {
 
 void RasterBand::warn_of_change(const char* what, bool was_set, bool is_same) const {
   if (view().band_count() == 1 || view().arrays().size() > 1 || !was_set || is_same) return;
-  CPLError(CE_Warning, CPLE_AppDefined,
-           "Zarr: the bands of array %s share one %s, which is changed for all of them",
-           array().GetFullName().c_str(), what);
+  report(CE_Warning, CPLE_AppDefined,
+         "Zarr: the bands of array %s share one %s, which is changed for all of them",
+         array().GetFullName().c_str(), what);
 }
 
 CPLErr RasterBand::set_nodata_of_pam(double value) {
@@ -106,10 +107,12 @@ CPLErr RasterBand::SetScale(double scale) {
 
 CPLErr RasterBand::SetUnitType(const char* unit) {
   if (!is_writable()) return GDALPamRasterBand::SetUnitType(unit);
-  const std::string text = unit != nullptr ? unit : "";
-  const std::string& old = array().GetUnit();
-  warn_of_change("unit", !old.empty(), old == text);
-  return old == text || array().SetUnit(text) ? CE_None : CE_Failure;
+  return guarded(CE_Failure, [&] {
+    const std::string text = unit != nullptr ? unit : "";
+    const std::string& old = array().GetUnit();
+    warn_of_change("unit", !old.empty(), old == text);
+    return old == text || array().SetUnit(text) ? CE_None : CE_Failure;
+  });
 }
 
 CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
@@ -132,6 +135,13 @@ CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
 }
 
 void RasterBand::SetDescription(const char* description) {
+  guarded(false, [&] {
+    change_description(description);
+    return true;
+  });
+}
+
+void RasterBand::change_description(const char* description) {
   // Programs that copy a slice copy its name: that of the array stays.
   const bool is_of_slice = describe_slice(GDALPamRasterBand::GetMetadata()) == description;
   if (!is_writable() || !view().bands_are_arrays() || (is_of_slice && description[0] != '\0')) {
@@ -139,14 +149,11 @@ void RasterBand::SetDescription(const char* description) {
     return;
   }
   set_name_beside_store("");
-  guarded(false, [&] {
-    if (description[0] == '\0' || array().GetName() == description) {
-      array().erase_attribute("long_name");
-    } else {
-      array().set_attribute("long_name", description);
-    }
-    return true;
-  });
+  if (description[0] == '\0' || array().GetName() == description) {
+    array().erase_attribute("long_name");
+  } else {
+    array().set_attribute("long_name", description);
+  }
 }
 
 }  // namespace gdal_zarr

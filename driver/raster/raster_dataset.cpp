@@ -13,6 +13,7 @@
 #include "driver/conventions/crs.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/error_guard.h"
+#include "driver/messages.h"
 #include "driver/multidim/attribute.h"
 #include "driver/open_store.h"
 #include "driver/raster/georeferencing.h"
@@ -67,6 +68,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
 // What is kept in a file beside the store. On the network GDAL would ask four times, for a listing
 // and for names that files of other programs had, too.
 void RasterDataset::load_sidecar() {
+  const MaskedMessages masked;
   const char* file = BuildPamFilename();
   CPLStringList siblings;
   if (file != nullptr && !VSIIsLocal(file)) {
@@ -97,10 +99,11 @@ void RasterDataset::make_bands() {
 
 const std::vector<std::shared_ptr<GDALMDArray>>& RasterDataset::variables_of_bands() {
   if (!variables_of_bands_) {
-    variables_of_bands_.emplace();
+    std::vector<std::shared_ptr<GDALMDArray>> variables;
     for (const std::size_t axis : view_.other_axes()) {
-      variables_of_bands_->push_back(view_.array().GetDimensions()[axis]->GetIndexingVariable());
+      variables.push_back(view_.array().GetDimensions()[axis]->GetIndexingVariable());
     }
+    variables_of_bands_ = std::move(variables);
   }
   return *variables_of_bands_;
 }
@@ -162,8 +165,8 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::overviews() {
           coarse.width() <= finer.nRasterXSize && coarse.height() <= finer.nRasterYSize &&
           (coarse.width() < finer.nRasterXSize || coarse.height() < finer.nRasterYSize);
       if (!is_coarser || coarse.band_count() != nBands || overviews_->size() >= kMaxOverviews) {
-        CPLError(CE_Warning, CPLE_AppDefined, "Zarr: array %s is no overview of %s",
-                 array.GetFullName().c_str(), view_.array().GetFullName().c_str());
+        report(CE_Warning, CPLE_AppDefined, "Zarr: array %s is no overview of %s",
+               array.GetFullName().c_str(), view_.array().GetFullName().c_str());
         continue;
       }
       overviews_->push_back(
@@ -226,6 +229,8 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
   request.pixel_space = pixel_space;
   request.line_space = line_space;
   request.band_space = band_space;
+  request.progress = extra->pfnProgress;
+  request.progress_data = extra->pProgressData;
   return view_.transfer(flag, request, bands) ? CE_None : CE_Failure;
 }
 
@@ -234,25 +239,27 @@ CPLErr RasterDataset::IRasterIO(GDALRWFlag flag, int x, int y, int columns, int 
                                 int band_count, BandMap band_map, GSpacing pixel_space,
                                 GSpacing line_space, GSpacing band_space,
                                 GDALRasterIOExtraArg* extra) {
-  if (flag == GF_Read) {
-    GDALRasterIOExtraArg overview_extra = *extra;
-    if (RasterDataset* overview =
-            best_overview(x, y, columns, rows, buffer_columns, buffer_rows, &overview_extra)) {
-      return overview->IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
-                                 type, band_count, band_map, pixel_space, line_space, band_space,
-                                 &overview_extra);
-    }
-  }
-  std::vector<int> bands(band_map, band_map + band_count);
-  for (int& band : bands) --band;
-  if (const auto result =
-          transfer_directly(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows, type,
-                            bands, pixel_space, line_space, band_space, extra)) {
-    return *result;
-  }
-  return GDALPamDataset::IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
+  return guarded(CE_Failure, [&] {
+    if (flag == GF_Read) {
+      GDALRasterIOExtraArg overview_extra = *extra;
+      if (RasterDataset* overview =
+              best_overview(x, y, columns, rows, buffer_columns, buffer_rows, &overview_extra)) {
+        return overview->IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
                                    type, band_count, band_map, pixel_space, line_space, band_space,
-                                   extra);
+                                   &overview_extra);
+      }
+    }
+    std::vector<int> bands(band_map, band_map + band_count);
+    for (int& band : bands) --band;
+    if (const auto result =
+            transfer_directly(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows, type,
+                              bands, pixel_space, line_space, band_space, extra)) {
+      return *result;
+    }
+    return GDALPamDataset::IRasterIO(flag, x, y, columns, rows, buffer, buffer_columns, buffer_rows,
+                                     type, band_count, band_map, pixel_space, line_space,
+                                     band_space, extra);
+  });
 }
 
 }  // namespace gdal_zarr

@@ -138,10 +138,16 @@ void RasterDataset::keep_beside_arrays() {
 
 CPLErr RasterDataset::flush(bool at_closing) {
   if (is_discarded_) return CE_None;
-  if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) keep_beside_arrays();
   CPLErr result = CE_None;
+  if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) {
+    result = guarded(CE_Failure, [this] {
+      keep_beside_arrays();
+      return CE_None;
+    });
+  }
 #if GDAL_ZARR_AT_LEAST(3, 7)
-  result = GDALPamDataset::FlushCache(at_closing);
+  const CPLErr of_pam = GDALPamDataset::FlushCache(at_closing);
+  if (of_pam != CE_None) result = of_pam;
 #else
   // The handler has been told of what failed there.
   GDALPamDataset::FlushCache(at_closing);
@@ -175,7 +181,9 @@ CPLErr RasterDataset::finish() {
   is_finished_ = true;
   if (builds_overviews_when_closed_) {
     builds_overviews_when_closed_ = false;
-    if (!build_default_overviews(GDALDummyProgress, nullptr)) {
+    const bool is_built =
+        guarded(false, [this] { return build_default_overviews(GDALDummyProgress, nullptr); });
+    if (!is_built) {
       flush(true);
       return CE_Failure;
     }

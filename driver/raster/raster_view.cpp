@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "driver/error_guard.h"
+#include "driver/messages.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
@@ -161,33 +162,118 @@ bool RasterView::transfer_all(GDALRWFlag flag, const RasterRequest& request) con
 bool RasterView::transfer(GDALRWFlag flag, const RasterRequest& request,
                           std::span<const int> bands) const {
   return guarded(false, [&] {
-    const bool is_all = slice_.empty() && arrays_.size() == 1 &&
-                        static_cast<int>(bands.size()) == band_count_ && bands.front() == 0 &&
-                        std::is_sorted(bands.begin(), bands.end()) &&
-                        bands.back() == band_count_ - 1 &&
-                        std::adjacent_find(bands.begin(), bands.end()) == bands.end();
-    if (is_all) return transfer_all(flag, request);
-    // Runs of bands that are evenly apart along the last of the other dimensions.
-    const int row = other_axes_.empty() || !slice_.empty()
-                        ? 1
-                        : static_cast<int>(array().core().shape()[other_axes_.back()]);
-    auto* buffer = static_cast<std::byte*>(request.buffer);
-    for (std::size_t first = 0; first < bands.size();) {
-      std::size_t end = first + 1;
-      int step = 1;
-      if (end < bands.size()) step = bands[end] - bands[first];
-      while (end < bands.size() && step != 0 && bands[end] - bands[end - 1] == step &&
-             bands[end] / row == bands[first] / row) {
-        ++end;
-      }
-      if (!transfer_run(flag, request, bands[first], step, static_cast<int>(end - first),
-                        buffer + static_cast<std::ptrdiff_t>(first) * request.band_space)) {
-        return false;
-      }
-      first = end;
-    }
-    return true;
+    return request.progress == nullptr || request.progress == GDALDummyProgress
+               ? transfer_part(flag, request, bands)
+               : transfer_with_progress(flag, request, bands);
   });
+}
+
+std::vector<std::uint64_t> RasterView::cut(std::size_t axis, std::uint64_t first,
+                                           std::uint64_t step, std::uint64_t count,
+                                           std::uint64_t max_parts) const {
+  // Shards, unless one holds it all.
+  const zarrcore::Shape& chunk = array().metadata().chunk_shape;
+  std::uint64_t unit = chunk.empty() ? 0 : chunk[axis];
+  const std::uint64_t reach = first + (count - 1) * step;
+  if (unit == 0 || first / unit == reach / unit) unit = array().core().block_shape()[axis];
+  unit = std::max<std::uint64_t>(unit, 1);
+  const std::uint64_t units = reach / unit - first / unit + 1;
+  const std::uint64_t parts = std::clamp<std::uint64_t>(max_parts, 1, units);
+  std::vector<std::uint64_t> ends;
+  for (std::uint64_t part = 1; part < parts; ++part) {
+    const std::uint64_t boundary = (first / unit + units * part / parts) * unit;
+    const std::uint64_t end = (boundary - first + step - 1) / step;  // the first pixel behind it
+    if (end > (ends.empty() ? 0 : ends.back()) && end < count) ends.push_back(end);
+  }
+  ends.push_back(count);
+  return ends;
+}
+
+// The parts lie one below the other where chunks do, else beside each other, and else are bands.
+// Each is large enough to be worth a request of its own, and small enough to be stopped soon.
+bool RasterView::transfer_with_progress(GDALRWFlag flag, const RasterRequest& request,
+                                        std::span<const int> bands) const {
+  constexpr std::uint64_t kParts = 8;
+  constexpr std::uint64_t kMaxPartBytes = 32 << 20;
+  const std::uint64_t bytes = request.columns * request.rows * bands.size() *
+                              static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(request.type));
+  const std::uint64_t max_parts = flag == GF_Read ? std::max(kParts, bytes / kMaxPartBytes + 1) : 1;
+  std::vector<std::uint64_t> rows{request.rows};
+  std::vector<std::uint64_t> columns{request.columns};
+  std::vector<std::uint64_t> band_ends{bands.size()};
+  if (y_) rows = cut(*y_, request.y, request.y_step, request.rows, max_parts);
+  if (x_ && rows.size() < kParts) {
+    columns = cut(*x_, request.x, request.x_step, request.columns, max_parts / rows.size());
+  }
+  const bool is_one_chunk = rows.size() * columns.size() == 1;
+  if (is_one_chunk && bands.size() > 1 && flag == GF_Read) {
+    const std::uint64_t unit =
+        arrays_.size() > 1 ? 1 : array().core().block_shape()[other_axes_.back()];
+    const std::uint64_t step = std::max(unit, (bands.size() + max_parts - 1) / max_parts);
+    band_ends.clear();
+    for (std::uint64_t end = step; end < bands.size(); end += step) band_ends.push_back(end);
+    band_ends.push_back(bands.size());
+  }
+  const auto total = static_cast<double>(rows.size() * columns.size() * band_ends.size());
+  double done = 0;
+  std::uint64_t band = 0;
+  for (const std::uint64_t band_end : band_ends) {
+    std::uint64_t row = 0;
+    for (const std::uint64_t row_end : rows) {
+      std::uint64_t column = 0;
+      for (const std::uint64_t column_end : columns) {
+        RasterRequest part = request;
+        part.x += column * request.x_step;
+        part.y += row * request.y_step;
+        part.columns = column_end - column;
+        part.rows = row_end - row;
+        part.buffer = static_cast<std::byte*>(request.buffer) +
+                      static_cast<std::ptrdiff_t>(band) * request.band_space +
+                      static_cast<std::ptrdiff_t>(row) * request.line_space +
+                      static_cast<std::ptrdiff_t>(column) * request.pixel_space;
+        if (!transfer_part(flag, part, bands.subspan(band, band_end - band))) return false;
+        if (request.progress(++done / total, "", request.progress_data) == FALSE) {
+          report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
+                 array().GetFullName().c_str());
+          return false;
+        }
+        column = column_end;
+      }
+      row = row_end;
+    }
+    band = band_end;
+  }
+  return true;
+}
+
+bool RasterView::transfer_part(GDALRWFlag flag, const RasterRequest& request,
+                               std::span<const int> bands) const {
+  const bool is_all = slice_.empty() && arrays_.size() == 1 &&
+                      static_cast<int>(bands.size()) == band_count_ && bands.front() == 0 &&
+                      std::is_sorted(bands.begin(), bands.end()) &&
+                      bands.back() == band_count_ - 1 &&
+                      std::adjacent_find(bands.begin(), bands.end()) == bands.end();
+  if (is_all) return transfer_all(flag, request);
+  // Runs of bands that are evenly apart along the last of the other dimensions.
+  const int row = other_axes_.empty() || !slice_.empty()
+                      ? 1
+                      : static_cast<int>(array().core().shape()[other_axes_.back()]);
+  auto* buffer = static_cast<std::byte*>(request.buffer);
+  for (std::size_t first = 0; first < bands.size();) {
+    std::size_t end = first + 1;
+    int step = 1;
+    if (end < bands.size()) step = bands[end] - bands[first];
+    while (end < bands.size() && step != 0 && bands[end] - bands[end - 1] == step &&
+           bands[end] / row == bands[first] / row) {
+      ++end;
+    }
+    if (!transfer_run(flag, request, bands[first], step, static_cast<int>(end - first),
+                      buffer + static_cast<std::ptrdiff_t>(first) * request.band_space)) {
+      return false;
+    }
+    first = end;
+  }
+  return true;
 }
 
 }  // namespace gdal_zarr

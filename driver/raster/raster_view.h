@@ -25,6 +25,9 @@ struct RasterRequest {
   std::ptrdiff_t pixel_space = 0;  // bytes
   std::ptrdiff_t line_space = 0;
   std::ptrdiff_t band_space = 0;
+  // Is told how far the request is, and stops it with FALSE. May be null.
+  GDALProgressFunc progress = nullptr;
+  void* progress_data = nullptr;
 };
 
 class RasterView {
@@ -70,11 +73,19 @@ class RasterView {
   const std::vector<std::size_t>& other_axes() const { return other_axes_; }
   std::vector<std::uint64_t> other_indexes(int band) const;
 
-  // Reads or writes the given bands (counted from 0), together where their layout allows. Returns
-  // false after a CE_Failure.
+  // Reads or writes the given bands (counted from 0), together where their layout allows; a read
+  // whose progress is wanted in several parts. Returns false after a CE_Failure.
   bool transfer(GDALRWFlag flag, const RasterRequest& request, std::span<const int> bands) const;
 
  private:
+  bool transfer_part(GDALRWFlag flag, const RasterRequest& request,
+                     std::span<const int> bands) const;
+  bool transfer_with_progress(GDALRWFlag flag, const RasterRequest& request,
+                              std::span<const int> bands) const;
+  // Cuts `count` pixels of a buffer, the first of which is at `first` along an axis of the array,
+  // into at most `max_parts` between chunks: the ends of the parts.
+  std::vector<std::uint64_t> cut(std::size_t axis, std::uint64_t first, std::uint64_t step,
+                                 std::uint64_t count, std::uint64_t max_parts) const;
   int length(std::optional<std::size_t> axis) const;
   // `count` bands from `first` on, `step` apart along the last of the other dimensions.
   bool transfer_run(GDALRWFlag flag, const RasterRequest& request, int first, int step, int count,

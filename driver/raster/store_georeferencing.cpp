@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/create/new_array.h"
+#include "driver/messages.h"
 #include "driver/multidim/dimension.h"
 #include "driver/raster/georeferencing.h"
 #include "zarrcore/base/error.h"
@@ -133,8 +134,8 @@ void apply(const GeoreferencingChange& change, Array& array) {
     });
   }
   if (!change.warning.empty()) {
-    CPLError(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s", array.GetFullName().c_str(),
-             change.warning.c_str());
+    report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s", array.GetFullName().c_str(),
+           change.warning.c_str());
   }
 }
 

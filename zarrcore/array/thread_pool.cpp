@@ -77,6 +77,9 @@ struct ThreadPool::State {
 
   // What a worker does until the pool is gone.
   void work() {
+    // The first exception of a thread needs memory to be told by, without which the process ends:
+    // it is had now, not when memory has run out.
+    static_cast<void>(std::uncaught_exceptions());
     std::unique_lock lock(mutex);
     while (true) {
       wake.wait(lock, [this] { return stopping || !tickets.empty(); });

@@ -20,7 +20,7 @@ void expect_large_buffers() {
   // keeps what is free. See M_MMAP_THRESHOLD in mallopt(3).
   constexpr std::size_t kLarge = std::size_t{16} << 20;
   [[maybe_unused]] static const bool has_seen = [] {
-    ::operator delete(::operator new(kLarge));
+    ::operator delete(::operator new(kLarge, std::nothrow));
     return true;
   }();
 #endif

@@ -11,7 +11,8 @@ void return_free_memory();
 
 // Tells the allocator, for the rest of the process, that large buffers come and go. glibc gives
 // each back to the system when it is freed, and has the next one cleared again, until it has seen
-// that others follow; so may the codecs' libraries get theirs.
+// that others follow; so may the codecs' libraries get theirs. Where there is too little memory to
+// tell it, that is left.
 void expect_large_buffers();
 
 }  // namespace zarrcore

@@ -4,16 +4,48 @@
 // document can exhaust the stack.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/json_memory.h"
 #include "zarrcore/base/ordered_object.h"
 
 namespace zarrcore {
 
 using Json = nlohmann::basic_json<OrderedObject>;
+
+}  // namespace zarrcore
+
+// That of the lists of values, also of those that the destructor makes of what it destroys.
+template <>
+class std::allocator<zarrcore::Json> {
+ public:
+  using value_type = zarrcore::Json;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using propagate_on_container_move_assignment = std::true_type;
+  using is_always_equal = std::true_type;
+
+  constexpr allocator() noexcept = default;
+  template <typename Other>
+  constexpr allocator(const allocator<Other>& /*other*/) noexcept {}  // NOLINT: as in the standard
+
+  value_type* allocate(size_type count) {
+    if (count > PTRDIFF_MAX / sizeof(value_type)) throw std::bad_array_new_length();
+    return static_cast<value_type*>(zarrcore::allocate_json(count * sizeof(value_type)));
+  }
+  void deallocate(value_type* memory, size_type /*count*/) noexcept { zarrcore::free_json(memory); }
+
+  bool operator==(const allocator& /*other*/) const noexcept { return true; }
+};
+
+namespace zarrcore {
 
 inline constexpr int kMaxJsonDepth = 256;
 

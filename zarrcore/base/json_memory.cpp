@@ -1,0 +1,57 @@
+#include "zarrcore/base/json_memory.h"
+
+#include <functional>
+#include <mutex>
+#include <new>
+
+namespace zarrcore {
+namespace {
+
+// Pieces are taken one behind the other, and all come back together when none is used any more:
+// they are used for no longer than a destructor takes, but for those of a document that is being
+// read when memory runs out.
+class Reserve {
+ public:
+  void* take(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (bytes > sizeof(memory_) || rounded > sizeof(memory_) - used_) return nullptr;
+    void* piece = memory_ + used_;
+    used_ += rounded;
+    ++pieces_;
+    return piece;
+  }
+
+  bool give_back(const void* memory) noexcept {
+    const std::less<const void*> is_before;
+    if (is_before(memory, memory_) || !is_before(memory, memory_ + sizeof(memory_))) return false;
+    const std::lock_guard lock(mutex_);
+    if (--pieces_ == 0) used_ = 0;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = alignof(std::max_align_t);
+
+  std::mutex mutex_;
+  std::size_t used_ = 0;
+  std::size_t pieces_ = 0;
+  alignas(kAlignment) std::byte memory_[std::size_t{1} << 20] = {};
+};
+
+// Never destroyed: other objects of the process may be after it.
+constinit Reserve reserve;
+
+}  // namespace
+
+void* allocate_json(std::size_t bytes) {
+  if (void* memory = ::operator new(bytes, std::nothrow)) return memory;
+  if (void* memory = reserve.take(bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+void free_json(void* memory) noexcept {
+  if (!reserve.give_back(memory)) ::operator delete(memory);
+}
+
+}  // namespace zarrcore
