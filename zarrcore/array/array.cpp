@@ -87,7 +87,7 @@ void Array::forget_cached() const {
 
 void Array::refresh() const {
   store_->refresh();
-  if (!store_->knows_versions()) forget_cached();
+  if (!store_->knows_versions() || has_prefetched_.exchange(false)) forget_cached();
 }
 
 Shape Array::block_shape() const {
@@ -143,6 +143,7 @@ void Array::read(const Selection& selection, const Destination& destination,
 }
 
 void Array::prefetch(const Selection& selection, const ReadOptions& options) const {
+  has_prefetched_ = true;
   with_context([&] { return description(); },
                [&] {
     read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options);

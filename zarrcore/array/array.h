@@ -80,7 +80,8 @@ class Array {
   void read(const Selection& selection, const Destination& destination,
             const ReadOptions& options = {}) const;
 
-  // Decodes all chunks that a selection meets into the context's cache, for reads that follow.
+  // Decodes all chunks that a selection meets into the context's cache, for reads that follow, also
+  // when the chunks are removed before them.
   void prefetch(const Selection& selection, const ReadOptions& options = {}) const;
 
   // Makes reads that begin later see what others have put into stores that do not know by
@@ -120,6 +121,7 @@ class Array {
   std::string path_;
   ArrayMetadata metadata_;
   std::shared_ptr<Context> context_;
+  mutable std::atomic<bool> has_prefetched_{false};
   mutable std::atomic<std::uint64_t> id_;  // of this object and its values, for the caches
   std::vector<std::byte> fill_value_;
   ChunkGrid grid_;

@@ -23,8 +23,8 @@ std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
 }  // namespace
 
 CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
-                         const ValueVersion& version)
-    : version_(version),
+                         const KeptState& state)
+    : state_(state),
       chunk_{Buffer(chain.decoded_size()), {}},
       chain_(&chain),
       block_size_(block_size),

@@ -13,18 +13,31 @@
 
 namespace zarrcore {
 
+// What is kept of a value: its version, and whether somebody asked in advance for it to be kept,
+// who does not miss the value when it is removed afterwards.
+struct KeptState {
+  ValueVersion version;
+  bool is_prefetched = false;
+
+  // Whether it may be used now that the value has version `current`.
+  bool is_good_for(const ValueVersion& current) const {
+    if (!is_prefetched) return version.is_good_for(current);
+    return current.is_absent() || !version.differs_from(current);
+  }
+};
+
 // The decoded elements of a chunk, in stored order. Where the codecs allow it, only those blocks of
 // it are decoded that somebody has asked for; each of them once. Safe to use from several threads.
 class CachedChunk {
  public:
-  // `version` is that of the value it was read from.
-  CachedChunk(DecodedChunk chunk, const ValueVersion& version)
-      : version_(version), chunk_(std::move(chunk)) {}
+  // `state` is that of the value it was read from.
+  CachedChunk(DecodedChunk chunk, const KeptState& state)
+      : state_(state), chunk_(std::move(chunk)) {}
   // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size).
   CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
-              const ValueVersion& version);
+              const KeptState& state);
 
-  const ValueVersion& version() const { return version_; }
+  const KeptState& state() const { return state_; }
 
   // The chunk, in which the elements that `axes` select are decoded. Throws Error when they cannot
   // be.
@@ -38,7 +51,7 @@ class CachedChunk {
  private:
   void decode_blocks(std::span<const AxisSlice> axes) const;
 
-  ValueVersion version_;
+  KeptState state_;
   mutable DecodedChunk chunk_;
   // Of a chunk in blocks:
   const CodecChain* chain_ = nullptr;

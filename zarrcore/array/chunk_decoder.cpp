@@ -61,7 +61,7 @@ std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const ChunkPart& pa
   if (!chunk) return nullptr;
   const ValueVersion current =
       part.is_whole_value() ? store_.current_version(*part.key) : part.version;
-  return chunk->version().is_good_for(current) ? chunk : nullptr;
+  return chunk->state().is_good_for(current) ? chunk : nullptr;
 }
 
 bool ChunkDecoder::copy_from_cache(const ChunkPart& part) const {
@@ -94,9 +94,10 @@ void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const
     chunk = std::make_shared<const CachedChunk>(
         chain,
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
-        *block_size, encoded.version);
+        *block_size, KeptState{encoded.version});
   } else {
-    chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes), encoded.version);
+    chunk = std::make_shared<const CachedChunk>(
+        chain.decode(encoded.bytes), KeptState{encoded.version, part.destination == nullptr});
   }
   copy(part, chunk->elements(part.axes));
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);

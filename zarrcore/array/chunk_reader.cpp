@@ -177,7 +177,7 @@ bool ChunkReader::fetch_checked(ChunkPart& shard) const {
 bool ChunkReader::decompress_shard(ChunkPart& shard) const {
   const CacheKey key = decoder_.cache_key(shard);
   if (const auto cached = decoder_.find_cached(shard)) {
-    shard.version = cached->version();
+    shard.version = cached->state().version;
     shard.bytes = elements_of(cached);
     return true;
   }
@@ -193,8 +193,8 @@ bool ChunkReader::decompress_shard(ChunkPart& shard) const {
   }
   Buffer decoded = shard.chain->decode_shard(encoded);
   decoded.shrink_to_fit();
-  const auto bytes =
-      std::make_shared<const CachedChunk>(DecodedChunk{std::move(decoded), {}}, shard.version);
+  const auto bytes = std::make_shared<const CachedChunk>(
+      DecodedChunk{std::move(decoded), {}}, KeptState{shard.version, shard.destination == nullptr});
   context_.chunks.insert(key, bytes, bytes->byte_count(), decoder_.request());
   shard.bytes = elements_of(bytes);
   return true;
@@ -249,8 +249,8 @@ std::shared_ptr<const ShardIndex> ChunkReader::read_index(OpenShard& shard) cons
   const bool is_outermost = part.is_whole_value();
   if (const auto cached = context_.shard_indexes.find(key); cached && uses_cached_indexes_) {
     const ValueVersion current = is_outermost ? store_.current_version(*part.key) : part.version;
-    if (cached->version.is_good_for(current)) {
-      part.version = cached->version;
+    if (cached->state.is_good_for(current)) {
+      part.version = cached->state.version;
       return cached->index;
     }
   }
@@ -260,7 +260,8 @@ std::shared_ptr<const ShardIndex> ChunkReader::read_index(OpenShard& shard) cons
   part.version = part.value->version();
   auto index =
       std::make_shared<const ShardIndex>(sharding.decode_index(bytes->front().span().first(size)));
-  const auto cached = std::make_shared<const CachedIndex>(CachedIndex{index, part.version});
+  const auto cached = std::make_shared<const CachedIndex>(
+      CachedIndex{index, {part.version, part.destination == nullptr}});
   context_.shard_indexes.insert(key, cached, index->byte_count());
   return index;
 }

@@ -13,10 +13,10 @@
 
 namespace zarrcore {
 
-// The index of a shard, and the version of the value it was read from.
+// The index of a shard, and the state of the value it was read from.
 struct CachedIndex {
   std::shared_ptr<const ShardIndex> index;
-  ValueVersion version;
+  KeptState state;
 };
 
 struct Context {

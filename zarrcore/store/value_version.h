@@ -24,6 +24,8 @@ class ValueVersion {
     return version;
   }
 
+  bool is_absent() const { return state_ == State::absent; }
+
   // Whether the two are certainly of different states.
   bool differs_from(const ValueVersion& other) const {
     if (state_ == State::unknown || other.state_ == State::unknown) return false;

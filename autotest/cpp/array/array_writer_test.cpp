@@ -360,7 +360,8 @@ TEST_F(Writing, ElementsThatAreNoTextsDoNotBecomeTexts) {
     store_->put("c/0", shard.span());
     store_->put("c/1", shard.span());
 
-    const Bytes texts = elements(std::vector<std::string>{"x", "y", "z"});
+    const std::vector<std::string> words{"x", "y", "z"};
+    const Bytes texts = elements(words);
     const Source one{texts.data(), {sizeof(VariableElement)}, nullptr};
     ArrayWriter writer(array);
     EXPECT_ERROR(writer.write({{0}, {1}, {1}}, one), "chunk c/0", "element 1 of the chunk is 1",
