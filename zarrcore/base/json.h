@@ -45,6 +45,18 @@ class std::allocator<zarrcore::Json> {
   bool operator==(const allocator& /*other*/) const noexcept { return true; }
 };
 
+namespace zarrcore::json {
+
+// nlohmann::json makes a value of the text, and ends the process when there is no memory for it.
+inline bool operator==(const Json& value, const char* text) {
+  return value.is_string() && value.get_ref<const std::string&>() == text;
+}
+inline bool operator!=(const Json& value, const char* text) {
+  return !(value == text);
+}
+
+}  // namespace zarrcore::json
+
 namespace zarrcore {
 
 inline constexpr int kMaxJsonDepth = 256;

@@ -10,7 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-namespace zarrcore {
+// A namespace of its own, where operators of JSON are found by nothing but JSON.
+namespace zarrcore::json {
 
 // An nlohmann ObjectType: an ordered_map whose look-ups by key are its own.
 template <typename Key, typename T, typename IgnoredLess = std::less<Key>,
@@ -110,5 +111,11 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
 
   std::unordered_multimap<std::size_t, size_type> index_;
 };
+
+}  // namespace zarrcore::json
+
+namespace zarrcore {
+
+using json::OrderedObject;
 
 }  // namespace zarrcore
