@@ -123,8 +123,10 @@ def check_alps(_):
     row, column = round((90.25 - y) / 0.5), round((x + 180.25) / 0.5)
     assert (dx, dy) == (0.5, -0.5) and abs(x - 5) <= 0.5 and abs(y - 48) <= 0.5
     values = dataset.ReadAsArray()
-    assert values.shape == (6, 12)
-    np.testing.assert_array_equal(values, GEOID[row:row + 6, column:column + 12])
+    # Of a window whose edges lie inside of pixels, GDAL 3.11 and newer take these whole.
+    assert values.shape in ((6, 12), (7, 13))
+    height, width = values.shape
+    np.testing.assert_array_equal(values, GEOID[row:row + height, column:column + width])
 
 
 def check_netcdf(_):

@@ -20,6 +20,7 @@ using test::error_of;
 using test::option_list;
 using test::warnings_of;
 using zarrcore::ArrayMetadata;
+using zarrcore::dump_json;
 using zarrcore::Json;
 using zarrcore::Shape;
 
