@@ -145,12 +145,21 @@ ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard, bool want
       opened.part.offset = 0;
       opened.part.length = opened.part.bytes->size();
       opened.framing = {};
-    } else if (wants_all && !shard.chain->shard_is_bare() && !fetch_checked(opened.part)) {
+    } else if (wants_all && !shard.chain->shard_is_bare() && shard.destination != nullptr &&
+               !is_prefetched(opened.part) && !fetch_checked(opened.part)) {
       return opened;
     }
     opened.index = read_index(opened);
     return opened;
   });
+}
+
+// Whether the inner chunks of a shard that may have been removed are in the cache.
+bool ChunkReader::is_prefetched(const ChunkPart& shard) const {
+  if (!uses_cached_indexes_) return false;
+  const auto cached = context_.shard_indexes.find(decoder_.cache_key(shard));
+  return cached && cached->state.is_prefetched &&
+         (!store_.knows_versions() || store_.current_version(*shard.key).is_absent());
 }
 
 // Gets all bytes of a shard with a checksum around it, and checks that; false when it is absent.

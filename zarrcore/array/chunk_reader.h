@@ -53,6 +53,7 @@ class ChunkReader {
   // A checksum around the shard is checked if all of the shard is wanted: a part of the bytes
   // cannot tell whether it is right.
   OpenShard open_shard(const ChunkPart& shard, bool wants_all) const;
+  bool is_prefetched(const ChunkPart& shard) const;
   bool fetch_checked(ChunkPart& shard) const;
   bool decompress_shard(ChunkPart& shard) const;
   std::shared_ptr<const ShardIndex> read_index(OpenShard& shard) const;
