@@ -175,7 +175,15 @@ std::vector<std::uint64_t> RasterView::cut(std::size_t axis, std::uint64_t first
   const zarrcore::Shape& chunk = array().metadata().chunk_shape;
   std::uint64_t unit = chunk.empty() ? 0 : chunk[axis];
   const std::uint64_t reach = first + (count - 1) * step;
-  if (unit == 0 || first / unit == reach / unit) unit = array().core().block_shape()[axis];
+  // What is around a shard, such as a checksum, is checked when all of it is read at once.
+  const auto& codecs = array().metadata().codecs;
+  const bool has_frame = !codecs.empty() && codecs.back().name != "sharding_indexed" &&
+                         std::any_of(codecs.begin(), codecs.end(), [](const auto& codec) {
+                           return codec.name == "sharding_indexed";
+                         });
+  if (unit == 0 || (first / unit == reach / unit && !has_frame)) {
+    unit = array().core().block_shape()[axis];
+  }
   unit = std::max<std::uint64_t>(unit, 1);
   const std::uint64_t units = reach / unit - first / unit + 1;
   const std::uint64_t parts = std::clamp<std::uint64_t>(max_parts, 1, units);
