@@ -15,6 +15,7 @@
 #include "driver/open_store.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
+#include "driver/shape_text.h"
 #include "driver/zipped_raster.h"
 #include "zarrcore/base/error.h"
 
@@ -135,15 +136,6 @@ RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* in
   return {array, x, y, slice};
 }
 
-std::string shape_text(const zarrcore::Shape& shape) {
-  std::string text;
-  for (const std::uint64_t length : shape) {
-    if (!text.empty()) text += 'x';
-    text += std::to_string(length);
-  }
-  return text;
-}
-
 void add_subdataset(CPLStringList& list, const std::string& name, const std::string& description) {
   const int number = list.size() / 2 + 1;
   list.AddNameValue(CPLSPrintf("SUBDATASET_%d_NAME", number), name.c_str());
@@ -157,7 +149,7 @@ GDALDataset* open_candidates(Session& session, const GDALOpenInfo* info,
     const std::string name = session.full_name(candidate.node_path);
     const char* type = GDALGetDataTypeName(gdal_type(candidate.type).GetNumericDataType());
     add_subdataset(list, format_connection_string(session.path(), name),
-                   "[" + shape_text(candidate.shape) + "] " + name + " (" + type + ")");
+                   "[" + shape_text(candidate.shape, "x") + "] " + name + " (" + type + ")");
   }
   return new ContainerDataset(info->pszFilename, std::move(list));
 }
@@ -287,10 +279,10 @@ int identify(GDALOpenInfo* info) {
 }
 
 GDALDataset* open(GDALOpenInfo* info) {
-  if (identify(info) == FALSE) return nullptr;
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    const auto zipped = is_zipped_document(info) ? find_zipped_raster(info->pszFilename)
-                                                 : std::optional<ConnectionString>();
+    const bool is_zipped = is_zipped_document(info);
+    const auto zipped = is_zipped ? find_zipped_raster(info->pszFilename) : std::nullopt;
+    if (is_zipped ? !zipped : !is_zarr(info)) return nullptr;
     const ConnectionString connection =
         zipped ? *zipped : parse_connection_string(info->pszFilename);
     if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {

@@ -17,15 +17,12 @@ namespace {
 // Without warnings: who opens the store is told.
 std::vector<Candidate> candidates_of(const std::string& root) {
   const CPLErrorStateBackuper state;
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  std::vector<Candidate> candidates;
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
   try {
-    candidates = find_candidates(*Session::open(root, {}), false);
+    return find_candidates(*Session::open(root, {}), false);
   } catch (const zarrcore::Error&) {
-    candidates.clear();
+    return {};
   }
-  CPLPopErrorHandler();
-  return candidates;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/gdal_compat.h"
+#include "driver/shape_text.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
@@ -100,14 +101,6 @@ class MemoryTiff {
   std::unique_ptr<GDALDataset> dataset_;
 };
 
-std::string shape_text(const zarrcore::Shape& shape) {
-  std::string text;
-  for (const std::uint64_t length : shape) {
-    text += (text.empty() ? "" : " x ") + std::to_string(length);
-  }
-  return text.empty() ? "1" : text;
-}
-
 zarrcore::Shape without_ones(zarrcore::Shape shape) {
   std::erase(shape, std::uint64_t{1});
   return shape;
@@ -186,8 +179,9 @@ class TiffCodec final : public zarrcore::BytesToBytesCodec {
     const zarrcore::Shape found =
         is_by_pixel ? zarrcore::Shape{height, width, bands} : zarrcore::Shape{bands, height, width};
     if (without_ones(found) != without_ones(shape_)) {
-      MemoryTiff::fail("the TIFF holds " + shape_text(found) + " pixels where the chunk has " +
-                       shape_text(shape_));
+      MemoryTiff::fail("the TIFF holds " + shape_text(found, " x ") +
+                       " pixels where the chunk has " +
+                       shape_text(shape_.empty() ? zarrcore::Shape{1} : shape_, " x "));
     }
     for (int i = 1; i <= dataset->GetRasterCount(); ++i) check(*dataset->GetRasterBand(i), bands);
     const auto size = static_cast<GSpacing>(type_.item_size);

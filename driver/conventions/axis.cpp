@@ -1,7 +1,6 @@
 #include "driver/conventions/axis.h"
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <string_view>
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver/create/creation_options.h"
+#include "driver/shape_text.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
@@ -127,22 +128,13 @@ Shape chosen_shard_shape(const NewArray& array, const Shape& inner, std::uint64_
   return shard;
 }
 
-std::string shape_text(const Shape& shape) {
-  std::string text;
-  for (const std::uint64_t length : shape) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(length);
-  }
-  return text;
-}
-
 std::optional<Shape> given_lengths(const NewArray& array, const CreationOptions& options,
                                    const std::string& name) {
   const auto lengths = options.lengths(name);
   if (lengths && lengths->size() != array.shape.size()) {
     throw Error("creation option " + name + " has " + std::to_string(lengths->size()) +
                 " lengths where the array has " + std::to_string(array.shape.size()) +
-                " dimensions, " + shape_text(array.shape));
+                " dimensions, " + shape_text(array.shape, ","));
   }
   return lengths;
 }
@@ -158,7 +150,7 @@ Shape multiples_of(const Shape& inner, Shape shape) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const auto length =
         zarrcore::checked_multiply(zarrcore::ceil_divide(shape[i], inner[i]), inner[i]);
-    if (!length) throw Error("creation option SHARD_CHUNK_SHAPE is " + shape_text(inner));
+    if (!length) throw Error("creation option SHARD_CHUNK_SHAPE is " + shape_text(inner, ","));
     shape[i] = *length;
   }
   return shape;
@@ -167,9 +159,9 @@ Shape multiples_of(const Shape& inner, Shape shape) {
 void check_divides(const Shape& inner, const Shape& shard) {
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (shard[i] % inner[i] != 0) {
-      throw Error("creation option BLOCKSIZE is " + shape_text(shard) +
+      throw Error("creation option BLOCKSIZE is " + shape_text(shard, ",") +
                   ", of which not every length is a multiple of SHARD_CHUNK_SHAPE's, " +
-                  shape_text(inner));
+                  shape_text(inner, ","));
     }
   }
 }

@@ -111,8 +111,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // Puts all that waits, of arrays and of metadata. Throws the first zarrcore::Error after all has
   // been tried; what could not be put still waits.
   void flush();
-  // Makes arrays that are alive see what others have put.
-  void refresh();
+  // Makes arrays that are alive see what others have put. What fails is a CE_Failure.
+  void refresh() noexcept;
   // How arrays are written. How much may wait is the configuration option ZARR_WRITE_CACHE_SIZE, in
   // bytes (256 MB).
   zarrcore::WriterOptions writer_options() const;

@@ -167,8 +167,11 @@ void Session::flush() {
   if (first_error) std::rethrow_exception(first_error);
 }
 
-void Session::refresh() {
-  visit_live_arrays([](Array& array) { array.core().refresh(); });
+void Session::refresh() noexcept {
+  guarded(false, [this] {
+    visit_live_arrays([](Array& array) { array.core().refresh(); });
+    return true;
+  });
 }
 
 zarrcore::WriterOptions Session::writer_options() const {

@@ -1,7 +1,6 @@
 #include "driver/raster/build_overviews.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "driver/lower_case.h"

@@ -49,9 +49,7 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr SetMetadata(MetadataList metadata, const char* domain) override;
   CPLErr SetMetadataItem(const char* name, const char* value, const char* domain) override;
 
-  FlushResult FlushCache(bool at_closing) override {
-    return flush_result(flush(at_closing));
-  }
+  FlushResult FlushCache(bool at_closing) override;
 #if GDAL_ZARR_AT_LEAST(3, 7)
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
 #endif

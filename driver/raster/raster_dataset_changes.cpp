@@ -136,6 +136,12 @@ void RasterDataset::keep_beside_arrays() {
   }
 }
 
+FlushResult RasterDataset::FlushCache(bool at_closing) {
+  const CPLErr flushed = flush(at_closing);
+  if (!at_closing && !is_discarded_) view_.array().session()->refresh();
+  return flush_result(flushed);
+}
+
 CPLErr RasterDataset::flush(bool at_closing) {
   if (is_discarded_) return CE_None;
   CPLErr result = CE_None;
@@ -152,12 +158,6 @@ CPLErr RasterDataset::flush(bool at_closing) {
   // The handler has been told of what failed there.
   GDALPamDataset::FlushCache(at_closing);
 #endif
-  if (!at_closing) {
-    guarded(false, [this] {
-      view_.array().session()->refresh();
-      return true;
-    });
-  }
   if (!is_writable()) return result;
   if (overviews_) {
     for (const auto& overview : *overviews_) {

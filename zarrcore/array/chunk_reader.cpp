@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/size_checks.h"
@@ -26,6 +25,10 @@ std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const CachedChun
   return {chunk, &chunk->all()};
 }
 
+std::shared_ptr<const ShardIndex> index_of(const std::shared_ptr<const CachedIndex>& cached) {
+  return {cached, &cached->index};
+}
+
 }  // namespace
 
 ChunkReader::ChunkReader(Store& store, Context& context, std::uint64_t array_id,
@@ -44,23 +47,16 @@ void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::
 }
 
 void ChunkReader::read(std::vector<ChunkPart> parts) {
-  const auto shards = std::stable_partition(parts.begin(), parts.end(), [](const ChunkPart& part) {
-    return part.chain->sharding() == nullptr;
-  });
-  read_chunks({parts.begin(), shards});
-  const std::vector<ChunkPart> again(shards, parts.end());
   try {
-    read_shards({shards, parts.end()});
+    read_parts(parts);
   } catch (const ValueChanged&) {
     uses_cached_indexes_ = false;
-    parts = again;
-    read_shards(parts);
+    read_parts(parts);
     uses_cached_indexes_ = true;
   }
 }
 
-// Like read(), of what stands in shards that are open.
-void ChunkReader::read_inner(std::vector<ChunkPart> parts) {
+void ChunkReader::read_parts(std::span<ChunkPart> parts) {
   const auto shards = std::stable_partition(parts.begin(), parts.end(), [](const ChunkPart& part) {
     return part.chain->sharding() == nullptr;
   });
@@ -93,16 +89,21 @@ std::optional<StoredBlock> ChunkReader::find_block(ChunkPart chunk,
   return StoredBlock{*chunk.key, chunk.offset, chunk.length};
 }
 
-void ChunkReader::read_shards(std::span<ChunkPart> shards) {
+void ChunkReader::read_shards(std::span<const ChunkPart> shards) {
+  if (shards.empty()) return;
   std::vector<ChunkPart> inner;
-  // Values that the parts in `inner` keep open.
-  std::size_t open_count = 0;
+  const auto read_inner = [&] {
+    read_parts(inner);
+    inner.clear();
+  };
+  // Shards inside of others are parts of values that are open already.
+  const std::size_t max_open = shards[0].value ? SIZE_MAX : store_.max_open_values();
+  std::size_t open_count = 0;  // values that the parts in `inner` keep open
   while (!shards.empty()) {
     const CodecChain& chain = *shards[0].chain;
     const std::uint64_t index_bytes = chain.sharding()->encoded_index_size();
-    std::uint64_t limit =
-        std::min<std::uint64_t>(kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes),
-                                store_.max_open_values() - open_count);
+    std::uint64_t limit = std::min<std::uint64_t>(
+        kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes), max_open - open_count);
     if (!chain.shard_is_bare()) {
       limit = std::min(limit, kMaxShardBytes / std::max<std::uint64_t>(1, chain.decoded_size()));
     }
@@ -122,12 +123,12 @@ void ChunkReader::read_shards(std::span<ChunkPart> shards) {
     }
     shards = shards.subspan(together);
     open_count += together;
-    if (open_count >= store_.max_open_values() || !chain.shard_is_bare()) {
-      read_inner(std::exchange(inner, {}));
+    if (open_count >= max_open || !chain.shard_is_bare()) {
+      read_inner();
       open_count = 0;
     }
   }
-  if (!inner.empty()) read_inner(std::move(inner));
+  read_inner();
 }
 
 ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard, bool wants_all) const {
@@ -260,19 +261,18 @@ std::shared_ptr<const ShardIndex> ChunkReader::read_index(OpenShard& shard) cons
     const ValueVersion current = is_outermost ? store_.current_version(*part.key) : part.version;
     if (cached->state.is_good_for(current)) {
       part.version = cached->state.version;
-      return cached->index;
+      return index_of(cached);
     }
   }
   const auto bytes = fetch_ranges(part, {&range, 1});
   if (!bytes && !is_outermost) throw ValueChanged();
   if (!bytes) return nullptr;
   part.version = part.value->version();
-  auto index =
-      std::make_shared<const ShardIndex>(sharding.decode_index(bytes->front().span().first(size)));
-  const auto cached = std::make_shared<const CachedIndex>(
-      CachedIndex{index, {part.version, part.destination == nullptr}});
-  context_.shard_indexes.insert(key, cached, index->byte_count());
-  return index;
+  const auto read = std::make_shared<const CachedIndex>(
+      CachedIndex{sharding.decode_index(bytes->front().span().first(size)),
+                  {part.version, part.destination == nullptr}});
+  context_.shard_indexes.insert(key, read, read->index.byte_count());
+  return index_of(read);
 }
 
 void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) {
@@ -303,7 +303,7 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<ChunkPart>& parts) 
     part.length = entry.length;
     parts.push_back(std::move(part));
     if (parts.size() == kBatchSize) {
-      read_inner(std::move(parts));
+      read_parts(parts);
       parts.clear();
     }
   });

@@ -48,8 +48,9 @@ class ChunkReader {
     std::shared_ptr<const ShardIndex> index;
   };
 
-  void read_inner(std::vector<ChunkPart> parts);
-  void read_shards(std::span<ChunkPart> shards);
+  // Puts the parts in another order.
+  void read_parts(std::span<ChunkPart> parts);
+  void read_shards(std::span<const ChunkPart> shards);
   // A checksum around the shard is checked if all of the shard is wanted: a part of the bytes
   // cannot tell whether it is right.
   OpenShard open_shard(const ChunkPart& shard, bool wants_all) const;

@@ -15,7 +15,7 @@ namespace zarrcore {
 
 // The index of a shard, and the state of the value it was read from.
 struct CachedIndex {
-  std::shared_ptr<const ShardIndex> index;
+  ShardIndex index;
   KeptState state;
 };
 

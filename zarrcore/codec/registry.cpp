@@ -112,7 +112,9 @@ void check_configuration(std::string_view name, const Json& configuration) {
   if (entry == nullptr) return;
   const std::string members = " " + std::string(entry->members) + " ";
   for (const auto& [key, value] : configuration.items()) {
-    if (members.find(" " + key + " ") == std::string::npos) throw unknown_member(key);
+    const bool is_known =
+        key.find(' ') == std::string::npos && members.find(" " + key + " ") != std::string::npos;
+    if (!is_known) throw unknown_member(key);
   }
 }
 
