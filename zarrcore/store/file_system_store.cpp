@@ -10,6 +10,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/folder_lock.h"
 #include "zarrcore/store/posix_file.h"
 
 namespace zarrcore {
@@ -141,6 +142,14 @@ void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
       throw;
     }
   });
+}
+
+std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
+  const fs::path folder = prefix.empty() ? root_ : path_of(prefix);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(folder.string() + ": " + error.message());
+  return lock_folder(folder.c_str());
 }
 
 bool FileSystemStore::erase(std::string_view key) {

@@ -27,6 +27,7 @@ class FileSystemStore final : public Store {
   bool knows_versions() const override { return true; }
   std::size_t max_open_values() const override { return 64; }
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
+  std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
   bool erase(std::string_view key) override;
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;

@@ -27,6 +27,7 @@ class ListedStore final : public Store {
   std::size_t max_open_values() const override { return store_->max_open_values(); }
   void refresh() override;
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
+  std::unique_ptr<StoreLock> lock(std::string_view prefix) override { return store_->lock(prefix); }
   bool erase(std::string_view key) override;
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;

@@ -75,6 +75,12 @@ class OpenValue {
   virtual ValueVersion version() const = 0;
 };
 
+// Held until it goes.
+class StoreLock {
+ public:
+  virtual ~StoreLock() = default;
+};
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -116,6 +122,11 @@ class Store {
   }
   // The same with the parts of the value, one after the other.
   virtual void put_parts(std::string_view key, std::span<const ValuePart> parts) = 0;
+
+  // Keeps others that ask for the same lock, in this process and in others, waiting: for who reads
+  // values directly below `prefix` and puts what follows from them. A thread must not hold two.
+  // Null where the store has no locks.
+  virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
 
   // Removes a value; false when there was none.
   virtual bool erase(std::string_view key) = 0;

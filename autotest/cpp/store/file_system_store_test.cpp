@@ -1,11 +1,19 @@
 // What is particular to folders and files.
 #include "zarrcore/store/file_system_store.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <future>
+#include <thread>
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
@@ -35,6 +43,48 @@ TEST_F(FileSystemStoreTest, AKeyIsAPathBelowTheFolder) {
   std::string text;
   file >> text;
   EXPECT_EQ(text, "chunk");
+}
+
+TEST_F(FileSystemStoreTest, OneAtATimeHoldsTheLockOfAFolder) {
+  auto lock = store_.lock("a/b");
+  ASSERT_NE(lock, nullptr);
+  EXPECT_NE(store_.lock("a"), nullptr);
+  std::atomic<bool> has_waited{false};
+  std::thread other([&] {
+    const auto waiting = FileSystemStore(folder_.path()).lock("a/b");
+    EXPECT_TRUE(has_waited);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  has_waited = true;
+  lock.reset();
+  other.join();
+  EXPECT_EQ(file_count(), 2);
+}
+
+TEST_F(FileSystemStoreTest, AForkedProcessDoesNotKeepALock) {
+  auto lock = store_.lock("a");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  lock.reset();
+  EXPECT_NE(store_.lock("a"), nullptr);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_F(FileSystemStoreTest, WhoWaitsForAFolderThatIsReplacedLocksTheNewOne) {
+  auto lock = store_.lock("a");
+  auto waiting = std::async(std::launch::async, [&] { return store_.lock("a"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  fs::rename(path("a"), path("b"));
+  fs::create_directory(path("a"));
+  lock.reset();
+  const auto of_new = waiting.get();
+  const int folder = ::open(path("a").c_str(), O_RDONLY | O_DIRECTORY);
+  EXPECT_NE(::flock(folder, LOCK_EX | LOCK_NB), 0);
+  ::close(folder);
 }
 
 TEST_F(FileSystemStoreTest, PutLeavesNoTemporaryFile) {
