@@ -185,6 +185,17 @@ class VsiStore final : public zarrcore::Store {
     if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
   }
 
+  std::optional<Parent> parent() const override {
+    const auto end = root_.find_last_not_of('/');
+    const auto slash = root_.find_last_of('/', end);
+    // "/vsimem" and "/vsis3/bucket" are in no folder.
+    if (slash == std::string::npos || std::count(root_.begin(), root_.begin() + slash, '/') < 2) {
+      return std::nullopt;
+    }
+    return Parent{std::make_shared<VsiStore>(root_.substr(0, slash)),
+                  root_.substr(slash + 1, end - slash)};
+  }
+
   std::string description() const override { return root_; }
 
  private:

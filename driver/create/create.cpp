@@ -126,7 +126,8 @@ class RasterCreation {
       guarded(false, [this] {
         session_->erase_created_nodes();
         if (is_appended_ && *session_->attributes(group_) != *old_attributes_) {
-          session_->set_attributes(group_, *old_attributes_);
+          session_->change_attributes(
+              group_, [this](zarrcore::Json& attributes) { attributes = *old_attributes_; });
         }
         return true;
       });

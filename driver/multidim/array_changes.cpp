@@ -62,9 +62,9 @@ GeoreferencingConvention Array::convention() const {
 
 void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
   check_is_there();
-  zarrcore::ArrayMetadata changed = metadata();
-  edit(changed);
-  session_->changing_hierarchy().update_node(node_path(), std::move(changed));
+  session_->changing_hierarchy().update_node(node_path(), [&](zarrcore::NodeMetadata& node) {
+    edit(std::get<zarrcore::ArrayMetadata>(node));
+  });
   load_metadata();
 }
 

@@ -96,22 +96,19 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
 
 void Group::set_attribute(const std::string& name, const Json& value) {
   check_is_there();
-  Json changed = *session_->attributes(node_path_);
-  changed[name] = value;
-  session_->set_attributes(node_path_, std::move(changed));
+  session_->change_attributes(node_path_, [&](Json& attributes) { attributes[name] = value; });
 }
 
 void Group::erase_attribute(const std::string& name) {
   check_is_there();
-  Json changed = *session_->attributes(node_path_);
-  changed.erase(name);
-  session_->set_attributes(node_path_, std::move(changed));
+  session_->change_attributes(node_path_, [&](Json& attributes) { attributes.erase(name); });
 }
 
 void Group::rename_attribute(const std::string& name, const std::string& new_name) {
   check_is_there();
-  session_->set_attributes(
-      node_path_, with_renamed_attribute(*session_->attributes(node_path_), name, new_name));
+  session_->change_attributes(node_path_, [&](Json& attributes) {
+    attributes = with_renamed_attribute(attributes, name, new_name);
+  });
 }
 
 std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,

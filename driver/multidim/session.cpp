@@ -30,9 +30,11 @@ std::shared_ptr<zarrcore::Context> shared_context() {
   return context;
 }
 
-zarrcore::HierarchyOptions hierarchy_options(const std::string& path, bool use_consolidated) {
+zarrcore::HierarchyOptions hierarchy_options(const std::string& path, bool use_consolidated,
+                                             bool is_writable) {
   zarrcore::HierarchyOptions options;
   options.use_consolidated = use_consolidated;
+  options.is_writable = is_writable;
   options.on_problem = [path](const std::string& problem) {
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };
@@ -78,7 +80,8 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
     session->locks_ = std::make_shared<const zarrcore::FileLocks>(options.lock_folder);
   }
   session->hierarchy_ =
-      open_hierarchy(path, options.list_chunks, hierarchy_options(path, options.use_consolidated));
+      open_hierarchy(path, options.list_chunks,
+                     hierarchy_options(path, options.use_consolidated, options.is_writable));
   if (options.is_writable) check_is_writable(*session->hierarchy_->store());
   if (!session->hierarchy_->has("", zarrcore::NodeKind::group)) {
     session->root_array_name_ = store_name(path);
@@ -96,7 +99,7 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   const auto store = make_store(path);
   check_is_writable(*store);
   session->hierarchy_ = zarrcore::Hierarchy::create(store, format, zarrcore::GroupMetadata{},
-                                                    hierarchy_options(path, is_consolidated));
+                                                    hierarchy_options(path, is_consolidated, true));
   session->is_writable_ = true;
   return session;
 }

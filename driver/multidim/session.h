@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -96,8 +97,9 @@ class Session : public std::enable_shared_from_this<Session> {
                                       zarrcore::ArrayMetadata metadata);
   // Removes the nodes that this session has made, as far as they are still there.
   void erase_created_nodes();
-  // Replaces a node's attributes.
-  void set_attributes(const std::string& node_path, zarrcore::Json attributes);
+  // Changes a group's attributes.
+  void change_attributes(const std::string& node_path,
+                         const std::function<void(zarrcore::Json& attributes)>& edit);
   // Removes a node and all below it; objects for them give errors from then on.
   void erase_node(const std::string& node_path);
   // Renames a node. Objects for it and for nodes below it give errors from then on, but for one

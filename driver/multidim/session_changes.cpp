@@ -73,13 +73,11 @@ void Session::erase_created_nodes() {
   }
 }
 
-void Session::set_attributes(const std::string& node_path, zarrcore::Json attributes) {
-  zarrcore::Hierarchy& hierarchy = changing_hierarchy();
-  const auto old = hierarchy.node(node_path);
-  if (!old) throw Error(path_ + ": there is no node /" + node_path);
-  zarrcore::NodeMetadata metadata = *old;
-  std::visit([&](auto& node) { node.attributes = std::move(attributes); }, metadata);
-  hierarchy.update_node(node_path, std::move(metadata));
+void Session::change_attributes(const std::string& node_path,
+                                const std::function<void(zarrcore::Json& attributes)>& edit) {
+  changing_hierarchy().update_node(node_path, [&](zarrcore::NodeMetadata& metadata) {
+    std::visit([&](auto& node) { edit(node.attributes); }, metadata);
+  });
   const std::lock_guard lock(mutex_);
   multiscales_.erase(node_path);
 }

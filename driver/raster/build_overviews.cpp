@@ -100,8 +100,9 @@ class Pyramid {
     std::vector<std::string> assets;
     assets.reserve(by_width.size());
     for (auto& [width, asset] : by_width) assets.push_back(std::move(asset));
-    session_.set_attributes(group_, with_multiscales(*session_.attributes(group_), finest_,
-                                                     levels(assets, resampling)));
+    session_.change_attributes(group_, [&](zarrcore::Json& attributes) {
+      attributes = with_multiscales(attributes, finest_, levels(assets, resampling));
+    });
   }
 
  private:
@@ -171,7 +172,7 @@ class Pyramid {
   std::vector<CoarserLevel> levels(const std::vector<std::string>& assets,
                                    const std::string& resampling) const {
     std::vector<CoarserLevel> list;
-    zarrcore::Shape finer = view_.array().metadata().shape;
+    zarrcore::Shape finer = view_.array().core().shape();
     for (const std::string& asset : assets) {
       CoarserLevel level;
       level.asset = asset;

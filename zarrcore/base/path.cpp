@@ -57,6 +57,10 @@ std::optional<std::string_view> key_below(std::string_view path, std::string_vie
   return key.substr(path.size() + 1);
 }
 
+bool is_at_or_below(std::string_view key, std::string_view path) {
+  return key == path || key_below(path, key).has_value();
+}
+
 std::string_view parent_path(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);

@@ -28,6 +28,9 @@ std::string join_path(std::string_view prefix, std::string_view name);
 // "b/c" of the key "a/b/c" below the path "a"; nothing when the key is not below it.
 std::optional<std::string_view> key_below(std::string_view path, std::string_view key);
 
+// Whether the key or path is `path` or below it.
+bool is_at_or_below(std::string_view key, std::string_view path);
+
 // "a/b" of "a/b/c", "" of "a".
 std::string_view parent_path(std::string_view path);
 

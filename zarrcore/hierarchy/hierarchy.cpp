@@ -3,12 +3,10 @@
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/stored_documents.h"
 
 namespace zarrcore {
 namespace {
-
-// No metadata document is larger; a file that is must be something else.
-constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
 
 std::optional<NodeKind> kind_of(const std::shared_ptr<const NodeMetadata>& node) {
   if (node == nullptr) return std::nullopt;
@@ -23,7 +21,7 @@ bool is_at_root(std::string_view key) {
 
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     : store_(std::move(store)), options_(std::move(options)) {
-  const DocumentSource documents = stored_documents();
+  const DocumentSource documents = own_documents();
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
     format_ = format;
@@ -44,6 +42,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       continue;
     }
     for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
+    if (options_.is_writable) start_changes();
     return;
   }
   std::string message = store_->description() + ": there is no Zarr group or array";
@@ -58,8 +57,7 @@ std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) con
     const std::lock_guard lock(mutex_);
     if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
   }
-  auto value =
-      with_context([&] { return key; }, [&] { return store_->get(key, kMaxDocumentBytes); });
+  auto value = store_->get(key, kMaxDocumentBytes);
   std::shared_ptr<const Buffer> text;
   if (value) text = std::make_shared<const Buffer>(std::move(*value));
   const std::lock_guard lock(mutex_);
@@ -68,21 +66,11 @@ std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) con
   return text;
 }
 
-DocumentSource Hierarchy::stored_documents() const {
-  const auto document = [this](const std::string& key) -> std::optional<Json> {
-    const auto text = stored_text(key);
-    if (!text) return std::nullopt;
-    return with_context([&] { return key; },
-                        [&] { return std::make_optional(parse_json(text->text())); });
-  };
-  return {document, [this](const std::string& key) { return stored_text(key); },
-          [this](const std::string& key) { return store_->has(key); },
-          [this](const std::string& prefix) { return store_->list(prefix); }};
+DocumentSource Hierarchy::own_documents() const {
+  return documents_with_text(*store_, [this](const std::string& key) { return stored_text(key); });
 }
 
-// What consolidated metadata holds, or the store.
-DocumentSource Hierarchy::documents() const {
-  if (!is_consolidated()) return stored_documents();
+DocumentSource Hierarchy::copied_documents() const {
   const auto document = [this](const std::string& key) -> std::optional<Json> {
     const std::lock_guard lock(mutex_);
     const auto it = consolidated_->documents.find(key);
@@ -100,6 +88,25 @@ DocumentSource Hierarchy::documents() const {
     return consolidated_->documents.contains(key);
   };
   return {document, no_text, has, list};
+}
+
+DocumentSource Hierarchy::documents() const {
+  return is_consolidated() ? copied_documents() : own_documents();
+}
+
+// For who changes nodes: one that has no documents of its own, but something where it would stand.
+std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path) const {
+  if (!consolidated_ || is_consolidated()) return std::nullopt;
+  for (const std::string& key : format_->node_keys(path)) {
+    if (key != format_->consolidated_key(path) && store_->has(key)) return std::nullopt;
+  }
+  auto node = format_->read_node(copied_documents(), path);
+  if (!node) return std::nullopt;
+  const DirectoryListing listing = store_->list(path);
+  if (listing.keys.empty() && listing.prefixes.empty()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  known_by_copy_.insert(path);
+  return node;
 }
 
 std::shared_ptr<const NodeMetadata> Hierarchy::known_node(const std::string& path) const {
@@ -128,7 +135,10 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
   }
   if (auto known = known_node(normalized)) return known;
   auto found = with_context([this] { return store_->description(); },
-                            [&] { return format_->read_node(documents(), normalized, wanted); });
+                            [&] {
+    auto own = format_->read_node(documents(), normalized, wanted);
+    return own ? std::move(own) : read_copied_node(normalized);
+  });
   if (!found) return nullptr;
   auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
   const std::lock_guard lock(mutex_);
@@ -148,7 +158,7 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
       const std::lock_guard lock(mutex_);
       known_groups_.insert(normalized);
     }
-    if (found) return *found;
+    if (found && (*found || !consolidated_ || is_consolidated())) return *found;
   }
   return kind_of(node(normalized, kind)) == kind;
 }

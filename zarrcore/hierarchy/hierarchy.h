@@ -2,9 +2,10 @@
 // metadata the store is asked for nothing but the one document that holds it.
 //
 // Nodes can be changed. Nodes are made, renamed and removed at once; new metadata of one that is
-// there is put by flush(), however often it changes until then. Consolidated metadata is removed
-// from the store before the first change and written again by flush(), so that nobody ever reads
-// what is not true any more.
+// there is put by flush(), however often it changes until then. Others may change the same nodes:
+// each is read from its own documents, and what has changed of it is put into those that are there
+// by then. Consolidated metadata is true or, from the time that a node is made until flush(),
+// absent.
 #pragma once
 
 #include <functional>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "zarrcore/array/array.h"
+#include "zarrcore/hierarchy/consolidated_copies.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/store.h"
 
@@ -25,6 +27,7 @@ namespace zarrcore {
 
 struct HierarchyOptions {
   bool use_consolidated = true;  // of one that is created: whether it gets consolidated metadata
+  bool is_writable = false;      // whether the functions that change nodes may be called
   // Told of faults that are passed over: what is wrong with one node must not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
 };
@@ -48,7 +51,8 @@ class Hierarchy {
 
   const std::shared_ptr<Store>& store() const { return store_; }
   const Format& format() const { return *format_; }
-  bool is_consolidated() const { return consolidated_.has_value(); }
+  // Whether the store is asked for nothing but consolidated metadata.
+  bool is_consolidated() const { return consolidated_ && !options_.is_writable; }
 
   // The node at `path` ("" for the root, "a/b"; slashes around it do not matter), or null when
   // there is none; one that is not `wanted` may count as none, which saves looking for it. Throws
@@ -87,14 +91,14 @@ class Hierarchy {
   // Makes a node below a group that is there. Nothing may stand at `path` yet, be it a node or not:
   // old chunks would become the new array's.
   void create_node(const std::string& path, NodeMetadata metadata);
-  // Replaces the metadata of a node by that of a node of the same kind.
-  void update_node(const std::string& path, NodeMetadata metadata);
+  // Changes the metadata of a node, which stays of the same kind.
+  void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit);
   // Removes a node and all below it. Not the root: that is the store.
   void erase_node(const std::string& path);
   // Gives a node another name in the same group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
-  // Puts the metadata that has been updated, of one node or of all; then consolidated metadata, if
-  // there is to be any. What fails is tried again by the next call.
+  // Puts the metadata that has been updated, of one node or of all, and flush() consolidated
+  // metadata that is absent because nodes were made. What fails is tried again by the next call.
   void flush_node(const std::string& path);
   void flush();
 
@@ -103,33 +107,36 @@ class Hierarchy {
       : store_(std::move(store)), options_(std::move(options)), format_(&format) {}
 
   // hierarchy_changes.cpp
+  void start_changes();
+  ConsolidatedCopies& copies() const;
   void check_is_new(const std::string& path) const;
-  void begin_change(const std::string& path);
-  void drop_consolidated(const std::string& group);
-  bool has_consolidated(const std::string& group) const;
+  bool is_still_there(const std::string& path) const;
   std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
   void put_documents(std::vector<Document> documents);
   void put_updated(const std::string& path);
+  void change(ConsolidatedCopies::Changes changes, const std::function<void()>& change);
   void forget(const std::string& path);
-  void collect_documents(const std::string& path, DocumentMap& documents) const;
 
   std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
-  DocumentSource stored_documents() const;
+  std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
+  DocumentSource own_documents() const;
+  DocumentSource copied_documents() const;
   std::shared_ptr<const NodeMetadata> known_node(const std::string& path) const;
   DocumentSource documents() const;
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
-  const Format* format_ = nullptr;                     // the root's, which all nodes share
-  std::mutex change_mutex_;                            // held during a change
-  bool must_consolidate_ = false;                      // when nodes have changed
-  bool has_changed_ = false;                           // since consolidated metadata was written
-  std::set<std::string, std::less<>> updated_;         // nodes whose metadata has yet to be put
-  std::set<std::string, std::less<>> known_as_plain_;  // groups that hold no consolidated metadata
+  const Format* format_ = nullptr;              // the root's, which all nodes share
+  std::mutex change_mutex_;                     // held during a change
+  std::unique_ptr<ConsolidatedCopies> copies_;  // for who may change nodes
+  // Nodes whose metadata has yet to be put, and what it was when it was read or put last.
+  std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
+  std::set<std::string, std::less<>> made_;  // nodes that consolidated metadata misses
+  bool is_unfinished_ = false;               // when consolidated metadata could not be put
 
   mutable std::mutex mutex_;
-  std::optional<ConsolidatedDocuments> consolidated_;  // that is used
+  std::optional<ConsolidatedDocuments> consolidated_;
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
   // The array at a root that is a group as well, or null; nothing until it is asked for.
   mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
@@ -137,6 +144,8 @@ class Hierarchy {
   mutable std::set<std::string, std::less<>> known_groups_;
   // Of documents at the root, which are asked for more than once.
   mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
+  // Nodes of which nothing but consolidated metadata tells.
+  mutable std::set<std::string, std::less<>> known_by_copy_;
   mutable std::set<std::string> documents_read_;
 };
 

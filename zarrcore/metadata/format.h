@@ -129,6 +129,15 @@ class Format {
   // The keys under which documents of a node at `path` may stand: without them there is none.
   virtual std::vector<std::string> node_keys(const std::string& path) const = 0;
 
+  // The key of the document that holds the consolidated metadata of the group at `path`, if it has
+  // any. Nothing when the format has no such document.
+  virtual std::optional<std::string> consolidated_key(const std::string& /*path*/) const {
+    return std::nullopt;
+  }
+
+  // What remains of that document without the consolidated metadata; nothing if it holds no more.
+  virtual std::optional<Json> without_consolidated(Json /*document*/) const { return std::nullopt; }
+
   // The document that holds the consolidated metadata of the group at `path`: the inverse of
   // read_consolidated(). `documents` are those of the group and of all nodes below it, by key;
   // others do not matter. Throws Error when the format has no such document.

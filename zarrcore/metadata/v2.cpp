@@ -143,6 +143,10 @@ class V2Format final : public Format {
             join_path(path, kV2AttributesDocument), join_path(path, kConsolidatedDocument)};
   }
 
+  std::optional<std::string> consolidated_key(const std::string& path) const override {
+    return join_path(path, kConsolidatedDocument);
+  }
+
   Document consolidated_document(const DocumentMap& documents,
                                  const std::string& path) const override {
     static constexpr std::array<std::string_view, 3> kNames{kV2ArrayDocument, kGroupDocument,

@@ -318,6 +318,15 @@ class V3Format final : public Format {
     return {join_path(path, kDocument)};
   }
 
+  std::optional<std::string> consolidated_key(const std::string& path) const override {
+    return join_path(path, kDocument);
+  }
+
+  std::optional<Json> without_consolidated(Json document) const override {
+    document.erase("consolidated_metadata");
+    return document;
+  }
+
   Document consolidated_document(const DocumentMap& documents,
                                  const std::string& path) const override {
     const std::string group_key = join_path(path, kDocument);

@@ -207,4 +207,13 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
   });
 }
 
+std::optional<Store::Parent> FileSystemStore::parent() const {
+  std::error_code error;
+  const fs::path path = fs::absolute(root_, error).lexically_normal();
+  const fs::path folder = path.has_filename() ? path : path.parent_path();
+  if (error || !folder.has_filename()) return std::nullopt;
+  return Parent{std::make_shared<FileSystemStore>(folder.parent_path()),
+                folder.filename().string()};
+}
+
 }  // namespace zarrcore

@@ -32,6 +32,7 @@ class FileSystemStore final : public Store {
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
+  std::optional<Parent> parent() const override;
   std::string description() const override { return root_.string(); }
 
  private:

@@ -55,4 +55,8 @@ void Store::rename_prefix(std::string_view from, std::string_view to) {
   erase_prefix(from);
 }
 
+std::optional<Store::Parent> Store::parent() const {
+  return std::nullopt;
+}
+
 }  // namespace zarrcore

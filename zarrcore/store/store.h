@@ -153,8 +153,18 @@ class Store {
   // more than one where each waits long for its answer.
   virtual std::size_t parallel_requests() const { return 1; }
 
+  // The store of the folder that this one is in, and the name that it has there. Nothing where that
+  // cannot be told.
+  struct Parent;
+  virtual std::optional<Parent> parent() const;
+
   // How a person knows this store (a path, a URL), for messages.
   virtual std::string description() const = 0;
+};
+
+struct Store::Parent {
+  std::shared_ptr<Store> store;
+  std::string name;
 };
 
 }  // namespace zarrcore

@@ -229,7 +229,9 @@ TEST(Hierarchy, AGroupOfV2IsFoundByOneDocument) {
 }
 
 TEST(Hierarchy, AGroupThatIsGoneIsNotFoundAgain) {
-  Hierarchy hierarchy(make_v2_tree());
+  HierarchyOptions options;
+  options.is_writable = true;
+  Hierarchy hierarchy(make_v2_tree(), options);
   EXPECT_TRUE(hierarchy.has("b", NodeKind::group));
   hierarchy.erase_node("b");
   EXPECT_FALSE(hierarchy.has("b", NodeKind::group));

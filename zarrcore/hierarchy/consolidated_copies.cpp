@@ -1,0 +1,256 @@
+#include "zarrcore/hierarchy/consolidated_copies.h"
+
+#include <algorithm>
+#include <exception>
+#include <set>
+#include <utility>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/stored_documents.h"
+
+namespace zarrcore {
+namespace {
+
+// What is owed: {"groups": {path: {key of a document: document}}}.
+constexpr const char* kOwedKey = ".zarr-consolidation-owed";
+
+bool is_group_or_consolidated(Store& store, const Format& format) {
+  const DocumentSource documents = stored_documents(store);
+  try {
+    const auto node = format.read_node(documents, "", NodeKind::group);
+    if (node && std::holds_alternative<GroupMetadata>(*node)) return true;
+    return format.read_consolidated(documents, "").has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void erase_at_or_below(DocumentMap& documents, const std::string& path) {
+  std::erase_if(documents, [&](const auto& item) { return is_at_or_below(item.first, path); });
+}
+
+}  // namespace
+
+ConsolidatedCopies::ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format,
+                                       OnProblem on_problem)
+    : top_(std::move(store)), format_(format), on_problem_(std::move(on_problem)) {
+  if (!format_.consolidated_key("")) return;
+  for (std::size_t depth = 0; depth < kMaxNodeDepth; ++depth) {
+    const auto around = top_->parent();
+    if (!around || !is_group_or_consolidated(*around->store, format_)) return;
+    top_ = around->store;
+    place_ = join_path(around->name, place_);
+  }
+}
+
+std::string ConsolidatedCopies::in_top(std::string_view path) const {
+  return join_path(place_, path);
+}
+
+bool ConsolidatedCopies::is_owed() const {
+  return format_.consolidated_key("") && top_->has(kOwedKey);
+}
+
+ConsolidatedCopies::Copy ConsolidatedCopies::collect(const std::string& group) const {
+  Copy copy;
+  for (auto& [key, document] : collect_documents(*top_, format_, group, on_problem_)) {
+    copy.emplace(key, std::move(document));
+  }
+  return copy;
+}
+
+// The copies that groups at and around these nodes hold.
+ConsolidatedCopies::Copies ConsolidatedCopies::find(const std::vector<std::string>& paths) const {
+  const DocumentSource documents = stored_documents(*top_);
+  std::set<std::string> groups;
+  for (const std::string& path : paths) {
+    std::string group = in_top(path);
+    while (groups.insert(group).second && !group.empty()) group = parent_path(group);
+  }
+  Copies found;
+  for (const std::string& group : groups) {
+    try {
+      if (auto copy = format_.read_consolidated(documents, group)) {
+        found.emplace(group, std::move(copy->documents));
+      }
+    } catch (const Error&) {
+      found.emplace(group, collect(group));  // it is there, but not right
+    }
+  }
+  return found;
+}
+
+// Takes the copies around these nodes away and notes them, with those that are owed already.
+ConsolidatedCopies::Copies ConsolidatedCopies::take(const std::vector<std::string>& paths) {
+  Copies owed;
+  if (owes_) {
+    owed = read_owed();
+  } else {
+    make_owed();
+  }
+  Copies copies = find(paths);
+  std::vector<std::string> groups;
+  for (const auto& [group, copy] : copies) groups.push_back(group);
+  copies.merge(owed);
+  const std::string root = in_top("");
+  if (wants_root_ && !copies.contains(root)) copies.emplace(root, collect(root));
+  if (copies.empty()) return copies;
+  note(copies);
+  for (const std::string& group : groups) take_away(group);
+  return copies;
+}
+
+void ConsolidatedCopies::note(const Copies& owed) {
+  Json groups = Json::object();
+  for (const auto& [group, copy] : owed) {
+    Json& documents = groups[group] = Json::object();
+    for (const auto& [key, document] : copy) {
+      try {
+        documents[key] = document.get();
+      } catch (const Error&) {
+        // It is told when the copy is put.
+      }
+    }
+  }
+  Json content = Json::object();
+  content["groups"] = std::move(groups);
+  put_document(*top_, format_, {kOwedKey, std::move(content)});
+}
+
+ConsolidatedCopies::Copies ConsolidatedCopies::read_owed() const {
+  Copies owed;
+  const auto content = stored_documents(*top_).document(kOwedKey);
+  const Json* groups = content ? find_member(*content, "groups") : nullptr;
+  if (groups == nullptr) return owed;
+  for (const auto& [group, documents] : groups->items()) {
+    Copy& copy = owed[normalize_path(group)];
+    for (const auto& [key, document] : documents.items()) {
+      check_key(key);
+      copy.emplace(key, document);
+    }
+  }
+  return owed;
+}
+
+void ConsolidatedCopies::owe(const std::string& path) {
+  if (!format_.consolidated_key("")) return;
+  // Somebody else may have made what was owed.
+  if (owes_ && (!top_->knows_versions() || is_owed())) return;
+  owes_ = false;
+  owes_ = !take({path}).empty();
+}
+
+void ConsolidatedCopies::make_owed() {
+  if (!is_owed()) return;
+  for (const auto& [group, copy] : read_owed()) {
+    DocumentMap documents = collect_documents(*top_, format_, group, on_problem_);
+    const DocumentMap stored = documents;
+    // Of nodes that nothing but the copy describes. Where nothing stands, a node was removed.
+    for (const auto& [key, document] : copy) {
+      const std::string node(parent_path(key));
+      const auto keys = format_.node_keys(node);
+      const bool has_own = std::any_of(
+          keys.begin(), keys.end(), [&](const std::string& own) { return stored.contains(own); });
+      if (has_own) continue;
+      const DirectoryListing listing = top_->list(node);
+      if (!listing.keys.empty() || !listing.prefixes.empty())
+        documents.emplace(key, document.get());
+    }
+    if (!documents.empty()) put_copy(group, documents);
+  }
+  top_->erase(kOwedKey);
+}
+
+void ConsolidatedCopies::take_away(const std::string& group) {
+  const std::string key = *format_.consolidated_key(group);
+  std::optional<Json> rest;
+  try {
+    if (auto document = stored_documents(*top_).document(key)) {
+      rest = format_.without_consolidated(std::move(*document));
+    }
+  } catch (const Error&) {
+    // One that is the group's own document stays, for it holds more.
+    if (format_.without_consolidated(Json::object())) throw;
+  }
+  if (rest) {
+    put_document(*top_, format_, {key, std::move(*rest)});
+  } else {
+    top_->erase(key);
+  }
+}
+
+void ConsolidatedCopies::put_copy(const std::string& group, const DocumentMap& documents) {
+  with_context(
+      [] { return "consolidated metadata"; },
+      [&] { put_document(*top_, format_, format_.consolidated_document(documents, group)); });
+}
+
+void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const Changes& changes) {
+  DocumentMap documents;
+  for (const auto& [key, document] : copy) {
+    try {
+      documents.emplace(key, document.get());
+    } catch (const Error& error) {
+      on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
+    }
+  }
+  const auto refresh = [&](const std::string& node) {
+    for (const std::string& key : format_.node_keys(node)) documents.erase(key);
+    documents.merge(documents_of_node(*top_, format_, node));
+  };
+  for (const std::string& path : changes.replaced) {
+    const std::string node = in_top(path);
+    if (!is_at_or_below(node, group) && !is_at_or_below(group, node)) continue;
+    erase_at_or_below(documents, node);
+    documents.merge(collect_documents(*top_, format_, node, on_problem_));
+  }
+  for (const auto* paths : {&changes.updated, &changes.made}) {
+    for (const std::string& path : *paths) {
+      const std::string node = in_top(path);
+      if (is_at_or_below(node, group)) refresh(node);
+    }
+  }
+  // Its own document may hold the copy.
+  auto own = documents_of_node(*top_, format_, group);
+  const bool is_removed =
+      own.empty() &&
+      std::any_of(changes.replaced.begin(), changes.replaced.end(),
+                  [&](const std::string& path) { return is_at_or_below(group, in_top(path)); });
+  if (is_removed) return;
+  for (auto& [key, document] : own) documents.insert_or_assign(key, std::move(document));
+  put_copy(group, documents);
+}
+
+void ConsolidatedCopies::change(const Changes& changes, const std::function<void()>& change) {
+  if (!format_.consolidated_key("")) {
+    change();
+    return;
+  }
+  std::vector<std::string> paths;
+  for (const auto* some : {&changes.updated, &changes.replaced, &changes.made}) {
+    paths.insert(paths.end(), some->begin(), some->end());
+  }
+  const Copies copies = take(paths);
+  if (copies.empty()) {
+    change();
+    return;
+  }
+  owes_ = false;  // from now on it is owed by who comes next
+  std::exception_ptr error;
+  try {
+    change();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  try {
+    for (const auto& [group, copy] : copies) put(group, copy, changes);
+    top_->erase(kOwedKey);
+    wants_root_ = false;
+  } catch (...) {
+    if (!error) error = std::current_exception();
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,40 @@
+#include "zarrcore/hierarchy/merge_document.h"
+
+#include <utility>
+
+namespace zarrcore {
+namespace {
+
+const Json& member_or_null(const Json& object, const std::string& key) {
+  static const Json null;
+  const auto it = object.find(key);
+  return it == object.end() ? null : *it;
+}
+
+Json merge_members(const Json& base, const Json& changed, Json current, bool is_document) {
+  for (const auto& [key, value] : base.items()) {
+    if (!changed.contains(key)) current.erase(key);
+  }
+  for (const auto& [key, value] : changed.items()) {
+    const Json& old = member_or_null(base, key);
+    if (base.contains(key) && old == value) continue;
+    const bool is_merged = is_document && key == "attributes" && value.is_object() &&
+                           (old.is_object() || old.is_null());
+    const Json& now = member_or_null(current, key);
+    if (is_merged && now.is_object()) {
+      current[key] = merge_members(old.is_object() ? old : Json::object(), value, now, false);
+    } else {
+      current[key] = value;
+    }
+  }
+  return current;
+}
+
+}  // namespace
+
+Json merge_document(const Json& base, const Json& changed, Json current) {
+  if (!base.is_object() || !changed.is_object() || !current.is_object()) return changed;
+  return merge_members(base, changed, std::move(current), true);
+}
+
+}  // namespace zarrcore
