@@ -26,10 +26,6 @@ bool is_group_or_consolidated(Store& store, const Format& format) {
   }
 }
 
-void erase_at_or_below(DocumentMap& documents, const std::string& path) {
-  std::erase_if(documents, [&](const auto& item) { return is_at_or_below(item.first, path); });
-}
-
 }  // namespace
 
 ConsolidatedCopies::ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format,
@@ -144,22 +140,40 @@ void ConsolidatedCopies::owe(const std::string& path) {
 void ConsolidatedCopies::make_owed() {
   if (!is_owed()) return;
   for (const auto& [group, copy] : read_owed()) {
-    DocumentMap documents = collect_documents(*top_, format_, group, on_problem_);
-    const DocumentMap stored = documents;
-    // Of nodes that nothing but the copy describes. Where nothing stands, a node was removed.
-    for (const auto& [key, document] : copy) {
-      const std::string node(parent_path(key));
-      const auto keys = format_.node_keys(node);
-      const bool has_own = std::any_of(
-          keys.begin(), keys.end(), [&](const std::string& own) { return stored.contains(own); });
-      if (has_own) continue;
-      const DirectoryListing listing = top_->list(node);
-      if (!listing.keys.empty() || !listing.prefixes.empty())
-        documents.emplace(key, document.get());
-    }
+    const DocumentMap documents = rebuild(group, copy);
     if (!documents.empty()) put_copy(group, documents);
   }
   top_->erase(kOwedKey);
+}
+
+// The documents that there are, and those of the copy for nodes that nothing else describes. Where
+// nothing stands, a node was removed.
+DocumentMap ConsolidatedCopies::rebuild(const std::string& group, const Copy& copy) const {
+  DocumentMap documents = collect_documents(*top_, format_, group, on_problem_);
+  std::map<std::string, bool, std::less<>> is_copied;  // by node path
+  for (const auto& [key, document] : copy) {
+    const std::string node(parent_path(key));
+    auto it = is_copied.find(node);
+    if (it == is_copied.end()) {
+      const auto keys = format_.node_keys(node);
+      const bool has_own = std::any_of(keys.begin(), keys.end(), [&](const std::string& own) {
+        return documents.contains(own);
+      });
+      it = is_copied.emplace(node, !has_own && has_anything_below(node)).first;
+    }
+    if (!it->second) continue;
+    try {
+      documents.emplace(key, document.get());
+    } catch (const Error& error) {
+      on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
+    }
+  }
+  return documents;
+}
+
+bool ConsolidatedCopies::has_anything_below(const std::string& path) const {
+  const DirectoryListing listing = top_->list(path);
+  return !listing.keys.empty() || !listing.prefixes.empty();
 }
 
 void ConsolidatedCopies::take_away(const std::string& group) {
@@ -186,7 +200,9 @@ void ConsolidatedCopies::put_copy(const std::string& group, const DocumentMap& d
       [&] { put_document(*top_, format_, format_.consolidated_document(documents, group)); });
 }
 
-void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const Changes& changes) {
+// The copy with what has changed, where it takes requests to read all documents again.
+DocumentMap ConsolidatedCopies::update(const std::string& group, const Copy& copy,
+                                       const Changes& changes) const {
   DocumentMap documents;
   for (const auto& [key, document] : copy) {
     try {
@@ -195,31 +211,33 @@ void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const C
       on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
     }
   }
-  const auto refresh = [&](const std::string& node) {
-    for (const std::string& key : format_.node_keys(node)) documents.erase(key);
-    documents.merge(documents_of_node(*top_, format_, node));
-  };
   for (const std::string& path : changes.replaced) {
     const std::string node = in_top(path);
-    if (!is_at_or_below(node, group) && !is_at_or_below(group, node)) continue;
-    erase_at_or_below(documents, node);
+    if (!is_at_or_below(node, group)) continue;
+    std::erase_if(documents, [&](const auto& item) { return is_at_or_below(item.first, node); });
     documents.merge(collect_documents(*top_, format_, node, on_problem_));
   }
+  std::vector<std::string> nodes{group};  // whose own document may hold the copy
   for (const auto* paths : {&changes.updated, &changes.made}) {
-    for (const std::string& path : *paths) {
-      const std::string node = in_top(path);
-      if (is_at_or_below(node, group)) refresh(node);
-    }
+    for (const std::string& path : *paths) nodes.push_back(in_top(path));
   }
-  // Its own document may hold the copy.
-  auto own = documents_of_node(*top_, format_, group);
-  const bool is_removed =
-      own.empty() &&
-      std::any_of(changes.replaced.begin(), changes.replaced.end(),
-                  [&](const std::string& path) { return is_at_or_below(group, in_top(path)); });
-  if (is_removed) return;
-  for (auto& [key, document] : own) documents.insert_or_assign(key, std::move(document));
-  put_copy(group, documents);
+  for (const std::string& node : nodes) {
+    if (!is_at_or_below(node, group)) continue;
+    auto stored = documents_of_node(*top_, format_, node);
+    if (stored.empty()) continue;
+    for (const std::string& key : format_.node_keys(node)) documents.erase(key);
+    documents.merge(stored);
+  }
+  return documents;
+}
+
+void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const Changes& changes) {
+  const bool is_cheap = top_->knows_versions();
+  const DocumentMap documents = is_cheap ? rebuild(group, copy) : update(group, copy, changes);
+  // The group may have been removed.
+  if (!documents.empty() && has_anything_below(group)) {
+    put_copy(group, documents);
+  }
 }
 
 void ConsolidatedCopies::change(const Changes& changes, const std::function<void()>& change) {

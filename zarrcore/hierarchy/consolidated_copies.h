@@ -60,6 +60,9 @@ class ConsolidatedCopies {
   Copies find(const std::vector<std::string>& paths) const;
   Copies take(const std::vector<std::string>& paths);
   Copies read_owed() const;
+  DocumentMap rebuild(const std::string& group, const Copy& copy) const;
+  DocumentMap update(const std::string& group, const Copy& copy, const Changes& changes) const;
+  bool has_anything_below(const std::string& path) const;
   void note(const Copies& owed);
   void take_away(const std::string& group);
   void put(const std::string& group, const Copy& copy, const Changes& changes);

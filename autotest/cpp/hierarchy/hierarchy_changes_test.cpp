@@ -30,20 +30,24 @@ std::function<void(NodeMetadata&)> becomes(NodeMetadata metadata) {
   return [metadata = std::move(metadata)](NodeMetadata& node) { node = metadata; };
 }
 
-// Both formats that have groups and consolidated metadata, in a folder and in memory.
+enum class Place { folder, memory, remote };
+
+// Both formats that have groups and consolidated metadata.
 struct Case {
   const Format& (*format)();
-  bool is_folder;
+  Place place;
   bool is_consolidated;
 };
 
 class AnyHierarchy : public testing::TestWithParam<Case> {
  protected:
   AnyHierarchy() {
-    if (GetParam().is_folder) {
+    if (GetParam().place == Place::folder) {
       store_ = std::make_shared<FileSystemStore>(folder_.path() / "store");
     } else {
       store_ = std::make_shared<MemoryStore>();
+      // It knows no versions.
+      if (GetParam().place == Place::remote) store_ = std::make_shared<StoreWrapper>(store_);
     }
     hierarchy_ = Hierarchy::create(store_, format(), group_with("root"), options());
   }
@@ -99,10 +103,11 @@ class AnyHierarchy : public testing::TestWithParam<Case> {
   std::unique_ptr<Hierarchy> hierarchy_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Formats, AnyHierarchy,
-                         testing::Values(Case{v2_format, true, true}, Case{v2_format, false, false},
-                                         Case{v3_format, true, true},
-                                         Case{v3_format, false, false}));
+INSTANTIATE_TEST_SUITE_P(
+    Formats, AnyHierarchy,
+    testing::Values(Case{v2_format, Place::folder, true}, Case{v2_format, Place::memory, false},
+                    Case{v2_format, Place::remote, true}, Case{v3_format, Place::folder, true},
+                    Case{v3_format, Place::memory, false}, Case{v3_format, Place::remote, true}));
 
 TEST_P(AnyHierarchy, NodesAreThereAtOnceAndAfterFlush) {
   hierarchy_->create_node("g", group_with("group"));
@@ -259,6 +264,123 @@ TEST_P(AnyHierarchy, AnUpdatedNodeThatMovesOrGoesTakesItsMetadataAlong) {
   expect_found("n", "changed");
   expect_found("g", "(none)");
   expect_found("h", "(none)");
+}
+
+TEST_P(AnyHierarchy, TwoHandlesKeepEachOthersChanges) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->create_node("g/a", array("g/a"));
+  hierarchy_->flush();
+  HierarchyOptions options;
+  options.is_writable = true;
+  Hierarchy other(store_, options);
+  const auto set = [](const std::string& name) {
+    return
+        [name](NodeMetadata& node) { std::visit([&](auto& n) { n.attributes[name] = 1; }, node); };
+  };
+  for (Hierarchy* one : {hierarchy_.get(), &other}) {
+    for (const char* path : {"", "g", "g/a"}) {
+      one->update_node(path, set(one == &other ? "theirs" : "ours"));
+    }
+  }
+  hierarchy_->create_node("n", group_with("new"));
+  other.flush();
+  hierarchy_->flush();
+  for (const bool use_consolidated : {true, false}) {
+    HierarchyOptions reading;
+    reading.use_consolidated = use_consolidated;
+    const Hierarchy found(store_, reading);
+    EXPECT_EQ(title(found, "n"), "new");
+    for (const char* path : {"", "g", "g/a"}) {
+      const auto node = found.node(path);
+      const Json& attributes =
+          std::visit([](const auto& n) -> const Json& { return n.attributes; }, *node);
+      EXPECT_TRUE(attributes.contains("ours") && attributes.contains("theirs")) << path;
+    }
+  }
+  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+}
+
+// Changes nothing any more after so many changes, as if the process had ended.
+class EndingStore final : public StoreWrapper {
+ public:
+  EndingStore(std::shared_ptr<Store> inner, int changes)
+      : StoreWrapper(std::move(inner)), changes_(changes) {}
+
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+    count();
+    StoreWrapper::put_parts(key, parts);
+  }
+  bool erase(std::string_view key) override {
+    count();
+    return StoreWrapper::erase(key);
+  }
+
+ private:
+  void count() {
+    if (changes_-- <= 0) throw Error("the process has ended");
+  }
+
+  int changes_;
+};
+
+TEST_P(AnyHierarchy, ConsolidatedMetadataComesBackAfterAnyEnd) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->create_node("g/a", array("g/a"));
+  hierarchy_->flush();
+  HierarchyOptions options;
+  options.is_writable = true;
+  for (int last = 0; last < 12; ++last) {
+    try {
+      Hierarchy other(std::make_shared<EndingStore>(store_, last), options);
+      other.create_node("n" + std::to_string(last), group_with("new"));
+      other.update_node("g/a", [&](NodeMetadata& node) {
+        std::get<ArrayMetadata>(node).attributes["title"] = std::to_string(last);
+      });
+      other.flush();
+    } catch (const Error&) {
+      // It is the end.
+    }
+    const Hierarchy reader(store_);
+    HierarchyOptions plain;
+    plain.use_consolidated = false;
+    EXPECT_EQ(title(reader, "g/a"), title(Hierarchy(store_, plain), "g/a")) << last;
+    Hierarchy next(store_, options);
+    next.flush();
+    EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated) << last;
+    EXPECT_EQ(title(Hierarchy(store_), "g/a"), title(Hierarchy(store_, plain), "g/a")) << last;
+    EXPECT_EQ(title(Hierarchy(store_), "n" + std::to_string(last)),
+              title(Hierarchy(store_, plain), "n" + std::to_string(last)))
+        << last;
+  }
+  EXPECT_EQ(title(Hierarchy(store_), "g/a"), "11");
+}
+
+TEST(HierarchyChanges, GroupsInFoldersAboveKeepTheirConsolidatedMetadataTrue) {
+  for (const auto* format : {&v2_format(), &v3_format()}) {
+    const TemporaryFolder folder;
+    const auto store = std::make_shared<FileSystemStore>(folder.path() / "store");
+    auto whole = Hierarchy::create(store, *format, group_with("root"));
+    whole->create_node("g", group_with("group"));
+    whole->create_node("g/h", group_with("inner"));
+    whole->flush();
+    HierarchyOptions options;
+    options.is_writable = true;
+    for (const char* place : {"g", "g/h"}) {
+      Hierarchy part(std::make_shared<FileSystemStore>(folder.path() / "store" / place), options);
+      part.update_node("", becomes(group_with(place)));
+      part.create_node("new", group_with("new"));
+      part.flush();
+    }
+    const Hierarchy reader(store);
+    EXPECT_TRUE(reader.is_consolidated());
+    const auto title_of = [&](const char* path) {
+      return std::get<GroupMetadata>(*reader.node(path)).attributes["title"];
+    };
+    EXPECT_EQ(title_of("g"), "g");
+    EXPECT_EQ(title_of("g/h"), "g/h");
+    EXPECT_EQ(title_of("g/new"), "new");
+    EXPECT_EQ(title_of("g/h/new"), "new");
+  }
 }
 
 // zarr-python 3 writes it into .zmetadata, and its 3.0 finds no nodes in a group that has it in its
