@@ -4,6 +4,7 @@
 #include "autotest/cpp/support/model_difference.h"
 #include "autotest/fuzz/input.h"
 #include "autotest/fuzz/store_text.h"
+#include "zarrcore/base/path.h"
 
 namespace zarrcore::fuzz {
 namespace {
@@ -49,6 +50,8 @@ void check_consolidated(const Format& format, const ConsolidatedDocuments& conso
   StoreValues written;
   const auto write = [&] {
     for (const auto& [key, document] : consolidated.documents) {
+      const std::string_view name = last_segment(key);
+      if (!format.is_document(name) || name == ".zmetadata") continue;  // of no node
       documents[key] = document.get();
       if (documents[key].is_object()) documents[key].erase("consolidated_metadata");
     }

@@ -1,5 +1,7 @@
 // A name that GDAL is asked to open: what is parsed is formatted to the same, and names of stores
 // in memory are opened.
+#include <cpl_conv.h>
+
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
 #include "driver/connection_string.h"
@@ -12,6 +14,8 @@ void check_name(const std::string& name) {
   if (!succeeds([&] { parsed = gdal_zarr::parse_connection_string(name); }) || !parsed.array)
     return;
   if (!parsed.slice.empty()) return;  // which format_connection_string() has no place for
+  // A document's name stands for its folder, which must not have such a name as well.
+  if (gdal_zarr::is_metadata_file(CPLGetFilename(parsed.store_path.c_str()))) return;
   const std::string formatted =
       gdal_zarr::format_connection_string(parsed.store_path, *parsed.array);
   gdal_zarr::ConnectionString again;
