@@ -1,10 +1,11 @@
 // A byte that chooses a chain of codecs, and the bytes of a chunk: they decode to the same elements
-// in every way, or to an error, and what they decode to can be encoded.
+// in every way, or to an error; what they decode to can be encoded, and written in part.
 #include "autotest/cpp/support/layout.h"
 #include "autotest/cpp/support/stored_array.h"
 #include "autotest/fuzz/array_checks.h"
 #include "autotest/fuzz/chains.h"
 #include "autotest/fuzz/input.h"
+#include "zarrcore/array/array_writer.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/store/memory_store.h"
 
@@ -59,6 +60,22 @@ void check_encoding(const CodecChain& chain, ByteSpan decoded) {
         "what is encoded decodes to the same");
 }
 
+// Writes an element that the chunk has already.
+void check_writing(std::shared_ptr<const Array> array, const Elements& whole) {
+  const std::uint64_t columns = array->shape()[1];
+  const std::string& element = whole[8];
+  const VariableElement variable{element.data(), element.size()};
+  const auto* bytes = array->data_type().is_variable()
+                          ? reinterpret_cast<const std::byte*>(&variable)
+                          : reinterpret_cast<const std::byte*>(element.data());
+  const Selection place{{8 / columns, 8 % columns}, {1, 1}, {}};
+  ArrayWriter writer(std::move(array));
+  succeeds([&] {
+    writer.write(place, {bytes, {0, 0}, nullptr});
+    writer.flush();
+  });
+}
+
 void test_chunk(const ChainArray& test, ByteSpan encoded) {
   const auto store = std::make_shared<MemoryStore>();
   test::put_document(*store, "", test.document());
@@ -80,7 +97,11 @@ void test_chunk(const ChainArray& test, ByteSpan encoded) {
   const auto without_cache =
       test::open_array(store, "", std::make_shared<Context>(std::uint64_t{0}, std::uint64_t{0}));
   check_parts(*without_cache, chunk, *whole);
-  if (test.keeps_values()) check_encoding(test.chain(), decoded->elements.span());
+  if (!test.keeps_values()) return;
+  if (test.chain().keeps_elements()) check_encoding(test.chain(), decoded->elements.span());
+  check_writing(array, *whole);
+  const auto after = read_elements(*test::open_array(store), test::everything(chunk));
+  check(after == whole, "what is written leaves the others");
 }
 
 }  // namespace

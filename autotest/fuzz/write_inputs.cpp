@@ -175,6 +175,9 @@ void write_fixtures(const fs::path& seeds) {
       write_file(seeds / "references" / file.path().filename(), test::read_file(file.path()));
     }
   }
+  std::string parquet = values_of(stores() / "v2_tree_consolidated.zarr").at(".zmetadata");
+  parquet.insert(parquet.find('{') + 1, "\"record_size\": 10,");
+  write_file(seeds / "references" / "parquet", parquet);
 }
 
 // Of the stores that names.cpp puts into memory.
