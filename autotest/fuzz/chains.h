@@ -20,6 +20,7 @@ struct TestChain {
   bool keeps_values = true;  // what it decodes to can be encoded, and decodes to the same
 };
 
+// Inputs choose one by its number: new ones go to the end.
 std::span<const TestChain> test_chains();
 
 // An array with such chunks. Its only chunk with elements, all inside the array, has the key
