@@ -147,7 +147,10 @@ def test_copies(tmp_path, options):
         copy.wait()
         if any(file.name in DOCUMENTS for file in path.rglob("*")):
             assert_whole_documents(path)
-            got = blocks(gdal.Open(str(path)).ReadAsArray())
+            root = open_root(path)
+            if "a" not in (root.GetMDArrayNames() or []):
+                continue
+            got = blocks(root.OpenMDArray("a").ReadAsArray())
             assert ((got == blocks(data)).all(axis=1) | (got == 0).all(axis=1)).all()
         else:
             for file in path.rglob("*.zarr-partial"):
@@ -169,8 +172,6 @@ def is_consolidated(path):
     return "consolidated_metadata" in json.loads((path / "zarr.json").read_text())
 
 
-@pytest.mark.xfail(strict=False, reason="consolidated metadata that a killed writer has removed is "
-                                        "not made again")
 def test_consolidated_metadata_is_made_again(tmp_path, options):
     path = tmp_path / "a.zarr"
     make_store(path, options)
