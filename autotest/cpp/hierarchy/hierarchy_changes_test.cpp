@@ -391,7 +391,7 @@ TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
    public:
     using StoreWrapper::StoreWrapper;
     void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
-      if (key == ".zattrs") EXPECT_FALSE(has(".zmetadata"));
+      EXPECT_FALSE(key == ".zattrs" && has(".zmetadata"));
       StoreWrapper::put_parts(key, parts);
     }
   };
@@ -399,7 +399,7 @@ TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
   Hierarchy::create(memory, v2_format(), group_with("one"))->flush();
   EXPECT_TRUE(memory->has(".zmetadata"));
   Hierarchy hierarchy(std::make_shared<Watched>(memory));
-  hierarchy.update_node("", group_with("two"));
+  hierarchy.update_node("", [](NodeMetadata& node) { node = group_with("two"); });
   hierarchy.flush();
   EXPECT_TRUE(memory->has(".zmetadata"));
 }
