@@ -398,7 +398,7 @@ TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
   const auto memory = std::make_shared<MemoryStore>();
   Hierarchy::create(memory, v2_format(), group_with("one"))->flush();
   EXPECT_TRUE(memory->has(".zmetadata"));
-  Hierarchy hierarchy(std::make_shared<Watched>(memory));
+  Hierarchy hierarchy(std::make_shared<Watched>(memory), {.is_writable = true});
   hierarchy.update_node("", [](NodeMetadata& node) { node = group_with("two"); });
   hierarchy.flush();
   EXPECT_TRUE(memory->has(".zmetadata"));
