@@ -107,7 +107,9 @@ ConnectionString parse_connection_string(const std::string& name) {
 }
 
 std::string format_connection_string(const std::string& store_path, const std::string& array) {
-  return std::string(kPrefix) + '"' + store_path + "\":" + array;
+  // One that holds a quotation mark cannot stand between two.
+  const char* quote = store_path.find('"') == std::string::npos ? "\"" : "";
+  return std::string(kPrefix) + quote + store_path + quote + ':' + array;
 }
 
 bool is_v1_document(const std::string& path) {

@@ -56,6 +56,17 @@ def test_names_that_open(request, version, form):
     assert_opens(form.format(request.getfixturevalue(version)))
 
 
+def test_a_path_with_a_quotation_mark(tmp_path):
+    path = tmp_path / 'the "good" one.zarr'
+    write_group(path)
+    for name in ("a", "b"):
+        write_array(path / name, GRID)
+    names = [name for name, _ in open_raster(path).GetSubDatasets()]
+    assert len(names) == 2
+    for name in names:
+        assert_opens(name)
+
+
 @pytest.mark.parametrize("file", [".zgroup", ".zmetadata", "sub/.zgroup", "sub/grid/.zarray"])
 @pytest.mark.parametrize("form", ["{}", 'ZARR:"{}"'])
 def test_metadata_file_v2(v2, file, form):

@@ -22,7 +22,7 @@ from webserver import serve
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 # What installs, builds and tests the project is tried elsewhere, and sets the driver that is used.
-BUILDS = re.compile(r"(sudo +)?(cmake|apt-get|script/(demo|setup|test))\b|export GDAL_DRIVER_PATH=")
+BUILDS = re.compile(r"(sudo +)?(cmake|apt-get|script/(demo|setup|test|fuzz))\b|export GDAL_DRIVER_PATH=")
 # Languages of blocks that are no commands.
 OTHER_LANGUAGES = {"cpp"}
 # Names that stand for servers of the reader's, with what they are here.

@@ -107,6 +107,12 @@ CodecFactory find_codec(std::string_view name) {
   return provider != nullptr ? provider(name) : nullptr;
 }
 
+std::vector<CodecName> codec_names() {
+  std::vector<CodecName> names;
+  for (const Entry& entry : kCodecs) names.push_back({entry.name, entry.members});
+  return names;
+}
+
 void check_configuration(std::string_view name, const Json& configuration) {
   const Entry* entry = find_entry(name);
   if (entry == nullptr) return;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/metadata/codec_metadata.h"
@@ -19,6 +20,14 @@ using CodecFactory = Codec (*)(const Json& configuration, const ChunkSpec& spec)
 
 // Null when no codec has this name.
 CodecFactory find_codec(std::string_view name);
+
+struct CodecName {
+  std::string_view name;
+  std::string_view members;  // that its configuration may have, with a space between each two
+};
+
+// The codecs of the core, sorted.
+std::vector<CodecName> codec_names();
 
 // Throws Error when the configuration of a codec of the core has a member that the codec does not
 // know: it may change what the bytes mean.

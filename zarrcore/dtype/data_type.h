@@ -115,6 +115,9 @@ std::vector<ByteUnit> byte_units(const DataType& type);
 // without it.
 std::string type_name(const DataType& type);
 
+// The v3 names that need no configuration.
+std::vector<std::string_view> type_names();
+
 // The type of a v3 name that needs no configuration (data types, core specification, and
 // zarr-extensions), or nothing when there is none.
 std::optional<DataType> parse_type_name(std::string_view name);

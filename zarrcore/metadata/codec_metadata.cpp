@@ -38,7 +38,8 @@ Error unknown_member(std::string_view key) {
 
 void check_configuration(const NamedConfiguration& named, std::string_view what,
                          std::initializer_list<std::string_view> known) {
-  for (const auto& [key, value] : named.configuration.items()) {
+  for (const auto& member : named.configuration.items()) {
+    const std::string& key = member.key();
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     with_context([&] { return std::string(what) + " \"" + named.name + "\""; },
                  [&] { throw unknown_member(key); });

@@ -385,6 +385,25 @@ TEST(HierarchyChanges, GroupsInFoldersAboveKeepTheirConsolidatedMetadataTrue) {
 
 // zarr-python 3 writes it into .zmetadata, and its 3.0 finds no nodes in a group that has it in its
 // own document.
+// Whoever is killed between two puts must not leave what is not true.
+TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
+  class Watched final : public StoreWrapper {
+   public:
+    using StoreWrapper::StoreWrapper;
+    void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+      EXPECT_FALSE(key == ".zattrs" && has(".zmetadata"));
+      StoreWrapper::put_parts(key, parts);
+    }
+  };
+  const auto memory = std::make_shared<MemoryStore>();
+  Hierarchy::create(memory, v2_format(), group_with("one"))->flush();
+  EXPECT_TRUE(memory->has(".zmetadata"));
+  Hierarchy hierarchy(std::make_shared<Watched>(memory), {.is_writable = true});
+  hierarchy.update_node("", [](NodeMetadata& node) { node = group_with("two"); });
+  hierarchy.flush();
+  EXPECT_TRUE(memory->has(".zmetadata"));
+}
+
 TEST(HierarchyChanges, GroupsOfV2DoNotKeepConsolidatedMetadataAsInV3) {
   auto store = std::make_shared<MemoryStore>();
   store->put(".zgroup", bytes_of(R"({"zarr_format": 2})"));

@@ -1,0 +1,53 @@
+// Runs a fuzz target without a fuzzer, on inputs that are known: files, and those of folders.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "autotest/fuzz/input.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// As of libFuzzer, which counts megabytes.
+constexpr long kMaxMemoryKilobytes = 2L << 20;
+
+std::vector<fs::path> files_of(const fs::path& path) {
+  if (!fs::is_directory(path)) return {path};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void run(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string input(std::istreambuf_iterator<char>(stream), {});
+  // It has no NUL behind it that would hide a read past its end.
+  const std::vector<std::uint8_t> bytes(input.begin(), input.end());
+  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  zarrcore::fuzz::check(usage.ru_maxrss <= kMaxMemoryKilobytes, "an input takes little memory");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::size_t runs = 0;
+  for (int i = 1; i < count; ++i) {
+    for (const fs::path& file : files_of(arguments[i])) {
+      // What is printed last is what broke a promise, or crashed.
+      std::fprintf(stderr, "%s\n", file.c_str());
+      run(file);
+      ++runs;
+    }
+  }
+  std::printf("%zu inputs\n", runs);
+  return runs == 0 ? 1 : 0;
+}
