@@ -383,8 +383,6 @@ TEST(HierarchyChanges, GroupsInFoldersAboveKeepTheirConsolidatedMetadataTrue) {
   }
 }
 
-// zarr-python 3 writes it into .zmetadata, and its 3.0 finds no nodes in a group that has it in its
-// own document.
 // Whoever is killed between two puts must not leave what is not true.
 TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
   class Watched final : public StoreWrapper {
@@ -404,6 +402,8 @@ TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
   EXPECT_TRUE(memory->has(".zmetadata"));
 }
 
+// zarr-python 3 writes it into .zmetadata, and its 3.0 finds no nodes in a group that has it in its
+// own document.
 TEST(HierarchyChanges, GroupsOfV2DoNotKeepConsolidatedMetadataAsInV3) {
   auto store = std::make_shared<MemoryStore>();
   store->put(".zgroup", bytes_of(R"({"zarr_format": 2})"));
