@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/stored_documents.h"
 
@@ -13,7 +14,7 @@ namespace zarrcore {
 namespace {
 
 // What is owed: {"groups": {path: {key of a document: document}}}.
-constexpr const char* kOwedKey = ".zarr-consolidation-owed";
+const std::string kOwedKey = ".zarr-consolidation-owed";
 
 bool is_group_or_consolidated(Store& store, const Format& format) {
   const DocumentSource documents = stored_documents(store);
@@ -98,34 +99,37 @@ ConsolidatedCopies::Copies ConsolidatedCopies::take(const std::vector<std::strin
 }
 
 void ConsolidatedCopies::note(const Copies& owed) {
-  Json groups = Json::object();
+  const auto key_text = [](const std::string& key) { return dump_json(Json(key)) + ':'; };
+  std::string text = "{\"groups\":{";
   for (const auto& [group, copy] : owed) {
-    Json& documents = groups[group] = Json::object();
-    for (const auto& [key, document] : copy) {
-      try {
-        documents[key] = document.get();
-      } catch (const Error&) {
-        // It is told when the copy is put.
-      }
-    }
+    text += key_text(group) + '{';
+    for (const auto& [key, document] : copy) text += key_text(key) + document.text() + ',';
+    if (text.back() == ',') text.pop_back();
+    text += "},";
   }
-  Json content = Json::object();
-  content["groups"] = std::move(groups);
-  put_document(*top_, format_, {kOwedKey, std::move(content)});
+  text.back() = '}';
+  text += '}';
+  top_->put(kOwedKey, std::as_bytes(std::span(text)));
 }
 
 ConsolidatedCopies::Copies ConsolidatedCopies::read_owed() const {
   Copies owed;
-  const auto content = stored_documents(*top_).document(kOwedKey);
-  const Json* groups = content ? find_member(*content, "groups") : nullptr;
-  if (groups == nullptr) return owed;
-  for (const auto& [group, documents] : groups->items()) {
-    Copy& copy = owed[normalize_path(group)];
-    for (const auto& [key, document] : documents.items()) {
-      check_key(key);
-      copy.emplace(key, document);
+  const auto text = stored_documents(*top_).text(kOwedKey);
+  if (!text) return owed;
+  with_context([] { return kOwedKey; },
+               [&] {
+    for (JsonMembers members(text->text()); members.next();) {
+      if (members.raw_key() != "groups") continue;
+      for (JsonMembers groups(members.value()); groups.next();) {
+        Copy& copy = owed[normalize_path(unescape_json(groups.raw_key()))];
+        for (JsonMembers documents(groups.value()); documents.next();) {
+          const std::string key = unescape_json(documents.raw_key());
+          check_key(key);
+          copy.emplace(key, LazyDocument(text, documents.value()));
+        }
+      }
     }
-  }
+  });
   return owed;
 }
 

@@ -12,20 +12,23 @@ namespace {
 
 void collect(const DocumentSource& stored, const Format& format, const std::string& path,
              const std::function<void(const std::string&)>& on_problem, DocumentMap& documents) {
-  std::optional<NodeMetadata> node;
-  try {
-    node = format.read_node(stored, path);
-  } catch (const Error&) {
-    // Its documents are collected as they are.
-  }
+  DocumentMap own;
   for (const std::string& key : format.node_keys(path)) {
     try {
-      if (auto document = stored.document(key)) documents.emplace(key, std::move(*document));
+      if (auto document = stored.document(key)) own.emplace(key, std::move(*document));
     } catch (const Error& error) {
       on_problem(std::string(error.what()) + "; consolidated metadata is without it");
     }
   }
-  if (!node || !std::holds_alternative<GroupMetadata>(*node)) return;
+  bool is_group = false;
+  try {
+    const auto node = format.read_node(documents_in(own), path);
+    is_group = node && std::holds_alternative<GroupMetadata>(*node);
+  } catch (const Error&) {
+    // Its documents are collected as they are.
+  }
+  documents.merge(own);
+  if (!is_group) return;
   for (const std::string& name : format.child_names(stored, path)) {
     collect(stored, format, join_path(path, name), on_problem, documents);
   }

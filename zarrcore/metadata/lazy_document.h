@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +21,8 @@ class LazyDocument {
 
   // Throws Error when the text is not JSON.
   Json get() const { return holder_ ? parse_json(text_) : json_; }
+  // The same as text, which may not be JSON.
+  std::string text() const { return holder_ ? std::string(text_) : dump_json(json_); }
 
  private:
   Json json_;
