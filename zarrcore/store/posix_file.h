@@ -17,15 +17,18 @@ class PosixFile {
  public:
   enum class Mode : std::uint8_t {
     read,    // a file that may be absent, or something else than a file
-    create,  // a file that is not there yet, for writing
+    create,  // a file that is not there yet, for writing; locked against remove_abandoned()
     lock,    // a file for lock(), made if it is absent
   };
 
-  // Throws Error when the file cannot be opened, except that in Mode::read it may be absent.
+  // Throws Error when the file cannot be opened, except that in Mode::read it may be absent, and in
+  // Mode::create its folder: see is_open().
   PosixFile(const char* path, Mode mode);
   ~PosixFile();
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
 
   // Whether there is something at this path that is no folder. Throws Error when that cannot be
   // told.
@@ -41,12 +44,23 @@ class PosixFile {
   Buffer read(std::uint64_t offset, std::uint64_t length) const;
 
   void write(ByteSpan bytes) const;
+  // Waits until what has been written would outlive a loss of power.
+  void sync() const;
   // Some file systems report a full disk only now.
   void close();
 
   // Waits until no other process and no other PosixFile holds the lock of the file, and holds it
   // until this object goes. It is a record lock (fcntl) on all of the file.
   void lock();
+
+  // Gives a file another path, where it replaces another one.
+  static void rename(const char* from, const char* to);
+  // Whether there was a file and it is gone.
+  static bool remove(const char* path) noexcept;
+  // Removes a file that nobody has opened in Mode::create just now and that has not been written to
+  // for so many seconds: where locks do not reach, for other machines, that has to be enough.
+  // Whether it is gone.
+  static bool remove_abandoned(const char* path, std::int64_t seconds) noexcept;
 
  private:
   int descriptor_;
