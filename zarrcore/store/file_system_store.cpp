@@ -127,26 +127,26 @@ bool FileSystemStore::put(std::string_view key, const ValueVersion* expected,
   const std::string folder = StoreFolders::of(path);
   return with_context([&] { return path; },
                       [&] {
-    folders_.make_root();
-    std::optional<TemporaryFile> file(path);
+    std::shared_ptr<PosixFolder> opened = folders_.open(folder);
+    std::optional<TemporaryFile> file(opened);
     if (!file->is_open()) {
-      folders_.make(folder);
-      file.emplace(path);
+      opened = folders_.open_again(folder);
+      file.emplace(opened);
       if (!file->is_open()) throw Error("its folder has been removed");
     }
-    folders_.enter(folder);
     for (const ValuePart& part : parts) file->write(part.fetch ? part.fetch().span() : part.bytes);
     if (options_.is_durable) file->sync();
     file->close();
-    {
-      std::unique_ptr<StoreLock> lock;
-      if (expected != nullptr) {
-        // Those who expect nothing may come in any order.
-        const bool is_any = expected->is_unknown();
-        lock = lock_folder(folder.c_str(), is_any ? LockMode::shared : LockMode::exclusive);
-        if (!is_any && PosixFile::version(path.c_str()).differs_from(*expected)) return false;
-      }
-      file->rename(path);
+    const char* name = path.c_str() + path.rfind('/') + 1;
+    if (expected == nullptr) {
+      file->rename(name);
+    } else {
+      // Those who expect nothing may come in any order.
+      using LockMode = PosixFolder::LockMode;
+      const bool is_any = expected->is_unknown();
+      const PosixFolder::Lock lock(*opened, is_any ? LockMode::shared : LockMode::exclusive);
+      if (!is_any && opened->version(name).differs_from(*expected)) return false;
+      file->rename(name);
     }
     folders_.sync(folder);
     return true;
@@ -222,6 +222,7 @@ void FileSystemStore::erase_prefix(std::string_view prefix) {
   const fs::path path = path_of(prefix);
   std::error_code error;
   folders_.check_root();
+  folders_.forget_open();
   if (!fs::is_directory(path, error)) return;
   fs::remove_all(path, error);
   if (error) throw Error(path.string() + ": " + error.message());
@@ -235,6 +236,7 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
                [&] {
     std::error_code error;
     folders_.make(StoreFolders::of(target.string()));
+    folders_.forget_open();
     fs::rename(source, target, error);
     if (error) throw Error("cannot become " + target.string() + ": " + error.message());
     folders_.sync(StoreFolders::of(target.string()));

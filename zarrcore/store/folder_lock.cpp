@@ -26,8 +26,8 @@ class FolderLock final : public StoreLock {
   FolderLock& operator=(const FolderLock&) = delete;
 
   // False where there are no such locks.
-  bool lock(LockMode mode) {
-    while (::flock(descriptor_, mode == LockMode::shared ? LOCK_SH : LOCK_EX) != 0) {
+  bool lock() {
+    while (::flock(descriptor_, LOCK_EX) != 0) {
       if (errno != EINTR) return false;
     }
     is_locked_ = true;
@@ -50,7 +50,7 @@ class FolderLock final : public StoreLock {
 
 }  // namespace
 
-std::unique_ptr<StoreLock> lock_folder(const char* path, LockMode mode) {
+std::unique_ptr<StoreLock> lock_folder(const char* path) {
   while (true) {
     const int descriptor = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
@@ -59,7 +59,7 @@ std::unique_ptr<StoreLock> lock_folder(const char* path, LockMode mode) {
       throw Error(std::string(path) + ": " + std::generic_category().message(errno));
     }
     auto lock = std::make_unique<FolderLock>(descriptor);
-    if (!lock->lock(mode)) return nullptr;
+    if (!lock->lock()) return nullptr;
     if (lock->is_at(path)) return lock;
   }
 }

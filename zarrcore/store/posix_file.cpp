@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <string>
 #include <system_error>
 
@@ -84,8 +83,10 @@ long process_id() {
   return ::getpid();
 }
 
-PosixFile::PosixFile(const char* path, Mode mode)
-    : descriptor_(::open(path, flags_of(mode) | O_CLOEXEC, 0666)) {
+const int PosixFile::kWorkingFolder = AT_FDCWD;
+
+PosixFile::PosixFile(const char* path, Mode mode, int folder)
+    : descriptor_(::openat(folder, path, flags_of(mode) | O_CLOEXEC, 0666)) {
   if (descriptor_ >= 0) {
     if (mode == Mode::create) ::flock(descriptor_, LOCK_EX | LOCK_NB);
     return;
@@ -98,9 +99,9 @@ PosixFile::~PosixFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-ValueVersion PosixFile::version(const char* path) {
+ValueVersion PosixFile::version(const char* path, int folder) {
   struct stat status;
-  if (::stat(path, &status) == 0) return version_of(status);
+  if (::fstatat(folder, path, &status, 0) == 0) return version_of(status);
   return errno == ENOENT || errno == ENOTDIR ? ValueVersion::absent() : ValueVersion();
 }
 
@@ -147,14 +148,6 @@ void PosixFile::write(ByteSpan bytes) const {
 
 void PosixFile::sync() const {
   if (::fsync(descriptor_) != 0) fail();
-}
-
-void PosixFile::rename(const char* from, const char* to) {
-  if (std::rename(from, to) != 0) fail();
-}
-
-bool PosixFile::remove(const char* path) noexcept {
-  return ::unlink(path) == 0;
 }
 
 bool PosixFile::remove_abandoned(const char* path, std::int64_t seconds) noexcept {

@@ -23,7 +23,8 @@ class PosixFile {
 
   // Throws Error when the file cannot be opened, except that in Mode::read it may be absent, and in
   // Mode::create its folder: see is_open().
-  PosixFile(const char* path, Mode mode);
+  // Without a leading '/', a path begins at an open folder if there is one.
+  PosixFile(const char* path, Mode mode, int folder = kWorkingFolder);
   ~PosixFile();
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
@@ -38,7 +39,7 @@ class PosixFile {
   std::optional<std::uint64_t> value_size(ValueVersion* version = nullptr) const;
 
   // The version of the file that is at a path now.
-  static ValueVersion version(const char* path);
+  static ValueVersion version(const char* path, int folder = kWorkingFolder);
 
   // All of these bytes must be there.
   Buffer read(std::uint64_t offset, std::uint64_t length) const;
@@ -53,16 +54,14 @@ class PosixFile {
   // until this object goes. It is a record lock (fcntl) on all of the file.
   void lock();
 
-  // Gives a file another path, where it replaces another one.
-  static void rename(const char* from, const char* to);
-  // Whether there was a file and it is gone.
-  static bool remove(const char* path) noexcept;
   // Removes a file that nobody has opened in Mode::create just now and that has not been written to
   // for so many seconds: where locks do not reach, for other machines, that has to be enough.
   // Whether it is gone.
   static bool remove_abandoned(const char* path, std::int64_t seconds) noexcept;
 
  private:
+  static const int kWorkingFolder;
+
   int descriptor_;
 };
 

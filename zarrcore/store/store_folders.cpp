@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/posix_file.h"
 #include "zarrcore/store/temporary_file.h"
 
 namespace zarrcore {
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMaxOpenFolders = 8;
 // Beyond that, what is known of folders is found out anew.
 constexpr std::size_t kMaxKnownFolders = 1 << 16;
 // Of one folder are looked through, in some 50 ms.
@@ -68,7 +70,7 @@ Made make_one(const fs::path& folder) {
 }  // namespace
 
 StoreFolders::StoreFolders(std::string root, bool is_durable)
-    : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable) {
+    : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable), process_(process_id()) {
   while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
   std::error_code ignored;
   has_been_there_ = fs::is_directory(root_, ignored);
@@ -80,22 +82,25 @@ std::string StoreFolders::of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::shared_ptr<const PosixFolder> StoreFolders::held_root() const {
+  const std::lock_guard lock(mutex_);
+  return held_root_;
+}
+
 void StoreFolders::check_root() const {
   std::error_code ignored;
-  if (const PosixFolder* root = current_root_) {
-    if (!root->is_at(root_.c_str())) fail_with_removed_store();
+  if (const auto root = held_root()) {
+    if (!root->is_at(root_)) fail_with_removed_store();
   } else if (has_been_there_ && !fs::is_directory(root_, ignored)) {
     fail_with_removed_store();
   }
 }
 
 void StoreFolders::make_root() {
-  if (current_root_ != nullptr) {
+  if (held_root() != nullptr) {
     check_root();
     return;
   }
-  const std::lock_guard lock(mutex_);
-  if (current_root_ != nullptr) return;
   std::error_code error;
   if (has_been_there_) {
     if (!fs::is_directory(root_, error)) fail_with_removed_store();
@@ -108,12 +113,14 @@ void StoreFolders::make_root() {
     fs::create_directories(root_, error);
     if (error) throw Error(root_ + ": " + error.message());
     if (is_durable_) {
-      for (const std::string& folder : missing) PosixFolder::sync(of(folder).c_str());
+      for (const std::string& folder : missing) PosixFolder::sync(of(folder));
     }
   }
-  held_root_ = std::make_unique<const PosixFolder>(root_.c_str());
   has_been_there_ = true;
-  current_root_ = held_root_.get();
+  std::shared_ptr<const PosixFolder> root = PosixFolder::open(root_);
+  if (!root) fail_with_removed_store();
+  const std::lock_guard lock(mutex_);
+  if (!held_root_) held_root_ = std::move(root);
 }
 
 void StoreFolders::make(const std::string& folder) {
@@ -130,18 +137,50 @@ void StoreFolders::make(const std::string& folder) {
   add_known(entered_, folder);
 }
 
-void StoreFolders::enter(const std::string& folder) noexcept {
-  try {
-    {
-      const std::lock_guard lock(mutex_);
-      if (entered_.contains(folder)) return;
-      add_known(entered_, folder);
+std::shared_ptr<PosixFolder> StoreFolders::open(const std::string& folder) {
+  {
+    const std::lock_guard lock(mutex_);
+    // Locks of a process belong to the process that it was forked from as well.
+    if (process_ != process_id()) open_.clear();
+    process_ = process_id();
+    for (auto it = open_.begin(); it != open_.end(); ++it) {
+      if (it->path != folder) continue;
+      open_.splice(open_.begin(), open_, it);
+      return it->folder;
     }
-    std::size_t max_files = kMaxFiles;
-    remove_abandoned_in(folder, max_files, nullptr);
-  } catch (const std::exception&) {
-    // What is left stays.
   }
+  return open_again(folder);
+}
+
+std::shared_ptr<PosixFolder> StoreFolders::open_again(const std::string& folder) {
+  make_root();
+  auto opened = PosixFolder::open(folder);
+  if (!opened) {
+    make(folder);
+    opened = PosixFolder::open(folder);
+    if (!opened) throw Error("its folder has been removed");
+  }
+  enter(folder);
+  const std::lock_guard lock(mutex_);
+  open_.remove_if([&](const OpenFolder& other) { return other.path == folder; });
+  if (open_.size() >= kMaxOpenFolders) open_.pop_back();
+  open_.push_front({folder, opened});
+  return opened;
+}
+
+void StoreFolders::forget_open() {
+  const std::lock_guard lock(mutex_);
+  open_.clear();
+}
+
+void StoreFolders::enter(const std::string& folder) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (entered_.contains(folder)) return;
+    add_known(entered_, folder);
+  }
+  std::size_t max_files = kMaxFiles;
+  remove_abandoned_in(folder, max_files, nullptr);
 }
 
 void StoreFolders::remove_leftovers() noexcept {
@@ -164,7 +203,7 @@ void StoreFolders::remove_leftovers() noexcept {
 
 void StoreFolders::sync(const std::string& folder) {
   if (!is_durable_) return;
-  PosixFolder::sync(folder.c_str());
+  PosixFolder::sync(folder);
   // Also of folders that another thread or process has made just now.
   std::vector<std::string> unknown;
   {
@@ -173,7 +212,7 @@ void StoreFolders::sync(const std::string& folder) {
       if (!durable_.contains(above)) unknown.push_back(above);
     }
   }
-  for (const std::string& above : unknown) PosixFolder::sync(of(above).c_str());
+  for (const std::string& above : unknown) PosixFolder::sync(of(above));
   const std::lock_guard lock(mutex_);
   for (const std::string& above : unknown) add_known(durable_, above);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,14 +25,18 @@ class StoreFolders {
 
   // Throws Error when the store was there and is gone.
   void check_root() const;
-  // Makes the root if the store has never been there. Throws Error when it is gone.
-  void make_root();
   // Makes a folder below the root, and those on the way. Throws Error.
   void make(const std::string& folder);
 
-  // Called with a folder before something is put there. The first time, what killed writers have
-  // left in it is removed, unless that would take a look at too many files.
-  void enter(const std::string& folder) noexcept;
+  // A folder that something is put into, which is made if it does not exist. The first time, what
+  // killed writers have left in it is removed, unless that would take a look at too many files.
+  // Throws Error.
+  std::shared_ptr<PosixFolder> open(const std::string& folder);
+  // Opens it anew, after it has been removed.
+  std::shared_ptr<PosixFolder> open_again(const std::string& folder);
+  // Forgets all folders, which may get other paths.
+  void forget_open();
+
   // The same for folders from the root down, as many as are quickly gone through.
   void remove_leftovers() noexcept;
 
@@ -40,13 +45,24 @@ class StoreFolders {
   void sync(const std::string& folder);
 
  private:
+  struct OpenFolder {
+    std::string path;
+    std::shared_ptr<PosixFolder> folder;
+  };
+
+  std::shared_ptr<const PosixFolder> held_root() const;
+  // Makes the root if the store has never been there. Throws Error when it is gone.
+  void make_root();
+  void enter(const std::string& folder);
+
   std::string root_;
   bool is_durable_;
   std::atomic<bool> has_been_there_;
-  std::atomic<const PosixFolder*> current_root_{nullptr};  // since something has been put
 
-  std::mutex mutex_;
-  std::unique_ptr<const PosixFolder> held_root_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const PosixFolder> held_root_;  // since something has been put
+  std::list<OpenFolder> open_;                    // the last used first
+  long process_;                                  // whose they are
   std::unordered_set<std::string> entered_;
   std::unordered_set<std::string> durable_;  // whose names would outlive a loss of power
 };

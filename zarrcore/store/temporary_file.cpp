@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <random>
+#include <utility>
 
-#include "zarrcore/base/path.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
@@ -13,30 +13,31 @@ constexpr std::int64_t kAbandonedAge = 3600;  // seconds
 
 // Processes of other machines and containers can have the same id, forked ones have the same random
 // number.
-std::string temporary_path(const std::string& target) {
+std::string make_temporary_name() {
   static const unsigned process = std::random_device()();
   static std::atomic<unsigned> counter{0};
-  std::string path = target.substr(0, target.rfind('/') + 1);
-  path += '.';
-  path += std::to_string(process_id());
-  path += '-';
-  path += std::to_string(process);
-  path += '-';
-  path += std::to_string(counter++);
-  return path.append(kTemporarySuffix);
+  std::string name = ".";
+  name += std::to_string(process_id());
+  name += '-';
+  name += std::to_string(process);
+  name += '-';
+  name += std::to_string(counter++);
+  return name.append(kTemporarySuffix);
 }
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(const std::string& target)
-    : path_(temporary_path(target)), file_(path_.c_str(), PosixFile::Mode::create) {}
+TemporaryFile::TemporaryFile(std::shared_ptr<const PosixFolder> folder)
+    : folder_(std::move(folder)),
+      name_(make_temporary_name()),
+      file_(name_.c_str(), PosixFile::Mode::create, folder_->descriptor()) {}
 
 TemporaryFile::~TemporaryFile() {
-  if (!is_renamed_) PosixFile::remove(path_.c_str());
+  if (!is_renamed_) folder_->remove(name_.c_str());
 }
 
-void TemporaryFile::rename(const std::string& target) {
-  PosixFile::rename(path_.c_str(), target.c_str());
+void TemporaryFile::rename(const char* name) {
+  folder_->rename(name_.c_str(), name);
   is_renamed_ = true;
 }
 

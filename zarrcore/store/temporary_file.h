@@ -1,22 +1,22 @@
-// The file that a value is written to before it is renamed: beside its target, hidden, under a name
-// that no other writer makes, `.….zarr-partial`. A process that is killed leaves it behind. It is
-// never listed and does no harm; later writers remove it.
+// The file that a value is written to before it is renamed: in the folder of its target, hidden,
+// under a name that no other writer makes, `.….zarr-partial`. A process that is killed leaves it
+// behind. It is never listed and does no harm; later writers remove it.
 #pragma once
 
-#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/store/posix_file.h"
+#include "zarrcore/store/posix_folder.h"
 
 namespace zarrcore {
 
 class TemporaryFile {
  public:
-  // `target` is the path that it is going to have. Throws Error, but not when there is no folder
-  // for it; see is_open().
-  explicit TemporaryFile(const std::string& target);
+  // Throws Error, but not when the folder has been removed; see is_open().
+  explicit TemporaryFile(std::shared_ptr<const PosixFolder> folder);
   // Removes it, unless it has been renamed.
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -26,11 +26,11 @@ class TemporaryFile {
   void write(ByteSpan bytes) const { file_.write(bytes); }
   void sync() const { file_.sync(); }
   void close() { file_.close(); }
-  // Gives it the name of its target.
-  void rename(const std::string& target);
+  void rename(const char* name);
 
  private:
-  std::string path_;
+  std::shared_ptr<const PosixFolder> folder_;
+  std::string name_;
   PosixFile file_;
   bool is_renamed_ = false;
 };
