@@ -12,12 +12,12 @@ namespace {
 // Of the window, as many rows at a time as have so many bytes.
 constexpr std::uint64_t kMaxStripBytes = std::uint64_t{64} << 20;
 
-// For each pixel of a window, the one of the buffer that is nearest to its centre.
+// For each pixel of a window, the one of the buffer that its upper left corner is in.
 std::vector<std::ptrdiff_t> nearest_pixels(std::uint64_t count, int buffer_count) {
   std::vector<std::ptrdiff_t> nearest(count);
   const double step = buffer_count / static_cast<double>(count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto pixel = static_cast<std::ptrdiff_t>((static_cast<double>(i) + 0.5) * step + 1e-10);
+    const auto pixel = static_cast<std::ptrdiff_t>(static_cast<double>(i) * step + 1e-10);
     nearest[i] = std::min<std::ptrdiff_t>(pixel, buffer_count - 1);
   }
   return nearest;
