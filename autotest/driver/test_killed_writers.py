@@ -52,7 +52,8 @@ def test_they_go_when_the_multidimensional_api_opens_the_store(store):
 
 def test_young_ones_stay(store):
     left = leave(store / "a", age=60)
-    open_for_writing(store).GetRasterBand(1).WriteArray(DATA)
+    dataset = open_for_writing(store)
+    dataset.GetRasterBand(1).WriteArray(DATA)
     assert left.exists()
 
 
