@@ -77,7 +77,7 @@ def test_file_then_name_then_folder(tmp_path, source, layout):
                         len(until_next))
         assert ("fsync", folder, None) in until_next[:next_put], f"the name of {new_path} is not"
     files = {str(path) for path in target.rglob("*") if path.is_file()}
-    assert put == files and len(files) > 3
+    assert put >= files and len(files) > 3  # marks that are removed again are put as well
 
 
 # What is in a folder is of no use if the folder is lost.
