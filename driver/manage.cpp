@@ -15,6 +15,7 @@
 #include "driver/vsi_file.h"
 #include "driver/zip_archive.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -65,6 +66,7 @@ void copy_folder(const std::string& to, const std::string& from) {
   for (int i = 0; i < names.size(); ++i) {
     std::string name = names[i];
     while (name.ends_with('/')) name.pop_back();
+    if (name.ends_with(zarrcore::kTemporarySuffix)) continue;  // half of a value
     const std::string source = from + '/' + name;
     const std::string target = to + '/' + name;
     if (is_folder(source)) {

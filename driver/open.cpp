@@ -297,6 +297,7 @@ GDALDataset* open(GDALOpenInfo* info) {
             .c_str());
     options.list_chunks = flag(info, "CACHE_TILE_PRESENCE", "NO");
     const auto session = Session::open(connection.store_path, options);
+    if (options.is_writable) session->hierarchy().store()->remove_leftovers();
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
       return new MultidimDataset(session, info->pszFilename);
     }

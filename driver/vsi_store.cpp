@@ -211,7 +211,11 @@ class VsiStore final : public zarrcore::Store {
 }  // namespace
 
 std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
-  if (!STARTS_WITH(path.c_str(), "/vsi")) return std::make_shared<zarrcore::FileSystemStore>(path);
+  if (!STARTS_WITH(path.c_str(), "/vsi")) {
+    zarrcore::FileSystemOptions options;
+    options.is_durable = CPLTestBool(CPLGetConfigOption("ZARR_FSYNC", "NO"));
+    return std::make_shared<zarrcore::FileSystemStore>(path, options);
+  }
   auto store = std::make_shared<VsiStore>(path);
   return is_http_path(path) ? make_http_store(path, std::move(store)) : store;
 }

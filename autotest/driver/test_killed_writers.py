@@ -184,30 +184,3 @@ def test_consolidated_metadata_is_made_again(tmp_path, options):
     assert is_consolidated(path)
     assert_whole_documents(path)
     assert open_root(path).GetGroupNames() == ["new"]
-
-
-def write_large_chunk(path):
-    """Of 128 MB, all in one file."""
-    dataset = create(path)
-    array = create_array(dataset.GetRootGroup(), "a", [1 << 27], gdal.GDT_Byte,
-                         f"BLOCKSIZE={1 << 27}")
-    array.Write(np.ones(1 << 27, "u1"))
-
-
-@pytest.mark.xfail(strict=False, reason="files that killed writers have left are not removed")
-def test_partial_files_are_removed(tmp_path):
-    """When they are old: what another process is writing now stays."""
-    path = tmp_path / "a.zarr"
-    writer = start(write_large_chunk, str(path))
-    while not (partial := list(path.rglob("*.zarr-partial"))):
-        assert writer.poll() is None
-    assert_killed(writer)
-    partial = [file for file in partial if file.exists()]
-    assert partial
-    for file in partial:
-        os.utime(file, (time.time() - 7 * 86400,) * 2)
-    dataset = open_to_write(path)
-    dataset.GetRootGroup().OpenMDArray("a").Write(np.zeros(1 << 27, "u1"))
-    dataset.FlushCache()
-    del dataset
-    assert not list(path.rglob("*.zarr-partial"))

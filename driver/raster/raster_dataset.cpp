@@ -18,6 +18,7 @@
 #include "driver/open_store.h"
 #include "driver/raster/georeferencing.h"
 #include "driver/raster/raster_band.h"
+#include "driver/raster/resampled_write.h"
 #include "driver/vsi_file.h"
 #include "zarrcore/base/path.h"
 
@@ -214,7 +215,7 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
                           extra->bFloatingPointWindowValidity == FALSE &&
                           is_evenly_stepped(columns, buffer_columns) &&
                           is_evenly_stepped(rows, buffer_rows);
-  if (!is_exact && !is_stepped) return std::nullopt;
+  if (!is_exact && !is_stepped && flag == GF_Read) return std::nullopt;
   if (is_writable()) settle_blocks(bands, x, y, columns, rows);
   RasterRequest request;
   request.x_step = static_cast<std::uint64_t>(columns / buffer_columns);
@@ -231,6 +232,14 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
   request.band_space = band_space;
   request.progress = extra->pfnProgress;
   request.progress_data = extra->pProgressData;
+  if (!is_exact && flag == GF_Write) {
+    request.columns = static_cast<std::uint64_t>(columns);
+    request.rows = static_cast<std::uint64_t>(rows);
+    request.x = static_cast<std::uint64_t>(x);
+    request.y = static_cast<std::uint64_t>(y);
+    return write_resampled(view_, request, bands, buffer_columns, buffer_rows) ? CE_None
+                                                                               : CE_Failure;
+  }
   return view_.transfer(flag, request, bands) ? CE_None : CE_Failure;
 }
 

@@ -64,8 +64,9 @@ class RasterDataset final : public GDALPamDataset {
   RasterDataset* best_overview(int& x, int& y, int& columns, int& rows, int buffer_columns,
                                int buffer_rows, GDALRasterIOExtraArg* extra);
 
-  // Reads or writes without going through the block cache, if the request needs no resampling but,
-  // to read, steps. Nothing when it does.
+  // Reads or writes without going through the block cache. Nothing for a read that needs more
+  // resampling than steps. A write never goes through it: of a block that is written in part, the
+  // cache would put back what it has read of the rest, over what others have written meanwhile.
   std::optional<CPLErr> transfer_directly(GDALRWFlag flag, int x, int y, int columns, int rows,
                                           void* buffer, int buffer_columns, int buffer_rows,
                                           GDALDataType type, std::span<const int> bands,

@@ -43,15 +43,17 @@ struct WriterOptions {
 
   // Bounds what waits, beside the units that are being worked on: one for each thread.
   std::uint64_t max_bytes = kDefaultMaxBytes;
-  // For processes that share chunks. Each call then locks the chunks that it meets, one by one, or
-  // as many as it has threads. What is written is put before the lock is given back: nothing waits
-  // for later calls.
+  // For processes that share chunks in a store that cannot tell that one has changed. Each call
+  // then locks the chunks that it meets, one by one, or as many as it has threads. What is written
+  // is put before the lock is given back: nothing waits for later calls.
   std::shared_ptr<const FileLocks> locks = nullptr;
 };
 
 // May be used by several threads at once. There should be one for each array: two do not know of
-// what waits in the other. Without locks, other processes may write other chunks of the array at
-// the same time.
+// what waits in the other. Other writers, of other processes as well, may write other chunks of the
+// array at the same time; and, in a store that knows the versions of its values and has locks,
+// other elements of the same chunks. A program that computes what it writes from what it has read
+// of the same elements needs `locks`.
 class ArrayWriter {
  public:
   explicit ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options = {});

@@ -6,9 +6,15 @@
 
 #include "zarrcore/array/chunk_reader.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 
 namespace zarrcore {
 namespace {
+
+// So often a chunk is put at a time when others may put it as well; then they have to wait.
+constexpr int kTriesWithoutLock = 3;
+// Where nobody can be made to wait.
+constexpr int kMaxTries = 100;
 
 std::uint64_t product(std::span<const AxisSlice> axes, std::uint64_t AxisSlice::*member) {
   std::uint64_t result = 1;
@@ -119,16 +125,28 @@ void PendingChunk::change(const InnerSlice& part, const std::byte* source,
         is_all ? DecodedChunk{Buffer(unit_chain_.decoded_size()), {}} : make_filled();
     copy(part, source, converter, fresh);
     unit.decoded = std::move(fresh);
+    note_whole(unit);
   } else {
     if (unit.state != State::decoded) unit.decoded = load(part.position, unit);
     unit.state = State::decoded;
     copy(part, source, converter, unit.decoded);
+    if (!unit.is_whole) {
+      unit.written.add(part.axes, unit_chain_.stored_spec().shape);
+      if (unit.written.count() == inside) note_whole(unit);
+    }
   }
   unit.state = State::decoded;
   unit.encoded = {};
-  unit.written += product(part.axes, &AxisSlice::count);
+  unit.changed += product(part.axes, &AxisSlice::count);
   // Of parts that overlap that may be too early, which costs no more than to decode it again.
-  if (unit.written >= inside) encode(unit);
+  if (unit.is_whole && unit.changed >= inside) encode(unit);
+}
+
+// From now on nothing of the unit is the store's.
+void PendingChunk::note_whole(Unit& unit) const {
+  unit.is_whole = true;
+  unit.written = {};
+  unit.base_shard.reset();
 }
 
 PendingChunk::Unit& PendingChunk::unit_at(std::size_t position) {
@@ -154,36 +172,71 @@ DecodedChunk PendingChunk::make_filled() const {
 }
 
 // The elements of a unit as they are now.
-DecodedChunk PendingChunk::load(std::size_t position, const Unit& unit) {
+DecodedChunk PendingChunk::load(std::size_t position, Unit& unit) {
   if (unit.state == State::encoded) return unit_chain_.decode(unit.encoded.span());
   if (unit.state == State::absent) return make_filled();
-  const auto encoded = fetch(position);
-  if (encoded) unit_chain_.check_kept(encoded->span());
-  return encoded ? unit_chain_.decode(encoded->span()) : make_filled();
+  return decode(fetch(position, unit));
 }
 
-std::optional<Buffer> PendingChunk::fetch(std::size_t position) {
-  if (sharding_ == nullptr) return array_.store_->get(*key_, chain_.max_encoded_size());
-  const std::shared_ptr<const StoredShard> shard = stored_shard();
-  const auto entry = shard ? shard->find(position) : std::nullopt;
-  if (!entry) return std::nullopt;
-  try {
-    return shard->read(entry->offset, entry->length);
-  } catch (...) {
-    // It may have been changed by somebody else: the next one looks again.
+DecodedChunk PendingChunk::decode(const std::optional<Buffer>& stored) const {
+  if (!stored) return make_filled();
+  unit_chain_.check_kept(stored->span());
+  return unit_chain_.decode(stored->span());
+}
+
+std::optional<Buffer> PendingChunk::fetch(std::size_t position, Unit& unit) {
+  if (sharding_ == nullptr) {
+    const auto value = array_.store_->open(*key_);
+    auto encoded = value->get(chain_.max_encoded_size());
+    unit.base = value->version();
+    return encoded;
+  }
+  std::shared_ptr<const StoredShard> known;
+  {
     const std::lock_guard lock(units_mutex_);
-    stored_.reset();
-    throw;
+    known = std::exchange(stored_, nullptr);  // until it has been good for this
+  }
+  for (int tries = 1;; ++tries) {
+    try {
+      std::shared_ptr<StoredShard> opened;
+      if (!known) {
+        opened =
+            std::make_shared<StoredShard>(StoredShard::open(*array_.store_, *key_, chain_, false));
+        known = opened;
+      }
+      const auto entry = known->find(position);
+      auto encoded =
+          entry ? std::optional(known->read(entry->offset, entry->length)) : std::nullopt;
+      if (opened) opened->close();
+      unit.base_shard = known;
+      const std::lock_guard lock(units_mutex_);
+      stored_ = std::move(known);
+      return encoded;
+    } catch (const ValueChanged&) {
+      if (tries == kMaxTries) throw;
+      known.reset();
+    }
   }
 }
 
-std::shared_ptr<const StoredShard> PendingChunk::stored_shard() {
-  const std::lock_guard lock(units_mutex_);
-  if (!stored_) {
-    auto shard = StoredShard::open(*array_.store_, *key_, chain_);
-    stored_ = shard ? std::make_shared<const StoredShard>(std::move(*shard)) : nullptr;
-  }
-  return *stored_;
+void PendingChunk::rebase(Unit& unit, const std::optional<Buffer>& stored) const {
+  DecodedChunk fresh = decode(stored);
+  DecodedChunk own;
+  if (unit.state == State::encoded) own = unit_chain_.decode(unit.encoded.span());
+  if (unit.state == State::absent) own = make_filled();
+  const std::byte* elements = (unit.state == State::decoded ? unit.decoded : own).elements.data();
+  const std::uint64_t item_size = array_.data_type().item_size;
+  unit.written.for_each_run([&](std::uint64_t start, std::uint64_t length) {
+    std::byte* target = fresh.elements.data() + start * item_size;
+    std::memcpy(target, elements + start * item_size, length * item_size);
+    if (!array_.data_type().is_variable()) return;
+    auto* items = reinterpret_cast<VariableElement*>(target);
+    for (std::uint64_t i = 0; i < length; ++i) items[i] = fresh.arena.keep(items[i].text());
+  });
+  unit.decoded = std::move(fresh);
+  unit.encoded = {};
+  unit.state = State::decoded;
+  encode(unit);
 }
 
 void PendingChunk::copy(const InnerSlice& part, const std::byte* source,
@@ -217,7 +270,7 @@ void PendingChunk::encode(Unit& unit) const {
   if (sharding_ != nullptr) unit.encoded.shrink_to_fit();
   unit.state = is_filled ? State::absent : State::encoded;
   unit.decoded = {};
-  unit.written = 0;
+  unit.changed = 0;
 }
 
 // Gives elements outside the array the value of their neighbours inside: filters may not hold the
@@ -283,18 +336,63 @@ void PendingChunk::put() {
 }
 
 void PendingChunk::put_waiting() {
-  if (sharding_ != nullptr) {
-    InnerChunks changed;
-    for (const auto& [position, unit] : units_) {
-      auto& chunk = changed[position];
-      if (unit->state == State::encoded) chunk = unit->encoded.span();
+  for (int tries = 1;; ++tries) {
+    std::unique_ptr<StoreLock> lock;
+    if (tries > kTriesWithoutLock) lock = array_.store_->lock(parent_path(*key_));
+    const bool is_locked = lock != nullptr;
+    try {
+      const bool is_put =
+          sharding_ != nullptr ? try_to_put_shard(is_locked) : try_to_put_chunk(is_locked);
+      if (is_put) return;
+    } catch (const ValueChanged&) {
+      if (tries == kMaxTries) throw;
     }
-    put_shard(*array_.store_, *key_, chain_, changed, !is_complete());
-  } else if (const Unit& unit = *units_.begin()->second; unit.state == State::absent) {
-    array_.store_->erase(*key_);
-  } else {
-    array_.store_->put(*key_, unit.encoded.span());
+    if (tries == kMaxTries) throw Error("other programs change it all the time");
   }
+}
+
+bool PendingChunk::try_to_put_chunk(bool is_locked) {
+  Store& store = *array_.store_;
+  Unit& unit = *units_.begin()->second;
+  ValueVersion expected;  // nothing, of a chunk that replaces whatever is stored
+  std::shared_ptr<OpenValue> stored;
+  if (!unit.is_whole) {
+    expected = unit.base;
+    if (!expected.is_good_for(store.current_version(*key_))) {
+      stored = store.open(*key_);
+      const Count count(*this, unit);
+      rebase(unit, stored->get(chain_.max_encoded_size()));
+      expected = stored->version();
+    }
+  }
+  const ValuePart value{unit.encoded.span()};
+  if (!is_locked) {
+    return unit.state == State::absent ? store.erase_if(*key_, expected)
+                                       : store.put_if(*key_, expected, {&value, 1});
+  }
+  unit.state == State::absent ? void(store.erase(*key_)) : store.put_parts(*key_, {&value, 1});
+  return true;
+}
+
+bool PendingChunk::try_to_put_shard(bool is_locked) {
+  const bool is_partial = std::any_of(units_.begin(), units_.end(),
+                                      [](const auto& item) { return !item.second->is_whole; });
+  std::optional<StoredShard> stored;
+  if (is_partial || !is_complete()) {
+    stored = StoredShard::open(*array_.store_, *key_, chain_, true);
+  }
+  InnerChunks changed;
+  for (const auto& [position, unit] : units_) {
+    if (!unit->is_whole && !unit->base_shard->is_good_for(*stored)) {
+      const Count count(*this, *unit);
+      const auto entry = stored->find(position);
+      rebase(*unit,
+             entry ? std::optional(stored->read(entry->offset, entry->length)) : std::nullopt);
+    }
+    auto& chunk = changed[position];
+    if (unit->state == State::encoded) chunk = unit->encoded.span();
+  }
+  return put_shard(*array_.store_, *key_, chain_, changed, stored ? &*stored : nullptr, is_locked);
 }
 
 bool PendingChunk::retire() {

@@ -2,6 +2,10 @@
 // be encoded and put. A chunk consists of units: the inner chunks, if it is a shard whose inner
 // chunks can be put together without decoding them, else the chunk itself.
 //
+// Others may put the chunk meanwhile: other writers, of this process or of another one. What has
+// been written here is then laid over what they have put, and nothing of theirs is lost where the
+// store can tell that a value has changed.
+//
 // May be used by several threads at once.
 #pragma once
 
@@ -18,6 +22,7 @@
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/chunk_walk.h"
 #include "zarrcore/array/shard_writer.h"
+#include "zarrcore/array/written_elements.h"
 
 namespace zarrcore {
 
@@ -81,11 +86,19 @@ class PendingChunk {
     State state = State::untouched;
     DecodedChunk decoded;
     Buffer encoded;
-    std::uint64_t written = 0;  // elements, since it was encoded last
+    std::uint64_t changed = 0;  // elements, since it was encoded last
     Shape inside = {};          // elements that are in the array, in stored order
+    // Of a unit that has been written in part: which elements, and what the store held of it or of
+    // its shard when the others were read.
+    bool is_whole = false;
+    WrittenElements written = {};
+    ValueVersion base = {};
+    std::shared_ptr<const StoredShard> base_shard = {};
 
     bool is_finished() const { return state == State::encoded || state == State::absent; }
-    std::uint64_t bytes() const { return encoded.capacity() + decoded.byte_count(); }
+    std::uint64_t bytes() const {
+      return encoded.capacity() + decoded.byte_count() + written.byte_count();
+    }
   };
   class Count;
 
@@ -93,15 +106,21 @@ class PendingChunk {
   Unit* find_unit(std::size_t position) const;  // null if nothing of it has been written
   void change(const InnerSlice& part, const std::byte* source, const ElementConverter* converter,
               Unit& unit);
+  void note_whole(Unit& unit) const;
   void encode(Unit& unit) const;
   bool repeat_edges(Unit& unit) const;
   DecodedChunk make_filled() const;
-  DecodedChunk load(std::size_t position, const Unit& unit);
-  std::optional<Buffer> fetch(std::size_t position);
-  std::shared_ptr<const StoredShard> stored_shard();
+  DecodedChunk load(std::size_t position, Unit& unit);
+  DecodedChunk decode(const std::optional<Buffer>& stored) const;
+  std::optional<Buffer> fetch(std::size_t position, Unit& unit);
+  // Lays what has been written of a unit over what is stored of it now.
+  void rebase(Unit& unit, const std::optional<Buffer>& stored) const;
   void copy(const InnerSlice& part, const std::byte* source, const ElementConverter* converter,
             DecodedChunk& chunk) const;
   void put_waiting();
+  // False when somebody else has put the chunk meanwhile. If `is_locked`, nobody can.
+  bool try_to_put_chunk(bool is_locked);
+  bool try_to_put_shard(bool is_locked);
   void add_to_totals(std::uint64_t bytes);  // modulo 2^64
   bool is_waiting(std::size_t position) const;
 
@@ -117,8 +136,7 @@ class PendingChunk {
   bool is_retired_ = false;
   mutable std::mutex units_mutex_;  // of those who share the chunk
   std::map<std::size_t, std::unique_ptr<Unit>> units_;
-  // As far as it is known; it holds null when the shard is absent.
-  std::optional<std::shared_ptr<const StoredShard>> stored_;
+  std::shared_ptr<const StoredShard> stored_;  // as far as it is known; not open
   std::atomic<std::uint64_t>& total_;
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> finished_{0};

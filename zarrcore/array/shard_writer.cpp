@@ -101,112 +101,124 @@ Buffer concatenate(std::span<const ValuePart> parts) {
   return all;
 }
 
-// A shard that is compressed or checked as a whole, without that; nothing when it is absent.
-std::optional<Buffer> get_shard(Store& store, const std::string& key, const CodecChain& chain) {
-  const auto value = store.get(key, chain.max_encoded_size());
-  if (!value) return std::nullopt;
-  Buffer shard = chain.decode_shard(value->span());
-  if (shard.size() < chain.sharding()->encoded_index_size()) {
-    throw Error("the shard is too short for its index");
-  }
+}  // namespace
+
+StoredShard::StoredShard(Store& store, std::string key, const CodecChain& chain)
+    : store_(&store), key_(std::move(key)), chain_(&chain), value_(store.open(key_)) {}
+
+StoredShard StoredShard::open(Store& store, std::string key, const CodecChain& chain,
+                              bool is_checked) {
+  StoredShard shard(store, std::move(key), chain);
+  is_checked && !chain.shard_is_bare() ? shard.read_all() : shard.read_index();
+  shard.version_ = shard.value_->version();
   return shard;
 }
 
-}  // namespace
-
-StoredShard::StoredShard(Store& store, std::string key, const CodecChain& chain,
-                         ByteRange index_range, Buffer encoded_index)
-    : store_(&store),
-      key_(std::move(key)),
-      chain_(&chain),
-      index_range_(index_range),
-      encoded_index_(std::move(encoded_index)),
-      index_(chain.sharding()->decode_index(
-          encoded_index_.span().first(chain.sharding()->encoded_index_size()))) {}
-
-std::optional<StoredShard> StoredShard::open(Store& store, std::string key,
-                                             const CodecChain& chain) {
-  const ShardingCodec& sharding = *chain.sharding();
+void StoredShard::read_index() {
+  const ShardingCodec& sharding = *chain_->sharding();
+  const Framing& framing = chain_->framing();
   const std::uint64_t size = sharding.encoded_index_size();
-  const ByteRange range = sharding.index_at_end() ? ByteRange::suffix(size + chain.framing().suffix)
-                                                  : ByteRange::at(chain.framing().prefix, size);
-  auto parts = store.get_ranges(key, {&range, 1});
-  if (!parts) return std::nullopt;
-  return StoredShard(store, std::move(key), chain, range, std::move(parts->front()));
+  index_range_ = sharding.index_at_end() ? ByteRange::suffix(size + framing.suffix)
+                                         : ByteRange::at(framing.prefix, size);
+  auto parts = value_->get_ranges({&index_range_, 1});
+  if (!parts) return;
+  encoded_index_ = std::move(parts->front());
+  index_ = sharding.decode_index(encoded_index_.span().first(size));
+}
+
+void StoredShard::read_all() {
+  const auto value = value_->get(chain_->max_encoded_size());
+  if (!value) return;
+  whole_ = chain_->decode_shard(value->span());
+  const ShardingCodec& sharding = *chain_->sharding();
+  const std::uint64_t size = sharding.encoded_index_size();
+  if (whole_->size() < size) throw Error("the shard is too short for its index");
+  encoded_index_ = Buffer::copy_of(sharding.index_at_end() ? whole_->span().last(size)
+                                                           : whole_->span().first(size));
+  index_ = sharding.decode_index(encoded_index_.span());
+}
+
+bool StoredShard::is_good_for(const StoredShard& now) const {
+  if (!version_.is_good_for(now.version_) || exists() != now.exists()) return false;
+  // Around one of the two there may be more.
+  const std::uint64_t size = chain_->sharding()->encoded_index_size();
+  return !exists() || std::ranges::equal(encoded_index_.span().first(size),
+                                         now.encoded_index_.span().first(size));
 }
 
 std::optional<ShardIndex::Entry> StoredShard::find(std::size_t position) const {
-  const ShardIndex::Entry& entry = index_.at(position);
+  if (!index_) return std::nullopt;
+  const ShardIndex::Entry& entry = index_->at(position);
   if (!entry.is_present()) return std::nullopt;
-  chain_->sharding()->check_entry(position, entry, UINT64_MAX - chain_->framing().prefix);
+  chain_->sharding()->check_entry(position, entry,
+                                  whole_ ? whole_->size() : UINT64_MAX - chain_->framing().prefix);
   return entry;
 }
 
 Buffer StoredShard::read(std::uint64_t offset, std::uint64_t length) const {
+  if (whole_) return Buffer::copy_of(whole_->span().subspan(offset, length));
+  const auto value = value_ ? value_ : store_->open(key_);
   const ByteRange ranges[] = {ByteRange::at(chain_->framing().prefix + offset, length),
                               index_range_};
-  auto parts = store_->get_ranges(key_, ranges);
-  if (!parts || !std::ranges::equal(parts->back().span(), encoded_index_.span())) {
-    throw Error("somebody else has changed the shard since its index was read");
+  const auto is_same = [&] { return value == value_ || version_.is_good_for(value->version()); };
+  std::optional<std::vector<Buffer>> parts;
+  try {
+    parts = value->get_ranges(ranges);
+  } catch (const Error&) {
+    // It may have become shorter.
+    if (!is_same()) throw ValueChanged();
+    throw;
+  }
+  if (!parts || !is_same() || !std::ranges::equal(parts->back().span(), encoded_index_.span())) {
+    throw ValueChanged();
   }
   return std::move(parts->front());
 }
 
-void put_shard(Store& store, const std::string& key, const CodecChain& chain,
-               const InnerChunks& changed, bool keeps_others) {
-  const ShardingCodec& sharding = *chain.sharding();
-  std::optional<StoredShard> stored;
-  std::optional<Buffer> whole;
-  std::optional<ShardIndex> whole_index;
-  if (keeps_others && chain.shard_is_bare()) {
-    stored = StoredShard::open(store, key, chain);
-  } else if (keeps_others && (whole = get_shard(store, key, chain))) {
-    const std::uint64_t size = sharding.encoded_index_size();
-    whole_index = sharding.decode_index(sharding.index_at_end() ? whole->span().last(size)
-                                                                : whole->span().first(size));
-  }
+ValuePart StoredShard::part(std::uint64_t offset, std::uint64_t length) const {
+  if (whole_) return {whole_->span().subspan(offset, length), {}};
+  return {{}, [this, offset, length] { return read(offset, length); }};
+}
 
+bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
+               const InnerChunks& changed, const StoredShard* stored, bool is_locked) {
+  const ShardingCodec& sharding = *chain.sharding();
   Arrangement shard(sharding, sharding.inner_count());
   auto next_changed = changed.begin();
   for (std::size_t i = 0; i < sharding.inner_count(); ++i) {
     if (next_changed != changed.end() && next_changed->first == i) {
       if (next_changed->second) shard.add(i, *next_changed->second);
       ++next_changed;
-    } else if (stored) {
+    } else if (stored != nullptr) {
       if (const auto entry = stored->find(i)) shard.keep(i, *entry);
-    } else if (whole_index && whole_index->at(i).is_present()) {
-      sharding.check_entry(i, whole_index->at(i), whole->size());
-      shard.keep(i, whole_index->at(i));
     }
   }
+  const ValueVersion expected = stored != nullptr ? stored->version() : ValueVersion();
+  const auto put = [&](std::span<const ValuePart> parts) {
+    if (!is_locked) return store.put_if(key, expected, parts);
+    store.put_parts(key, parts);
+    return true;
+  };
   const bool is_empty = std::ranges::none_of(
       shard.entries(), [](const ShardIndex::Entry& entry) { return entry.is_present(); });
   if (is_empty) {
+    if (!is_locked) return store.erase_if(key, expected);
     store.erase(key);
-    return;
+    return true;
   }
 
   const Buffer index = sharding.encode_index(shard.entries());
   std::vector<ValuePart> parts;
   if (!sharding.index_at_end()) parts.push_back({index.span()});
   for (const Piece& piece : shard.pieces()) {
-    if (!piece.stored) {
-      parts.push_back({piece.bytes});
-    } else if (whole) {
-      parts.push_back({whole->span().subspan(piece.stored->offset, piece.stored->length)});
-    } else {
-      parts.push_back(
-          {{}, [&] { return stored->read(piece.stored->offset, piece.stored->length); }});
-    }
+    parts.push_back(piece.stored ? stored->part(piece.stored->offset, piece.stored->length)
+                                 : ValuePart{piece.bytes});
   }
   if (sharding.index_at_end()) parts.push_back({index.span()});
-  if (chain.shard_is_bare()) {
-    store.put_parts(key, parts);
-  } else {
-    Buffer assembled = concatenate(parts);
-    whole.reset();
-    store.put(key, chain.encode_shard(std::move(assembled)).span());
-  }
+  if (chain.shard_is_bare()) return put(parts);
+  const Buffer encoded = chain.encode_shard(concatenate(parts));
+  const ValuePart whole{encoded.span()};
+  return put({&whole, 1});
 }
 
 }  // namespace zarrcore

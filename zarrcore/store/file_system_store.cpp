@@ -1,10 +1,8 @@
 #include "zarrcore/store/file_system_store.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <system_error>
 
 #include "zarrcore/base/error.h"
@@ -12,22 +10,12 @@
 #include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/folder_lock.h"
 #include "zarrcore/store/posix_file.h"
+#include "zarrcore/store/temporary_file.h"
 
 namespace zarrcore {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Temporary files lie beside their target, hidden, under names that no other writer makes:
-// processes of other machines and containers can have the same id, forked ones have the same random
-// number.
-fs::path temporary_path(const fs::path& target) {
-  static const unsigned process = std::random_device()();
-  static std::atomic<unsigned> counter{0};
-  return target.parent_path() /
-         ("." + std::to_string(process_id()) + "-" + std::to_string(process) + "-" +
-          std::to_string(counter++) + std::string(kTemporarySuffix));
-}
 
 // Opened by the first read.
 class OpenFile final : public OpenValue {
@@ -87,6 +75,9 @@ class OpenFile final : public OpenValue {
 
 }  // namespace
 
+FileSystemStore::FileSystemStore(fs::path root, FileSystemOptions options)
+    : root_(std::move(root)), options_(options), folders_(root_.string(), options.is_durable) {}
+
 fs::path FileSystemStore::path_of(std::string_view key) const {
   check_key(key);
   return root_ / fs::path(key);
@@ -94,8 +85,8 @@ fs::path FileSystemStore::path_of(std::string_view key) const {
 
 std::string FileSystemStore::file_of(std::string_view key) const {
   check_key(key);
-  std::string file = root_.string();
-  if (!file.empty() && file.back() != '/') file += '/';
+  std::string file = folders_.root();
+  if (file.back() != '/') file += '/';
   return file.append(key);
 }
 
@@ -122,45 +113,85 @@ bool FileSystemStore::has(std::string_view key) {
 }
 
 void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
-  const fs::path path = path_of(key);
-  with_context([&] { return path.string(); },
-               [&] {
-    std::error_code error;
-    fs::create_directories(path.parent_path(), error);
-    if (error) throw Error(error.message());
-    const fs::path temporary = temporary_path(path);
-    try {
-      PosixFile file(temporary.c_str(), PosixFile::Mode::create);
-      for (const ValuePart& part : parts) {
-        file.write(part.fetch ? part.fetch().span() : part.bytes);
-      }
-      file.close();
-      fs::rename(temporary, path, error);
-      if (error) throw Error(error.message());
-    } catch (...) {
-      fs::remove(temporary, error);
-      throw;
+  put(key, nullptr, parts);
+}
+
+bool FileSystemStore::put_if(std::string_view key, const ValueVersion& expected,
+                             std::span<const ValuePart> parts) {
+  return put(key, &expected, parts);
+}
+
+bool FileSystemStore::put(std::string_view key, const ValueVersion* expected,
+                          std::span<const ValuePart> parts) {
+  const std::string path = file_of(key);
+  const std::string folder = StoreFolders::of(path);
+  return with_context([&] { return path; },
+                      [&] {
+    std::shared_ptr<PosixFolder> opened = folders_.open(folder);
+    std::optional<TemporaryFile> file(opened);
+    if (!file->is_open()) {
+      opened = folders_.open_again(folder);
+      file.emplace(opened);
+      if (!file->is_open()) throw Error("its folder has been removed");
     }
+    for (const ValuePart& part : parts) file->write(part.fetch ? part.fetch().span() : part.bytes);
+    if (options_.is_durable) file->sync();
+    file->close();
+    const char* name = path.c_str() + path.rfind('/') + 1;
+    if (expected == nullptr) {
+      file->rename(name);
+    } else {
+      // Those who expect nothing may come in any order.
+      using LockMode = PosixFolder::LockMode;
+      const bool is_any = expected->is_unknown();
+      const PosixFolder::Lock lock(*opened, is_any ? LockMode::shared : LockMode::exclusive);
+      if (!is_any && opened->version(name).differs_from(*expected)) return false;
+      file->rename(name);
+    }
+    folders_.sync(folder);
+    return true;
   });
 }
 
 std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
-  const fs::path folder = prefix.empty() ? root_ : path_of(prefix);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(folder.string() + ": " + error.message());
-  return lock_folder(folder.c_str());
+  const std::string folder = prefix.empty() ? folders_.root() : file_of(prefix);
+  return with_context([&] { return folder; },
+                      [&] {
+    folders_.make(folder);
+    return lock_folder(folder.c_str());
+  });
 }
 
-bool FileSystemStore::erase(std::string_view key) {
-  const fs::path path = path_of(key);
+bool FileSystemStore::remove(const fs::path& path) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return false;
   const bool removed = fs::remove(path, error);
   if (error && error != std::errc::not_a_directory) {
     throw Error(path.string() + ": " + error.message());
   }
+  if (removed) folders_.sync(StoreFolders::of(path.string()));
   return removed;
+}
+
+bool FileSystemStore::erase(std::string_view key) {
+  const fs::path path = path_of(key);
+  folders_.check_root();
+  std::error_code error;
+  return !fs::is_directory(path, error) && remove(path);
+}
+
+bool FileSystemStore::erase_if(std::string_view key, const ValueVersion& expected) {
+  const std::string path = file_of(key);
+  folders_.check_root();
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(path, ignored))) {
+    return !ValueVersion::absent().differs_from(expected);
+  }
+  const auto lock = lock_folder(StoreFolders::of(path).c_str());
+  if (!expected.is_unknown() && PosixFile::version(path.c_str()).differs_from(expected)) {
+    return false;
+  }
+  if (!fs::is_directory(path, ignored)) remove(path);
+  return true;
 }
 
 DirectoryListing FileSystemStore::list(std::string_view prefix) {
@@ -190,9 +221,12 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
 void FileSystemStore::erase_prefix(std::string_view prefix) {
   const fs::path path = path_of(prefix);
   std::error_code error;
+  folders_.check_root();
+  folders_.forget_open();
   if (!fs::is_directory(path, error)) return;
   fs::remove_all(path, error);
   if (error) throw Error(path.string() + ": " + error.message());
+  folders_.sync(StoreFolders::of(path.string()));
 }
 
 void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) {
@@ -201,9 +235,12 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
   with_context([&] { return source.string(); },
                [&] {
     std::error_code error;
-    fs::create_directories(target.parent_path(), error);
-    if (!error) fs::rename(source, target, error);
+    folders_.make(StoreFolders::of(target.string()));
+    folders_.forget_open();
+    fs::rename(source, target, error);
     if (error) throw Error("cannot become " + target.string() + ": " + error.message());
+    folders_.sync(StoreFolders::of(target.string()));
+    folders_.sync(StoreFolders::of(source.string()));
   });
 }
 
@@ -212,7 +249,7 @@ std::optional<Store::Parent> FileSystemStore::parent() const {
   const fs::path path = fs::absolute(root_, error).lexically_normal();
   const fs::path folder = path.has_filename() ? path : path.parent_path();
   if (error || !folder.has_filename()) return std::nullopt;
-  return Parent{std::make_shared<FileSystemStore>(folder.parent_path()),
+  return Parent{std::make_shared<FileSystemStore>(folder.parent_path(), options_),
                 folder.filename().string()};
 }
 

@@ -1,21 +1,28 @@
 // A store in a folder of the local file system: a key is a path below the folder (file system
-// store of the v3 specification). A put writes a temporary file beside the target and renames it,
-// so readers see the old value or the new one, and so does who comes after a process that was
-// killed. A killed process may leave a temporary file, `.….zarr-partial`: it is never listed and
-// does no harm. Nobody removes it but whoever erases the folder that it is in, for no process can
-// know whether another one, maybe of another machine, is still writing it.
+// store of the v3 specification). A put writes a temporary file beside the target and renames it
+// (temporary_file.h), so readers see the old value or the new one, and so does who comes after a
+// process that was killed. After a loss of power they do with FileSystemOptions::is_durable.
+//
+// A store that was there, and whose folder has been removed, or replaced since something was put,
+// is gone: to put something is an error, and nothing of it is made again.
 #pragma once
 
 #include <filesystem>
 
 #include "zarrcore/store/store.h"
+#include "zarrcore/store/store_folders.h"
 
 namespace zarrcore {
+
+struct FileSystemOptions {
+  // Whether a put or an erasure counts only when it would outlive a loss of power.
+  bool is_durable = false;
+};
 
 class FileSystemStore final : public Store {
  public:
   // The folder need not exist; the first put makes it.
-  explicit FileSystemStore(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit FileSystemStore(std::filesystem::path root, FileSystemOptions options = {});
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   bool has(std::string_view key) override;
@@ -27,8 +34,13 @@ class FileSystemStore final : public Store {
   bool knows_versions() const override { return true; }
   std::size_t max_open_values() const override { return 64; }
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
+  // The temporary file is written before the lock is taken, and synchronized.
+  bool put_if(std::string_view key, const ValueVersion& expected,
+              std::span<const ValuePart> parts) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
   bool erase(std::string_view key) override;
+  bool erase_if(std::string_view key, const ValueVersion& expected) override;
+  void remove_leftovers() override { folders_.remove_leftovers(); }
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
@@ -40,8 +52,13 @@ class FileSystemStore final : public Store {
   // The same as text, for what is done for every chunk: to take a path apart costs more than to
   // open a file.
   std::string file_of(std::string_view key) const;
+  // Puts a value under the lock of its folder, unless there is no `expected`.
+  bool put(std::string_view key, const ValueVersion* expected, std::span<const ValuePart> parts);
+  bool remove(const std::filesystem::path& path);
 
   std::filesystem::path root_;
+  FileSystemOptions options_;
+  StoreFolders folders_;
 };
 
 }  // namespace zarrcore

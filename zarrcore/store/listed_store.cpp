@@ -69,13 +69,16 @@ ValueVersion ListedStore::current_version(std::string_view key) {
 
 void ListedStore::refresh() {
   store_->refresh();
+  forget_folders();
+}
+
+void ListedStore::forget_folders() {
   const std::lock_guard lock(mutex_);
   folders_.clear();
 }
 
 // What is written is known to be there, and so are the folders that it made.
-void ListedStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
-  store_->put_parts(key, parts);
+void ListedStore::add(std::string_view key) {
   const std::lock_guard lock(mutex_);
   if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
     it->second.keys.emplace(last_segment(key));
@@ -87,14 +90,37 @@ void ListedStore::put_parts(std::string_view key, std::span<const ValuePart> par
   }
 }
 
-bool ListedStore::erase(std::string_view key) {
-  const bool was_there = store_->erase(key);
+void ListedStore::remove(std::string_view key) {
   const std::lock_guard lock(mutex_);
   if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
     std::erase_if(it->second.keys,
                   [&](const std::string& name) { return name == last_segment(key); });
   }
+}
+
+void ListedStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
+  store_->put_parts(key, parts);
+  add(key);
+}
+
+// When others have written here, what was listed is no longer so.
+bool ListedStore::put_if(std::string_view key, const ValueVersion& expected,
+                         std::span<const ValuePart> parts) {
+  const bool is_put = store_->put_if(key, expected, parts);
+  is_put ? add(key) : forget_folders();
+  return is_put;
+}
+
+bool ListedStore::erase(std::string_view key) {
+  const bool was_there = store_->erase(key);
+  remove(key);
   return was_there;
+}
+
+bool ListedStore::erase_if(std::string_view key, const ValueVersion& expected) {
+  const bool is_erased = store_->erase_if(key, expected);
+  is_erased ? remove(key) : forget_folders();
+  return is_erased;
 }
 
 DirectoryListing ListedStore::list(std::string_view prefix) {
@@ -104,14 +130,12 @@ DirectoryListing ListedStore::list(std::string_view prefix) {
 // Whole folders change rarely enough to begin anew.
 void ListedStore::erase_prefix(std::string_view prefix) {
   store_->erase_prefix(prefix);
-  const std::lock_guard lock(mutex_);
-  folders_.clear();
+  forget_folders();
 }
 
 void ListedStore::rename_prefix(std::string_view from, std::string_view to) {
   store_->rename_prefix(from, to);
-  const std::lock_guard lock(mutex_);
-  folders_.clear();
+  forget_folders();
 }
 
 }  // namespace zarrcore

@@ -28,7 +28,11 @@ class ListedStore final : public Store {
   void refresh() override;
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override { return store_->lock(prefix); }
+  bool put_if(std::string_view key, const ValueVersion& expected,
+              std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
+  bool erase_if(std::string_view key, const ValueVersion& expected) override;
+  void remove_leftovers() override { store_->remove_leftovers(); }
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
@@ -46,6 +50,9 @@ class ListedStore final : public Store {
   };
 
   bool is_present(std::string_view key);
+  void add(std::string_view key);
+  void remove(std::string_view key);
+  void forget_folders();
   // Answers a question about a folder, which is listed if it has not been.
   bool know_folder(std::string_view prefix, const std::function<bool(const Folder&)>& ask);
 

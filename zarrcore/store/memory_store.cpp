@@ -63,7 +63,18 @@ ValueVersion MemoryStore::current_version(std::string_view key) {
   return find(key)->version();
 }
 
+bool MemoryStore::has_version(std::string_view key, const ValueVersion& expected) const {
+  const auto it = values_.find(key);
+  const ValueVersion current = it == values_.end() ? ValueVersion::absent() : it->second->version();
+  return !current.differs_from(expected);
+}
+
 void MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
+  put_if(key, {}, parts);
+}
+
+bool MemoryStore::put_if(std::string_view key, const ValueVersion& expected,
+                         std::span<const ValuePart> parts) {
   check_key(key);
   std::list<Buffer> fetched;
   std::vector<ByteSpan> all;
@@ -77,7 +88,16 @@ void MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> par
   std::byte* end = value.data();
   for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
   const std::unique_lock lock(mutex_);
+  if (!has_version(key, expected)) return false;
   values_.insert_or_assign(std::string(key), std::make_shared<Value>(std::move(value), ++puts_));
+  return true;
+}
+
+bool MemoryStore::erase_if(std::string_view key, const ValueVersion& expected) {
+  const std::unique_lock lock(mutex_);
+  if (!has_version(key, expected)) return false;
+  if (const auto it = values_.find(key); it != values_.end()) values_.erase(it);
+  return true;
 }
 
 bool MemoryStore::erase(std::string_view key) {

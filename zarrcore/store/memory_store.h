@@ -19,7 +19,10 @@ class MemoryStore final : public Store {
   ValueVersion current_version(std::string_view key) override;
   bool knows_versions() const override { return true; }
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
+  bool put_if(std::string_view key, const ValueVersion& expected,
+              std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
+  bool erase_if(std::string_view key, const ValueVersion& expected) override;
   DirectoryListing list(std::string_view prefix) override;
   std::string description() const override { return "memory"; }
 
@@ -27,6 +30,8 @@ class MemoryStore final : public Store {
   class Value;
 
   std::shared_ptr<Value> find(std::string_view key);
+  // For who holds the mutex.
+  bool has_version(std::string_view key, const ValueVersion& expected) const;
 
   std::shared_mutex mutex_;
   std::map<std::string, std::shared_ptr<Value>, std::less<>> values_;

@@ -1,6 +1,7 @@
 #include "zarrcore/store/posix_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,12 +32,16 @@ bool is_too_young(const timespec& time) {
   return age > -tick && age < tick;
 }
 
-ValueVersion version_of(const struct stat& status) {
+const timespec& modification_time(const struct stat& status) {
 #ifdef __APPLE__
-  const timespec& time = status.st_mtimespec;
+  return status.st_mtimespec;
 #else
-  const timespec& time = status.st_mtim;
+  return status.st_mtim;
 #endif
+}
+
+ValueVersion version_of(const struct stat& status) {
+  const timespec& time = modification_time(status);
   return ValueVersion(
       {static_cast<std::uint64_t>(status.st_ino), static_cast<std::uint64_t>(status.st_size),
        static_cast<std::uint64_t>(time.tv_sec), static_cast<std::uint64_t>(time.tv_nsec)},
@@ -78,9 +83,15 @@ long process_id() {
   return ::getpid();
 }
 
-PosixFile::PosixFile(const char* path, Mode mode)
-    : descriptor_(::open(path, flags_of(mode) | O_CLOEXEC, 0666)) {
-  if (descriptor_ >= 0) return;
+const int PosixFile::kWorkingFolder = AT_FDCWD;
+
+PosixFile::PosixFile(const char* path, Mode mode, int folder)
+    : descriptor_(::openat(folder, path, flags_of(mode) | O_CLOEXEC, 0666)) {
+  if (descriptor_ >= 0) {
+    if (mode == Mode::create) ::flock(descriptor_, LOCK_EX | LOCK_NB);
+    return;
+  }
+  if (mode == Mode::create && errno == ENOENT) return;
   if (mode != Mode::read || !is_absent(path)) fail();
 }
 
@@ -88,9 +99,9 @@ PosixFile::~PosixFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-ValueVersion PosixFile::version(const char* path) {
+ValueVersion PosixFile::version(const char* path, int folder) {
   struct stat status;
-  if (::stat(path, &status) == 0) return version_of(status);
+  if (::fstatat(folder, path, &status, 0) == 0) return version_of(status);
   return errno == ENOENT || errno == ENOTDIR ? ValueVersion::absent() : ValueVersion();
 }
 
@@ -133,6 +144,25 @@ void PosixFile::write(ByteSpan bytes) const {
     if (count < 0) fail();
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
+}
+
+void PosixFile::sync() const {
+  if (::fsync(descriptor_) != 0) fail();
+}
+
+bool PosixFile::remove_abandoned(const char* path, std::int64_t seconds) noexcept {
+  const int descriptor = ::open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  struct stat status;
+  timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const bool is_old = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+                      now.tv_sec - modification_time(status).tv_sec > seconds;
+  const bool is_abandoned =
+      is_old && (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+  const bool is_removed = is_abandoned && ::unlink(path) == 0;
+  ::close(descriptor);
+  return is_removed;
 }
 
 void PosixFile::close() {

@@ -17,15 +17,19 @@ class PosixFile {
  public:
   enum class Mode : std::uint8_t {
     read,    // a file that may be absent, or something else than a file
-    create,  // a file that is not there yet, for writing
+    create,  // a file that is not there yet, for writing; locked against remove_abandoned()
     lock,    // a file for lock(), made if it is absent
   };
 
-  // Throws Error when the file cannot be opened, except that in Mode::read it may be absent.
-  PosixFile(const char* path, Mode mode);
+  // Throws Error when the file cannot be opened, except that in Mode::read it may be absent, and in
+  // Mode::create its folder: see is_open().
+  // Without a leading '/', a path begins at an open folder if there is one.
+  PosixFile(const char* path, Mode mode, int folder = kWorkingFolder);
   ~PosixFile();
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
 
   // Whether there is something at this path that is no folder. Throws Error when that cannot be
   // told.
@@ -35,12 +39,14 @@ class PosixFile {
   std::optional<std::uint64_t> value_size(ValueVersion* version = nullptr) const;
 
   // The version of the file that is at a path now.
-  static ValueVersion version(const char* path);
+  static ValueVersion version(const char* path, int folder = kWorkingFolder);
 
   // All of these bytes must be there.
   Buffer read(std::uint64_t offset, std::uint64_t length) const;
 
   void write(ByteSpan bytes) const;
+  // Waits until what has been written would outlive a loss of power.
+  void sync() const;
   // Some file systems report a full disk only now.
   void close();
 
@@ -48,7 +54,14 @@ class PosixFile {
   // until this object goes. It is a record lock (fcntl) on all of the file.
   void lock();
 
+  // Removes a file that nobody has opened in Mode::create just now and that has not been written to
+  // for so many seconds: where locks do not reach, for other machines, that has to be enough.
+  // Whether it is gone.
+  static bool remove_abandoned(const char* path, std::int64_t seconds) noexcept;
+
  private:
+  static const int kWorkingFolder;
+
   int descriptor_;
 };
 

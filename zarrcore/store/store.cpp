@@ -39,6 +39,19 @@ std::shared_ptr<OpenValue> Store::open(std::string_view key) {
   return std::make_shared<UnversionedValue>(*this, key);
 }
 
+bool Store::put_if(std::string_view key, const ValueVersion& expected,
+                   std::span<const ValuePart> parts) {
+  if (!expected.is_unknown() && current_version(key).differs_from(expected)) return false;
+  put_parts(key, parts);
+  return true;
+}
+
+bool Store::erase_if(std::string_view key, const ValueVersion& expected) {
+  if (!expected.is_unknown() && current_version(key).differs_from(expected)) return false;
+  erase(key);
+  return true;
+}
+
 void Store::erase_prefix(std::string_view prefix) {
   check_key(prefix);
   visit_keys(*this, std::string(prefix), [this](const std::string& key) { erase(key); });

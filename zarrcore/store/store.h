@@ -123,6 +123,18 @@ class Store {
   // The same with the parts of the value, one after the other.
   virtual void put_parts(std::string_view key, std::span<const ValuePart> parts) = 0;
 
+  // put_parts(), unless the value has another version than `expected` by then: false, and nothing
+  // is put. What `expected` cannot be told from is replaced; an unknown version expects nothing. In
+  // a store with locks, the lock of the folder that the value is in is taken for the look and the
+  // put, so that no other put_if() or erase_if() comes in between; the thread must not hold it.
+  virtual bool put_if(std::string_view key, const ValueVersion& expected,
+                      std::span<const ValuePart> parts);
+  // The same for erase(), which succeeds when there is no value.
+  virtual bool erase_if(std::string_view key, const ValueVersion& expected);
+
+  // Removes what killed writers have left, as far as it is found quickly. Never throws.
+  virtual void remove_leftovers() {}
+
   // Keeps others that ask for the same lock, in this process and in others, waiting: for who reads
   // values directly below `prefix` and puts what follows from them. A thread must not hold two.
   // Null where the store has no locks.

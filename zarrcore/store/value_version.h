@@ -24,6 +24,7 @@ class ValueVersion {
     return version;
   }
 
+  bool is_unknown() const { return state_ == State::unknown; }
   bool is_absent() const { return state_ == State::absent; }
 
   // Whether the two are certainly of different states.

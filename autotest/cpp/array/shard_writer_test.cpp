@@ -39,15 +39,21 @@ class ShardWriter : public testing::Test {
 
   // The inner chunks of the shard, with "-" for those that are absent.
   std::vector<std::string> chunks(const CodecChain& chain) {
-    const auto shard = StoredShard::open(*store_, "s", chain);
-    if (!shard) return {};
+    const auto shard = StoredShard::open(*store_, "s", chain, false);
+    if (!shard.exists()) return {};
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto entry = shard->find(i);
-      texts.emplace_back(entry ? std::string(shard->read(entry->offset, entry->length).text())
+      const auto entry = shard.find(i);
+      texts.emplace_back(entry ? std::string(shard.read(entry->offset, entry->length).text())
                                : "-");
     }
     return texts;
+  }
+
+  // Changes inner chunks of the shard as it is stored.
+  static bool change(Store& store, const CodecChain& chain, const InnerChunks& changed) {
+    const auto stored = StoredShard::open(store, "s", chain, true);
+    return put_shard(store, "s", chain, changed, &stored);
   }
 
   static ByteSpan bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -62,13 +68,13 @@ TEST_F(ShardWriter, ChangesSomeAndKeepsTheOthersAsTheyAre) {
            {"end", {}}, {"start", {}}, {"end", {codec("crc32c")}}, {"start", {codec("crc32c")}}}) {
     const CodecChain chain = make_chain(location, more);
     store_->erase("s");
-    put_shard(*store_, "s", chain, {{0, bytes("one")}, {2, bytes("three")}}, true);
+    EXPECT_TRUE(change(*store_, chain, {{0, bytes("one")}, {2, bytes("three")}}));
     EXPECT_EQ(chunks(chain), (Texts{"one", "-", "three", "-"}));
-    put_shard(*store_, "s", chain, {{1, bytes("2")}, {2, std::nullopt}}, true);
+    EXPECT_TRUE(change(*store_, chain, {{1, bytes("2")}, {2, std::nullopt}}));
     EXPECT_EQ(chunks(chain), (Texts{"one", "2", "-", "-"}));
-    put_shard(*store_, "s", chain, {{3, bytes("four")}}, false);
+    put_shard(*store_, "s", chain, {{3, bytes("four")}}, nullptr);
     EXPECT_EQ(chunks(chain), (Texts{"-", "-", "-", "four"}));
-    put_shard(*store_, "s", chain, {{3, std::nullopt}}, true);
+    EXPECT_TRUE(change(*store_, chain, {{3, std::nullopt}}));
     EXPECT_EQ(store_->get("s"), std::nullopt);
   }
 }
@@ -76,7 +82,7 @@ TEST_F(ShardWriter, ChangesSomeAndKeepsTheOthersAsTheyAre) {
 TEST_F(ShardWriter, GapsGoAndEqualChunksStayOne) {
   const CodecChain chain = make_chain();
   put(chain, "..ABCD....xy", {{10, 2}, {2, 4}, {2, 4}, {}});
-  put_shard(*store_, "s", chain, {{3, bytes("!")}}, true);
+  change(*store_, chain, {{3, bytes("!")}});
   EXPECT_EQ(chunks(chain), (Texts{"xy", "ABCD", "ABCD", "!"}));
   EXPECT_EQ(store_->get("s")->size(), 2 + 4 + 1 + chain.sharding()->encoded_index_size());
 }
@@ -94,7 +100,7 @@ TEST_F(ShardWriter, AnIndexThatLiesIsAnErrorAndNothingIsPut) {
   for (const auto& [what, entries] : cases) {
     put(chain, "0123456789abcdef", entries);
     const Bytes before = to_bytes(store_->get("s")->span());
-    EXPECT_ERROR(put_shard(*store_, "s", chain, {{3, bytes("!")}}, true), what);
+    EXPECT_ERROR(change(*store_, chain, {{3, bytes("!")}}), what);
     EXPECT_EQ(to_bytes(store_->get("s")->span()), before);
   }
 }
@@ -123,9 +129,9 @@ TEST_F(ShardWriter, WhatSomebodyElseHasPutMeanwhileIsNotMixedIn) {
   const Bytes next = to_bytes(store_->get("s")->span());
   put(chain, "oldOLD", {{0, 3}, {3, 3}, {}, {}});
   ChangingStore changing(store_, next);
-  EXPECT_ERROR(put_shard(changing, "s", chain, {{3, bytes("!")}}, true), "somebody else");
+  EXPECT_THROW(change(changing, chain, {{3, bytes("!")}}), ValueChanged);
   EXPECT_EQ(to_bytes(store_->get("s")->span()), next);
-  put_shard(changing, "s", chain, {{3, bytes("!")}}, true);
+  change(changing, chain, {{3, bytes("!")}});
   EXPECT_EQ(chunks(chain), (Texts{"new", "NEW", "-", "!"}));
 }
 

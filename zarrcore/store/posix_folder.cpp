@@ -1,0 +1,85 @@
+#include "zarrcore/store/posix_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/posix_file.h"
+
+namespace zarrcore {
+namespace {
+
+#ifdef O_PATH
+constexpr int kHoldFolder = O_PATH;  // one that may not be listed, nor locked
+#else
+constexpr int kHoldFolder = O_SEARCH;
+#endif
+
+std::string folder_problem(const std::string& path) {
+  return path + ": " + std::generic_category().message(errno);
+}
+
+}  // namespace
+
+std::shared_ptr<PosixFolder> PosixFolder::open(const std::string& path) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 && errno == EACCES) {
+    descriptor = ::open(path.c_str(), kHoldFolder | O_DIRECTORY | O_CLOEXEC);
+  }
+  if (descriptor >= 0) return std::shared_ptr<PosixFolder>(new PosixFolder(descriptor));
+  if (errno == ENOENT) return nullptr;
+  throw Error(folder_problem(path));
+}
+
+PosixFolder::~PosixFolder() {
+  ::close(descriptor_);
+}
+
+bool PosixFolder::is_at(const std::string& path) const {
+  struct stat own;
+  struct stat current;
+  return ::fstat(descriptor_, &own) == 0 && ::stat(path.c_str(), &current) == 0 &&
+         own.st_ino == current.st_ino && own.st_dev == current.st_dev;
+}
+
+ValueVersion PosixFolder::version(const char* name) const {
+  return PosixFile::version(name, descriptor_);
+}
+
+void PosixFolder::rename(const char* from, const char* to) const {
+  if (::renameat(descriptor_, from, descriptor_, to) == 0) return;
+  throw Error(std::generic_category().message(errno));
+}
+
+bool PosixFolder::remove(const char* name) const noexcept {
+  return ::unlinkat(descriptor_, name, 0) == 0;
+}
+
+PosixFolder::Lock::Lock(PosixFolder& folder, LockMode mode)
+    : turn_(folder.mutex_), descriptor_(folder.descriptor_) {
+  while (::flock(descriptor_, mode == LockMode::shared ? LOCK_SH : LOCK_EX) != 0) {
+    if (errno != EINTR) break;
+  }
+}
+
+PosixFolder::Lock::~Lock() {
+  ::flock(descriptor_, LOCK_UN);
+}
+
+void PosixFolder::sync(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(folder_problem(path));
+  // Some file systems do not have it for folders, whose names they write at once.
+  const bool is_done = ::fsync(descriptor) == 0 || errno == EINVAL;
+  const std::string problem = is_done ? std::string() : folder_problem(path);
+  ::close(descriptor);
+  if (!is_done) throw Error(problem);
+}
+
+}  // namespace zarrcore

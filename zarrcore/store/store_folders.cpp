@@ -1,0 +1,220 @@
+#include "zarrcore/store/store_folders.h"
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/posix_file.h"
+#include "zarrcore/store/temporary_file.h"
+
+namespace zarrcore {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxOpenFolders = 8;
+// Beyond that, what is known of folders is found out anew.
+constexpr std::size_t kMaxKnownFolders = 1 << 16;
+// Of one folder are looked through, in some 50 ms.
+constexpr std::size_t kMaxFiles = 100'000;
+// Of a store that is opened; to open a folder takes as long as to look through some files.
+constexpr std::size_t kMaxFilesAtOpening = 10'000;
+constexpr std::size_t kFilesPerFolder = 20;
+
+[[noreturn]] void fail_with_removed_store() {
+  throw Error("the store has been removed since it was opened; nothing of it is made again");
+}
+
+void add_known(std::unordered_set<std::string>& folders, const std::string& folder) {
+  if (folders.size() >= kMaxKnownFolders) folders.clear();
+  folders.insert(folder);
+}
+
+// Removes what is abandoned in a folder, and adds the folders in it to `found` if that is not null.
+// False when there are more than `max_files`, which become fewer.
+bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
+                         std::deque<std::string>* found) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    if (max_files == 0) return false;
+    --max_files;
+    const std::string& path = entries->path().native();
+    std::error_code ignored;
+    if (is_temporary_file(std::string_view(path).substr(path.rfind('/') + 1))) {
+      remove_abandoned_file(path);
+    } else if (found != nullptr && !entries->is_symlink(ignored) &&
+               entries->is_directory(ignored)) {
+      found->push_back(path);
+    }
+  }
+  return true;
+}
+
+enum class Made : std::uint8_t { now, before, impossible };
+
+// Makes a folder, which others may do at the same time. Impossible when the one that it is to be in
+// is not there.
+Made make_one(const fs::path& folder) {
+  std::error_code error;
+  const bool is_new = fs::create_directory(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return Made::impossible;
+  if (error) throw Error(folder.string() + ": " + error.message());
+  return is_new ? Made::now : Made::before;
+}
+
+}  // namespace
+
+StoreFolders::StoreFolders(std::string root, bool is_durable)
+    : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable), process_(process_id()) {
+  while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
+  std::error_code ignored;
+  has_been_there_ = fs::is_directory(root_, ignored);
+}
+
+std::string StoreFolders::of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::shared_ptr<const PosixFolder> StoreFolders::held_root() const {
+  const std::lock_guard lock(mutex_);
+  return held_root_;
+}
+
+void StoreFolders::check_root() const {
+  std::error_code ignored;
+  if (const auto root = held_root()) {
+    if (!root->is_at(root_)) fail_with_removed_store();
+  } else if (has_been_there_ && !fs::is_directory(root_, ignored)) {
+    fail_with_removed_store();
+  }
+}
+
+void StoreFolders::make_root() {
+  if (held_root() != nullptr) {
+    check_root();
+    return;
+  }
+  std::error_code error;
+  if (has_been_there_) {
+    if (!fs::is_directory(root_, error)) fail_with_removed_store();
+  } else {
+    std::vector<std::string> missing;
+    for (std::string folder = root_; !fs::is_directory(folder, error); folder = of(folder)) {
+      missing.push_back(folder);
+      if (folder == of(folder)) break;
+    }
+    fs::create_directories(root_, error);
+    if (error) throw Error(root_ + ": " + error.message());
+    if (is_durable_) {
+      for (const std::string& folder : missing) PosixFolder::sync(of(folder));
+    }
+  }
+  has_been_there_ = true;
+  std::shared_ptr<const PosixFolder> root = PosixFolder::open(root_);
+  if (!root) fail_with_removed_store();
+  const std::lock_guard lock(mutex_);
+  if (!held_root_) held_root_ = std::move(root);
+}
+
+void StoreFolders::make(const std::string& folder) {
+  make_root();
+  if (folder == root_) return;
+  Made made = make_one(folder);
+  if (made == Made::impossible) {
+    make(of(folder));
+    made = make_one(folder);
+    if (made == Made::impossible) throw Error(folder + ": the folder around it has been removed");
+  }
+  if (made == Made::before) return;
+  const std::lock_guard lock(mutex_);
+  add_known(entered_, folder);
+}
+
+std::shared_ptr<PosixFolder> StoreFolders::open(const std::string& folder) {
+  {
+    const std::lock_guard lock(mutex_);
+    // Locks of a process belong to the process that it was forked from as well.
+    if (process_ != process_id()) open_.clear();
+    process_ = process_id();
+    for (auto it = open_.begin(); it != open_.end(); ++it) {
+      if (it->path != folder) continue;
+      open_.splice(open_.begin(), open_, it);
+      return it->folder;
+    }
+  }
+  return open_again(folder);
+}
+
+std::shared_ptr<PosixFolder> StoreFolders::open_again(const std::string& folder) {
+  make_root();
+  auto opened = PosixFolder::open(folder);
+  if (!opened) {
+    make(folder);
+    opened = PosixFolder::open(folder);
+    if (!opened) throw Error("its folder has been removed");
+  }
+  enter(folder);
+  const std::lock_guard lock(mutex_);
+  open_.remove_if([&](const OpenFolder& other) { return other.path == folder; });
+  if (open_.size() >= kMaxOpenFolders) open_.pop_back();
+  open_.push_front({folder, opened});
+  return opened;
+}
+
+void StoreFolders::forget_open() {
+  const std::lock_guard lock(mutex_);
+  open_.clear();
+}
+
+void StoreFolders::enter(const std::string& folder) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (entered_.contains(folder)) return;
+    add_known(entered_, folder);
+  }
+  std::size_t max_files = kMaxFiles;
+  remove_abandoned_in(folder, max_files, nullptr);
+}
+
+void StoreFolders::remove_leftovers() noexcept {
+  try {
+    std::deque<std::string> folders{root_};
+    std::size_t max_files = kMaxFilesAtOpening;
+    while (!folders.empty() && max_files > kFilesPerFolder) {
+      max_files -= kFilesPerFolder;
+      if (!remove_abandoned_in(folders.front(), max_files, &folders)) return;
+      {
+        const std::lock_guard lock(mutex_);
+        add_known(entered_, folders.front());
+      }
+      folders.pop_front();
+    }
+  } catch (const std::exception&) {
+    // What is left stays.
+  }
+}
+
+void StoreFolders::sync(const std::string& folder) {
+  if (!is_durable_) return;
+  PosixFolder::sync(folder);
+  // Also of folders that another thread or process has made just now.
+  std::vector<std::string> unknown;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::string above = folder; above.size() > root_.size(); above = of(above)) {
+      if (!durable_.contains(above)) unknown.push_back(above);
+    }
+  }
+  for (const std::string& above : unknown) PosixFolder::sync(of(above));
+  const std::lock_guard lock(mutex_);
+  for (const std::string& above : unknown) add_known(durable_, above);
+}
+
+}  // namespace zarrcore
