@@ -113,16 +113,16 @@ bool FileSystemStore::has(std::string_view key) {
 }
 
 void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
-  put(key, nullptr, parts);
+  put_file(key, nullptr, parts);
 }
 
 bool FileSystemStore::put_if(std::string_view key, const ValueVersion& expected,
                              std::span<const ValuePart> parts) {
-  return put(key, &expected, parts);
+  return put_file(key, &expected, parts);
 }
 
-bool FileSystemStore::put(std::string_view key, const ValueVersion* expected,
-                          std::span<const ValuePart> parts) {
+bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expected,
+                               std::span<const ValuePart> parts) {
   const std::string path = file_of(key);
   const std::string folder = StoreFolders::of(path);
   return with_context([&] { return path; },

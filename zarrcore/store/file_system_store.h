@@ -53,7 +53,8 @@ class FileSystemStore final : public Store {
   // open a file.
   std::string file_of(std::string_view key) const;
   // Puts a value under the lock of its folder, unless there is no `expected`.
-  bool put(std::string_view key, const ValueVersion* expected, std::span<const ValuePart> parts);
+  bool put_file(std::string_view key, const ValueVersion* expected,
+                std::span<const ValuePart> parts);
   bool remove(const std::filesystem::path& path);
 
   std::filesystem::path root_;
