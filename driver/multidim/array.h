@@ -61,6 +61,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Called by the session: for an array that was made just now, in which nothing can be stored, and
   // whose attributes follow from its dimension; and for one that is not there any more.
   void set_new();
+  // The type of an array of structures from now on, which differs from the old one in its layout.
+  void set_compound(const GDALExtendedDataType& type);
   void set_gone();
 #if GDAL_ZARR_AT_LEAST(3, 7)
   // Called by the session for all arrays that are resized together; forget_dimensions() follows
@@ -201,6 +203,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
   // Makes what follows from the metadata.
   void load_metadata();
+  void load_nodata();
+  void clear_nodata();
   void make_structural_info();
   void make_dimensions(bool with_variables) const;
   std::size_t rank() const {
@@ -215,7 +219,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   Packing packing_;
-  std::vector<GByte> raw_nodata_;  // of type_
+  std::vector<GByte> raw_nodata_;  // of type_, with the strings in it
   zarrcore::Json attributes_;
   zarrcore::Json shown_attributes_;
   CPLStringList structural_info_;
