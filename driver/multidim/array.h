@@ -61,6 +61,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Called by the session: for an array that was made just now, in which nothing can be stored, and
   // whose attributes follow from its dimension; and for one that is not there any more.
   void set_new();
+  // Until something is written.
+  bool is_new() const { return is_new_; }
   // The type of an array of structures from now on, which differs from the old one in its layout.
   void set_compound(const GDALExtendedDataType& type);
   void set_gone();
@@ -74,6 +76,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
+  void change_packing(const std::function<void(Packing&)>& edit);
   void set_attribute(const std::string& name, const zarrcore::Json& value) override;
   void erase_attribute(const std::string& name) override;
   void rename_attribute(const std::string& name, const std::string& new_name) override;
@@ -198,7 +201,6 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The object itself where attributes may be changed through it, else null.
   std::shared_ptr<AttributeOwner> owner() const;
   void check_is_there() const;
-  void change_packing(const std::function<void(Packing&)>& edit);
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
   // Makes what follows from the metadata.

@@ -1,11 +1,13 @@
 #include "zarrcore/store/posix_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -76,6 +78,31 @@ bool is_absent(std::string path) {
 
 long process_id() {
   return ::getpid();
+}
+
+// Not with std::filesystem, whose iterators take memory in functions that cannot throw.
+void visit_folder(const char* path,
+                  const std::function<void(std::string_view name, bool is_folder)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path), &::closedir);
+  if (!folder) {
+    if (errno == ENOENT || errno == ENOTDIR) return;
+    fail();
+  }
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr && errno != 0) fail();
+    if (entry == nullptr) return;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    bool is_folder = entry->d_type == DT_DIR;
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+      struct stat status;
+      is_folder = ::fstatat(::dirfd(folder.get()), entry->d_name, &status, 0) == 0 &&
+                  S_ISDIR(status.st_mode);
+    }
+    visit(name, is_folder);
+  }
 }
 
 PosixFile::PosixFile(const char* path, Mode mode)

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/store/value_version.h"
@@ -11,6 +13,11 @@
 namespace zarrcore {
 
 long process_id();
+
+// Calls `visit` with the name of each entry of a folder, in any order; a link to a folder counts as
+// one. Does nothing when there is no such folder. Throws Error when it cannot be read.
+void visit_folder(const char* path,
+                  const std::function<void(std::string_view name, bool is_folder)>& visit);
 
 // An open file that closes itself.
 class PosixFile {
