@@ -176,9 +176,8 @@ class RasterCreation {
   void name_bands(const std::vector<std::shared_ptr<Array>>& arrays) {
     zarrcore::Json names = zarrcore::Json::array();
     for (const auto& array : arrays) names.push_back(array->node_path());
-    zarrcore::Json attributes = *session_->attributes("");
-    attributes[kBandsAttribute] = std::move(names);
-    session_->set_attributes("", std::move(attributes));
+    session_->change_attributes(
+        "", [&](zarrcore::Json& attributes) { attributes[kBandsAttribute] = names; });
   }
 
   static RasterView view_of(const std::shared_ptr<Array>& array) {

@@ -109,8 +109,11 @@ bool is_laid_out_as(const zarrcore::ArrayMetadata& array, const zarrcore::ArrayM
 }
 
 void put_attributes(Array& array, const Json& attributes) {
-  if (array.metadata().attributes == attributes) return;
-  array.change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes = attributes; });
+  const AttributeChange change = difference(array.metadata().attributes, attributes);
+  if (change.empty()) return;
+  array.change([&](zarrcore::ArrayMetadata& metadata) {
+    metadata.attributes = apply_change(std::move(metadata.attributes), change);
+  });
   array.session()->changing_hierarchy().flush_node(array.node_path());
 }
 
