@@ -24,7 +24,9 @@ Function* next(const char* name) {
 
 extern "C" {
 
-void kill_at(std::uint64_t n) { left = n; }
+void kill_at(std::uint64_t n) {
+  left = n;
+}
 
 int rename(const char* from, const char* to) noexcept {
   count();
@@ -33,8 +35,8 @@ int rename(const char* from, const char* to) noexcept {
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) noexcept {
   count();
-  return next<int(int, const char*, int, const char*, unsigned)>("renameat2")(
-      from_folder, from, to_folder, to, flags);
+  return next<int(int, const char*, int, const char*, unsigned)>("renameat2")(from_folder, from,
+                                                                              to_folder, to, flags);
 }
 int link(const char* from, const char* to) noexcept {
   count();
