@@ -15,6 +15,7 @@
 #include <memory>
 #include <string_view>
 
+#include "driver/network_timeouts.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -39,10 +40,12 @@ Result fetch(const std::string& url, const CPLStringList& options) {
 
 // The options that may be set for a path alone; those of the configuration GDAL finds itself.
 CPLStringList path_options(const std::string& url) {
-  static constexpr std::array<std::pair<const char*, const char*>, 10> kOptions{{
+  static constexpr std::array<std::pair<const char*, const char*>, 12> kOptions{{
       {"GDAL_HTTP_AUTH", "HTTPAUTH"},
       {"GDAL_HTTP_CONNECTTIMEOUT", "CONNECTTIMEOUT"},
       {"GDAL_HTTP_HEADER_FILE", "HEADER_FILE"},
+      {"GDAL_HTTP_LOW_SPEED_LIMIT", "LOW_SPEED_LIMIT"},
+      {"GDAL_HTTP_LOW_SPEED_TIME", "LOW_SPEED_TIME"},
       {"GDAL_HTTP_MAX_RETRY", "MAX_RETRY"},
       {"GDAL_HTTP_PROXY", "PROXY"},
       {"GDAL_HTTP_PROXYUSERPWD", "PROXYUSERPWD"},
@@ -140,6 +143,7 @@ HttpClient::~HttpClient() {
 std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const std::string& range,
                                                   std::uint64_t max_size) {
   const Session session(*this);
+  const NetworkTimeouts timeouts;
   CPLStringList options = path_options(url);
   options.SetNameValue("PERSISTENT", session.name().c_str());
   options.SetNameValue("HEADERS", headers_for(url, range).c_str());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "driver/connection_string.h"
 #include "driver/error_guard.h"
@@ -192,6 +193,28 @@ GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo*
   return new RasterDataset(std::move(view), info->pszFilename, subdataset, metadata_seconds(info));
 }
 
+// The rasters of a store when they are bands of one, in their order: then the root says so.
+std::vector<std::shared_ptr<Array>> find_bands(Session& session,
+                                               const std::vector<Candidate>& candidates) {
+  const auto attributes = session.attributes("", zarrcore::NodeKind::group);
+  const zarrcore::Json* names = zarrcore::find_member(*attributes, kBandsAttribute);
+  if (names == nullptr || !names->is_array() || names->size() != candidates.size()) return {};
+  std::vector<std::shared_ptr<Array>> arrays;
+  std::set<std::string> paths;
+  for (const zarrcore::Json& name : *names) {
+    const auto found =
+        std::find_if(candidates.begin(), candidates.end(),
+                     [&](const Candidate& candidate) { return name == candidate.node_path; });
+    if (found == candidates.end() || !paths.insert(found->node_path).second ||
+        found->shape.size() != 2 || found->shape != candidates.front().shape ||
+        found->type != candidates.front().type) {
+      return {};
+    }
+    arrays.push_back(session.array(found->node_path));
+  }
+  return arrays;
+}
+
 bool is_array(const Session& session, const std::string& name) {
   return session.hierarchy().has(session.node_path(name), zarrcore::NodeKind::array);
 }
@@ -222,11 +245,21 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
     const ConnectionString settled = settle_name(session, connection);
     return open_array(find_array(session, *settled.array), info, settled, !session.root_is_array());
   }
-  const auto candidates = find_candidates(session, flag(info, "LIST_ALL_ARRAYS", "NO"));
+  const bool lists_all = flag(info, "LIST_ALL_ARRAYS", "NO");
+  const auto candidates = find_candidates(session, lists_all);
   if (candidates.empty()) {
     throw Error(session.path() + " has no array that can be shown as a raster");
   }
-  if (candidates.size() > 1) return open_candidates(session, info, candidates);
+  if (candidates.size() > 1) {
+    const bool is_multiband = !lists_all && flag(info, "MULTIBAND", "YES");
+    const auto bands =
+        is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();
+    if (bands.empty()) return open_candidates(session, info, candidates);
+    auto dataset = std::make_unique<RasterDataset>(RasterView(bands), info->pszFilename, "",
+                                                   metadata_seconds(info));
+    dataset->load_beside_arrays();
+    return dataset.release();
+  }
   return open_array(session.array(candidates.front().node_path), info, connection, false);
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "driver/messages.h"
+#include "driver/network_timeouts.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/byte_range.h"
 
@@ -44,16 +46,58 @@ void check_absence(const std::string& path) {
   }
 }
 
+// The path of the file or folder below GDAL's file systems that show a part or the contents of
+// another file, which is at the end of the path.
+std::string innermost_path(std::string_view path) {
+  for (const std::string_view prefix :
+       {"/vsigzip/", "/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/", "/vsisparse/", "/vsicrypt/",
+        "/vsisubfile/", "/vsicached?"}) {
+    if (!path.starts_with(prefix)) continue;
+    std::string_view inner = path.substr(prefix.size());
+    if (prefix == "/vsisubfile/") inner = inner.substr(std::min(inner.find(',') + 1, inner.size()));
+    for (const std::string_view key : {"file=", "{"}) {
+      if (const auto start = inner.find(key); start != std::string_view::npos) {
+        inner = inner.substr(start + key.size());
+      }
+    }
+    return innermost_path(inner.substr(0, inner.find('}')));
+  }
+  return std::string(path);
+}
+
+// To open a pipe waits for its other end, and a device may have no end.
+void check_is_no_device(const std::string& path) {
+  const std::string inner = innermost_path(path);
+  if (STARTS_WITH(inner.c_str(), "/vsistdin")) throw Error("it is not a file");
+  if (STARTS_WITH(inner.c_str(), "/vsi")) return;
+  // In an archive the file is one of the folders above.
+  for (std::filesystem::path file = inner; !file.empty(); file = file.parent_path()) {
+    std::error_code error;
+    const auto type = std::filesystem::status(file, error).type();
+    if (type == std::filesystem::file_type::regular) return;
+    if (type == std::filesystem::file_type::directory) {
+      if (file == inner) throw Error("it is a folder, not a file");
+      return;
+    }
+    if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::none) {
+      throw Error("it is a pipe or a device, not a file");
+    }
+    if (file == file.parent_path()) return;
+  }
+}
+
 }  // namespace
 
 bool is_there(const std::string& path) {
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
   VSIStatBufL status;
   return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
 bool is_file(const std::string& path) {
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
   VSIStatBufL status;
   return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
          VSI_ISREG(status.st_mode);
@@ -61,6 +105,7 @@ bool is_file(const std::string& path) {
 
 bool is_folder(const std::string& path) {
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
   VSIStatBufL status;
   return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
          VSI_ISDIR(status.st_mode);
@@ -76,6 +121,8 @@ void check_parent_exists(const std::string& path) {
 
 File open_file(const std::string& path) {
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  check_is_no_device(path);
   VSIErrorReset();
   File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
   if (!file) check_absence(path);
@@ -84,12 +131,14 @@ File open_file(const std::string& path) {
 
 std::uint64_t file_size(VSILFILE* file) {
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
   if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be found");
   return VSIFTellL(file);
 }
 
 Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
   Buffer buffer(length);
   if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
       VSIFReadL(buffer.data(), 1, length, file) != length) {
@@ -119,6 +168,7 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
     lengths.push_back(range.length);
   }
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
   // Network file systems fetch them in parallel.
   if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
                                              offsets.data(), lengths.data(), file) != 0) {

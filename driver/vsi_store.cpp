@@ -13,6 +13,7 @@
 #include "driver/gdal_compat.h"
 #include "driver/http_store.h"
 #include "driver/messages.h"
+#include "driver/network_timeouts.h"
 #include "driver/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -30,6 +31,7 @@ using zarrcore::ValuePart;
 // Makes a file, or replaces it.
 void write_file(const std::string& path, std::span<const ValuePart> parts) {
   const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
   File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
   if (!file) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
   for (const ValuePart& part : parts) {
@@ -125,6 +127,7 @@ class VsiStore final : public zarrcore::Store {
 
   bool erase(std::string_view key) override {
     const MaskedMessages masked;
+    const NetworkTimeouts timeouts;
     const std::string path = path_of(key);
     if (VSIUnlink(path.c_str()) == 0) return true;
     VSIStatBufL status;
@@ -142,6 +145,7 @@ class VsiStore final : public zarrcore::Store {
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {
     const MaskedMessages masked;
+    const NetworkTimeouts timeouts;
     const std::string path = prefix.empty() ? root_ : path_of(prefix);
     zarrcore::DirectoryListing listing;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};

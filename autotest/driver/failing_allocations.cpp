@@ -59,12 +59,7 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* found) {
   }();
   Dl_info info;
   const bool is_known = dladdr(reinterpret_cast<void*>(address), &info) != 0;
-  if (standard_library.holds(address)) {
-    // It takes memory in functions that are noexcept: nobody can prevent what follows.
-    const bool is_noexcept =
-        is_known && info.dli_sname != nullptr && std::strstr(info.dli_sname, "directory_iterator");
-    return is_noexcept ? _URC_END_OF_STACK : _URC_NO_REASON;
-  }
+  if (standard_library.holds(address)) return _URC_NO_REASON;
   if (is_known && info.dli_fbase == own) return _URC_NO_REASON;
   *static_cast<std::uintptr_t*>(found) = address;
   return _URC_END_OF_STACK;
@@ -106,9 +101,13 @@ void fail_every(std::uint64_t n) {
   every = n;
 }
 
-std::uint64_t allocation_count() { return count; }
+std::uint64_t allocation_count() {
+  return count;
+}
 
-void* malloc(std::size_t size) { return allocate(size, 0, CALLER); }
+void* malloc(std::size_t size) {
+  return allocate(size, 0, CALLER);
+}
 void* calloc(std::size_t number, std::size_t size) {
   return fails(CALLER) ? nullptr : __libc_calloc(number, size);
 }
@@ -125,8 +124,12 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
 
 }  // extern "C"
 
-void* operator new(std::size_t size) { return allocate_or_throw(size, 0, CALLER); }
-void* operator new[](std::size_t size) { return allocate_or_throw(size, 0, CALLER); }
+void* operator new(std::size_t size) {
+  return allocate_or_throw(size, 0, CALLER);
+}
+void* operator new[](std::size_t size) {
+  return allocate_or_throw(size, 0, CALLER);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate_or_throw(size, static_cast<std::size_t>(alignment), CALLER);
 }
@@ -139,13 +142,27 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   return allocate(size, 0, CALLER);
 }
-void operator delete(void* memory) noexcept { __libc_free(memory); }
-void operator delete[](void* memory) noexcept { __libc_free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { __libc_free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { __libc_free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { __libc_free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { __libc_free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { __libc_free(memory); }
+void operator delete(void* memory) noexcept {
+  __libc_free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  __libc_free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  __libc_free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  __libc_free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  __libc_free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  __libc_free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  __libc_free(memory);
+}
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   __libc_free(memory);
 }

@@ -329,18 +329,6 @@ def test_nodata_that_no_pixel_can_have(tmp_path, nodata):
     assert repr(dataset.GetRasterBand(1).GetNoDataValue()) == repr(float(nodata))
 
 
-def test_nodata_of_several_bands(tmp_path):
-    """One array has one: who asks for more is told."""
-    source = make_described(3)
-    source.GetRasterBand(2).SetNoDataValue(3)
-    messages = []
-    gdal.PushErrorHandler(lambda level, number, message: messages.append((level, message)))
-    copy(source, tmp_path / "a.zarr")
-    gdal.PopErrorHandler()
-    assert messages and all(level == gdal.CE_Warning for level, _ in messages)
-    assert "share one nodata value" in messages[0][1]
-
-
 def test_colors(tmp_path):
     source = make_described()
     band = source.GetRasterBand(1)

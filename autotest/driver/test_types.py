@@ -1,4 +1,5 @@
 """Data types beyond numbers, and the older formats, as GDAL sees them."""
+import base64
 import json
 
 import numpy as np
@@ -151,6 +152,20 @@ def test_structures_are_compounds_with_views(tmp_path):
         view = array.GetView(f"['{name}']").ReadAsArray()
         np.testing.assert_array_equal(np.asarray(view).astype(dtype[name]), values[name])
     assert list(array.GetView("['name']").Read()) == [f"n{i}" for i in range(6)]
+
+
+def test_the_fill_value_of_a_structure_is_nodata(tmp_path):
+    """It holds a pointer to each string, so nobody shall take those of another for it."""
+    kind = np.dtype([("id", "u1"), ("name", "S5")])
+    fill_value = base64.b64encode(np.array((7, b"none"), kind).tobytes()).decode()
+    write_json(tmp_path / ".zarray", {
+        "zarr_format": 2, "shape": [2], "chunks": [2], "dtype": kind.descr, "order": "C",
+        "fill_value": fill_value, "filters": None, "compressor": None,
+    })
+    _, array = open_root(tmp_path)
+    assert array.GetView("['name']").Read() == ["none", "none"]
+    nodata = array.GetNoDataValueAsRaw()
+    assert (nodata[0], len(nodata)) == (7, 16)
 
 
 def test_v3_structures_nest(tmp_path):

@@ -218,7 +218,8 @@ def test_padded_strings(path, string_format, dtype):
 
 
 def test_compounds(path, new_root):
-    """With space between the parts, which is not stored."""
+    """With space between the parts, which is not stored: the layout is the caller's as long as the
+    dataset is open, then that of a C structure."""
     root = new_root()
     inner = gdal.ExtendedDataType.CreateCompound("", 8, [
         gdal.EDTComponent.Create("u", 0, numeric(gdal.GDT_Int16)),
@@ -230,15 +231,43 @@ def test_compounds(path, new_root):
         gdal.EDTComponent.Create("speed", 16, inner),
     ])
     packed = [struct.pack("<B7xdh2xf8x", 200 + i, 0.1 * i, -i, i / 4) for i in range(4)]
-    create_array(root, "a", [4], compound).Write(b"".join(packed), buffer_datatype=compound)
+    array = create_array(root, "a", [4], compound)
+    assert array.GetDataType().Equals(compound)
+    array.Write(b"".join(packed))
+    assert array.Read() == b"".join(packed)
+    del array
+    assert root.OpenMDArray("a").GetDataType().Equals(compound)
     del root
     array = open_root(path).OpenMDArray("a")
     parts = array.GetDataType().GetComponents()
     assert [part.GetName() for part in parts] == ["id", "height", "speed"]
     assert [p.GetName() for p in parts[2].GetType().GetComponents()] == ["u", "v"]
-    assert array.GetDataType().GetSize() == 15
-    want = [struct.pack("<Bdhf", 200 + i, 0.1 * i, -i, i / 4) for i in range(4)]
+    assert [part.GetOffset() for part in parts] == [0, 8, 16]
+    assert array.GetDataType().GetSize() == 24
+    want = [struct.pack("<B7xdh2xf", 200 + i, 0.1 * i, -i, i / 4) for i in range(4)]
     assert array.Read() == b"".join(want)
+
+
+def test_a_compound_keeps_the_layout_of_its_creator(path, new_root):
+    """In 16 bytes what takes 8, with nodata of as many; not where another array has taken the
+    name."""
+    part = gdal.EDTComponent.Create
+    int16, int32 = numeric(gdal.GDT_Int16), numeric(gdal.GDT_Int32)
+    wide = gdal.ExtendedDataType.CreateCompound("", 16, [part("a", 2, int16), part("b", 8, int32)])
+    root = new_root()
+    array = create_array(root, "a", [3], wide)
+    nodata = struct.pack("<2xh4xi4x", -9, 99)
+    assert array.SetNoDataValueRaw(nodata) == gdal.CE_None
+    assert array.GetNoDataValueAsRaw() == nodata
+    records = [struct.pack("<2xh4xi4x", i, -i) for i in range(3)]
+    array.Write(records[1], array_start_idx=[1], count=[1])
+    assert array.Read() == nodata + records[1] + nodata
+    del array, root
+    array = open_root(path).OpenMDArray("a")
+    assert array.GetDataType().GetSize() == 8
+    assert array.GetNoDataValueAsRaw() == struct.pack("<h2xi", -9, 99)
+    assert array.Read() == b"".join(struct.pack("<h2xi", *pair)
+                                    for pair in [(-9, 99), (1, -1), (-9, 99)])
 
 
 @pytest.mark.parametrize("shape, options", [

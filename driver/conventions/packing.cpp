@@ -73,6 +73,10 @@ std::string time_units(const zarrcore::DataType& type) {
   return units;
 }
 
+bool can_have_nodata(const zarrcore::DataType& type) {
+  return type.is_numeric() || type.is_time() || type.kind == TypeKind::structure;
+}
+
 Packing read_packing(const ArrayMetadata& array) {
   Packing packing;
   const auto consume = [&packing](const char* name) {
@@ -87,7 +91,7 @@ Packing read_packing(const ArrayMetadata& array) {
     if (!is_time_unit(packing.unit)) consume("units");
   }
   if (packing.unit.empty()) packing.unit = time_units(array.data_type);
-  if (!array.data_type.is_numeric() && !array.data_type.is_time()) return packing;
+  if (!can_have_nodata(array.data_type)) return packing;
   for (const char* name : {"_FillValue", "missing_value"}) {
     const Json* value = zarrcore::find_member(array.attributes, name);
     if (value == nullptr) continue;

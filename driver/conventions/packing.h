@@ -16,6 +16,9 @@ namespace gdal_zarr {
 // other types and for the generic unit.
 std::string time_units(const zarrcore::DataType& type);
 
+// Strings have none, and bits without a meaning neither.
+bool can_have_nodata(const zarrcore::DataType& type);
+
 struct Packing {
   std::optional<double> scale;
   std::optional<double> offset;

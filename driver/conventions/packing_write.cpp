@@ -107,16 +107,16 @@ class PackingWriter {
     const DataType& type = array_.data_type;
     for (const char* name : {kFillValue, "missing_value"}) updated_.attributes.erase(name);
     if (!wanted_.nodata) {
-      if (is_new_ ? type.is_numeric() || type.is_time() : has_nodata(updated_)) clear_fill_value();
+      if (is_new_ ? can_have_nodata(type) : has_nodata(updated_)) clear_fill_value();
       return;
     }
-    if ((!type.is_numeric() && !type.is_time()) || wanted_.nodata->size() != type.item_size) {
+    if (!can_have_nodata(type) || wanted_.nodata->size() != type.item_size) {
       throw zarrcore::Error("the data type " + zarrcore::type_name(type) +
                             " has no such nodata value");
     }
     if (is_new_) updated_.fill_value = wanted_.nodata;
-    // xarray refuses the attribute of a time, and does without.
-    if (type.is_time() && read_packing(updated_).nodata == wanted_.nodata) return;
+    // xarray refuses the attribute of a time or a structure, and does without.
+    if (!type.is_numeric() && read_packing(updated_).nodata == wanted_.nodata) return;
     updated_.attributes[kFillValue] = spell_element(*wanted_.nodata, array_);
   }
 

@@ -86,6 +86,7 @@ class Writer {
     declare_convention(attributes_, ZarrConvention::proj, has_member(attributes_, "proj:"));
     declare_convention(attributes_, ZarrConvention::spatial, has_member(attributes_, "spatial:"));
     change_.array = difference(array_.attributes, attributes_);
+    change_.meanwhile = state_all();
     return std::move(change_);
   }
 
@@ -215,11 +216,32 @@ class Writer {
         convention_ != GeoreferencingConvention::spatial_proj) {
       return;
     }
+    write_spatial_to(attributes_);
+  }
+
+  void write_spatial_to(Json& attributes) const {
     std::optional<SpatialDimensions> dimensions;
     if (!array_.x.name.empty() && !array_.y.name.empty()) {
       dimensions = {array_.y.name, array_.x.name};
     }
-    write_spatial(attributes_, *transform_, array_.x.size, array_.y.size, dimensions);
+    write_spatial(attributes, *transform_, array_.x.size, array_.y.size, dimensions);
+  }
+
+  Json state_all() const {
+    Json attributes = without_place(array_.attributes);
+    if (transform_) {
+      write_spatial_to(attributes);
+    } else {
+      attributes["spatial:transform"] = nullptr;
+    }
+    if (crs_ != nullptr) {
+      write_proj(attributes, *crs_);
+    } else {
+      attributes["proj:code"] = nullptr;
+    }
+    declare_convention(attributes, ZarrConvention::proj, true);
+    declare_convention(attributes, ZarrConvention::spatial, true);
+    return attributes;
   }
 
   void write_crs() {

@@ -79,6 +79,9 @@ struct Variable {
 // what the array's attributes name.
 struct GeoreferencingChange {
   AttributeChange array;
+  // All attributes of the array for the time in which variables change, one after the other: they
+  // state CRS and transform by themselves, and count before the variables.
+  zarrcore::Json meanwhile;
   // To be written into the array's group; each takes the place of what has its name there.
   std::vector<Variable> variables;
   // Other variables of the array's group, by name, of which only attributes change.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "driver/connection_string.h"
 #include "driver/create/copy_hierarchy.h"
@@ -70,6 +71,8 @@ struct NewRaster {
   GDALDataType type;
   // Where it will lie, as far as that is known and coordinates of X and Y can say it.
   std::optional<GeoTransform> transform;
+  // Whether its bands differ in what an array says of all its elements.
+  bool bands_differ = false;
 };
 
 // Whether the coordinates along a dimension are the centres of cells that begin at `origin`.
@@ -142,7 +145,8 @@ class RasterCreation {
 
  private:
   std::unique_ptr<RasterDataset> make_dataset(const NewRaster& raster) {
-    const bool is_one_array = raster.bands == 1 || options_.boolean("SINGLE_ARRAY");
+    const bool is_split = raster.bands_differ && !asks_for_one_array();
+    const bool is_one_array = raster.bands == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
     std::vector<std::shared_ptr<Array>> arrays;
     if (is_one_array) {
       arrays.push_back(make_array(array_name_, raster, raster.bands > 1));
@@ -151,11 +155,29 @@ class RasterCreation {
         arrays.push_back(make_array(array_name_ + "_band" + std::to_string(band), raster, false));
       }
     }
+    // So the arrays are found as bands of one raster again.
+    if (is_split && !is_appended_) name_bands(arrays);
     RasterView view = arrays.size() > 1 ? RasterView(arrays) : view_of(arrays.front());
     const std::string name =
         is_appended_ ? format_connection_string(path_, arrays.front()->GetFullName()) : path_;
     return std::make_unique<RasterDataset>(
         std::move(view), name, is_appended_ ? arrays.front()->GetFullName() : std::string());
+  }
+
+  bool asks_for_one_array() const {
+    const auto is_of_three = [this](const char* option) {
+      const auto lengths = options_.lengths(option);
+      return lengths && lengths->size() == 3;
+    };
+    return options_.is_given("SINGLE_ARRAY") || is_of_three("BLOCKSIZE") ||
+           is_of_three("SHARD_CHUNK_SHAPE");
+  }
+
+  void name_bands(const std::vector<std::shared_ptr<Array>>& arrays) {
+    zarrcore::Json names = zarrcore::Json::array();
+    for (const auto& array : arrays) names.push_back(array->node_path());
+    session_->change_attributes(
+        "", [&](zarrcore::Json& attributes) { attributes[kBandsAttribute] = names; });
   }
 
   static RasterView view_of(const std::shared_ptr<Array>& array) {
@@ -229,6 +251,36 @@ GDALDataType common_type(GDALDataset& source, bool is_strict) {
   return is_strict ? type : storable_type(type);
 }
 
+// A text that two bands share when their nodata values are the same; empty without one.
+std::string nodata_text(GDALRasterBand& band) {
+  int is_set = FALSE;
+  if (band.GetRasterDataType() == GDT_Int64) {
+    const auto value = band.GetNoDataValueAsInt64(&is_set);
+    return is_set != FALSE ? std::to_string(value) : std::string();
+  }
+  if (band.GetRasterDataType() == GDT_UInt64) {
+    const auto value = band.GetNoDataValueAsUInt64(&is_set);
+    return is_set != FALSE ? std::to_string(value) : std::string();
+  }
+  const double value = band.GetNoDataValue(&is_set);
+  return is_set != FALSE ? CPLSPrintf("%.17g", value) : std::string();
+}
+
+// Whether bands differ in scale, offset, unit or nodata.
+bool bands_differ(GDALDataset& source) {
+  const auto key = [&](int index) {
+    GDALRasterBand& band = *source.GetRasterBand(index);
+    const char* unit = band.GetUnitType();
+    return std::tuple(band.GetScale(nullptr), band.GetOffset(nullptr),
+                      std::string(unit != nullptr ? unit : ""), nodata_text(band));
+  };
+  const auto first = key(1);
+  for (int band = 2; band <= source.GetRasterCount(); ++band) {
+    if (key(band) != first) return true;
+  }
+  return false;
+}
+
 std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
   GeoTransform transform{};
   if (GDALGetGeoTransform(GDALDataset::ToHandle(&source), transform.data()) != CE_None ||
@@ -263,9 +315,9 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
                   "gdalmdimtranslate copies them");
     }
     RasterCreation creation(name, options);
-    auto dataset =
-        creation.run({source->GetRasterXSize(), source->GetRasterYSize(), source->GetRasterCount(),
-                      common_type(*source, is_strict != FALSE), unrotated_transform(*source)});
+    auto dataset = creation.run({source->GetRasterXSize(), source->GetRasterYSize(),
+                                 source->GetRasterCount(), common_type(*source, is_strict != FALSE),
+                                 unrotated_transform(*source), bands_differ(*source)});
     bool is_copied = false;
     try {
       const bool has_overviews = creation.options().is("OVERVIEWS", "AUTO");

@@ -45,7 +45,7 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       GDALPamMDArray(parent, name, session->pam()),
       session_(std::move(session)),
       array_(std::move(array)),
-      type_(gdal_type(array_->data_type())) {
+      type_(session_->compound_of_creator(*array_).value_or(gdal_type(array_->data_type()))) {
   load_metadata();
   make_structural_info();
 }
@@ -56,17 +56,36 @@ void Array::load_metadata() {
   attributes_ = with_time_units(metadata());
   shown_attributes_ =
       gdal_zarr::shown_attributes(without(attributes_, packing_.consumed_attributes));
-  raw_nodata_.clear();
-  if (packing_.nodata && type_.GetClass() == GEDTC_NUMERIC) {
-    raw_nodata_.resize(type_.GetSize());
-    const auto converter = make_converter(array_->data_type(), type_);
-    auto* nodata = reinterpret_cast<std::byte*>(raw_nodata_.data());
-    if (converter) {
-      converter->convert(packing_.nodata->data(), 0, nodata, 0, 1);
-    } else {
-      std::copy(packing_.nodata->begin(), packing_.nodata->end(), nodata);
-    }
+  load_nodata();
+}
+
+void Array::load_nodata() {
+  clear_nodata();
+  if (!packing_.nodata || type_.GetClass() == GEDTC_STRING) return;
+  const auto converter = make_converter(array_->data_type(), type_);
+  raw_nodata_.resize(type_.GetSize());
+  auto* nodata = reinterpret_cast<std::byte*>(raw_nodata_.data());
+  if (!converter) {
+    std::copy(packing_.nodata->begin(), packing_.nodata->end(), nodata);
+    return;
   }
+  try {
+    converter->convert(packing_.nodata->data(), 0, nodata, 0, 1);
+  } catch (const zarrcore::Error&) {
+    // A string of a structure may be none of GDAL's.
+    clear_nodata();
+  }
+}
+
+void Array::clear_nodata() {
+  if (!raw_nodata_.empty()) type_.FreeDynamicMemory(raw_nodata_.data());
+  raw_nodata_.clear();
+}
+
+void Array::set_compound(const GDALExtendedDataType& type) {
+  clear_nodata();
+  type_ = GDALExtendedDataType(type);
+  load_nodata();
 }
 
 std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,

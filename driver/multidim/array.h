@@ -61,6 +61,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Called by the session: for an array that was made just now, in which nothing can be stored, and
   // whose attributes follow from its dimension; and for one that is not there any more.
   void set_new();
+  // Until something is written.
+  bool is_new() const { return is_new_; }
+  // The type of an array of structures from now on, which differs from the old one in its layout.
+  void set_compound(const GDALExtendedDataType& type);
   void set_gone();
 #if GDAL_ZARR_AT_LEAST(3, 7)
   // Called by the session for all arrays that are resized together; forget_dimensions() follows
@@ -72,6 +76,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
+  void change_packing(const std::function<void(Packing&)>& edit);
   void set_attribute(const std::string& name, const zarrcore::Json& value) override;
   void erase_attribute(const std::string& name) override;
   void rename_attribute(const std::string& name, const std::string& new_name) override;
@@ -196,11 +201,12 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The object itself where attributes may be changed through it, else null.
   std::shared_ptr<AttributeOwner> owner() const;
   void check_is_there() const;
-  void change_packing(const std::function<void(Packing&)>& edit);
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
   // Makes what follows from the metadata.
   void load_metadata();
+  void load_nodata();
+  void clear_nodata();
   void make_structural_info();
   void make_dimensions(bool with_variables) const;
   std::size_t rank() const {
@@ -215,7 +221,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   Packing packing_;
-  std::vector<GByte> raw_nodata_;  // of type_
+  std::vector<GByte> raw_nodata_;  // of type_, with the strings in it
   zarrcore::Json attributes_;
   zarrcore::Json shown_attributes_;
   CPLStringList structural_info_;

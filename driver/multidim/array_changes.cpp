@@ -33,6 +33,7 @@ Array::~Array() {
     flush();
     return true;
   });
+  clear_nodata();
 }
 
 void Array::check_is_there() const {

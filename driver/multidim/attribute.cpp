@@ -156,16 +156,18 @@ class JsonAttribute final : public GDALAttribute {
   bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
              void* buffer) const override {
-    const std::size_t elements = dimensions_.empty() ? 1 : count[0];
-    auto* destination = static_cast<GByte*>(buffer);
-    for (std::size_t i = 0; i < elements; ++i) {
-      const std::byte* source = elements_.data() + position(start, step, i) * type_.GetSize();
-      if (!GDALExtendedDataType::CopyValue(source, type_, destination, buffer_type)) return false;
-      if (!dimensions_.empty()) {
-        destination += stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
+    return guarded(false, [&] {
+      const std::size_t elements = dimensions_.empty() ? 1 : count[0];
+      auto* destination = static_cast<GByte*>(buffer);
+      for (std::size_t i = 0; i < elements; ++i) {
+        const std::byte* source = elements_.data() + position(start, step, i) * type_.GetSize();
+        if (!GDALExtendedDataType::CopyValue(source, type_, destination, buffer_type)) return false;
+        if (!dimensions_.empty()) {
+          destination += stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
+        }
       }
-    }
-    return true;
+      return true;
+    });
   }
 
   bool IWrite(const GUInt64* start, const size_t* count, const GInt64* step,

@@ -90,7 +90,12 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     if (dimensions.size() == 1 && dimensions[0]->GetName() == name) {
       metadata.attributes = axis_attributes(*dimensions[0]);
     }
-    return session_->create_array(path_of(name), std::move(metadata));
+    const auto created = session_->create_array(path_of(name), std::move(metadata));
+    if (type.GetClass() == GEDTC_COMPOUND) {
+      session_->keep_compound(created->core(), type);
+      created->set_compound(type);
+    }
+    return created;
   });
 }
 

@@ -135,6 +135,19 @@ std::shared_ptr<Array> Session::array(const std::string& node_path) {
   });
 }
 
+void Session::keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type) {
+  const std::lock_guard lock(mutex_);
+  compounds_.insert_or_assign(array.path(), CompoundOfCreator{array.data_type(), type});
+}
+
+std::optional<GDALExtendedDataType> Session::compound_of_creator(
+    const zarrcore::Array& array) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = compounds_.find(array.path());
+  if (found == compounds_.end() || found->second.stored != array.data_type()) return std::nullopt;
+  return found->second.type;
+}
+
 std::shared_ptr<Dimension> Session::dimension(const std::string& array_path,
                                               const zarrcore::ArrayMetadata& array,
                                               std::size_t axis) {

@@ -95,6 +95,10 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Group> create_group(const std::string& node_path);
   std::shared_ptr<Array> create_array(const std::string& node_path,
                                       zarrcore::ArrayMetadata metadata);
+  // The compound that was given for a new array: its layout counts as long as the session.
+  void keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type);
+  // Nothing when there is none, or when the array under that path is another one by now.
+  std::optional<GDALExtendedDataType> compound_of_creator(const zarrcore::Array& array) const;
   // Removes the nodes that this session has made, as far as they are still there.
   void erase_created_nodes();
   // Changes a group's attributes.
@@ -218,6 +222,11 @@ class Session : public std::enable_shared_from_this<Session> {
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;
+  struct CompoundOfCreator {
+    zarrcore::DataType stored;
+    GDALExtendedDataType type;
+  };
+  std::map<std::string, CompoundOfCreator> compounds_;  // by node path
   // By group, name and size.
   std::map<std::tuple<std::string, std::string, std::uint64_t>, std::weak_ptr<Dimension>>
       dimensions_;

@@ -2,6 +2,7 @@
 
 #include <cpl_conv.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -130,16 +131,39 @@ std::uint64_t count_leaves(const DataType& type) {
   return leaves;
 }
 
+// Bytes, as a C++ compiler aligns such a value.
+std::size_t alignment_of(const GDALExtendedDataType& type) {
+  switch (type.GetClass()) {
+    case GEDTC_NUMERIC:
+      return number_size(GDALGetNonComplexDataType(type.GetNumericDataType()));
+    case GEDTC_STRING:
+      return alignof(char*);
+    default:
+      break;
+  }
+  std::size_t alignment = 1;
+  for (const auto& component : type.GetComponents()) {
+    alignment = std::max(alignment, alignment_of(component->GetType()));
+  }
+  return alignment;
+}
+
+std::size_t align(std::size_t offset, std::size_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
 GDALExtendedDataType compound_type(const DataType& type) {
   std::vector<std::unique_ptr<GDALEDTComponent>> components;
-  std::size_t size = 0;
+  std::size_t end = 0;
+  std::size_t alignment = 1;
   for (const Component& component : components_of(type)) {
     components.push_back(
         std::make_unique<GDALEDTComponent>(component.name, component.offset, component.seen));
-    size = component.offset + component.seen.GetSize();
+    end = component.offset + component.seen.GetSize();
+    alignment = std::max(alignment, alignment_of(component.seen));
   }
-  return GDALExtendedDataType::Create(type.kind == TypeKind::raw ? "raw" : "", size,
-                                      std::move(components));
+  return GDALExtendedDataType::Create(type.kind == TypeKind::raw ? "raw" : "",
+                                      align(end, alignment), std::move(components));
 }
 
 std::unique_ptr<const ElementConverter> make_compound_converter(
@@ -162,10 +186,12 @@ std::vector<Component> components_of(const DataType& type) {
     throw zarrcore::Error("elements of so many parts have no counterpart in GDAL");
   }
   std::vector<Component> components;
-  std::size_t offset = 0;
+  std::size_t end = 0;
   const auto append = [&](std::string name, std::uint64_t stored_offset, const DataType& part) {
-    components.push_back({std::move(name), stored_offset, offset, part, gdal_type(part)});
-    offset += components.back().seen.GetSize();
+    const GDALExtendedDataType seen = gdal_type(part);
+    const std::size_t offset = align(end, alignment_of(seen));
+    components.push_back({std::move(name), stored_offset, offset, part, seen});
+    end = offset + seen.GetSize();
   };
   if (type.kind == TypeKind::raw) {
     for (std::uint64_t i = 0; i < type.item_size; ++i) append("byte" + std::to_string(i), i, {});

@@ -5,7 +5,8 @@
 // GDAL 3.7, float16 Float32 before 3.11, all smaller floats and bfloat16 Float32. Strings, of fixed
 // length or not, are GDAL strings, times Int64 (conventions/packing.h gives them units). Raw bits
 // of 1, 2, 4 or 8 bytes are unsigned integers, others a compound of bytes. Structures are compounds
-// without their padding; a field of several elements is as many components: "name[0]", "name[1]"…
+// laid out as a C++ compiler would: each component aligned, padding at the end. A field of several
+// elements is as many components: "name[0]", "name[1]"…
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include "driver/lower_case.h"
 #include "driver/raster/georeferencing.h"
+#include "driver/raster/raster_band.h"
 #include "driver/raster/store_georeferencing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -119,7 +120,7 @@ class Pyramid {
     const Json all = std::move(metadata.attributes);
     metadata.attributes = Json::object();
     for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",
-                             "long_name", "standard_name", "COLOR_INTERPRETATION"}) {
+                             "long_name", "standard_name", kColorInterpretation, kBandsAttribute}) {
       if (const Json* value = zarrcore::find_member(all, name)) metadata.attributes[name] = *value;
     }
     const std::string path = join_path(group, fine.GetName());

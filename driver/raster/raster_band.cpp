@@ -8,7 +8,9 @@
 #include "driver/conventions/axis.h"
 #include "driver/conventions/cf_time.h"
 #include "driver/error_guard.h"
+#include "driver/multidim/type_mapping.h"
 #include "driver/raster/slice_description.h"
+#include "zarrcore/metadata/fill_value.h"
 
 namespace gdal_zarr {
 namespace {
@@ -56,9 +58,27 @@ Array& RasterBand::array() const {
   return view().array_of(nBand - 1);
 }
 
+const zarrcore::Json* RasterBand::own_value(BandItem item) const {
+  return dataset().values_of_bands(nBand - 1).find(item, view().slice_number(nBand - 1));
+}
+
 template <typename Number>
 bool RasterBand::read_nodata(Number& value) const {
   const void* raw = array().GetRawNoDataValue();
+  GByte own[2 * sizeof(double)] = {};
+  if (const zarrcore::Json* own_nodata = own_value(BandItem::nodata)) {
+    raw = nullptr;
+    if (!own_nodata->is_null()) {
+      const zarrcore::DataType& type = array().core().data_type();
+      const auto element = zarrcore::parse_fill_value(*own_nodata, type);
+      if (const auto converter = make_converter(type, array().GetDataType())) {
+        converter->convert(element.data(), 0, reinterpret_cast<std::byte*>(own), 0, 1);
+      } else {
+        std::copy(element.begin(), element.end(), reinterpret_cast<std::byte*>(own));
+      }
+      raw = own;
+    }
+  }
   if (raw == nullptr) return false;
   if (GDALDataTypeIsComplex(eDataType) != 0) {
     double parts[2] = {};
@@ -74,42 +94,62 @@ bool RasterBand::read_nodata(Number& value) const {
 
 double RasterBand::GetNoDataValue(int* success) {
   double value = 0;
-  if (!read_nodata(value)) return GDALPamRasterBand::GetNoDataValue(success);
+  if (!guarded(false, [&] { return read_nodata(value); })) {
+    return GDALPamRasterBand::GetNoDataValue(success);
+  }
   if (success != nullptr) *success = TRUE;
   return value;
 }
 
 int64_t RasterBand::GetNoDataValueAsInt64(int* success) {
   std::int64_t value = 0;
-  if (!read_nodata(value)) return GDALPamRasterBand::GetNoDataValueAsInt64(success);
+  if (!guarded(false, [&] { return read_nodata(value); })) {
+    return GDALPamRasterBand::GetNoDataValueAsInt64(success);
+  }
   if (success != nullptr) *success = TRUE;
   return value;
 }
 
 uint64_t RasterBand::GetNoDataValueAsUInt64(int* success) {
   std::uint64_t value = 0;
-  if (!read_nodata(value)) return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
+  if (!guarded(false, [&] { return read_nodata(value); })) {
+    return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
+  }
   if (success != nullptr) *success = TRUE;
   return value;
 }
 
+std::optional<double> RasterBand::number(BandItem item) const {
+  return guarded<std::optional<double>>(std::nullopt, [&]() -> std::optional<double> {
+    if (const zarrcore::Json* own = own_value(item)) {
+      return own->is_null() ? std::nullopt : std::optional(own->get<double>());
+    }
+    const Packing& packing = array().packing();
+    return item == BandItem::scale ? packing.scale : packing.offset;
+  });
+}
+
 double RasterBand::GetOffset(int* success) {
-  const auto& offset = array().packing().offset;
+  const auto offset = number(BandItem::offset);
   if (!offset) return GDALPamRasterBand::GetOffset(success);
   if (success != nullptr) *success = TRUE;
   return *offset;
 }
 
 double RasterBand::GetScale(int* success) {
-  const auto& scale = array().packing().scale;
+  const auto scale = number(BandItem::scale);
   if (!scale) return GDALPamRasterBand::GetScale(success);
   if (success != nullptr) *success = TRUE;
   return *scale;
 }
 
 const char* RasterBand::GetUnitType() {
-  const std::string& unit = array().GetUnit();
-  return unit.empty() ? GDALPamRasterBand::GetUnitType() : unit.c_str();
+  const std::string* own = guarded<const std::string*>(nullptr, [&]() -> const std::string* {
+    const zarrcore::Json* value = own_value(BandItem::unit);
+    if (value == nullptr) return &array().GetUnit();
+    return value->is_string() ? &value->get_ref<const std::string&>() : nullptr;
+  });
+  return own == nullptr || own->empty() ? GDALPamRasterBand::GetUnitType() : own->c_str();
 }
 
 GDALColorInterp RasterBand::GetColorInterpretation() {
@@ -231,7 +271,10 @@ CPLErr RasterBand::transfer_block(GDALRWFlag flag, int block_x, int block_y, voi
   request.pixel_space = pixel;
   request.line_space = pixel * nBlockXSize;
   const int band = nBand - 1;
-  return view().transfer(flag, request, {&band, 1}) ? CE_None : CE_Failure;
+  return guarded(CE_Failure, [&] {
+    if (flag == GF_Write) dataset().store_values_of_bands();
+    return view().transfer(flag, request, {&band, 1}) ? CE_None : CE_Failure;
+  });
 }
 
 CPLErr RasterBand::IReadBlock(int block_x, int block_y, void* buffer) {

@@ -54,11 +54,14 @@ class RasterBand final : public GDALPamRasterBand {
   const RasterView& view() const;
   Array& array() const;
   CPLErr transfer_block(GDALRWFlag flag, int block_x, int block_y, void* buffer);
-  // Whether what belongs to the array can be written to the store, for all bands that it has; a
-  // value that differs from one set for another band replaces that with a warning.
+  // Whether what belongs to the array can be written to the store.
   bool is_writable() const { return poDS->GetAccess() == GA_Update; }
   void change_description(const char* description);
-  void warn_of_change(const char* what, bool was_set, bool is_same) const;
+  // The value where the bands of the array differ, or null where they do not.
+  const zarrcore::Json* own_value(BandItem item) const;
+  std::optional<double> number(BandItem item) const;  // scale or offset
+  void set_value(BandItem item, zarrcore::Json value);
+  CPLErr set_number(BandItem item, double number, double default_number);
   RasterDataset& dataset() const { return *static_cast<RasterDataset*>(poDS); }
   // Of the dimensions that make the bands DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, of
   // times, DIM_name_DATETIME (ISO 8601). Made when first asked for: the values have to be read.

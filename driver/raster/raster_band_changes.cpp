@@ -1,13 +1,14 @@
-// What a band does for those who write. What Zarr keeps for an array counts for all its bands.
+// What a band does for those who write.
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
 
 #include "driver/error_guard.h"
-#include "driver/messages.h"
+#include "driver/multidim/element_encoder.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/slice_description.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/metadata/fill_value.h"
 
 namespace gdal_zarr {
 namespace {
@@ -33,11 +34,8 @@ bool is_exact(Number value, GDALDataType type, GByte* stored) {
 
 }  // namespace
 
-void RasterBand::warn_of_change(const char* what, bool was_set, bool is_same) const {
-  if (view().band_count() == 1 || view().arrays().size() > 1 || !was_set || is_same) return;
-  report(CE_Warning, CPLE_AppDefined,
-         "Zarr: the bands of array %s share one %s, which is changed for all of them",
-         array().GetFullName().c_str(), what);
+void RasterBand::set_value(BandItem item, zarrcore::Json value) {
+  dataset().values_of_bands(nBand - 1).set(item, view().slice_number(nBand - 1), std::move(value));
 }
 
 CPLErr RasterBand::set_nodata_of_pam(double value) {
@@ -54,19 +52,24 @@ template <typename Number>
 CPLErr RasterBand::write_nodata(Number value) {
   return guarded(CE_Failure, [&] {
     GByte stored[2 * sizeof(double)] = {};
-    const void* old = array().GetRawNoDataValue();
     // No pixel has such a value: it is kept for those who ask, beside the store.
     if (GDALDataTypeIsComplex(eDataType) != 0 || !is_exact(value, eDataType, stored)) {
-      if (old != nullptr && !array().SetRawNoDataValue(nullptr)) return CE_Failure;
+      set_value(BandItem::nodata, nullptr);
       return set_nodata_of_pam(value);
     }
     int is_beside = FALSE;
     GDALPamRasterBand::GetNoDataValue(&is_beside);
     if (is_beside != FALSE) GDALPamRasterBand::DeleteNoDataValue();
-    const auto size = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(eDataType));
-    warn_of_change("nodata value", old != nullptr,
-                   old != nullptr && std::memcmp(old, stored, size) == 0);
-    return array().SetRawNoDataValue(stored) ? CE_None : CE_Failure;
+    const zarrcore::DataType& type = array().core().data_type();
+    std::vector<std::byte> element(type.item_size);
+    const auto* from = reinterpret_cast<const std::byte*>(stored);
+    if (const auto encoder = make_element_encoder(array().GetDataType(), type)) {
+      encoder->convert(from, 0, element.data(), 0, 1);
+    } else {
+      std::copy(from, from + element.size(), element.begin());
+    }
+    set_value(BandItem::nodata, zarrcore::format_fill_value(element, type));
+    return CE_None;
   });
 }
 
@@ -83,35 +86,37 @@ CPLErr RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
 }
 
 CPLErr RasterBand::DeleteNoDataValue() {
-  if (!is_writable() || array().GetRawNoDataValue() == nullptr) {
-    return GDALPamRasterBand::DeleteNoDataValue();
-  }
-  return array().SetRawNoDataValue(nullptr) ? CE_None : CE_Failure;
+  return guarded(CE_Failure, [&] {
+    double value = 0;
+    if (!is_writable() || !read_nodata(value)) return GDALPamRasterBand::DeleteNoDataValue();
+    set_value(BandItem::nodata, nullptr);
+    return CE_None;
+  });
+}
+
+CPLErr RasterBand::set_number(BandItem item, double number, double default_number) {
+  return guarded(CE_Failure, [&] {
+    if (!std::isfinite(number)) throw zarrcore::Error("scale and offset have to be finite");
+    if (number != default_number || this->number(item)) set_value(item, number);
+    return CE_None;
+  });
 }
 
 CPLErr RasterBand::SetOffset(double offset) {
-  if (!is_writable()) return GDALPamRasterBand::SetOffset(offset);
-  const auto& old = array().packing().offset;
-  if (!old && offset == 0) return CE_None;
-  warn_of_change("offset", old.has_value(), old == offset);
-  return array().SetOffset(offset, GDT_Unknown) ? CE_None : CE_Failure;
+  return is_writable() ? set_number(BandItem::offset, offset, 0)
+                       : GDALPamRasterBand::SetOffset(offset);
 }
 
 CPLErr RasterBand::SetScale(double scale) {
-  if (!is_writable()) return GDALPamRasterBand::SetScale(scale);
-  const auto& old = array().packing().scale;
-  if (!old && scale == 1) return CE_None;
-  warn_of_change("scale", old.has_value(), old == scale);
-  return array().SetScale(scale, GDT_Unknown) ? CE_None : CE_Failure;
+  return is_writable() ? set_number(BandItem::scale, scale, 1) : GDALPamRasterBand::SetScale(scale);
 }
 
 CPLErr RasterBand::SetUnitType(const char* unit) {
   if (!is_writable()) return GDALPamRasterBand::SetUnitType(unit);
   return guarded(CE_Failure, [&] {
-    const std::string text = unit != nullptr ? unit : "";
-    const std::string& old = array().GetUnit();
-    warn_of_change("unit", !old.empty(), old == text);
-    return old == text || array().SetUnit(text) ? CE_None : CE_Failure;
+    const bool has_unit = unit != nullptr && unit[0] != '\0';
+    set_value(BandItem::unit, has_unit ? zarrcore::Json(unit) : zarrcore::Json(nullptr));
+    return CE_None;
   });
 }
 

@@ -109,11 +109,20 @@ const std::vector<std::shared_ptr<GDALMDArray>>& RasterDataset::variables_of_ban
   return *variables_of_bands_;
 }
 
+BandValues& RasterDataset::values_of_bands(int band) {
+  if (band_values_.empty()) {
+    std::vector<BandValues> values;
+    for (const auto& array : view_.arrays()) values.emplace_back(*array, view_.slice_count());
+    band_values_ = std::move(values);
+  }
+  return band_values_[view_.arrays().size() > 1 ? static_cast<std::size_t>(band) : 0];
+}
+
 // Attributes of the root, and before them those of the array.
 void RasterDataset::set_metadata() {
   const auto set = [this](const zarrcore::Json& attributes) {
     for (const auto& [name, value] : attributes.items()) {
-      if (name == kColorInterpretation) continue;  // the bands say it
+      if (name == kColorInterpretation || name == kBandsAttribute) continue;  // the bands say it
       // Not the one of GDALPamDataset: what the store says need not go to an .aux.xml file.
       GDALDataset::SetMetadataItem(name.c_str(), attribute_text(value).c_str(), "");
     }
@@ -217,6 +226,7 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
                           is_evenly_stepped(rows, buffer_rows);
   if (!is_exact && !is_stepped && flag == GF_Read) return std::nullopt;
   if (is_writable()) settle_blocks(bands, x, y, columns, rows);
+  if (flag == GF_Write) store_values_of_bands();
   RasterRequest request;
   request.x_step = static_cast<std::uint64_t>(columns / buffer_columns);
   request.y_step = static_cast<std::uint64_t>(rows / buffer_rows);

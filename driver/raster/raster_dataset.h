@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/conventions/geotransform.h"
+#include "driver/raster/band_values.h"
 #include "driver/raster/raster_view.h"
 
 namespace gdal_zarr {
@@ -30,6 +31,9 @@ class RasterDataset final : public GDALPamDataset {
   // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average; by nearest
   // neighbour where pixels are indexes of colours.
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
+  // Of a raster of several arrays that were written before: takes over what GDAL keeps beside the
+  // store for each.
+  void load_beside_arrays();
   // Writes all that waits, as FlushCache() does.
   CPLErr flush(bool at_closing);
   // For a dataset whose arrays are removed: nothing of it is written any more, nor kept beside the
@@ -91,6 +95,9 @@ class RasterDataset final : public GDALPamDataset {
   // The coordinates of the dimensions that make the bands, kept so that their chunks are; null for
   // those without.
   const std::vector<std::shared_ptr<GDALMDArray>>& variables_of_bands();
+  // Of the array of a band (counted from 0).
+  BandValues& values_of_bands(int band);
+  void store_values_of_bands();
   void make_bands();
   void set_metadata();
   void load_sidecar();
@@ -115,6 +122,7 @@ class RasterDataset final : public GDALPamDataset {
   bool is_discarded_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
   std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
+  std::vector<BandValues> band_values_;                // of each array, made when first asked for
   double metadata_seconds_ = kDefaultMetadataSeconds;  // what is left of it
 };
 

@@ -136,6 +136,28 @@ void RasterDataset::keep_beside_arrays() {
   }
 }
 
+void RasterDataset::load_beside_arrays() {
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const auto& array = view_.arrays()[i];
+    RasterDataset one(RasterView(array, view_.x_axis(), view_.y_axis(), {}),
+                      format_connection_string(array->session()->path(), array->GetFullName()),
+                      array->GetFullName(), 0);
+    if (i == 0) copy_unstored(one, *this);
+    auto& only_band = static_cast<RasterBand&>(*one.GetRasterBand(1));
+    auto& band = static_cast<RasterBand&>(*GetRasterBand(static_cast<int>(i) + 1));
+    copy_unstored(only_band, band);
+    if (const std::string name = only_band.name_beside_store(); !name.empty()) {
+      band.set_name_beside_store(name);
+    }
+  }
+  nPamFlags &= ~GPF_DIRTY;
+}
+
+// Before pixels: they are not to be read by what was said before.
+void RasterDataset::store_values_of_bands() {
+  for (BandValues& values : band_values_) values.store();
+}
+
 FlushResult RasterDataset::FlushCache(bool at_closing) {
   const CPLErr flushed = flush(at_closing);
   if (!at_closing && !is_discarded_) view_.array().session()->refresh();
@@ -165,6 +187,7 @@ CPLErr RasterDataset::flush(bool at_closing) {
     }
   }
   const bool is_flushed = guarded(false, [this] {
+    store_values_of_bands();
     if (georeferencing_has_changed_) {
       store_georeferencing(view_, geotransform_, crs_.get());
       georeferencing_has_changed_ = false;
@@ -213,10 +236,12 @@ void RasterDataset::place(const GeoTransform& transform) {
 
 CPLErr RasterDataset::SetSpatialRef(const OGRSpatialReference* crs) {
   if (!is_writable()) return GDALPamDataset::SetSpatialRef(crs);
-  crs_.reset(crs == nullptr || crs->IsEmpty() ? nullptr : crs->Clone());
-  if (crs_) set_axis_mapping(*crs_, 1, 2);
-  georeferencing_has_changed_ = true;
-  return CE_None;
+  return guarded(CE_Failure, [&] {
+    crs_.reset(crs == nullptr || crs->IsEmpty() ? nullptr : crs->Clone());
+    if (crs_) set_axis_mapping(*crs_, 1, 2);
+    georeferencing_has_changed_ = true;
+    return CE_None;
+  });
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 12)
@@ -247,8 +272,8 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
     array->change([&](zarrcore::ArrayMetadata& changed) {
       for (const auto& [name, value] : shown.items()) {
         // The place of the raster does not go with its metadata.
-        const bool is_kept =
-            name == kColorInterpretation || name == "grid_mapping" || name == "coordinates";
+        const bool is_kept = name == kColorInterpretation || name == kBandsAttribute ||
+                             name == "grid_mapping" || name == "coordinates";
         if (!is_kept && metadata.FetchNameValue(name.c_str()) == nullptr) {
           changed.attributes.erase(name);
         }

@@ -108,6 +108,21 @@ std::vector<std::uint64_t> RasterView::other_indexes(int band) const {
   return indexes;
 }
 
+std::uint64_t RasterView::slice_number(int band) const {
+  const std::vector<std::uint64_t> indexes = other_indexes(band);
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < indexes.size(); ++i) {
+    number = number * array().core().shape()[other_axes_[i]] + indexes[i];
+  }
+  return number;
+}
+
+std::uint64_t RasterView::slice_count() const {
+  std::vector<std::uint64_t> lengths;
+  for (const std::size_t axis : other_axes_) lengths.push_back(array().core().shape()[axis]);
+  return zarrcore::checked_product(lengths).value_or(std::numeric_limits<std::uint64_t>::max());
+}
+
 zarrcore::Selection RasterView::window(const RasterRequest& request,
                                        zarrcore::Strides& strides) const {
   const std::size_t rank = array().core().shape().size();

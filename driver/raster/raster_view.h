@@ -72,6 +72,10 @@ class RasterView {
   // The dimensions that are neither X nor Y, and the index of each in a band (counted from 0).
   const std::vector<std::size_t>& other_axes() const { return other_axes_; }
   std::vector<std::uint64_t> other_indexes(int band) const;
+  // The place of a band (counted from 0) among all slices of its array, and how many there are;
+  // 2^64-1 stands for more.
+  std::uint64_t slice_number(int band) const;
+  std::uint64_t slice_count() const;
 
   // Reads or writes the given bands (counted from 0), together where their layout allows; a read
   // whose progress is wanted in several parts. Returns false after a CE_Failure.

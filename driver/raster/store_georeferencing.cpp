@@ -1,6 +1,8 @@
 #include "driver/raster/store_georeferencing.h"
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "driver/create/new_array.h"
 #include "driver/messages.h"
@@ -94,6 +96,27 @@ class Surroundings {
   std::string group_;
 };
 
+// Whether an array can become another one by new attributes and elements alone.
+bool is_laid_out_as(const zarrcore::ArrayMetadata& array, const zarrcore::ArrayMetadata& other) {
+  const bool has_same_codecs =
+      std::equal(array.codecs.begin(), array.codecs.end(), other.codecs.begin(), other.codecs.end(),
+                 [](const zarrcore::CodecMetadata& a, const zarrcore::CodecMetadata& b) {
+    return a.name == b.name && a.configuration == b.configuration;
+      });
+  return array.shape == other.shape && array.data_type == other.data_type && has_same_codecs &&
+         array.chunk_shape == other.chunk_shape && array.chunk_runs.empty() &&
+         array.fill_value == other.fill_value && array.dimension_names == other.dimension_names;
+}
+
+void put_attributes(Array& array, const Json& attributes) {
+  const AttributeChange change = difference(array.metadata().attributes, attributes);
+  if (change.empty()) return;
+  array.change([&](zarrcore::ArrayMetadata& metadata) {
+    metadata.attributes = apply_change(std::move(metadata.attributes), change);
+  });
+  array.session()->changing_hierarchy().flush_node(array.node_path());
+}
+
 void write_variable(Session& session, const std::string& group, const Variable& variable) {
   NewArray array;
   array.format = &session.new_array_format();
@@ -105,33 +128,57 @@ void write_variable(Session& session, const std::string& group, const Variable& 
   metadata.attributes = variable.attributes;
   metadata.chunk_shape = array.shape;
   const std::string path = zarrcore::join_path(group, variable.name);
-  if (session.hierarchy().node(path)) session.erase_node(path);
-  const auto stored = session.create_array(path, std::move(metadata));
+  std::shared_ptr<const zarrcore::NodeMetadata> holder;
+  const auto* old = session.array_metadata(path, holder);
+  std::shared_ptr<Array> stored;
+  if (old != nullptr && is_laid_out_as(*old, metadata)) {
+    stored = session.array(path);
+    put_attributes(*stored, variable.attributes);
+  } else {
+    if (session.hierarchy().node(path)) session.erase_node(path);
+    stored = session.create_array(path, std::move(metadata));
+  }
   if (is_scalar) return;
   const GUInt64 start = 0;
   const std::size_t count = variable.values.size();
   if (!stored->Write(&start, &count, nullptr, nullptr, array.type, variable.values.data())) {
     throw Error("coordinate variable /" + path + " could not be written");
   }
+  stored->flush();
 }
 
-void apply(const GeoreferencingChange& change, Array& array) {
+// An array whose place changes.
+struct PlacedArray {
+  std::shared_ptr<Array> array;
+  Json attributes;  // as they were
+  GeoreferencingConvention convention;
+  Json final_attributes = Json::object();
+};
+
+GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view,
+                               const std::optional<GeoTransform>& transform,
+                               const OGRSpatialReference* crs) {
+  const Array& array = *placed.array;
+  const Surroundings surroundings(view, array);
+  GeoreferencedArray georeferenced{array.GetName(),
+                                   raster_dimension(array, view.x_axis()),
+                                   raster_dimension(array, view.y_axis()),
+                                   placed.attributes,
+                                   surroundings.groups(),
+                                   nullptr};
+  if (!array.session()->root_is_array()) {
+    georeferenced.find_node = [&](const std::string& name) { return surroundings.find_node(name); };
+  }
+  return write_georeferencing(placed.convention, georeferenced, transform, crs);
+}
+
+void write_variables(const GeoreferencingChange& change, const Array& array) {
   Session& session = *array.session();
   const std::string group(zarrcore::parent_path(array.node_path()));
-  if (!change.array.empty()) {
-    array.change([&](zarrcore::ArrayMetadata& metadata) {
-      metadata.attributes = apply_change(std::move(metadata.attributes), change.array);
-    });
-  }
-  for (const std::string& name : change.removed_variables) {
-    session.erase_node(zarrcore::join_path(group, name));
-  }
   for (const Variable& variable : change.variables) write_variable(session, group, variable);
-  for (const auto& variable : change.variable_attributes) {
-    const auto other = session.array(zarrcore::join_path(group, variable.first));
-    other->change([&](zarrcore::ArrayMetadata& metadata) {
-      metadata.attributes = apply_change(std::move(metadata.attributes), variable.second);
-    });
+  for (const auto& [name, attributes] : change.variable_attributes) {
+    const auto other = session.array(zarrcore::join_path(group, name));
+    put_attributes(*other, apply_change(other->metadata().attributes, attributes));
   }
   if (!change.warning.empty()) {
     report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s", array.GetFullName().c_str(),
@@ -141,23 +188,33 @@ void apply(const GeoreferencingChange& change, Array& array) {
 
 }  // namespace
 
+// Each document and chunk is put by itself, and the program may end between any two of them. So the
+// arrays state all by themselves until the variables are written that shall state it.
 void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
                           const OGRSpatialReference* crs) {
+  std::vector<PlacedArray> arrays;
   for (const auto& array : view.arrays()) {
-    const Json attributes = array->metadata().attributes;
-    const Surroundings surroundings(view, *array);
-    GeoreferencedArray georeferenced{array->GetName(),
-                                     raster_dimension(*array, view.x_axis()),
-                                     raster_dimension(*array, view.y_axis()),
-                                     attributes,
-                                     surroundings.groups(),
-                                     nullptr};
-    if (!array->session()->root_is_array()) {
-      georeferenced.find_node = [&](const std::string& name) {
-        return surroundings.find_node(name);
-      };
+    arrays.push_back({array, array->metadata().attributes, array->convention()});
+  }
+  for (const PlacedArray& placed : arrays) {
+    const GeoreferencingChange change = change_of(placed, view, transform, crs);
+    const bool has_variables = !change.variables.empty() || !change.variable_attributes.empty() ||
+                               !change.removed_variables.empty();
+    if (has_variables && !placed.array->is_new()) put_attributes(*placed.array, change.meanwhile);
+  }
+  Session& session = *view.array().session();
+  std::set<std::string> removed;
+  for (PlacedArray& placed : arrays) {
+    const GeoreferencingChange change = change_of(placed, view, transform, crs);
+    write_variables(change, *placed.array);
+    for (const std::string& name : change.removed_variables) {
+      removed.insert(zarrcore::join_path(zarrcore::parent_path(placed.array->node_path()), name));
     }
-    apply(write_georeferencing(array->convention(), georeferenced, transform, crs), *array);
+    placed.final_attributes = apply_change(placed.attributes, change.array);
+  }
+  for (const PlacedArray& placed : arrays) put_attributes(*placed.array, placed.final_attributes);
+  for (const std::string& path : removed) {
+    if (session.hierarchy().node(path)) session.erase_node(path);
   }
 }
 

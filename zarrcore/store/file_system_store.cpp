@@ -197,21 +197,15 @@ bool FileSystemStore::erase_if(std::string_view key, const ValueVersion& expecte
 DirectoryListing FileSystemStore::list(std::string_view prefix) {
   const fs::path path = prefix.empty() ? root_ : path_of(prefix);
   DirectoryListing listing;
-  std::error_code error;
-  fs::directory_iterator entries(path, error);
-  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) {
-    return listing;
-  }
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    const std::string file = entries->path().string();
-    std::string name = file.substr(file.rfind('/') + 1);
-    if (name.ends_with(kTemporarySuffix)) continue;
-    // A broken link is listed as a key: whoever reads it gets the error.
-    std::error_code ignored;
-    const bool is_directory = entries->is_directory(ignored);
-    (is_directory ? listing.prefixes : listing.keys).push_back(std::move(name));
-  }
-  if (error) throw Error(path.string() + ": " + error.message());
+  with_context([&] { return path.string(); },
+               [&] {
+    visit_folder(path.c_str(), [&](std::string_view name, EntryKind kind) {
+      if (name.ends_with(kTemporarySuffix)) return true;
+      // A broken link is listed as a key: whoever reads it gets the error.
+      (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
+      return true;
+    });
+  });
   std::sort(listing.keys.begin(), listing.keys.end());
   std::sort(listing.prefixes.begin(), listing.prefixes.end());
   return listing;

@@ -1,5 +1,6 @@
 #include "zarrcore/store/posix_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -81,6 +83,36 @@ bool is_absent(std::string path) {
 
 long process_id() {
   return ::getpid();
+}
+
+// Not with std::filesystem, whose iterators take memory in functions that cannot throw.
+void visit_folder(const char* path,
+                  const std::function<bool(std::string_view name, EntryKind kind)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path), &::closedir);
+  if (!folder) {
+    if (errno == ENOENT || errno == ENOTDIR) return;
+    fail();
+  }
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr && errno != 0) fail();
+    if (entry == nullptr) return;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    EntryKind kind = entry->d_type == DT_DIR ? EntryKind::folder : EntryKind::other;
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+      struct stat status;
+      const auto is_folder = [&](int flags) {
+        return ::fstatat(::dirfd(folder.get()), entry->d_name, &status, flags) == 0 &&
+               S_ISDIR(status.st_mode);
+      };
+      if (is_folder(0)) {
+        kind = is_folder(AT_SYMLINK_NOFOLLOW) ? EntryKind::folder : EntryKind::link_to_folder;
+      }
+    }
+    if (!visit(name, kind)) return;
+  }
 }
 
 const int PosixFile::kWorkingFolder = AT_FDCWD;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/store/value_version.h"
@@ -11,6 +13,13 @@
 namespace zarrcore {
 
 long process_id();
+
+enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
+
+// Calls `visit` with the name of each entry of a folder, in any order, as long as it returns true.
+// Does nothing when there is no such folder. Throws Error when it cannot be read.
+void visit_folder(const char* path,
+                  const std::function<bool(std::string_view name, EntryKind kind)>& visit);
 
 // An open file that closes itself.
 class PosixFile {

@@ -38,21 +38,19 @@ void add_known(std::unordered_set<std::string>& folders, const std::string& fold
 // False when there are more than `max_files`, which become fewer.
 bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
                          std::deque<std::string>* found) {
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    if (max_files == 0) return false;
+  bool is_complete = true;
+  visit_folder(folder.c_str(), [&](std::string_view name, EntryKind kind) {
+    is_complete = max_files > 0;
+    if (!is_complete) return false;
     --max_files;
-    const std::string& path = entries->path().native();
-    std::error_code ignored;
-    if (is_temporary_file(std::string_view(path).substr(path.rfind('/') + 1))) {
-      remove_abandoned_file(path);
-    } else if (found != nullptr && !entries->is_symlink(ignored) &&
-               entries->is_directory(ignored)) {
-      found->push_back(path);
+    if (kind == EntryKind::folder) {
+      if (found != nullptr) found->push_back(folder + '/' + std::string(name));
+    } else if (is_temporary_file(name)) {
+      remove_abandoned_file(folder + '/' + std::string(name));
     }
-  }
-  return true;
+    return true;
+  });
+  return is_complete;
 }
 
 enum class Made : std::uint8_t { now, before, impossible };
@@ -179,8 +177,12 @@ void StoreFolders::enter(const std::string& folder) {
     if (entered_.contains(folder)) return;
     add_known(entered_, folder);
   }
-  std::size_t max_files = kMaxFiles;
-  remove_abandoned_in(folder, max_files, nullptr);
+  try {
+    std::size_t max_files = kMaxFiles;
+    remove_abandoned_in(folder, max_files, nullptr);
+  } catch (const Error&) {
+    // What cannot be listed can be written to all the same.
+  }
 }
 
 void StoreFolders::remove_leftovers() noexcept {

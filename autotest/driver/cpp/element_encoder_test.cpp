@@ -76,7 +76,7 @@ TEST(ElementEncoder, NothingToDoForTheSameBytes) {
   const DataType raw{TypeKind::raw, 3};
   EXPECT_FALSE(make_element_encoder(gdal_type(raw), raw));
   const DataType pair = zarrcore::make_structure(
-      {{"a", {TypeKind::signed_integer, 2}}, {"b", {TypeKind::floating, 4}, 0, 2, {2}}});
+      {{"a", {TypeKind::signed_integer, 4}}, {"b", {TypeKind::floating, 4}, 0, 2, {2}}});
   EXPECT_FALSE(make_element_encoder(gdal_type(pair), pair));
 }
 

@@ -34,22 +34,46 @@ TEST(TypeMapping, TextsAreNoNumbers) {
       zarrcore::Error);
 }
 
-TEST(TypeMapping, StructuresLeaveOutPadding) {
+// Offsets of the components, and the size at the end.
+std::vector<std::size_t> layout(const GDALExtendedDataType& type) {
+  std::vector<std::size_t> layout;
+  for (const auto& component : type.GetComponents()) layout.push_back(component->GetOffset());
+  layout.push_back(type.GetSize());
+  return layout;
+}
+
+TEST(TypeMapping, StructuresAreLaidOutAsInC) {
+  const DataType byte{TypeKind::unsigned_integer, 1};
+  const DataType uint16{TypeKind::unsigned_integer, 2};
+  const DataType inner = zarrcore::make_structure({{"a", uint16}, {"b", byte}, {"c", uint16}});
+  EXPECT_EQ(layout(gdal_type(inner)), (std::vector<std::size_t>{0, 2, 4, 6}));
+  EXPECT_EQ(layout(gdal_type(zarrcore::make_structure({{"a", byte}, {"inner", inner}}))),
+            (std::vector<std::size_t>{0, 2, 8}));
+  EXPECT_EQ(layout(gdal_type(zarrcore::make_structure({{"number", {TypeKind::complex, 16}},
+                                                       {"a", byte},
+                                                       {"text", {TypeKind::fixed_bytes, 3}},
+                                                       {"half", {TypeKind::complex, 8}},
+                                                       {"b", byte}}))),
+            (std::vector<std::size_t>{0, 16, 24, 32, 40, 48}));
+  EXPECT_EQ(layout(gdal_type({TypeKind::raw, 3})), (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+TEST(TypeMapping, StructuresLeaveOutPaddingOfTheStore) {
   const DataType type =
       zarrcore::make_structure({{"a", {TypeKind::boolean, 1}},
                                 {"", {TypeKind::raw, 3}},
                                 {"b", {TypeKind::unsigned_integer, 2}, 0, 2, {2}}});
   const GDALExtendedDataType seen = gdal_type(type);
-  EXPECT_EQ(seen.GetSize(), 5U);
+  EXPECT_EQ(layout(seen), (std::vector<std::size_t>{0, 2, 4, 6}));
   std::vector<std::string> names;
   for (const Component& component : components_of(type)) names.push_back(component.name);
   EXPECT_EQ(names, (std::vector<std::string>{"a", "b[0]", "b[1]"}));
   const std::string elements("\1???\1\0\2\0\0???\3\0\4\0", 16);
-  std::string buffer(10, '?');
+  std::string buffer(12, '?');
   make_converter(type, seen)
       ->convert(reinterpret_cast<const std::byte*>(elements.data()), 8,
-                reinterpret_cast<std::byte*>(buffer.data()), 5, 2);
-  EXPECT_EQ(buffer, std::string("\1\1\0\2\0\0\3\0\4\0", 10));
+                reinterpret_cast<std::byte*>(buffer.data()), 6, 2);
+  EXPECT_EQ(buffer, std::string("\1?\1\0\2\0\0?\3\0\4\0", 12));
 }
 
 TEST(TypeMapping, ACompoundMayTakeSomeComponentsInItsOwnOrder) {

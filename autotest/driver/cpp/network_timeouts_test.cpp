@@ -1,0 +1,33 @@
+#include "driver/network_timeouts.h"
+
+#include <cpl_conv.h>
+#include <gtest/gtest.h>
+
+namespace gdal_zarr {
+namespace {
+
+TEST(NetworkTimeouts, AreSetWhereNobodyHasSetThem) {
+  {
+    const NetworkTimeouts timeouts;
+    EXPECT_STREQ(CPLGetConfigOption("GDAL_HTTP_CONNECTTIMEOUT", nullptr), "30");
+    EXPECT_STREQ(CPLGetConfigOption("GDAL_HTTP_LOW_SPEED_TIME", nullptr), "60");
+    EXPECT_STREQ(CPLGetConfigOption("GDAL_HTTP_LOW_SPEED_LIMIT", nullptr), "1");
+    EXPECT_EQ(CPLGetConfigOption("GDAL_HTTP_TIMEOUT", nullptr), nullptr);
+  }
+  EXPECT_EQ(CPLGetConfigOption("GDAL_HTTP_CONNECTTIMEOUT", nullptr), nullptr);
+  EXPECT_EQ(CPLGetConfigOption("GDAL_HTTP_LOW_SPEED_TIME", nullptr), nullptr);
+}
+
+TEST(NetworkTimeouts, LeaveWhatTheProgramHasSet) {
+  CPLSetThreadLocalConfigOption("GDAL_HTTP_CONNECTTIMEOUT", "5");
+  {
+    const NetworkTimeouts timeouts;
+    const NetworkTimeouts nested;
+    EXPECT_STREQ(CPLGetConfigOption("GDAL_HTTP_CONNECTTIMEOUT", nullptr), "5");
+  }
+  EXPECT_STREQ(CPLGetConfigOption("GDAL_HTTP_CONNECTTIMEOUT", nullptr), "5");
+  CPLSetThreadLocalConfigOption("GDAL_HTTP_CONNECTTIMEOUT", nullptr);
+}
+
+}  // namespace
+}  // namespace gdal_zarr

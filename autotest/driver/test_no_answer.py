@@ -1,0 +1,139 @@
+"""What would be waited for without end is an error that names it, at once or after a time that can
+be set: pipes, sockets and devices in place of files, and servers that never answer."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+ARRAY = {
+    "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|u1", "compressor": None,
+    "filters": None, "order": "C", "fill_value": 0,
+}
+READ = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+try:
+    root = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    root.OpenMDArray("v").Read()
+except RuntimeError as error:
+    sys.exit(str(error))
+print("read")
+"""
+
+
+def error_of(name, seconds=15, **options):
+    """Why the array "v" of a store cannot be read, by a process that has this time for it. Its
+    standard input is a pipe into which nobody writes."""
+    process = subprocess.Popen([sys.executable, "-c", READ, str(name)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=os.environ | {"no_proxy": "127.0.0.1"} | options)
+    try:
+        assert process.wait(seconds) == 1
+        return process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def make_pipe(path):
+    os.mkfifo(path)
+    return path
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+    return path
+
+
+def make_link_to_device(path):
+    path.symlink_to("/dev/zero")
+    return path
+
+
+def make_folder(path):
+    path.mkdir()
+    return path
+
+
+MAKERS = {
+    "pipe": make_pipe, "socket": make_socket, "link to a device": make_link_to_device,
+    "folder": make_folder,
+}
+
+
+def write_references(path, chunk):
+    path.write_text(json.dumps({
+        ".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(ARRAY), "v/0": chunk}))
+    return path
+
+
+@pytest.mark.parametrize("length", [[], [0, 4]], ids=["whole", "part"])
+@pytest.mark.parametrize("kind", MAKERS)
+def test_targets_of_references(tmp_path, monkeypatch, kind, length):
+    monkeypatch.chdir(tmp_path)  # the path of a socket has to be short
+    target = MAKERS[kind](tmp_path / "target")
+    name = write_references(tmp_path / "a.json", [str(target), *length])
+    error = error_of(name)
+    assert f"{target}: it is a" in error and "file" in error
+
+
+@pytest.mark.parametrize("target", [
+    "/dev/zero", "/dev/stdin", "/vsistdin/", "/vsistdin?buffer_limit=10", "/vsigzip//dev/zero",
+    "/vsisubfile/0_4,/dev/zero", "/vsizip//dev/zero/a", "/vsizip/{/dev/zero}/a", "file:///dev/zero"])
+def test_devices(tmp_path, target):
+    error = error_of(write_references(tmp_path / "a.json", [target]))
+    assert target.removeprefix("file://") in error and "file" in error
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "link to a device"])
+@pytest.mark.parametrize("name", [
+    'ZARR:"{}"', "/vsikerchunk_json_ref/{{{}}}", 'ZARR:"/vsikerchunk_json_ref/{{{}}}"'])
+def test_documents_of_references(tmp_path, kind, name):
+    document = MAKERS[kind](tmp_path / "a.json")
+    assert str(document) in error_of(name.format(document))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "link to a device"])
+@pytest.mark.parametrize("document", ["zarr.json", ".zgroup", "v/.zarray", "v/0"])
+def test_documents_of_stores(tmp_path, kind, document):
+    (tmp_path / "v").mkdir()
+    if document != "zarr.json":
+        (tmp_path / ".zgroup").write_text('{"zarr_format": 2}')
+        (tmp_path / "v/.zarray").write_text(json.dumps(ARRAY))
+    (tmp_path / document).unlink(missing_ok=True)
+    MAKERS[kind](tmp_path / document)
+    assert str(tmp_path) in error_of(f'ZARR:"{tmp_path}"')
+
+
+@contextmanager
+def silent_server():
+    """Accepts connections, and says nothing. Its address."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("options", [
+    {"GDAL_HTTP_TIMEOUT": "1"},
+    {"GDAL_HTTP_LOW_SPEED_TIME": "1", "GDAL_HTTP_LOW_SPEED_LIMIT": "1"},
+    {"GDAL_HTTP_LOW_SPEED_TIME": "1"},
+], ids=" ".join)
+@pytest.mark.parametrize("name", ["ZARR:\"/vsicurl/{}/a.zarr\"", "ZARR:\"/vsicurl?url={}/a.zarr\""])
+def test_a_server_that_never_answers(options, name):
+    with silent_server() as url:
+        start = time.monotonic()
+        error = error_of(name.format(url), seconds=30, **options)
+        assert time.monotonic() - start < 15
+    assert "Zarr" in error or "a.zarr" in error
+
+
+def test_a_target_on_a_server_that_never_answers(tmp_path):
+    with silent_server() as url:
+        name = write_references(tmp_path / "a.json", [url + "/target", 0, 4])
+        assert "/target" in error_of(name, seconds=30, GDAL_HTTP_LOW_SPEED_TIME="1")

@@ -1,0 +1,147 @@
+#include "driver/raster/band_values.h"
+
+#include <algorithm>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/metadata/fill_value.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Json;
+
+constexpr const char* kItemNames[] = {"scale", "offset", "unit", "nodata"};
+
+std::size_t index_of(BandItem item) {
+  return static_cast<std::size_t>(item);
+}
+
+bool is_value(BandItem item, const Json& value, const zarrcore::DataType& type) {
+  if (value.is_null()) return true;
+  if (item == BandItem::unit) return value.is_string();
+  if (item != BandItem::nodata) return value.is_number();
+  try {
+    zarrcore::parse_fill_value(value, type);
+    return true;
+  } catch (const zarrcore::Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+BandValues::BandValues(Array& array, std::size_t band_count)
+    : array_(array), band_count_(band_count) {
+  const Json* stored = zarrcore::find_member(array.metadata().attributes, kBandsAttribute);
+  if (stored == nullptr) return;
+  for (const BandItem item :
+       {BandItem::scale, BandItem::offset, BandItem::unit, BandItem::nodata}) {
+    const Json* values = zarrcore::find_member(*stored, kItemNames[index_of(item)]);
+    const bool is_usable = values != nullptr && values->is_array() &&
+                           values->size() == band_count &&
+                           std::all_of(values->begin(), values->end(), [&](const Json& value) {
+                             return is_value(item, value, array.core().data_type());
+                           });
+    if (is_usable) lists_[index_of(item)].assign(values->begin(), values->end());
+  }
+}
+
+const Json* BandValues::find(BandItem item, std::size_t band) const {
+  const List& list = lists_[index_of(item)];
+  return list.empty() ? nullptr : &list[band];
+}
+
+void BandValues::set(BandItem item, std::size_t band, Json value) {
+  List& list = lists_[index_of(item)];
+  if (list.empty()) {
+    const Json shared = value_of_array(array_, item);
+    if (shared == value) return;
+    if (band_count_ > kMaxBands) {
+      throw zarrcore::Error("array " + array_.GetFullName() +
+                            " has too many slices for values of their own");
+    }
+    list.assign(band_count_, shared);
+    try {
+      set_of_array(item, nullptr);
+    } catch (...) {
+      list.clear();
+      throw;
+    }
+  }
+  list[band] = std::move(value);
+  has_changed_ = true;
+  if (!is_same_everywhere(list, band)) return;
+  set_of_array(item, list[band]);
+  list.clear();
+}
+
+// Bands are set one after the other, so most often a neighbour tells.
+bool BandValues::is_same_everywhere(const List& list, std::size_t band) const {
+  const Json& value = list[band];
+  return list[(band + 1) % band_count_] == value &&
+         list[(band + band_count_ - 1) % band_count_] == value &&
+         std::all_of(list.begin(), list.end(), [&](const Json& other) { return other == value; });
+}
+
+void BandValues::store() {
+  if (!has_changed_) return;
+  Json stored = Json::object();
+  for (const BandItem item :
+       {BandItem::scale, BandItem::offset, BandItem::unit, BandItem::nodata}) {
+    const List& list = lists_[index_of(item)];
+    if (!list.empty()) stored[kItemNames[index_of(item)]] = list;
+  }
+  if (!stored.empty()) {
+    array_.set_attribute(kBandsAttribute, stored);
+  } else if (array_.metadata().attributes.contains(kBandsAttribute)) {
+    array_.erase_attribute(kBandsAttribute);
+  }
+  has_changed_ = false;
+}
+
+void BandValues::set_of_array(BandItem item, const Json& value) {
+  if (value_of_array(array_, item) == value) return;
+  array_.change_packing([&](Packing& packing) {
+    const auto number = [&] {
+      return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+    };
+    switch (item) {
+      case BandItem::scale:
+        packing.scale = number();
+        break;
+      case BandItem::offset:
+        packing.offset = number();
+        break;
+      case BandItem::unit:
+        packing.unit = value.is_null() ? std::string() : value.get<std::string>();
+        break;
+      case BandItem::nodata:
+        packing.nodata.reset();
+        if (!value.is_null()) {
+          packing.nodata = zarrcore::parse_fill_value(value, array_.core().data_type());
+        }
+        break;
+    }
+  });
+}
+
+Json value_of_array(const Array& array, BandItem item) {
+  const Packing& packing = array.packing();
+  const auto json = [](const std::optional<double>& number) {
+    return number ? Json(*number) : Json(nullptr);
+  };
+  switch (item) {
+    case BandItem::scale:
+      return json(packing.scale);
+    case BandItem::offset:
+      return json(packing.offset);
+    case BandItem::unit:
+      return packing.unit.empty() ? Json(nullptr) : Json(packing.unit);
+    default:
+      break;
+  }
+  if (!packing.nodata) return nullptr;
+  return zarrcore::format_fill_value(*packing.nodata, array.core().data_type());
+}
+
+}  // namespace gdal_zarr
