@@ -32,6 +32,11 @@ int rename(const char* from, const char* to) noexcept {
   count();
   return next<int(const char*, const char*)>("rename")(from, to);
 }
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  count();
+  return next<int(int, const char*, int, const char*)>("renameat")(from_folder, from, to_folder,
+                                                                   to);
+}
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) noexcept {
   count();
