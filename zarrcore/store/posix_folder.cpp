@@ -21,6 +21,9 @@ constexpr int kHoldFolder = O_PATH;  // one that may not be listed, nor locked
 constexpr int kHoldFolder = O_SEARCH;
 #endif
 
+// So many threads may follow each other before others have their turn.
+constexpr unsigned kMaxSharers = 32;
+
 std::string folder_problem(const std::string& path) {
   return path + ": " + std::generic_category().message(errno);
 }
@@ -61,15 +64,35 @@ bool PosixFolder::remove(const char* name) const noexcept {
   return ::unlinkat(descriptor_, name, 0) == 0;
 }
 
-PosixFolder::Lock::Lock(PosixFolder& folder, LockMode mode)
-    : turn_(folder.mutex_), descriptor_(folder.descriptor_) {
-  while (::flock(descriptor_, mode == LockMode::shared ? LOCK_SH : LOCK_EX) != 0) {
-    if (errno != EINTR) break;
-  }
+PosixFolder::Lock::Lock(PosixFolder& folder, LockMode mode) : folder_(folder) {
+  folder_.lock(mode);
 }
 
 PosixFolder::Lock::~Lock() {
+  folder_.unlock();
+}
+
+void PosixFolder::lock(LockMode mode) {
+  const bool is_shared = mode == LockMode::shared;
+  std::unique_lock turn(mutex_);
+  unlocked_.wait(turn, [&] {
+    const bool is_joined = is_shared && sharers_ > 0 && sharers_ < kMaxSharers;
+    return holders_ == 0 || is_joined;
+  });
+  if (holders_++ == 0) {
+    sharers_ = 0;
+    while (::flock(descriptor_, is_shared ? LOCK_SH : LOCK_EX) != 0) {
+      if (errno != EINTR) break;
+    }
+  }
+  if (is_shared) ++sharers_;
+}
+
+void PosixFolder::unlock() {
+  const std::lock_guard turn(mutex_);
+  if (--holders_ > 0) return;
   ::flock(descriptor_, LOCK_UN);
+  unlocked_.notify_all();
 }
 
 void PosixFolder::sync(const std::string& path) {

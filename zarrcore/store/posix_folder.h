@@ -2,6 +2,7 @@
 // its path, and no other can get its inode. What is done by means of it is done in this folder.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -31,10 +32,9 @@ class PosixFolder {
 
   enum class LockMode : std::uint8_t {
     exclusive,
-    shared,  // with other processes that share it
+    shared,  // with others that share it
   };
-  // The lock of lock_folder(), for a moment. Threads that use this object never share it. It does
-  // nothing where there are no such locks.
+  // The lock of lock_folder(), for a moment. It does nothing where there are no such locks.
   class Lock {
    public:
     Lock(PosixFolder& folder, LockMode mode);
@@ -43,8 +43,7 @@ class PosixFolder {
     Lock& operator=(const Lock&) = delete;
 
    private:
-    const std::lock_guard<std::mutex> turn_;
-    int descriptor_;
+    PosixFolder& folder_;
   };
 
   // Waits until the names in a folder would outlive a loss of power. Throws Error.
@@ -53,8 +52,15 @@ class PosixFolder {
  private:
   explicit PosixFolder(int descriptor) : descriptor_(descriptor) {}
 
+  void lock(LockMode mode);
+  void unlock();
+
   int descriptor_;
+  // The lock belongs to the descriptor: threads that use it share what one of them has taken.
   std::mutex mutex_;
+  std::condition_variable unlocked_;
+  unsigned holders_ = 0;
+  unsigned sharers_ = 0;  // since the lock was taken, all told; none while it is exclusive
 };
 
 }  // namespace zarrcore
