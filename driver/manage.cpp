@@ -67,8 +67,8 @@ void copy_folder(const std::string& to, const std::string& from) {
     std::string name = names[i];
     while (name.ends_with('/')) name.pop_back();
     if (name.ends_with(zarrcore::kTemporarySuffix)) continue;  // half of a value
-    const std::string source = from + '/' + name;
-    const std::string target = to + '/' + name;
+    const std::string source = std::string(from).append("/").append(name);
+    const std::string target = std::string(to).append("/").append(name);
     if (is_folder(source)) {
       check(VSIMkdir(target.c_str(), 0755) == 0, target, "made");
     } else {

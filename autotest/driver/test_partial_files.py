@@ -121,9 +121,7 @@ def test_after_kills_nothing_stays(store):
         writer.kill()
         writer.wait()
         writer.stdout.close()
-        for path in store.rglob("*.zarr-partial"):
-            found += 1
-            os.utime(path, (time.time() - 2 * HOURS,) * 2)
+        found += len(list(store.rglob("*.zarr-partial")))
         open_for_writing(store)
         assert not list(store.rglob("*.zarr-partial"))
         pixels = gdal.Open(str(store)).ReadAsArray()

@@ -184,8 +184,8 @@ void ConsolidatedCopies::take_away(const std::string& group) {
   const std::string key = *format_.consolidated_key(group);
   std::optional<Json> rest;
   try {
-    if (auto document = stored_documents(*top_).document(key)) {
-      rest = format_.without_consolidated(std::move(*document));
+    if (const auto document = stored_documents(*top_).document(key)) {
+      rest = format_.without_consolidated(*document);
     }
   } catch (const Error&) {
     // One that is the group's own document stays, for it holds more.

@@ -136,7 +136,9 @@ class Format {
   }
 
   // What remains of that document without the consolidated metadata; nothing if it holds no more.
-  virtual std::optional<Json> without_consolidated(Json /*document*/) const { return std::nullopt; }
+  virtual std::optional<Json> without_consolidated(const Json& /*document*/) const {
+    return std::nullopt;
+  }
 
   // The document that holds the consolidated metadata of the group at `path`: the inverse of
   // read_consolidated(). `documents` are those of the group and of all nodes below it, by key;

@@ -322,9 +322,10 @@ class V3Format final : public Format {
     return join_path(path, kDocument);
   }
 
-  std::optional<Json> without_consolidated(Json document) const override {
-    document.erase("consolidated_metadata");
-    return document;
+  std::optional<Json> without_consolidated(const Json& document) const override {
+    Json rest = document;
+    rest.erase("consolidated_metadata");
+    return rest;
   }
 
   Document consolidated_document(const DocumentMap& documents,

@@ -13,6 +13,7 @@
 namespace zarrcore {
 
 long process_id();
+bool is_process_alive(long id);
 
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
 
@@ -63,9 +64,8 @@ class PosixFile {
   // until this object goes. It is a record lock (fcntl) on all of the file.
   void lock();
 
-  // Removes a file that nobody has opened in Mode::create just now and that has not been written to
-  // for so many seconds: where locks do not reach, for other machines, that has to be enough.
-  // Whether it is gone.
+  // Removes a file that nobody has open in Mode::create and that has not been written to for so
+  // many seconds. Whether it is gone.
   static bool remove_abandoned(const char* path, std::int64_t seconds) noexcept;
 
  private:

@@ -1,6 +1,11 @@
 #include "zarrcore/store/temporary_file.h"
 
 #include <atomic>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -10,19 +15,50 @@ namespace zarrcore {
 namespace {
 
 constexpr std::int64_t kAbandonedAge = 3600;  // seconds
+constexpr std::int64_t kAnyAge = std::numeric_limits<std::int64_t>::min();
 
-// Processes of other machines and containers can have the same id, forked ones have the same random
-// number.
+// Where the ids of processes mean what they mean here: on this machine since it was started, in
+// this container. Empty when that cannot be told.
+const std::string& place_of_processes() {
+  static const std::string place = [] {
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    std::error_code error;
+    const auto ids = std::filesystem::read_symlink("/proc/self/ns/pid", error);
+    if (boot.empty() || error) return std::string();
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    for (const char c : boot + ids.string()) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+    return std::to_string(hash);
+  }();
+  return place;
+}
+
+// ".PLACE-PROCESS-RANDOM-NUMBER.zarr-partial": processes of other machines and containers can have
+// the same id, forked ones have the same random number.
 std::string make_temporary_name() {
   static const unsigned process = std::random_device()();
   static std::atomic<unsigned> counter{0};
-  std::string name = ".";
+  std::string name = '.' + place_of_processes();
+  name += '-';
   name += std::to_string(process_id());
   name += '-';
   name += std::to_string(process);
   name += '-';
   name += std::to_string(counter++);
   return name.append(kTemporarySuffix);
+}
+
+// Whether the process that made a file of this name has certainly ended.
+bool is_writer_dead(std::string_view name) {
+  const std::string& place = place_of_processes();
+  if (place.empty() || !name.substr(1).starts_with(place + '-')) return false;
+  name.remove_prefix(1 + place.size() + 1);
+  long process = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+  return error == std::errc() && end != name.data() + name.size() && *end == '-' &&
+         !is_process_alive(process);
 }
 
 }  // namespace
@@ -46,7 +82,12 @@ bool is_temporary_file(std::string_view name) {
 }
 
 void remove_abandoned_file(const std::string& path) noexcept {
-  PosixFile::remove_abandoned(path.c_str(), kAbandonedAge);
+  try {
+    const bool is_dead = is_writer_dead(std::string_view(path).substr(path.rfind('/') + 1));
+    PosixFile::remove_abandoned(path.c_str(), is_dead ? kAnyAge : kAbandonedAge);
+  } catch (const std::exception&) {
+    // It stays.
+  }
 }
 
 }  // namespace zarrcore

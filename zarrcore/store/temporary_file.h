@@ -37,8 +37,8 @@ class TemporaryFile {
 
 bool is_temporary_file(std::string_view name);
 
-// Removes the file of a writer that lives no more. Who writes holds a lock on the file; a writer of
-// another machine, which a lock may not reach, has written to it within the last hour.
+// Removes the file of a writer that lives no more. Who writes holds a lock on the file; of a writer
+// that may be on another machine, which the lock does not reach, it is an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
 
 }  // namespace zarrcore
