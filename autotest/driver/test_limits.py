@@ -48,6 +48,9 @@ def run(path, kind, value):
     environment = os.environ | {"GDAL_NUM_THREADS": "4", "GDAL_PAM_ENABLED": "NO"}
     result = subprocess.run([sys.executable, "-B", "-c", code], cwd=Path(__file__).parent,
                             env=environment, capture_output=True, text=True)
+    # The C library ends a process whose new thread cannot have its thread-local data.
+    if result.returncode == 127 and result.stderr.startswith("cannot allocate memory for thread"):
+        return result.stderr
     assert result.returncode == 0, result.stderr[-3000:]
     return result.stdout
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <tuple>
 
 #include "driver/connection_string.h"
@@ -24,6 +25,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -46,9 +48,22 @@ std::string store_path(const char* name) {
   return connection.store_path;
 }
 
+// Whether a folder holds nothing but what a writer that was killed has left.
+bool is_left_over(const std::string& path) {
+  const CPLStringList names(VSIReadDir(path.c_str()));
+  bool has_any = false;
+  for (int i = 0; i < names.size(); ++i) {
+    const std::string_view name = names[i];
+    if (name == "." || name == "..") continue;
+    if (!name.ends_with(zarrcore::kTemporarySuffix)) return false;
+    has_any = true;
+  }
+  return has_any;
+}
+
 // `advice` says what else can be done where a store exists.
 void check_can_be_created(const std::string& path, const char* advice) {
-  if (is_there(path)) {
+  if (is_there(path) && !is_left_over(path)) {
     const std::string message = path + " already exists";
     if (is_zarr_folder(path)) {
       throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);

@@ -27,8 +27,8 @@ std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const
     // An array alone has no use for it.
     const bool is_group = std::holds_alternative<GroupMetadata>(root);
     if (hierarchy->options_.use_consolidated && is_group) hierarchy->copies_->want_root();
-    hierarchy->copies_->owe("");
     hierarchy->put_documents(documents);
+    hierarchy->copies_->owe("");
   });
   hierarchy->made_.insert("");
   hierarchy->nodes_[""] = std::make_shared<const NodeMetadata>(root);
