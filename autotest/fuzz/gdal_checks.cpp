@@ -197,10 +197,9 @@ void check_raster(const std::string& name) {
   const Dataset dataset = open(name, GDAL_OF_RASTER);
   if (dataset == nullptr) return;
   check_dataset(*dataset);
-  const CPLStringList subdatasets(dataset->GetMetadata("SUBDATASETS"), FALSE);
   for (int i = 1; i <= kMaxSubdatasets; ++i) {
     const std::string key = "SUBDATASET_" + std::to_string(i) + "_NAME";
-    const char* subdataset = CSLFetchNameValue(subdatasets.List(), key.c_str());
+    const char* subdataset = dataset->GetMetadataItem(key.c_str(), "SUBDATASETS");
     if (subdataset == nullptr) break;
     if (const Dataset opened = open(subdataset, GDAL_OF_RASTER)) check_dataset(*opened);
   }

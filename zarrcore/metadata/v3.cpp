@@ -325,7 +325,7 @@ class V3Format final : public Format {
   std::optional<Json> without_consolidated(const Json& document) const override {
     Json rest = document;
     rest.erase("consolidated_metadata");
-    return rest;
+    return std::make_optional(std::move(rest));
   }
 
   Document consolidated_document(const DocumentMap& documents,
