@@ -15,6 +15,10 @@ from osgeo import gdal
 from stores import BYTES, consolidate, edit_json, write_array, write_group
 
 SHAPE = (4, 6)
+IS_ZARR_PYTHON_3 = not zarr.__version__.startswith("2.")
+V2_FORMAT = {"zarr_format": 2} if IS_ZARR_PYTHON_3 else {"zarr_version": 2}
+# It changes what the documents say, not what it has consolidated before.
+OWN_DOCUMENTS = {"use_consolidated": False} if IS_ZARR_PYTHON_3 else {}
 
 
 class V2:
@@ -22,16 +26,19 @@ class V2:
 
     def __init__(self, path):
         self.path = path
-        root = zarr.open_group(str(path), mode="w", zarr_version=2)
+        root = zarr.open_group(str(path), mode="w", **V2_FORMAT)
         root.create_group("g")
         for name in ("a", "b", "g/c"):
             self.create(name)
 
     def node(self, name):
-        return zarr.open(str(self.path), mode="r+")[name] if name else zarr.open(str(self.path))
+        root = zarr.open_group(str(self.path), mode="r+", **OWN_DOCUMENTS)
+        return root[name] if name else root
 
     def create(self, name):
-        zarr.open_group(str(self.path)).create_dataset(name, shape=SHAPE, chunks=(2, 3), dtype="u1")
+        group = self.node("")
+        make = group.create_array if IS_ZARR_PYTHON_3 else group.create_dataset
+        make(name, shape=SHAPE, chunks=(2, 3), dtype="u1")
 
     def set(self, name, attribute, value):
         self.node(name).attrs[attribute] = value
@@ -40,13 +47,16 @@ class V2:
         del self.node(name).attrs[attribute]
 
     def resize(self, name, shape):
-        self.node(name).resize(*shape)
+        self.node(name).resize(shape)
 
     def erase(self, name):
-        del zarr.open_group(str(self.path))[name]
+        del self.node("")[name]
 
     def rename(self, name, new):
-        zarr.open_group(str(self.path)).move(name, new)
+        if IS_ZARR_PYTHON_3:  # which has no function for it yet
+            (self.path / name).rename(self.path / new)
+        else:
+            self.node("").move(name, new)
 
     def consolidate(self):
         zarr.consolidate_metadata(str(self.path))
@@ -56,7 +66,10 @@ class V2:
         return {str(file.relative_to(self.path)): json.loads(file.read_text()) for file in files}
 
     def consolidated(self):
-        return json.loads((self.path / ".zmetadata").read_text())["metadata"]
+        documents = json.loads((self.path / ".zmetadata").read_text())["metadata"]
+        for document in documents.values():  # zarr-python 3 has the v3 member here, too
+            document.pop("consolidated_metadata", None)
+        return documents
 
     def state(self):
         documents = self.documents()
