@@ -1,4 +1,9 @@
-"""Stores that the tests of bad input damage."""
+"""Stores that the tests of bad input damage, and libraries that are preloaded into programs."""
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 # Its assertions explain themselves, like those of tests.
@@ -22,3 +27,18 @@ def v2(tmp_path):
     for name in ("good", "bad"):
         write_v2(tmp_path, name, DATA, chunks=(4, 4))
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def build_shim(tmp_path_factory):
+    """Builds a library of a source file of this folder, for LD_PRELOAD."""
+    def build(name):
+        compiler = shutil.which("g++")
+        if compiler is None or not sys.platform.startswith("linux"):
+            pytest.skip("needs Linux and g++")
+        library = tmp_path_factory.mktemp("shim") / f"{name}.so"
+        subprocess.run([compiler, "-std=c++17", "-O1", "-fPIC", "-shared", "-o", library,
+                        Path(__file__).parent / f"{name}.cpp", "-ldl"], check=True)
+        return library
+
+    return build

@@ -1,7 +1,6 @@
 """When memory runs out, a call fails with an error, and the program goes on."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,14 +13,8 @@ FOLDER = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def shim(tmp_path_factory):
-    compiler = shutil.which("g++")
-    if compiler is None or not sys.platform.startswith("linux"):
-        pytest.skip("needs Linux and g++")
-    library = tmp_path_factory.mktemp("shim") / "failing_allocations.so"
-    subprocess.run([compiler, "-std=c++17", "-O1", "-fPIC", "-shared", "-o", library,
-                    FOLDER / "failing_allocations.cpp", "-ldl"], check=True)
-    return library
+def shim(build_shim):
+    return build_shim("failing_allocations")
 
 
 @pytest.mark.parametrize("threads", [1, 4])

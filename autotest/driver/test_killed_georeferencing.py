@@ -1,7 +1,6 @@
 """A process that ends while it changes where a raster lies leaves the old place, the new one, or
 none; the CRS is always that of the coordinates, and the pixels are whole."""
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,14 +25,8 @@ LAYOUTS = {
 
 
 @pytest.fixture(scope="module")
-def shim(tmp_path_factory):
-    compiler = shutil.which("g++")
-    if compiler is None or not sys.platform.startswith("linux"):
-        pytest.skip("needs Linux and g++")
-    library = tmp_path_factory.mktemp("shim") / "killing_changes.so"
-    subprocess.run([compiler, "-std=c++17", "-O1", "-fPIC", "-shared", "-o", library,
-                    FOLDER / "killing_changes.cpp", "-ldl"], check=True)
-    return library
+def shim(build_shim):
+    return build_shim("killing_changes")
 
 
 def place_of(dataset):

@@ -407,11 +407,8 @@ TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
 TEST(HierarchyChanges, GroupsOfV2DoNotKeepConsolidatedMetadataAsInV3) {
   auto store = std::make_shared<MemoryStore>();
   store->put(".zgroup", bytes_of(R"({"zarr_format": 2})"));
-  store->put("g/.zgroup", bytes_of(R"({"zarr_format": 2})"));
-  store->put(".zmetadata", bytes_of(R"({"zarr_consolidated_format": 1, "metadata": {
-    ".zgroup": {"zarr_format": 2},
-    "g/.zgroup": {"zarr_format": 2, "consolidated_metadata": {
-      "kind": "inline", "must_understand": false, "metadata": {}}}}})"));
+  store->put("g/.zgroup", bytes_of(R"({"zarr_format": 2, "consolidated_metadata": {
+    "kind": "inline", "must_understand": false, "metadata": {}}})"));
   HierarchyOptions options;
   options.is_writable = true;
   Hierarchy hierarchy(store, options);
