@@ -100,29 +100,30 @@ class VsiStore final : public zarrcore::Store {
     const std::string path = path_of(key);
     zarrcore::with_context([&] { return path; },
                            [&] {
-      if (!VSIIsLocal(path.c_str())) {
-        put_object(path, parts);
-        return;
-      }
-      const std::string folder = CPLGetPath(path.c_str());
-      VSIStatBufL status;
-      if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
-        VSIMkdirRecursive(folder.c_str(), 0755);
-      }
-      static std::atomic<unsigned> counter{0};
-      const std::string temporary = folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
-                                    std::to_string(counter++) +
-                                    std::string(zarrcore::kTemporarySuffix);
-      try {
-        write_file(temporary, parts);
-        if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
-          throw Error("the file cannot take its place");
-        }
-      } catch (...) {
-        VSIUnlink(temporary.c_str());
-        throw;
-      }
-    });
+                             if (!VSIIsLocal(path.c_str())) {
+                               put_object(path, parts);
+                               return;
+                             }
+                             const std::string folder = CPLGetPath(path.c_str());
+                             VSIStatBufL status;
+                             if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
+                               VSIMkdirRecursive(folder.c_str(), 0755);
+                             }
+                             static std::atomic<unsigned> counter{0};
+                             const std::string temporary =
+                                 folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
+                                 std::to_string(counter++) +
+                                 std::string(zarrcore::kTemporarySuffix);
+                             try {
+                               write_file(temporary, parts);
+                               if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
+                                 throw Error("the file cannot take its place");
+                               }
+                             } catch (...) {
+                               VSIUnlink(temporary.c_str());
+                               throw;
+                             }
+                           });
   }
 
   bool erase(std::string_view key) override {

@@ -268,48 +268,49 @@ struct Projection {
   OGRErr (*set)(Crs& crs, const Attributes& a, double fe, double fn);
 };
 
-constexpr Projection kProjections[] =
-    {
-        {"albers_conical_equal_area", set_albers},
-        {"azimuthal_equidistant",
-         [](Crs& crs, const Attributes& a, double fe, double fn) {
-  return crs.SetAE(a.required(kOriginLatitude), a.required(kOriginLongitude), fe, fn);
-         }},
-        {"geostationary", set_geostationary},
-        {"lambert_azimuthal_equal_area",
-         [](Crs& crs, const Attributes& a, double fe, double fn) {
-  return crs.SetLAEA(a.required(kOriginLatitude), a.required(kOriginLongitude), fe, fn);
-         }},
-                     {"lambert_conformal_conic", set_lambert_conic},
-                     {"lambert_cylindrical_equal_area", set_lambert_cylindrical},
-                     {"mercator", set_mercator}, {"oblique_mercator", set_oblique_mercator},
-                     {"orthographic",
-                      [](Crs& crs, const Attributes& a, double fe, double fn) {
-  return crs.SetOrthographic(a.required(kOriginLatitude), a.required(kOriginLongitude), fe, fn);
-                      }},
+constexpr Projection kProjections[] = {
+    {"albers_conical_equal_area", set_albers},
+    {"azimuthal_equidistant",
+     [](Crs& crs, const Attributes& a, double fe, double fn) {
+       return crs.SetAE(a.required(kOriginLatitude), a.required(kOriginLongitude), fe, fn);
+     }},
+    {"geostationary", set_geostationary},
+    {"lambert_azimuthal_equal_area",
+     [](Crs& crs, const Attributes& a, double fe, double fn) {
+       return crs.SetLAEA(a.required(kOriginLatitude), a.required(kOriginLongitude), fe, fn);
+     }},
+    {"lambert_conformal_conic", set_lambert_conic},
+    {"lambert_cylindrical_equal_area", set_lambert_cylindrical},
+    {"mercator", set_mercator},
+    {"oblique_mercator", set_oblique_mercator},
+    {"orthographic",
+     [](Crs& crs, const Attributes& a, double fe, double fn) {
+       return crs.SetOrthographic(a.required(kOriginLatitude), a.required(kOriginLongitude), fe,
+                                  fn);
+     }},
     {"polar_stereographic", set_polar_stereographic},
     {"sinusoidal",
      [](Crs& crs, const Attributes& a, double fe, double fn) {
-  // Older files call it a central meridian.
-  const auto meridian = a.number(kCentralMeridian);
-  return crs.SetSinusoidal(meridian ? *meridian : a.required(kOriginLongitude), fe, fn);
+       // Older files call it a central meridian.
+       const auto meridian = a.number(kCentralMeridian);
+       return crs.SetSinusoidal(meridian ? *meridian : a.required(kOriginLongitude), fe, fn);
      }},
     {"stereographic",
      [](Crs& crs, const Attributes& a, double fe, double fn) {
-  return crs.SetStereographic(a.required(kOriginLatitude), a.required(kOriginLongitude),
-                              a.scale(kOriginScale), fe, fn);
+       return crs.SetStereographic(a.required(kOriginLatitude), a.required(kOriginLongitude),
+                                   a.scale(kOriginScale), fe, fn);
      }},
     {"transverse_mercator",
      [](Crs& crs, const Attributes& a, double fe, double fn) {
-  return crs.SetTM(a.required(kOriginLatitude), a.required(kCentralMeridian),
-                   a.scale("scale_factor_at_central_meridian"), fe, fn);
+       return crs.SetTM(a.required(kOriginLatitude), a.required(kCentralMeridian),
+                        a.scale("scale_factor_at_central_meridian"), fe, fn);
      }},
     {"vertical_perspective",
      [](Crs& crs, const Attributes& a, double fe, double fn) {
-  return crs.SetVerticalPerspective(a.required(kOriginLatitude), a.required(kOriginLongitude), 0,
-                                    a.height(), fe, fn);
+       return crs.SetVerticalPerspective(a.required(kOriginLatitude), a.required(kOriginLongitude),
+                                         0, a.height(), fe, fn);
      }},
-    };
+};
 
 Crs project(const Crs& geographic, const Projection& projection, const Attributes& attributes,
             const std::string& linear_unit) {

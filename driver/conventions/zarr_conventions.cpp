@@ -12,8 +12,8 @@ constexpr const char* kList = "zarr_conventions";
 
 // As the texts of the conventions want to be declared.
 Json declaration(ZarrConvention convention) {
-  const auto make =
-      [](const char* repository, const char* uuid, const char* name, const char* description) {
+  const auto make = [](const char* repository, const char* uuid, const char* name,
+                       const char* description) {
     const std::string path = repository;
     return Json{
         {"schema_url", "https://raw.githubusercontent.com/" + path + "/refs/tags/v1/schema.json"},

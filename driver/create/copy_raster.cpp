@@ -48,8 +48,8 @@ class Windows {
     const Array& array = view.array();
     const zarrcore::Shape& chunk = array.metadata().chunk_shape;
     const zarrcore::Shape block = array.core().block_shape();
-    const auto length =
-        [](const zarrcore::Shape& shape, std::optional<std::size_t> axis, int limit) {
+    const auto length = [](const zarrcore::Shape& shape, std::optional<std::size_t> axis,
+                           int limit) {
       const auto all = static_cast<std::uint64_t>(limit);
       return axis && *axis < shape.size() ? std::clamp<std::uint64_t>(shape[*axis], 1, all) : 1;
     };

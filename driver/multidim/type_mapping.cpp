@@ -92,8 +92,8 @@ std::string string_value(const std::byte* element, const DataType& type) {
   } else {
     text = zarrcore::with_context([] { return "an element"; },
                                   [&] {
-      return zarrcore::encode_utf8({element, type.item_size});
-    });
+                                    return zarrcore::encode_utf8({element, type.item_size});
+                                  });
   }
   // The zeros at the end of a fixed length are padding.
   if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);

@@ -101,8 +101,8 @@ bool is_laid_out_as(const zarrcore::ArrayMetadata& array, const zarrcore::ArrayM
   const bool has_same_codecs =
       std::equal(array.codecs.begin(), array.codecs.end(), other.codecs.begin(), other.codecs.end(),
                  [](const zarrcore::CodecMetadata& a, const zarrcore::CodecMetadata& b) {
-    return a.name == b.name && a.configuration == b.configuration;
-      });
+                   return a.name == b.name && a.configuration == b.configuration;
+                 });
   return array.shape == other.shape && array.data_type == other.data_type && has_same_codecs &&
          array.chunk_shape == other.chunk_shape && array.chunk_runs.empty() &&
          array.fill_value == other.fill_value && array.dimension_names == other.dimension_names;

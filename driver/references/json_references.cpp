@@ -97,9 +97,9 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
     if (!references.empty()) add_entries(references);
     zarrcore::with_context([] { return "gen"; },
                            [&] {
-      if (!generators.empty()) read_generators(generators);
-      generate_keys();
-    });
+                             if (!generators.empty()) read_generators(generators);
+                             generate_keys();
+                           });
   } else {
     templates_.clear();  // version 0 has none
     add_entries(document_.text());

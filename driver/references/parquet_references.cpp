@@ -226,10 +226,11 @@ std::unique_ptr<References> read_parquet_references(const std::string& folder) {
   }
   return zarrcore::with_context([&] { return folder + '/' + std::string(kMetadataKey); },
                                 [&] {
-    return std::make_unique<ParquetReferences>(
-        std::move(*metadata),
-        [folder](const std::string& file) { return read_parquet_file(folder + '/' + file); });
-  });
+                                  return std::make_unique<ParquetReferences>(
+                                      std::move(*metadata), [folder](const std::string& file) {
+                                        return read_parquet_file(folder + '/' + file);
+                                      });
+                                });
 }
 
 }  // namespace gdal_zarr

@@ -28,21 +28,23 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
       id_(next_array_id()) {
   with_context([&] { return description(); },
                [&] {
-    make_fill_value();
-    grid_ = metadata_.chunk_runs.empty()
-                ? ChunkGrid::regular(metadata_.shape, metadata_.chunk_shape)
-                : ChunkGrid::rectilinear(metadata_.shape, metadata_.chunk_runs);
-    // Made now, so that what is wrong with the codecs shows when the array is opened.
-    const Shape first(shape().size(), 0);
-    first_chain_ = &chain_of(grid_.chunk_shape(first));
-    // In the draft of v3, writers and the text differ on the key of the one chunk of a scalar.
-    if (const auto other = metadata_.chunk_key_encoding.other_scalar_key();
-        other && first.empty()) {
-      const std::string key =
-          join_path(metadata_.chunk_prefix, metadata_.chunk_key_encoding.encode(first));
-      if (!store_->get_ranges(key, {})) scalar_key_ = join_path(metadata_.chunk_prefix, *other);
-    }
-  });
+                 make_fill_value();
+                 grid_ = metadata_.chunk_runs.empty()
+                             ? ChunkGrid::regular(metadata_.shape, metadata_.chunk_shape)
+                             : ChunkGrid::rectilinear(metadata_.shape, metadata_.chunk_runs);
+                 // Made now, so that what is wrong with the codecs shows when the array is opened.
+                 const Shape first(shape().size(), 0);
+                 first_chain_ = &chain_of(grid_.chunk_shape(first));
+                 // In the draft of v3, writers and the text differ on the key of the one chunk of a
+                 // scalar.
+                 if (const auto other = metadata_.chunk_key_encoding.other_scalar_key();
+                     other && first.empty()) {
+                   const std::string key = join_path(metadata_.chunk_prefix,
+                                                     metadata_.chunk_key_encoding.encode(first));
+                   if (!store_->get_ranges(key, {}))
+                     scalar_key_ = join_path(metadata_.chunk_prefix, *other);
+                 }
+               });
 }
 
 void Array::make_fill_value() {
@@ -115,25 +117,28 @@ std::shared_ptr<const std::string> Array::key_of(std::span<const std::uint64_t> 
 std::optional<StoredBlock> Array::find_block(std::span<const std::uint64_t> position) const {
   return with_context([&] { return description(); },
                       [&] {
-    if (!grid_.is_regular()) throw Error("blocks of a chunk grid that is not regular differ");
-    const Shape block = block_shape();
-    std::vector<std::uint64_t> chunk;
-    std::vector<std::uint64_t> start;  // in the chunk
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      const auto first =
-          i < position.size() ? checked_multiply(position[i], block[i]) : std::nullopt;
-      if (!first || *first >= shape()[i]) throw Error("there is no block at this position");
-      chunk.push_back(grid_.dimension(i).chunk_of(*first));
-      start.push_back(*first - grid_.dimension(i).chunk_start(chunk.back()));
-    }
-    ChunkPart part;
-    part.chain = first_chain_;
-    part.key = key_of(chunk);
-    const ReadOptions options;
-    const ChunkReader reader(*store_, *context_, id_, fill_value_, data_type().item_size, nullptr,
-                             options);
-    return reader.find_block(std::move(part), std::move(start));
-  });
+                        if (!grid_.is_regular())
+                          throw Error("blocks of a chunk grid that is not regular differ");
+                        const Shape block = block_shape();
+                        std::vector<std::uint64_t> chunk;
+                        std::vector<std::uint64_t> start;  // in the chunk
+                        for (std::size_t i = 0; i < block.size(); ++i) {
+                          const auto first = i < position.size()
+                                                 ? checked_multiply(position[i], block[i])
+                                                 : std::nullopt;
+                          if (!first || *first >= shape()[i])
+                            throw Error("there is no block at this position");
+                          chunk.push_back(grid_.dimension(i).chunk_of(*first));
+                          start.push_back(*first - grid_.dimension(i).chunk_start(chunk.back()));
+                        }
+                        ChunkPart part;
+                        part.chain = first_chain_;
+                        part.key = key_of(chunk);
+                        const ReadOptions options;
+                        const ChunkReader reader(*store_, *context_, id_, fill_value_,
+                                                 data_type().item_size, nullptr, options);
+                        return reader.find_block(std::move(part), std::move(start));
+                      });
 }
 
 void Array::read(const Selection& selection, const Destination& destination,
@@ -146,8 +151,8 @@ void Array::prefetch(const Selection& selection, const ReadOptions& options) con
   has_prefetched_ = true;
   with_context([&] { return description(); },
                [&] {
-    read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options);
-  });
+                 read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options);
+               });
 }
 
 std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) const {

@@ -112,28 +112,32 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                         const WriteOptions& options) {
   with_context([&] { return array_->description(); },
                [&] {
-    check_selection(selection, array_->shape());
-    if (source.strides.size() != array_->shape().size()) {
-      throw Error("the source does not have the " + std::to_string(array_->shape().size()) +
-                  " dimensions of the array");
-    }
-    if (options_.locks) {
-      for_each_batch(
-          array_->grid_, selection, source.strides,
-          [&](const std::vector<ChunkSlice>& chunks) { write_locked(chunks, source, options); });
-      return;
-    }
-    FirstError error;
-    make_room(error);
-    std::vector<Part> parts;
-    for_each_chunk(array_->grid_, selection, source.strides, [&](const ChunkSlice& slice) {
-      const Pending chunk = pending(slice.chunk);
-      for (InnerSlice& part : chunk->cut(slice)) parts.push_back({chunk, std::move(part)});
-      if (parts.size() >= kBatchSize) write_parts(parts, source, options, error);
-    });
-    write_parts(parts, source, options, error);
-    error.rethrow();
-  });
+                 check_selection(selection, array_->shape());
+                 if (source.strides.size() != array_->shape().size()) {
+                   throw Error("the source does not have the " +
+                               std::to_string(array_->shape().size()) + " dimensions of the array");
+                 }
+                 if (options_.locks) {
+                   for_each_batch(array_->grid_, selection, source.strides,
+                                  [&](const std::vector<ChunkSlice>& chunks) {
+                                    write_locked(chunks, source, options);
+                                  });
+                   return;
+                 }
+                 FirstError error;
+                 make_room(error);
+                 std::vector<Part> parts;
+                 for_each_chunk(array_->grid_, selection, source.strides,
+                                [&](const ChunkSlice& slice) {
+                                  const Pending chunk = pending(slice.chunk);
+                                  for (InnerSlice& part : chunk->cut(slice))
+                                    parts.push_back({chunk, std::move(part)});
+                                  if (parts.size() >= kBatchSize)
+                                    write_parts(parts, source, options, error);
+                                });
+                 write_parts(parts, source, options, error);
+                 error.rethrow();
+               });
 }
 
 void ArrayWriter::write_parts(std::vector<Part>& parts, const Source& source,
@@ -141,12 +145,12 @@ void ArrayWriter::write_parts(std::vector<Part>& parts, const Source& source,
   array_->context_->pool.parallel_for(
       parts.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-    Part& part = parts[i];
-    while (!part.chunk->write(part.slice, source.data + part.slice.offset, source.converter)) {
-      part.chunk = pending(part.chunk->index());
-    }
-    if (part.chunk->is_complete()) error.keep([&] { put(part.chunk); });
-    make_room(error);
+        Part& part = parts[i];
+        while (!part.chunk->write(part.slice, source.data + part.slice.offset, source.converter)) {
+          part.chunk = pending(part.chunk->index());
+        }
+        if (part.chunk->is_complete()) error.keep([&] { put(part.chunk); });
+        make_room(error);
       },
       options.worker_scope);
   parts.clear();
@@ -195,44 +199,48 @@ void ArrayWriter::drop(const Pending& chunk) {
 void ArrayWriter::flush(const WriteOptions& options) {
   with_context([&] { return array_->description(); },
                [&] {
-    std::vector<Pending> all;
-    {
-      const std::lock_guard lock(mutex_);
-      all.assign(order_.begin(), order_.end());
-    }
-    // All threads encode, however few the chunks are. What cannot be encoded is reported by put(),
-    // which tries again.
-    std::vector<std::pair<Pending, std::size_t>> units;
-    for (const Pending& chunk : all) {
-      for (const std::size_t unit : chunk->waiting_units()) units.emplace_back(chunk, unit);
-    }
-    FirstError not_encoded;
-    array_->context_->pool.parallel_for(
-        units.size(), std::max<std::size_t>(1, options.threads),
-        [&](std::size_t i) { not_encoded.keep([&] { units[i].first->encode(units[i].second); }); },
-        options.worker_scope);
-    FirstError error;
-    array_->context_->pool.parallel_for(
-        all.size(), std::max<std::size_t>(1, options.threads),
-        [&](std::size_t i) { error.keep([&] { put(all[i]); }); }, options.worker_scope);
-    error.rethrow();
-  });
+                 std::vector<Pending> all;
+                 {
+                   const std::lock_guard lock(mutex_);
+                   all.assign(order_.begin(), order_.end());
+                 }
+                 // All threads encode, however few the chunks are. What cannot be encoded is
+                 // reported by put(), which tries again.
+                 std::vector<std::pair<Pending, std::size_t>> units;
+                 for (const Pending& chunk : all) {
+                   for (const std::size_t unit : chunk->waiting_units())
+                     units.emplace_back(chunk, unit);
+                 }
+                 FirstError not_encoded;
+                 array_->context_->pool.parallel_for(
+                     units.size(), std::max<std::size_t>(1, options.threads),
+                     [&](std::size_t i) {
+                       not_encoded.keep([&] { units[i].first->encode(units[i].second); });
+                     },
+                     options.worker_scope);
+                 FirstError error;
+                 array_->context_->pool.parallel_for(
+                     all.size(), std::max<std::size_t>(1, options.threads),
+                     [&](std::size_t i) { error.keep([&] { put(all[i]); }); },
+                     options.worker_scope);
+                 error.rethrow();
+               });
 }
 
 void ArrayWriter::read(const Selection& selection, const Destination& destination,
                        const ReadOptions& options) {
   with_context([&] { return array_->description(); },
                [&] {
-    array_->check_read(selection, destination);
-    for_each_batch(array_->grid_, selection, destination.strides,
-                   [&](const std::vector<ChunkSlice>& chunks) {
-      if (options_.locks) {
-        read_locked(chunks, destination, options);
-      } else {
-        read_chunks(chunks, destination, options);
-      }
-    });
-  });
+                 array_->check_read(selection, destination);
+                 for_each_batch(array_->grid_, selection, destination.strides,
+                                [&](const std::vector<ChunkSlice>& chunks) {
+                                  if (options_.locks) {
+                                    read_locked(chunks, destination, options);
+                                  } else {
+                                    read_chunks(chunks, destination, options);
+                                  }
+                                });
+               });
 }
 
 void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
@@ -249,8 +257,8 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
   array_->context_->pool.parallel_for(
       waiting.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-    const auto& [chunk, slice] = waiting[i];
-    chunk->read(slice, destination.data + slice.offset, destination.converter);
+        const auto& [chunk, slice] = waiting[i];
+        chunk->read(slice, destination.data + slice.offset, destination.converter);
       },
       options.worker_scope);
   // With what the caches know now: a chunk of which nothing waits has been forgotten by them.
@@ -268,12 +276,12 @@ void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Sour
   array_->context_->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-    PendingChunk chunk(*array_, chunks[i].chunk, waiting_bytes_);
-    const FileLocks::Held held = lock(chunk.key());
-    for (const InnerSlice& part : chunk.cut(chunks[i])) {
-      chunk.write(part, source.data + part.offset, source.converter);
-    }
-    chunk.put();
+        PendingChunk chunk(*array_, chunks[i].chunk, waiting_bytes_);
+        const FileLocks::Held held = lock(chunk.key());
+        for (const InnerSlice& part : chunk.cut(chunks[i])) {
+          chunk.write(part, source.data + part.offset, source.converter);
+        }
+        chunk.put();
       },
       options.worker_scope);
 }
@@ -284,13 +292,13 @@ void ArrayWriter::read_locked(const std::vector<ChunkSlice>& chunks, const Desti
   array_->context_->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-    Context fresh(0, 0);
-    std::vector<ChunkPart> part{array_->part_of(chunks[i], destination.data)};
-    const FileLocks::Held held = lock(*part.front().key);
-    const ReadOptions alone;
-    ChunkReader(*array_->store_, fresh, array_->id_, array_->fill_value_,
-                array_->data_type().item_size, destination.converter, alone)
-        .read(std::move(part));
+        Context fresh(0, 0);
+        std::vector<ChunkPart> part{array_->part_of(chunks[i], destination.data)};
+        const FileLocks::Held held = lock(*part.front().key);
+        const ReadOptions alone;
+        ChunkReader(*array_->store_, fresh, array_->id_, array_->fill_value_,
+                    array_->data_type().item_size, destination.converter, alone)
+            .read(std::move(part));
       },
       options.worker_scope);
 }

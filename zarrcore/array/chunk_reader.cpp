@@ -132,27 +132,28 @@ void ChunkReader::read_shards(std::span<const ChunkPart> shards) {
 }
 
 ChunkReader::OpenShard ChunkReader::open_shard(const ChunkPart& shard, bool wants_all) const {
-  return with_context([&] { return "shard " + *shard.key; },
-                      [&] {
-    OpenShard opened{shard, shard.chain->framing(), nullptr};
-    if (!shard.bytes && !shard.value) opened.part.value = store_.open(*shard.key);
-    if (!shard.chain->shard_is_addressable()) {
-      if (!decompress_shard(opened.part)) return opened;
-      if (!shard.is_whole_value()) {
-        // Offsets count within this shard from here on: its place is part of what they mean.
-        opened.part.key = std::make_shared<const std::string>(
-            *shard.key + ", inner shard at offset " + std::to_string(shard.offset));
-      }
-      opened.part.offset = 0;
-      opened.part.length = opened.part.bytes->size();
-      opened.framing = {};
-    } else if (wants_all && !shard.chain->shard_is_bare() && shard.destination != nullptr &&
-               !is_prefetched(opened.part) && !fetch_checked(opened.part)) {
-      return opened;
-    }
-    opened.index = read_index(opened);
-    return opened;
-  });
+  return with_context(
+      [&] { return "shard " + *shard.key; },
+      [&] {
+        OpenShard opened{shard, shard.chain->framing(), nullptr};
+        if (!shard.bytes && !shard.value) opened.part.value = store_.open(*shard.key);
+        if (!shard.chain->shard_is_addressable()) {
+          if (!decompress_shard(opened.part)) return opened;
+          if (!shard.is_whole_value()) {
+            // Offsets count within this shard from here on: its place is part of what they mean.
+            opened.part.key = std::make_shared<const std::string>(
+                *shard.key + ", inner shard at offset " + std::to_string(shard.offset));
+          }
+          opened.part.offset = 0;
+          opened.part.length = opened.part.bytes->size();
+          opened.framing = {};
+        } else if (wants_all && !shard.chain->shard_is_bare() && shard.destination != nullptr &&
+                   !is_prefetched(opened.part) && !fetch_checked(opened.part)) {
+          return opened;
+        }
+        opened.index = read_index(opened);
+        return opened;
+      });
 }
 
 // Whether the inner chunks of a shard that may have been removed are in the cache.
@@ -364,42 +365,44 @@ void ChunkReader::read_group(Group group) {
   }
   if (wanted.empty()) return;
   const ChunkPart& first = *wanted.front();
-  with_context([&] { return "chunk " + *first.key; },
-               [&] {
-    if (wanted.size() == 1 && read_elements(first)) return;
-    if (first.is_whole_value() && !first.bytes) {
-      // A version is of use for what the cache keeps.
-      const bool is_kept = !is_whole(first.axes) || first.destination == nullptr;
-      const auto value = is_kept ? store_.open(*first.key) : nullptr;
-      const std::uint64_t max_size = first.chain->max_encoded_size();
-      auto encoded = value ? value->get(max_size) : store_.get(*first.key, max_size);
-      if (!encoded) {
-        decoder_.fill(first);
-        return;
-      }
-      decoder_.decode(first,
-                      {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
-      return;
-    }
-    std::shared_ptr<const Buffer> bytes = first.bytes;
-    std::uint64_t start = 0;
-    if (!bytes) {
-      start = first.offset;
-      std::uint64_t end = 0;
-      for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
-      const ByteRange range = ByteRange::at(start, end - start);
-      auto fetched = fetch_ranges(first, {&range, 1});
-      if (!fetched) throw ValueChanged();
-      bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
-    }
-    for (const ChunkPart* part : wanted) {
-      with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
-                   [&] {
-        decoder_.decode(*part, {bytes->span().subspan(part->offset - start, part->length), nullptr,
-                                part->version});
+  with_context(
+      [&] { return "chunk " + *first.key; },
+      [&] {
+        if (wanted.size() == 1 && read_elements(first)) return;
+        if (first.is_whole_value() && !first.bytes) {
+          // A version is of use for what the cache keeps.
+          const bool is_kept = !is_whole(first.axes) || first.destination == nullptr;
+          const auto value = is_kept ? store_.open(*first.key) : nullptr;
+          const std::uint64_t max_size = first.chain->max_encoded_size();
+          auto encoded = value ? value->get(max_size) : store_.get(*first.key, max_size);
+          if (!encoded) {
+            decoder_.fill(first);
+            return;
+          }
+          decoder_.decode(first,
+                          {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
+          return;
+        }
+        std::shared_ptr<const Buffer> bytes = first.bytes;
+        std::uint64_t start = 0;
+        if (!bytes) {
+          start = first.offset;
+          std::uint64_t end = 0;
+          for (const ChunkPart* part : wanted) end = std::max(end, part->offset + part->length);
+          const ByteRange range = ByteRange::at(start, end - start);
+          auto fetched = fetch_ranges(first, {&range, 1});
+          if (!fetched) throw ValueChanged();
+          bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
+        }
+        for (const ChunkPart* part : wanted) {
+          with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
+                       [&] {
+                         decoder_.decode(*part,
+                                         {bytes->span().subspan(part->offset - start, part->length),
+                                          nullptr, part->version});
+                       });
+        }
       });
-    }
-  });
 }
 
 // Where what is wanted of a chunk stands whose elements stand alone, as ranges of that chunk.
@@ -416,16 +419,17 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(const Chun
   std::uint64_t bytes = 0;
   for_each_run(part.axes, chain.stored_spec().shape, decoder_.item_size(), bytes_per_range,
                [&](std::uint64_t offset, std::uint64_t length) {
-    if (bytes > size) return;
-    const std::uint64_t reach = ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;
-    if (ranges.empty() || offset - reach > bytes_per_range) {
-      ranges.push_back(ByteRange::at(offset, length).of_value(size));
-      bytes += length;
-    } else {
-      ranges.back().length += offset + length - reach;
-      bytes += offset + length - reach;
-    }
-  });
+                 if (bytes > size) return;
+                 const std::uint64_t reach =
+                     ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;
+                 if (ranges.empty() || offset - reach > bytes_per_range) {
+                   ranges.push_back(ByteRange::at(offset, length).of_value(size));
+                   bytes += length;
+                 } else {
+                   ranges.back().length += offset + length - reach;
+                   bytes += offset + length - reach;
+                 }
+               });
   // Who comes again and again, for row after row, shall not pay for requests more than for the
   // chunk as a whole, which is then kept.
   const CacheKey key = decoder_.cache_key(part);

@@ -320,12 +320,12 @@ void PendingChunk::put() {
   if (units_.empty()) return;
   with_context([&] { return "chunk " + *key_; },
                [&] {
-    for (auto& [position, unit] : units_) {
-      const Count count(*this, *unit);
-      if (unit->state == State::decoded) encode(*unit);
-    }
-    put_waiting();
-  });
+                 for (auto& [position, unit] : units_) {
+                   const Count count(*this, *unit);
+                   if (unit->state == State::decoded) encode(*unit);
+                 }
+                 put_waiting();
+               });
   // Before somebody finds that nothing waits here, and asks the caches.
   array_.forget_cached();
   units_.clear();

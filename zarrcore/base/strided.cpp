@@ -159,8 +159,8 @@ void run(std::vector<Axis> axes, const std::byte* source, std::byte* destination
     for_each_position(axes, source, destination, [&](const std::byte* from, std::byte* to) {
       copy_tiles(outer, inner, from, to,
                  [&](const std::byte* row_from, std::byte* row_to, std::uint64_t count) {
-        row(row_from, inner.source, row_to, inner.destination, count);
-      });
+                   row(row_from, inner.source, row_to, inner.destination, count);
+                 });
     });
     return;
   }
@@ -203,8 +203,8 @@ void copy_strided(std::span<const std::uint64_t> shape, std::size_t item_size,
   run(loop_nest(shape, source_strides, destination_strides), source, destination,
       [item_size](const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
                   std::ptrdiff_t to_stride, std::uint64_t count) {
-    copy_row(item_size, from, from_stride, to, to_stride, count);
-  });
+        copy_row(item_size, from, from_stride, to, to_stride, count);
+      });
 }
 
 void convert_strided(std::span<const std::uint64_t> shape, const ElementConverter& converter,
@@ -214,8 +214,8 @@ void convert_strided(std::span<const std::uint64_t> shape, const ElementConverte
   run(loop_nest(shape, source_strides, destination_strides), source, destination,
       [&converter](const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
                    std::ptrdiff_t to_stride, std::uint64_t count) {
-    converter.convert(from, from_stride, to, to_stride, count);
-  });
+        converter.convert(from, from_stride, to, to_stride, count);
+      });
 }
 
 }  // namespace zarrcore

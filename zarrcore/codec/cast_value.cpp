@@ -81,14 +81,14 @@ std::vector<MappedScalar> parse_map(const Json& configuration, std::string_view 
   if (pairs == nullptr || pairs->is_null()) return map;
   with_context([&] { return "\"scalar_map\", \"" + std::string(direction) + "\""; },
                [&] {
-    if (!pairs->is_array()) throw Error("it is no list");
-    for (const Json& pair : *pairs) {
-      if (!pair.is_array() || pair.size() != 2) {
-        throw Error(excerpt(pair) + " is not a pair of numbers");
-      }
-      map.push_back({parse_fill_value(pair[0], from), parse_fill_value(pair[1], to)});
-    }
-  });
+                 if (!pairs->is_array()) throw Error("it is no list");
+                 for (const Json& pair : *pairs) {
+                   if (!pair.is_array() || pair.size() != 2) {
+                     throw Error(excerpt(pair) + " is not a pair of numbers");
+                   }
+                   map.push_back({parse_fill_value(pair[0], from), parse_fill_value(pair[1], to)});
+                 }
+               });
   return map;
 }
 

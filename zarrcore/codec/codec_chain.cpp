@@ -44,12 +44,13 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
     }
     with_context([&] { return "codec \"" + metadata.name + "\""; },
                  [&] {
-      check_configuration(metadata.name, metadata.configuration);
-      const ChunkSpec& input = array_to_bytes_         ? bytes_spec_
-                               : array_codecs_.empty() ? stored_spec_
-                                                       : array_codecs_.back()->encoded_spec();
-      add(make(metadata.configuration, input));
-    });
+                   check_configuration(metadata.name, metadata.configuration);
+                   const ChunkSpec& input = array_to_bytes_ ? bytes_spec_
+                                            : array_codecs_.empty()
+                                                ? stored_spec_
+                                                : array_codecs_.back()->encoded_spec();
+                   add(make(metadata.configuration, input));
+                 });
   }
   if (!array_to_bytes_) throw Error("the codecs do not include one from arrays to bytes");
 

@@ -79,11 +79,11 @@ Codec make_jenkins_lookup3(const Json& configuration, const ChunkSpec& /*spec*/)
   return make_checksum_codec("jenkins_lookup3", ChecksumLocation::end,
                              [prefix = parse_prefix(configuration),
                               start = static_cast<std::uint32_t>(initval)](ByteSpan bytes) {
-    if (prefix.empty()) return jenkins_lookup3(bytes, start);
-    std::vector<std::byte> all = prefix;
-    all.insert(all.end(), bytes.begin(), bytes.end());
-    return jenkins_lookup3(all, start);
-  });
+                               if (prefix.empty()) return jenkins_lookup3(bytes, start);
+                               std::vector<std::byte> all = prefix;
+                               all.insert(all.end(), bytes.begin(), bytes.end());
+                               return jenkins_lookup3(all, start);
+                             });
 }
 
 }  // namespace zarrcore

@@ -100,17 +100,17 @@ void NumpyPipeline::append(const DataType& type, const Json& number) {
     using T = typename decltype(tag)::Type;
     stages_.back().operations.push_back(
         [operand = number_as<T>(number)](std::byte* elements, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i, elements += sizeof(T)) {
-        const auto value = load_element<T>(elements);
-        if constexpr (!std::is_integral_v<T>) {
-          store_element<T>(Operator()(value, operand), elements);
-        } else if constexpr (!std::is_same_v<Operator, Divide>) {
-          store_element<T>(static_cast<T>(Operator()(static_cast<std::uint64_t>(value),
-                                                     static_cast<std::uint64_t>(operand))),
-                           elements);
-        }
-      }
-    });
+          for (std::size_t i = 0; i < count; ++i, elements += sizeof(T)) {
+            const auto value = load_element<T>(elements);
+            if constexpr (!std::is_integral_v<T>) {
+              store_element<T>(Operator()(value, operand), elements);
+            } else if constexpr (!std::is_same_v<Operator, Divide>) {
+              store_element<T>(static_cast<T>(Operator()(static_cast<std::uint64_t>(value),
+                                                         static_cast<std::uint64_t>(operand))),
+                               elements);
+            }
+          }
+        });
   });
 }
 

@@ -92,39 +92,40 @@ std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
 void ObjectListCodec::check_kept(ByteSpan encoded) const {
   with_context([&] { return name_; },
                [&] {
-    const Json list = parse(encoded);
-    const std::vector<const Json*> elements = elements_of(list);
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (elements[i]->is_string()) continue;
-      throw Error("element " + std::to_string(i) + " of the chunk is " + excerpt(*elements[i]) +
-                  ", which would become a text: the chunk cannot be written in part");
-    }
-  });
+                 const Json list = parse(encoded);
+                 const std::vector<const Json*> elements = elements_of(list);
+                 for (std::size_t i = 0; i < elements.size(); ++i) {
+                   if (elements[i]->is_string()) continue;
+                   throw Error("element " + std::to_string(i) + " of the chunk is " +
+                               excerpt(*elements[i]) +
+                               ", which would become a text: the chunk cannot be written in part");
+                 }
+               });
 }
 
 void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
   with_context([&] { return name_; },
                [&] {
-    const Json list = parse(encoded);
-    const std::vector<const Json*> elements = elements_of(list);
-    std::string texts;
-    std::vector<std::size_t> ends;
-    for (const Json* item : elements) {
-      const std::string text = text_of(*item);
-      if (!is_utf8(text)) {
-        throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
-      }
-      texts += text;
-      ends.push_back(texts.size());
-    }
-    const char* kept = arena.keep(std::string_view(texts)).data;
-    std::size_t start = 0;
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      const VariableElement element{kept + start, ends[i] - start};
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
-      start = ends[i];
-    }
-  });
+                 const Json list = parse(encoded);
+                 const std::vector<const Json*> elements = elements_of(list);
+                 std::string texts;
+                 std::vector<std::size_t> ends;
+                 for (const Json* item : elements) {
+                   const std::string text = text_of(*item);
+                   if (!is_utf8(text)) {
+                     throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
+                   }
+                   texts += text;
+                   ends.push_back(texts.size());
+                 }
+                 const char* kept = arena.keep(std::string_view(texts)).data;
+                 std::size_t start = 0;
+                 for (std::size_t i = 0; i < ends.size(); ++i) {
+                   const VariableElement element{kept + start, ends[i] - start};
+                   std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+                   start = ends[i];
+                 }
+               });
 }
 
 }  // namespace zarrcore

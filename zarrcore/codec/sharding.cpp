@@ -69,29 +69,32 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
 }
 
 ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
-  return with_context([] { return "shard index"; },
-                      [&] {
-    const DecodedChunk chunk = index_chain_->decode(encoded_index);
-    std::vector<ShardIndex::Entry> entries(inner_count_);
-    const ChunkSpec& stored_spec = index_chain_->stored_spec();
-    const Strides strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
-    Strides destination;
-    for (const std::size_t axis : index_chain_->axis_order()) destination.push_back(strides[axis]);
-    // An entry is two integers without padding: the last dimension of the index.
-    static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
-    copy_strided(stored_spec.shape, sizeof(std::uint64_t), chunk.elements.data(),
-                 c_strides(stored_spec.shape, sizeof(std::uint64_t)),
-                 reinterpret_cast<std::byte*>(entries.data()), destination);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (!entries[i].is_present()) continue;
-      if (entries[i].length == UINT64_MAX || !checked_add(entries[i].offset, entries[i].length)) {
-        throw Error("inner chunk " + std::to_string(i) + " is said to have " +
-                    std::to_string(entries[i].length) + " bytes at offset " +
-                    std::to_string(entries[i].offset));
-      }
-    }
-    return ShardIndex(std::move(entries));
-  });
+  return with_context(
+      [] { return "shard index"; },
+      [&] {
+        const DecodedChunk chunk = index_chain_->decode(encoded_index);
+        std::vector<ShardIndex::Entry> entries(inner_count_);
+        const ChunkSpec& stored_spec = index_chain_->stored_spec();
+        const Strides strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
+        Strides destination;
+        for (const std::size_t axis : index_chain_->axis_order())
+          destination.push_back(strides[axis]);
+        // An entry is two integers without padding: the last dimension of the index.
+        static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
+        copy_strided(stored_spec.shape, sizeof(std::uint64_t), chunk.elements.data(),
+                     c_strides(stored_spec.shape, sizeof(std::uint64_t)),
+                     reinterpret_cast<std::byte*>(entries.data()), destination);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+          if (!entries[i].is_present()) continue;
+          if (entries[i].length == UINT64_MAX ||
+              !checked_add(entries[i].offset, entries[i].length)) {
+            throw Error("inner chunk " + std::to_string(i) + " is said to have " +
+                        std::to_string(entries[i].length) + " bytes at offset " +
+                        std::to_string(entries[i].offset));
+          }
+        }
+        return ShardIndex(std::move(entries));
+      });
 }
 
 std::uint64_t ShardingCodec::max_encoded_size() const {

@@ -102,18 +102,18 @@ class ChainedConverter final : public ElementConverter {
 Converter make_small_float_reader(const DataType& type) {
   return make_element_converter(
       [format = type.float_format, size = type.item_size](const std::byte* from, std::byte* to) {
-    const auto bits = static_cast<std::uint16_t>(load_unsigned(from, size));
-    const float value = decode_small_float(format, bits);
-    std::memcpy(to, &value, sizeof(value));
-  });
+        const auto bits = static_cast<std::uint16_t>(load_unsigned(from, size));
+        const float value = decode_small_float(format, bits);
+        std::memcpy(to, &value, sizeof(value));
+      });
 }
 
 // Doubles to small floats.
 Converter make_small_float_writer(const DataType& type) {
   return make_element_converter(
       [format = type.float_format, size = type.item_size](const std::byte* from, std::byte* to) {
-    store_unsigned(encode_small_float(format, load_element<double>(from)), size, to);
-  });
+        store_unsigned(encode_small_float(format, load_element<double>(from)), size, to);
+      });
 }
 
 // Integers of a byte to the range of fewer bits.

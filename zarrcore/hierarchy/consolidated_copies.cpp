@@ -118,18 +118,18 @@ ConsolidatedCopies::Copies ConsolidatedCopies::read_owed() const {
   if (!text) return owed;
   with_context([] { return kOwedKey; },
                [&] {
-    for (JsonMembers members(text->text()); members.next();) {
-      if (members.raw_key() != "groups") continue;
-      for (JsonMembers groups(members.value()); groups.next();) {
-        Copy& copy = owed[normalize_path(unescape_json(groups.raw_key()))];
-        for (JsonMembers documents(groups.value()); documents.next();) {
-          const std::string key = unescape_json(documents.raw_key());
-          check_key(key);
-          copy.emplace(key, LazyDocument(text, documents.value()));
-        }
-      }
-    }
-  });
+                 for (JsonMembers members(text->text()); members.next();) {
+                   if (members.raw_key() != "groups") continue;
+                   for (JsonMembers groups(members.value()); groups.next();) {
+                     Copy& copy = owed[normalize_path(unescape_json(groups.raw_key()))];
+                     for (JsonMembers documents(groups.value()); documents.next();) {
+                       const std::string key = unescape_json(documents.raw_key());
+                       check_key(key);
+                       copy.emplace(key, LazyDocument(text, documents.value()));
+                     }
+                   }
+                 }
+               });
   return owed;
 }
 

@@ -136,9 +136,9 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
   if (auto known = known_node(normalized)) return known;
   auto found = with_context([this] { return store_->description(); },
                             [&] {
-    auto own = format_->read_node(documents(), normalized, wanted);
-    return own ? std::move(own) : read_copied_node(normalized);
-  });
+                              auto own = format_->read_node(documents(), normalized, wanted);
+                              return own ? std::move(own) : read_copied_node(normalized);
+                            });
   if (!found) return nullptr;
   auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
   const std::lock_guard lock(mutex_);

@@ -38,11 +38,11 @@ std::optional<std::string> key_suffix(const DocumentSource& documents) {
   if (!entry || !is_draft_entry_point(*entry)) return std::nullopt;
   return with_context([&] { return key; },
                       [&] {
-    check_extensions(*entry);
-    const Json* suffix = find_member(*entry, "metadata_key_suffix");
-    return suffix != nullptr && suffix->is_string() ? suffix->get<std::string>()
-                                                    : std::string(".json");
-  });
+                        check_extensions(*entry);
+                        const Json* suffix = find_member(*entry, "metadata_key_suffix");
+                        return suffix != nullptr && suffix->is_string() ? suffix->get<std::string>()
+                                                                        : std::string(".json");
+                      });
 }
 
 // A NumPy type string, "bool", "r16"; or an extension, whose type is a type string as well. The
@@ -115,9 +115,9 @@ class DraftFormat final : public Format {
         const auto document = documents.document(key)) {
       return with_context([&] { return key; },
                           [&] {
-        check_extensions(*document);
-        return GroupMetadata{object_member(*document, "attributes")};
-      });
+                            check_extensions(*document);
+                            return GroupMetadata{object_member(*document, "attributes")};
+                          });
     }
     // A group without a document is implied by what stands below it; the root always is.
     const DirectoryListing below = documents.list(prefix);

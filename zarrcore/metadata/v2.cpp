@@ -82,35 +82,37 @@ class V2Format final : public Format {
     const std::string key = join_path(path, kConsolidatedDocument);
     const auto text = documents.text(key);
     if (text == nullptr) return std::nullopt;
-    return with_context([&] { return key; },
-                        [&] {
-      if (!JsonMembers::is_object(text->text())) {
-        throw Error("the document is " + std::string(describe_kind(parse_json(text->text()))) +
-                    " where an object is expected");
-      }
-      std::optional<Json> format;
-      std::string_view metadata;
-      for (JsonMembers members(text->text()); members.next();) {
-        if (members.raw_key() == "zarr_consolidated_format") format = parse_json(members.value());
-        if (members.raw_key() == "metadata") metadata = members.value();
-        // Of arrays whose chunks stand elsewhere: here they would all seem to be absent.
-        if (members.raw_key() == "record_size") {
-          throw Error("it belongs to Kerchunk references in Parquet files");
-        }
-      }
-      // Not every writer states the format, of which there is only one.
-      if (format && *format != 1) {
-        throw Error("\"zarr_consolidated_format\" is " + excerpt(*format) + ", not 1");
-      }
-      if (metadata.empty()) throw Error("the member \"metadata\" is missing");
-      if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
-      ConsolidatedDocuments consolidated;
-      for (JsonMembers members(metadata); members.next();) {
-        add_consolidated(consolidated, path, unescape_json(members.raw_key()), "",
-                         {text, members.value()});
-      }
-      return consolidated;
-    });
+    return with_context(
+        [&] { return key; },
+        [&] {
+          if (!JsonMembers::is_object(text->text())) {
+            throw Error("the document is " + std::string(describe_kind(parse_json(text->text()))) +
+                        " where an object is expected");
+          }
+          std::optional<Json> format;
+          std::string_view metadata;
+          for (JsonMembers members(text->text()); members.next();) {
+            if (members.raw_key() == "zarr_consolidated_format")
+              format = parse_json(members.value());
+            if (members.raw_key() == "metadata") metadata = members.value();
+            // Of arrays whose chunks stand elsewhere: here they would all seem to be absent.
+            if (members.raw_key() == "record_size") {
+              throw Error("it belongs to Kerchunk references in Parquet files");
+            }
+          }
+          // Not every writer states the format, of which there is only one.
+          if (format && *format != 1) {
+            throw Error("\"zarr_consolidated_format\" is " + excerpt(*format) + ", not 1");
+          }
+          if (metadata.empty()) throw Error("the member \"metadata\" is missing");
+          if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
+          ConsolidatedDocuments consolidated;
+          for (JsonMembers members(metadata); members.next();) {
+            add_consolidated(consolidated, path, unescape_json(members.raw_key()), "",
+                             {text, members.value()});
+          }
+          return consolidated;
+        });
   }
 
   bool is_document(std::string_view file_name) const override {

@@ -175,11 +175,12 @@ std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadat
   if (list == nullptr && array.data_type.is_variable()) required_member(document, "codecs");
   std::vector<CodecMetadata> codecs;
   if (list != nullptr) codecs = parse_codec_list(*list, "\"codecs\"");
-  const bool is_complete = (list != nullptr && codecs.empty()) || array.data_type.is_variable() ||
-                           std::any_of(codecs.begin(), codecs.end(),
-                                       [](const CodecMetadata& codec) {
-    return std::find(kWithoutBytes.begin(), kWithoutBytes.end(), codec.name) == kWithoutBytes.end();
-                           });
+  const bool is_complete =
+      (list != nullptr && codecs.empty()) || array.data_type.is_variable() ||
+      std::any_of(codecs.begin(), codecs.end(), [](const CodecMetadata& codec) {
+        return std::find(kWithoutBytes.begin(), kWithoutBytes.end(), codec.name) ==
+               kWithoutBytes.end();
+      });
   for (CodecMetadata& codec : codecs) {
     if (codec.name == "transpose") settle_transpose(codec, array.shape.size());
   }
@@ -337,16 +338,17 @@ class V3Format final : public Format {
     Json metadata = Json::object();
     with_context([&] { return group_key; },
                  [&] {
-      for (const auto& [key, document] : documents) {
-        const auto name = key_below(path, key);
-        if (!name || last_segment(key) != kDocument || key == group_key) continue;
-        // Nested groups need not repeat what this one holds.
-        Json& copy = metadata[std::string(parent_path(*name))] = document;
-        copy.erase("consolidated_metadata");
-      }
-      content["consolidated_metadata"] = {
-          {"kind", "inline"}, {"must_understand", false}, {"metadata", std::move(metadata)}};
-    });
+                   for (const auto& [key, document] : documents) {
+                     const auto name = key_below(path, key);
+                     if (!name || last_segment(key) != kDocument || key == group_key) continue;
+                     // Nested groups need not repeat what this one holds.
+                     Json& copy = metadata[std::string(parent_path(*name))] = document;
+                     copy.erase("consolidated_metadata");
+                   }
+                   content["consolidated_metadata"] = {{"kind", "inline"},
+                                                       {"must_understand", false},
+                                                       {"metadata", std::move(metadata)}};
+                 });
     return {group_key, std::move(content)};
   }
 };

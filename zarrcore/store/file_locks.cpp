@@ -17,12 +17,12 @@ FileLocks::Held FileLocks::lock(std::string_view key) const {
   Held held{std::unique_lock(turns[std::filesystem::hash_value(path) % turns.size()]), nullptr};
   with_context([&] { return "lock " + path.string(); },
                [&] {
-    std::error_code error;
-    std::filesystem::create_directories(path.parent_path(), error);
-    if (error) throw Error(error.message());
-    held.file = std::make_unique<PosixFile>(path.c_str(), PosixFile::Mode::lock);
-    held.file->lock();
-  });
+                 std::error_code error;
+                 std::filesystem::create_directories(path.parent_path(), error);
+                 if (error) throw Error(error.message());
+                 held.file = std::make_unique<PosixFile>(path.c_str(), PosixFile::Mode::lock);
+                 held.file->lock();
+               });
   return held;
 }
 

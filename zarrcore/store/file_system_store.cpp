@@ -127,39 +127,42 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
   const std::string folder = StoreFolders::of(path);
   return with_context([&] { return path; },
                       [&] {
-    std::shared_ptr<PosixFolder> opened = folders_.open(folder);
-    std::optional<TemporaryFile> file(opened);
-    if (!file->is_open()) {
-      opened = folders_.open_again(folder);
-      file.emplace(opened);
-      if (!file->is_open()) throw Error("its folder has been removed");
-    }
-    for (const ValuePart& part : parts) file->write(part.fetch ? part.fetch().span() : part.bytes);
-    if (options_.is_durable) file->sync();
-    file->close();
-    const char* name = path.c_str() + path.rfind('/') + 1;
-    if (expected == nullptr) {
-      file->rename(name);
-    } else {
-      // Those who expect nothing may come in any order.
-      using LockMode = PosixFolder::LockMode;
-      const bool is_any = expected->is_unknown();
-      const PosixFolder::Lock lock(*opened, is_any ? LockMode::shared : LockMode::exclusive);
-      if (!is_any && opened->version(name).differs_from(*expected)) return false;
-      file->rename(name);
-    }
-    folders_.sync(folder);
-    return true;
-  });
+                        std::shared_ptr<PosixFolder> opened = folders_.open(folder);
+                        std::optional<TemporaryFile> file(opened);
+                        if (!file->is_open()) {
+                          opened = folders_.open_again(folder);
+                          file.emplace(opened);
+                          if (!file->is_open()) throw Error("its folder has been removed");
+                        }
+                        for (const ValuePart& part : parts)
+                          file->write(part.fetch ? part.fetch().span() : part.bytes);
+                        if (options_.is_durable) file->sync();
+                        file->close();
+                        const char* name = path.c_str() + path.rfind('/') + 1;
+                        if (expected == nullptr) {
+                          file->rename(name);
+                        } else {
+                          // Those who expect nothing may come in any order.
+                          using LockMode = PosixFolder::LockMode;
+                          const bool is_any = expected->is_unknown();
+                          const PosixFolder::Lock lock(
+                              *opened, is_any ? LockMode::shared : LockMode::exclusive);
+                          if (!is_any && opened->version(name).differs_from(*expected))
+                            return false;
+                          file->rename(name);
+                        }
+                        folders_.sync(folder);
+                        return true;
+                      });
 }
 
 std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
   const std::string folder = prefix.empty() ? folders_.root() : file_of(prefix);
   return with_context([&] { return folder; },
                       [&] {
-    folders_.make(folder);
-    return lock_folder(folder.c_str());
-  });
+                        folders_.make(folder);
+                        return lock_folder(folder.c_str());
+                      });
 }
 
 bool FileSystemStore::remove(const fs::path& path) {
@@ -199,13 +202,13 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
   DirectoryListing listing;
   with_context([&] { return path.string(); },
                [&] {
-    visit_folder(path.c_str(), [&](std::string_view name, EntryKind kind) {
-      if (name.ends_with(kTemporarySuffix)) return true;
-      // A broken link is listed as a key: whoever reads it gets the error.
-      (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
-      return true;
-    });
-  });
+                 visit_folder(path.c_str(), [&](std::string_view name, EntryKind kind) {
+                   if (name.ends_with(kTemporarySuffix)) return true;
+                   // A broken link is listed as a key: whoever reads it gets the error.
+                   (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
+                   return true;
+                 });
+               });
   std::sort(listing.keys.begin(), listing.keys.end());
   std::sort(listing.prefixes.begin(), listing.prefixes.end());
   return listing;
@@ -228,14 +231,15 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
   const fs::path target = path_of(to);
   with_context([&] { return source.string(); },
                [&] {
-    std::error_code error;
-    folders_.make(StoreFolders::of(target.string()));
-    folders_.forget_open();
-    fs::rename(source, target, error);
-    if (error) throw Error("cannot become " + target.string() + ": " + error.message());
-    folders_.sync(StoreFolders::of(target.string()));
-    folders_.sync(StoreFolders::of(source.string()));
-  });
+                 std::error_code error;
+                 folders_.make(StoreFolders::of(target.string()));
+                 folders_.forget_open();
+                 fs::rename(source, target, error);
+                 if (error)
+                   throw Error("cannot become " + target.string() + ": " + error.message());
+                 folders_.sync(StoreFolders::of(target.string()));
+                 folders_.sync(StoreFolders::of(source.string()));
+               });
 }
 
 std::optional<Store::Parent> FileSystemStore::parent() const {

@@ -73,10 +73,10 @@ class ReplacedValue : public testing::TestWithParam<Layout> {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ReplacedValue, testing::ValuesIn(kReplacedLayouts),
                          [](const auto& layout) {
-  std::string name = layout.param.name;
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
-});
+                           std::string name = layout.param.name;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
 
 // Files that were written just now, which no cache keeps, and files that are older.
 TEST_P(ReplacedValue, AnOpenArrayOfLocalFilesSeesItAtOnce) {

@@ -90,15 +90,14 @@ TEST(ThreadPool, AnExceptionOfAWorkerReachesTheCaller) {
   ThreadPool pool;
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> thrown = false;
-  EXPECT_THROW(pool.parallel_for(
-                   2, 2,
-                   [&](std::size_t) {
-    if (std::this_thread::get_id() != caller) {
-      thrown = true;
-      throw std::runtime_error("in a worker");
-    }
-    while (!thrown) std::this_thread::yield();
-                   }),
+  EXPECT_THROW(pool.parallel_for(2, 2,
+                                 [&](std::size_t) {
+                                   if (std::this_thread::get_id() != caller) {
+                                     thrown = true;
+                                     throw std::runtime_error("in a worker");
+                                   }
+                                   while (!thrown) std::this_thread::yield();
+                                 }),
                std::runtime_error);
 }
 
@@ -141,16 +140,16 @@ TEST(ThreadPool, TheScopeIsAroundTheWorkOfEachWorker) {
   pool.parallel_for(
       3, 3,
       [&](std::size_t) {
-    EXPECT_EQ(is_inside, std::this_thread::get_id() != caller);
-    ++arrived;
-    while (arrived < 3) std::this_thread::yield();
+        EXPECT_EQ(is_inside, std::this_thread::get_id() != caller);
+        ++arrived;
+        while (arrived < 3) std::this_thread::yield();
       },
       [&](const std::function<void()>& work) {
-    ++scopes;
-    is_inside = true;
-    work();
-    is_inside = false;
-  });
+        ++scopes;
+        is_inside = true;
+        work();
+        is_inside = false;
+      });
   EXPECT_EQ(scopes, 2);
 }
 

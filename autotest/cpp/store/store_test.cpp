@@ -56,8 +56,8 @@ class AnyStore : public testing::TestWithParam<Fixture (*)()> {
 
 INSTANTIATE_TEST_SUITE_P(Stores, AnyStore, testing::Values(make_memory, make_file_system),
                          [](const auto& test) {
-  return test.index == 0 ? "Memory" : "FileSystem";
-});
+                           return test.index == 0 ? "Memory" : "FileSystem";
+                         });
 
 TEST_P(AnyStore, AnEmptyStoreHasNothing) {
   EXPECT_EQ(get("a"), std::nullopt);

@@ -135,16 +135,18 @@ constexpr std::string_view kMetadata = R"({
 class ParquetReferencesTest : public testing::Test {
  protected:
   std::unique_ptr<References> make(std::string_view metadata = kMetadata) {
-    return std::make_unique<ParquetReferences>(Buffer::copy_of(metadata),
-                                               [this](const std::string& file) {
-      ++reads_[file];
-      if (file == "scalar/refs.0.parq") return TestLayer({{nullptr, 0, 0, "s"}}).table();
-      if (file == "g/v/refs.3.parq") return ReferenceTable();
-      const std::string names[] = {file + "#0", file + "#1", file + "#2", file + "#3"};
-      return TestLayer(
-                 {{names[0].c_str()}, {names[1].c_str()}, {names[2].c_str()}, {names[3].c_str()}})
-          .table();
-    });
+    return std::make_unique<ParquetReferences>(
+        Buffer::copy_of(metadata), [this](const std::string& file) {
+          ++reads_[file];
+          if (file == "scalar/refs.0.parq") return TestLayer({{nullptr, 0, 0, "s"}}).table();
+          if (file == "g/v/refs.3.parq") return ReferenceTable();
+          const std::string names[] = {file + "#0", file + "#1", file + "#2", file + "#3"};
+          return TestLayer({{names[0].c_str()},
+                            {names[1].c_str()},
+                            {names[2].c_str()},
+                            {names[3].c_str()}})
+              .table();
+        });
   }
 
   std::map<std::string, int> reads_;
