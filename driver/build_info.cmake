@@ -16,5 +16,5 @@ if(GIT_FOUND AND EXISTS "${PROJECT_SOURCE_DIR}/.git")
 endif()
 list(APPEND build "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" ${CMAKE_BUILD_TYPE})
 list(JOIN build ", " build)
-set_source_files_properties(plugin.cpp PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(entry/plugin.cpp PROPERTIES COMPILE_DEFINITIONS
   "GDAL_ZARR_VERSION=\"${PROJECT_VERSION}\";GDAL_ZARR_BUILD=\"${build}\"")

@@ -4,7 +4,7 @@
 
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
-#include "driver/connection_string.h"
+#include "driver/stores/connection_string.h"
 
 namespace zarrcore::fuzz {
 namespace {

@@ -2,7 +2,7 @@
 // references in Parquet files that have no rows.
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
-#include "driver/references/parquet_references.h"
+#include "driver/stores/references/parquet_references.h"
 #include "zarrcore/base/path.h"
 
 namespace zarrcore::fuzz {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/gdal_compat.h"
-#include "driver/shape_text.h"
+#include "driver/gdal/compat.h"
+#include "driver/gdal/shape_text.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"

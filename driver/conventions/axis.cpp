@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "driver/gdal_compat.h"
-#include "driver/lower_case.h"
+#include "driver/gdal/compat.h"
+#include "driver/gdal/lower_case.h"
 
 namespace gdal_zarr {
 namespace {

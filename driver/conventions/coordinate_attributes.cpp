@@ -4,7 +4,7 @@
 #include <numbers>
 #include <string>
 
-#include "driver/conventions/cf_grid_mapping.h"
+#include "driver/conventions/cf/grid_mapping.h"
 
 namespace gdal_zarr {
 namespace {

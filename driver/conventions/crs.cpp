@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include "driver/conventions/cf_grid_mapping.h"
-#include "driver/conventions/crs_import.h"
+#include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/eopf.h"
 #include "driver/conventions/proj.h"
-#include "driver/messages.h"
+#include "driver/gdal/crs_import.h"
+#include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 namespace {

@@ -1,7 +1,7 @@
 #include "driver/conventions/eopf.h"
 
-#include "driver/conventions/crs_import.h"
 #include "driver/conventions/proj.h"
+#include "driver/gdal/crs_import.h"
 
 namespace gdal_zarr {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "driver/conventions/crs_export.h"
-#include "driver/conventions/crs_import.h"
-#include "driver/messages.h"
+#include "driver/gdal/crs_export.h"
+#include "driver/gdal/crs_import.h"
+#include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/messages.h"
+#include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 namespace {

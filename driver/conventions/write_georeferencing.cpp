@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/conventions/cf_grid_mapping.h"
+#include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/coordinate_attributes.h"
 #include "driver/conventions/crs.h"
-#include "driver/conventions/crs_export.h"
 #include "driver/conventions/proj.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/zarr_conventions.h"
+#include "driver/gdal/crs_export.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

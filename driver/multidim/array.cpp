@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "driver/connection_string.h"
 #include "driver/conventions/nczarr.h"
 #include "driver/conventions/shown_attributes.h"
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/type_mapping.h"
 #include "driver/raster/raster_dataset.h"
+#include "driver/stores/connection_string.h"
+#include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

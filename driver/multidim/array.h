@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "driver/conventions/packing.h"
+#include "driver/conventions/cf/packing.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/write_georeferencing.h"
 #include "driver/multidim/attribute.h"
@@ -105,29 +105,19 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The coarser levels below this array.
   std::vector<std::shared_ptr<Array>> overviews() const;
 
-  bool IsWritable() const override {
-    return session_->is_writable();
-  }
-  const std::string& GetFilename() const override {
-    return session_->path();
-  }
+  bool IsWritable() const override { return session_->is_writable(); }
+  const std::string& GetFilename() const override { return session_->path(); }
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
-  const GDALExtendedDataType& GetDataType() const override {
-    return type_;
-  }
+  const GDALExtendedDataType& GetDataType() const override { return type_; }
   std::vector<GUInt64> GetBlockSize() const override;
-  CSLConstList GetStructuralInfo() const override {
-    return structural_info_.List();
-  }
+  CSLConstList GetStructuralInfo() const override { return structural_info_.List(); }
   std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override;
   std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override;
   std::shared_ptr<GDALAttribute> CreateAttribute(const std::string& name,
                                                  const std::vector<GUInt64>& dimensions,
                                                  const GDALExtendedDataType& type,
                                                  CSLConstList options) override;
-  const std::string& GetUnit() const override {
-    return packing_.unit;
-  }
+  const std::string& GetUnit() const override { return packing_.unit; }
   bool SetUnit(const std::string& unit) override;
   bool SetRawNoDataValue(const void* nodata) override;
   bool SetOffset(double offset, GDALDataType storage_type) override;
@@ -183,7 +173,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<OGRSpatialReference> own_crs() const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
   std::optional<std::size_t> find_dimension(const char* type) const;
-  std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::*which) const;
+  std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::* which) const;
   // What GDAL's arguments mean to the core; strides are in bytes.
   struct Region {
     zarrcore::Selection selection;
@@ -209,9 +199,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   void clear_nodata();
   void make_structural_info();
   void make_dimensions(bool with_variables) const;
-  std::size_t rank() const {
-    return array_->shape().size();
-  }
+  std::size_t rank() const { return array_->shape().size(); }
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<const zarrcore::Array> array_;

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
-#include "driver/multidim/element_encoder.h"
-#include "driver/raster/georeferencing.h"
-#include "driver/raster/store_georeferencing.h"
-#include "driver/worker_scope.h"
+#include "driver/multidim/plane_georeferencing.h"
+#include "driver/multidim/plane_georeferencing_write.h"
+#include "driver/types/element_encoder.h"
 #include "zarrcore/array/resize.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

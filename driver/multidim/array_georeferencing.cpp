@@ -2,7 +2,7 @@
 #include <cpl_string.h>
 
 #include "driver/conventions/crs.h"
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "zarrcore/base/path.h"
 
@@ -35,7 +35,7 @@ Array::RasterAxes Array::raster_axes() const {
 }
 
 std::optional<std::size_t> Array::find_spatial_dimension(
-    std::string SpatialDimensions::*which) const {
+    std::string SpatialDimensions::* which) const {
   auto names = spatial_dimensions(attributes_);
   if (!names && !session_->root_is_array()) {
     names = spatial_dimensions(*session_->attributes(

@@ -1,10 +1,10 @@
 // What an array gives to those who read its elements, or where they are stored.
 #include <algorithm>
 
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
-#include "driver/multidim/type_mapping.h"
-#include "driver/worker_scope.h"
+#include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -190,12 +190,8 @@ class JsonAttribute final : public GDALAttribute {
   }
 
  private:
-  bool is_text() const {
-    return type_.GetClass() == GEDTC_STRING;
-  }
-  GDALDataType numeric_type() const {
-    return type_.GetNumericDataType();
-  }
+  bool is_text() const { return type_.GetClass() == GEDTC_STRING; }
+  GDALDataType numeric_type() const { return type_.GetNumericDataType(); }
 
   std::size_t position(const GUInt64* start, const GInt64* step, std::size_t i) const {
     if (dimensions_.empty()) return 0;

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/gdal_compat.h"
+#include "driver/gdal/compat.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {

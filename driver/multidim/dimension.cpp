@@ -1,6 +1,6 @@
 #include "driver/multidim/dimension.h"
 
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "zarrcore/base/error.h"
 

@@ -7,7 +7,7 @@
 
 #include "driver/conventions/nczarr.h"
 #include "driver/conventions/shown_attributes.h"
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"

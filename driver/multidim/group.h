@@ -45,9 +45,7 @@ class Group final : public GDALGroup,
   void erase_attribute(const std::string& name) override;
   void rename_attribute(const std::string& name, const std::string& new_name) override;
   // Called by the session for a group that is not there any more.
-  void set_gone() {
-    is_gone_ = true;
-  }
+  void set_gone() { is_gone_ = true; }
 
   // Node paths of the arrays and groups directly below. Arrays include those whose metadata is not
   // right: opening them says why.

@@ -1,10 +1,10 @@
 // What a group does for those who write.
-#include "driver/create/creation_options.h"
-#include "driver/create/new_array.h"
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/group.h"
+#include "driver/new_array/creation_options.h"
+#include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -1,6 +1,6 @@
 #include "driver/multidim/multidim_dataset.h"
 
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 
 namespace gdal_zarr {
 

@@ -4,13 +4,13 @@
 #include <set>
 
 #include "driver/conventions/nczarr.h"
-#include "driver/messages.h"
+#include "driver/gdal/messages.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/group.h"
-#include "driver/open_store.h"
-#include "driver/vsi_store.h"
-#include "driver/worker_scope.h"
+#include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -19,7 +19,7 @@
 
 #include "driver/conventions/axis.h"
 #include "driver/conventions/multiscales.h"
-#include "driver/gdal_compat.h"
+#include "driver/gdal/compat.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 

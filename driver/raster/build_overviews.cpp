@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "driver/lower_case.h"
-#include "driver/raster/georeferencing.h"
+#include "driver/gdal/lower_case.h"
+#include "driver/multidim/plane_georeferencing.h"
+#include "driver/multidim/plane_georeferencing_write.h"
 #include "driver/raster/raster_band.h"
-#include "driver/raster/store_georeferencing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "driver/raster/raster_view.h"
+#include "driver/multidim/raster_plane.h"
 
 namespace gdal_zarr {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "driver/messages.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"
-#include "driver/multidim/type_mapping.h"
+#include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "driver/conventions/axis.h"
-#include "driver/conventions/cf_time.h"
-#include "driver/error_guard.h"
-#include "driver/multidim/type_mapping.h"
+#include "driver/conventions/cf/time.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/raster/slice_description.h"
+#include "driver/types/type_mapping.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace gdal_zarr {

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <type_traits>
 
-#include "driver/error_guard.h"
-#include "driver/multidim/element_encoder.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/slice_description.h"
+#include "driver/types/element_encoder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/fill_value.h"
 

@@ -9,17 +9,17 @@
 #include <tuple>
 
 #include "driver/conventions/axis.h"
-#include "driver/conventions/cf_time.h"
+#include "driver/conventions/cf/time.h"
 #include "driver/conventions/crs.h"
 #include "driver/conventions/shown_attributes.h"
-#include "driver/error_guard.h"
-#include "driver/messages.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
-#include "driver/open_store.h"
-#include "driver/raster/georeferencing.h"
+#include "driver/multidim/plane_georeferencing.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/resampled_write.h"
-#include "driver/vsi_file.h"
+#include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {

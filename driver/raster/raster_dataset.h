@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "driver/conventions/geotransform.h"
+#include "driver/multidim/raster_plane.h"
 #include "driver/raster/band_values.h"
-#include "driver/raster/raster_view.h"
 
 namespace gdal_zarr {
 
@@ -103,9 +103,7 @@ class RasterDataset final : public GDALPamDataset {
   void load_sidecar();
   CPLErr finish();
   void place(const GeoTransform& transform);
-  bool is_writable() const {
-    return eAccess == GA_Update;
-  }
+  bool is_writable() const { return eAccess == GA_Update; }
   // Writes what the block cache holds of a window, and lets go of it.
   void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   void change_metadata(CPLStringList metadata);

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-#include "driver/connection_string.h"
 #include "driver/conventions/crs.h"
 #include "driver/conventions/shown_attributes.h"
-#include "driver/error_guard.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
-#include "driver/raster/beside_store.h"
+#include "driver/multidim/plane_georeferencing_write.h"
 #include "driver/raster/build_overviews.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/raster/store_georeferencing.h"
+#include "driver/raster/sidecar.h"
+#include "driver/stores/connection_string.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "driver/error_guard.h"
-#include "driver/messages.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "driver/raster/raster_view.h"
+#include "driver/multidim/raster_plane.h"
 
 namespace gdal_zarr {
 

@@ -150,9 +150,7 @@ void Array::read(const Selection& selection, const Destination& destination,
 void Array::prefetch(const Selection& selection, const ReadOptions& options) const {
   has_prefetched_ = true;
   with_context([&] { return description(); },
-               [&] {
-                 read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options);
-               });
+               [&] { read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options); });
 }
 
 std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) const {

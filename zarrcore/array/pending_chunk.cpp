@@ -16,7 +16,7 @@ constexpr int kTriesWithoutLock = 3;
 // Where nobody can be made to wait.
 constexpr int kMaxTries = 100;
 
-std::uint64_t product(std::span<const AxisSlice> axes, std::uint64_t AxisSlice::*member) {
+std::uint64_t product(std::span<const AxisSlice> axes, std::uint64_t AxisSlice::* member) {
   std::uint64_t result = 1;
   for (const AxisSlice& axis : axes) result *= axis.*member;
   return result;

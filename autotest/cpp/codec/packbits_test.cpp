@@ -75,7 +75,7 @@ TEST(Packbits, SmallFloatsTakeTheBitsThatTheyHave) {
 TEST(Packbits, RoundTripsAllSizesAndWidths) {
   Random random(22);
   for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 1001, 100003}) {
-    for (int last = 0; last<64; last += count> 1000 ? 13 : 1) {
+    for (int last = 0; last < 64; last += count > 1000 ? 13 : 1) {
       const std::string configuration =
           R"({"last_bit": )" + std::to_string(last) + R"(, "padding_encoding": "last_byte"})";
       const auto codec = make_packbits(configuration, {count}, kUint64);

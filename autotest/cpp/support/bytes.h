@@ -44,7 +44,8 @@ inline Bytes to_bytes(ByteSpan span) {
 
 // The bytes of a number as it stands in memory.
 template <typename Number>
-requires std::is_arithmetic_v<Number> Bytes bytes_in_memory(Number value) {
+  requires std::is_arithmetic_v<Number>
+Bytes bytes_in_memory(Number value) {
   return to_bytes(std::as_bytes(std::span(&value, 1)));
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "driver/gdal_compat.h"
+#include "driver/gdal/compat.h"
 
 namespace gdal_zarr {
 namespace {

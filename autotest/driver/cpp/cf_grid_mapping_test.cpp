@@ -1,6 +1,4 @@
 // What the attributes of a grid mapping say beside the projection, and what is wrong with some.
-#include "driver/conventions/cf_grid_mapping.h"
-
 #include <cpl_error.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "autotest/driver/cpp/grid_mapping.h"
+#include "driver/conventions/cf/grid_mapping.h"
 
 namespace gdal_zarr::test {
 namespace {

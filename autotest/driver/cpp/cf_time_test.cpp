@@ -1,9 +1,9 @@
 // The expected times are those of the Python package cftime.
-#include "driver/conventions/cf_time.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "driver/conventions/cf/time.h"
 
 namespace gdal_zarr {
 namespace {

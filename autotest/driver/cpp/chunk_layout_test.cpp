@@ -1,9 +1,9 @@
-#include "driver/create/chunk_layout.h"
+#include "driver/new_array/chunk_layout.h"
 
 #include <gtest/gtest.h>
 
 #include "autotest/driver/cpp/options.h"
-#include "driver/create/creation_options.h"
+#include "driver/new_array/creation_options.h"
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"
 

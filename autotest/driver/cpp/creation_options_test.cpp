@@ -1,4 +1,4 @@
-#include "driver/create/creation_options.h"
+#include "driver/new_array/creation_options.h"
 
 #include <cpl_minixml.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "autotest/driver/cpp/options.h"
-#include "driver/gdal_compat.h"
+#include "driver/gdal/compat.h"
 
 namespace gdal_zarr {
 namespace {

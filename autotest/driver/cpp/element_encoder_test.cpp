@@ -1,4 +1,4 @@
-#include "driver/multidim/element_encoder.h"
+#include "driver/types/element_encoder.h"
 
 #include <cpl_conv.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "autotest/driver/cpp/options.h"
-#include "driver/multidim/type_mapping.h"
+#include "driver/types/type_mapping.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
 
@@ -278,11 +278,11 @@ TEST(ElementEncoder, RawBytesOfACompoundOfBytes) {
 }
 
 TEST(ElementEncoder, RefusesWhatGdalCannotConvert) {
-  EXPECT_EQ(
-      error_of([] {
-        make_element_encoder(GDALExtendedDataType::CreateString(), {TypeKind::signed_integer, 4});
-      }),
-      "the type of the buffer cannot be converted to elements of type int32");
+  EXPECT_EQ(error_of([] {
+              make_element_encoder(GDALExtendedDataType::CreateString(),
+                                   {TypeKind::signed_integer, 4});
+            }),
+            "the type of the buffer cannot be converted to elements of type int32");
   EXPECT_THROW(make_element_encoder(number(GDT_Byte), structure()), zarrcore::Error);
   // A structure is written as a whole.
   EXPECT_THROW(

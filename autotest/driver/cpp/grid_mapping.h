@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "driver/conventions/cf_grid_mapping.h"
+#include "driver/conventions/cf/grid_mapping.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr::test {

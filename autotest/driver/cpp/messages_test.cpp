@@ -1,4 +1,4 @@
-#include "driver/messages.h"
+#include "driver/gdal/messages.h"
 
 #include <gtest/gtest.h>
 

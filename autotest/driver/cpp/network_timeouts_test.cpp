@@ -1,4 +1,4 @@
-#include "driver/network_timeouts.h"
+#include "driver/stores/vsi/network_timeouts.h"
 
 #include <cpl_conv.h>
 #include <gtest/gtest.h>

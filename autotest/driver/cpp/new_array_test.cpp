@@ -1,12 +1,12 @@
-#include "driver/create/new_array.h"
+#include "driver/new_array/new_array.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "autotest/driver/cpp/options.h"
-#include "driver/multidim/element_encoder.h"
-#include "driver/multidim/type_mapping.h"
+#include "driver/types/element_encoder.h"
+#include "driver/types/type_mapping.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/metadata/v2.h"

@@ -1,4 +1,4 @@
-#include "driver/conventions/packing.h"
+#include "driver/conventions/cf/packing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // References in Parquet files, read from a layer in memory with the columns of such a file: not
 // every GDAL has a driver for the files themselves.
-#include "driver/references/parquet_references.h"
+#include "driver/stores/references/parquet_references.h"
 
 #include <cpl_conv.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/gdal_compat.h"
-#include "driver/references/reference_store.h"
+#include "driver/gdal/compat.h"
+#include "driver/stores/references/reference_store.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

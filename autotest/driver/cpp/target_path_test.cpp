@@ -1,4 +1,4 @@
-#include "driver/references/target_path.h"
+#include "driver/stores/references/target_path.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "driver/multidim/type_mapping.h"
+#include "driver/types/type_mapping.h"
 
 #include <cpl_conv.h>
 #include <gtest/gtest.h>

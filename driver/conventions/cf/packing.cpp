@@ -1,0 +1,110 @@
+#include "driver/conventions/cf/packing.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "driver/conventions/axis.h"
+#include "zarrcore/base/base64.h"
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/metadata/fill_value.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::ArrayMetadata;
+using zarrcore::Json;
+using zarrcore::TypeKind;
+
+// xarray's spelling of a float in v3: base64 of the eight bytes of a little-endian float64.
+std::optional<double> parse_base64_double(const Json& value) {
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.size() != 12) return std::nullopt;
+  const auto bytes = zarrcore::decode_base64(text);
+  if (!bytes || bytes->size() != sizeof(double)) return std::nullopt;
+  return std::bit_cast<double>(
+      zarrcore::load_integer<std::uint64_t>(bytes->data(), zarrcore::Endian::little));
+}
+
+// The element that an attribute names; nothing when it does not fit the array's type.
+std::optional<std::vector<std::byte>> parse_element(const Json& value, const ArrayMetadata& array) {
+  Json number = value.is_array() && value.size() == 1 ? value[0] : value;
+  const auto decode = [](Json& part) {
+    if (const auto decoded = parse_base64_double(part)) part = *decoded;
+  };
+  if (array.data_type.kind == TypeKind::floating) decode(number);
+  if (array.data_type.kind == TypeKind::complex && number.is_array()) {
+    std::for_each(number.begin(), number.end(), decode);
+  }
+  try {
+    return zarrcore::parse_fill_value(number, array.data_type);
+  } catch (const zarrcore::Error&) {
+    return std::nullopt;
+  }
+}
+
+bool is_zero(const std::vector<std::byte>& element) {
+  return std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+std::optional<double> number_attribute(const ArrayMetadata& array, const char* name) {
+  const Json* value = zarrcore::find_member(array.attributes, name);
+  if (value != nullptr && value->is_array() && value->size() == 1) value = &(*value)[0];
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  return value->get<double>();
+}
+
+}  // namespace
+
+std::string time_units(const zarrcore::DataType& type) {
+  static const std::map<std::string_view, std::string> kWords{
+      {"Y", "years"},         {"M", "months"},        {"W", "weeks"},        {"D", "days"},
+      {"h", "hours"},         {"m", "minutes"},       {"s", "seconds"},      {"ms", "milliseconds"},
+      {"us", "microseconds"}, {"μs", "microseconds"}, {"ns", "nanoseconds"}, {"ps", "picoseconds"},
+      {"fs", "femtoseconds"}, {"as", "attoseconds"}};
+  const auto word = kWords.find(type.time_unit.name);
+  if (!type.is_time() || word == kWords.end()) return {};
+  std::string units = type.time_unit.count == 1
+                          ? word->second
+                          : std::to_string(type.time_unit.count) + ' ' + word->second;
+  if (type.kind == TypeKind::datetime) units += " since 1970-01-01";
+  return units;
+}
+
+bool can_have_nodata(const zarrcore::DataType& type) {
+  return type.is_numeric() || type.is_time() || type.kind == TypeKind::structure;
+}
+
+Packing read_packing(const ArrayMetadata& array) {
+  Packing packing;
+  const auto consume = [&packing](const char* name) {
+    packing.consumed_attributes.emplace_back(name);
+  };
+  if ((packing.scale = number_attribute(array, "scale_factor"))) consume("scale_factor");
+  if ((packing.offset = number_attribute(array, "add_offset"))) consume("add_offset");
+  if (const Json* units = zarrcore::find_member(array.attributes, "units");
+      units != nullptr && units->is_string()) {
+    packing.unit = units->get<std::string>();
+    // Programs look for the units of a time axis among the attributes.
+    if (!is_time_unit(packing.unit)) consume("units");
+  }
+  if (packing.unit.empty()) packing.unit = time_units(array.data_type);
+  if (!can_have_nodata(array.data_type)) return packing;
+  for (const char* name : {"_FillValue", "missing_value"}) {
+    const Json* value = zarrcore::find_member(array.attributes, name);
+    if (value == nullptr) continue;
+    auto element = parse_element(*value, array);
+    if (!element) continue;
+    consume(name);
+    if (!packing.nodata) packing.nodata = std::move(element);
+  }
+  if (!packing.nodata && array.fill_value &&
+      !(array.fill_value_is_mandatory && is_zero(*array.fill_value))) {
+    packing.nodata = array.fill_value;
+  }
+  return packing;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,34 @@
+#include "driver/entry/copy_hierarchy.h"
+
+#include <cpl_string.h>
+
+#include <memory>
+
+#include "driver/entry/create.h"
+#include "driver/entry/manage.h"
+
+namespace gdal_zarr {
+
+GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
+                            OptionList options, GDALProgressFunc progress, void* progress_data) {
+  CPLStringList of_dataset;
+  for (int i = 0; i < CSLCount(options); ++i) {
+    if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
+  }
+  std::unique_ptr<GDALDataset> copy(create_multidimensional(name, nullptr, of_dataset.List()));
+  if (!copy) return nullptr;
+  // What fails to be flushed is told to the error handler alone before GDAL 3.7.
+  CPLErrorReset();
+  const bool is_copied =
+      GDALDriver::DefaultCreateCopyMultiDimensional(&source, copy.get(), is_strict, options,
+                                                    progress, progress_data) == CE_None;
+  if (is_copied) {
+    copy->FlushCache(false);
+    if (CPLGetLastErrorType() < CE_Failure) return copy.release();
+  }
+  copy.reset();
+  delete_store(name);
+  return nullptr;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,129 @@
+#include "driver/entry/manage.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <vector>
+
+#include "driver/gdal/error_guard.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/zip_archive.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/store.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+
+// The path of a whole store: a folder that holds a Zarr and is not in another one, an archive, or
+// a document of references.
+std::string whole_store(const char* name) {
+  std::string path = name;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (has_prefix(path) || has_reference_prefix(path) ||
+      is_metadata_file(CPLGetFilename(path.c_str()))) {
+    throw Error(path + " is not the path of a whole store, which is needed here");
+  }
+  GDALOpenInfo info(path.c_str(), GA_ReadOnly);
+  if (!is_folder(path) ? !is_packed_store(&info) : !is_zarr_folder(path)) {
+    throw Error(path + ": there is no Zarr store");
+  }
+  const std::string above = CPLGetPath(path.c_str());
+  if (is_folder(path) && !above.empty() && is_zarr_folder(above)) {
+    throw Error(path + " is a part of the store " + above);
+  }
+  return path;
+}
+
+// The files that GDAL keeps beside a store.
+std::vector<std::string> files_beside(const std::string& store) {
+  std::vector<std::string> files;
+  for (const char* suffix : {".aux.xml", ".ovr", ".msk", ".gmac", ".msk.ovr"}) {
+    if (is_there(store + suffix)) files.push_back(store + suffix);
+  }
+  return files;
+}
+
+void check(bool is_done, const std::string& path, const char* what) {
+  if (!is_done) throw Error(path + " cannot be " + what);
+}
+
+void copy_file(const std::string& to, const std::string& from) {
+  check(CPLCopyFile(to.c_str(), from.c_str()) == 0, from, "copied");
+}
+
+void copy_folder(const std::string& to, const std::string& from) {
+  // Listed before anything is there that would be listed as well.
+  const CPLStringList names(VSIReadDirRecursive(from.c_str()));
+  check(VSIMkdir(to.c_str(), 0755) == 0, to, "made");
+  for (int i = 0; i < names.size(); ++i) {
+    std::string name = names[i];
+    while (name.ends_with('/')) name.pop_back();
+    if (name.ends_with(zarrcore::kTemporarySuffix)) continue;  // half of a value
+    const std::string source = std::string(from).append("/").append(name);
+    const std::string target = std::string(to).append("/").append(name);
+    if (is_folder(source)) {
+      check(VSIMkdir(target.c_str(), 0755) == 0, target, "made");
+    } else {
+      copy_file(target, source);
+    }
+  }
+}
+
+// Links are removed, not followed: what they lead to is not the store's.
+bool remove_folder(const std::string& path) {
+  if (STARTS_WITH(path.c_str(), "/vsi")) return VSIRmdirRecursive(path.c_str()) == 0;
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  return !error;
+}
+
+// Does the same with a store and with each file beside it.
+CPLErr transfer(const char* new_name, const char* old_name,
+                const std::function<void(const std::string& to, const std::string& from)>& move) {
+  return guarded(CE_Failure, [&] {
+    const std::string from = whole_store(old_name);
+    const std::string to = new_name;
+    if (is_there(to)) throw Error(to + " already exists");
+    check_parent_exists(to);
+    if (to.starts_with(from + '/')) throw Error(to + " lies in " + from);
+    const auto beside = files_beside(from);
+    move(to, from);
+    for (const std::string& file : beside) move(to + file.substr(from.size()), file);
+    return CE_None;
+  });
+}
+
+}  // namespace
+
+CPLErr delete_store(const char* name) {
+  return guarded(CE_Failure, [&] {
+    const std::string path = whole_store(name);
+    for (const std::string& file : files_beside(path)) {
+      check(VSIUnlink(file.c_str()) == 0, file, "removed");
+    }
+    check(is_folder(path) ? remove_folder(path) : VSIUnlink(path.c_str()) == 0, path, "removed");
+    return CE_None;
+  });
+}
+
+CPLErr rename_store(const char* new_name, const char* old_name) {
+  return transfer(new_name, old_name, [](const std::string& to, const std::string& from) {
+    check(VSIRename(from.c_str(), to.c_str()) == 0, from, "renamed");
+  });
+}
+
+CPLErr copy_store(const char* new_name, const char* old_name) {
+  return transfer(new_name, old_name, [](const std::string& to, const std::string& from) {
+    is_folder(from) ? copy_folder(to, from) : copy_file(to, from);
+  });
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,51 @@
+#include "driver/gdal/crs_import.h"
+
+#include <cpl_error.h>
+#include <cpl_port.h>
+
+#include <regex>
+
+namespace gdal_zarr {
+
+namespace {
+
+// GDAL takes much more for a CRS, and opens the files that some of it names.
+bool is_code(const std::string& text) {
+  static const std::regex pattern("[A-Za-z][A-Za-z0-9_]*:[A-Za-z0-9_.-]+");
+  return text.size() < 64 && std::regex_match(text, pattern);
+}
+
+bool is_url(const std::string& text) {
+  return STARTS_WITH_CI(text.c_str(), "urn:ogc:def:crs:") ||
+         STARTS_WITH_CI(text.c_str(), "http://www.opengis.net/def/crs/") ||
+         STARTS_WITH_CI(text.c_str(), "https://www.opengis.net/def/crs/");
+}
+
+// WKT begins with a keyword and a bracket, PROJJSON with a brace.
+bool is_wkt_or_json(const std::string& text) {
+  const auto start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string::npos) return false;
+  if (text[start] == '{') return true;
+  const auto end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", start);
+  return end != std::string::npos && end > start && (text[end] == '[' || text[end] == '(');
+}
+
+}  // namespace
+
+std::shared_ptr<OGRSpatialReference> import_crs(const std::string& text) {
+  if (!is_code(text) && !is_url(text) && !is_wkt_or_json(text)) return nullptr;
+  auto crs = std::make_shared<OGRSpatialReference>();
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  const OGRErr result = crs->SetFromUserInput(
+      text.c_str(), OGRSpatialReference::SET_FROM_USER_INPUT_LIMITATIONS_get());
+  CPLPopErrorHandler();
+  CPLErrorReset();
+  return result == OGRERR_NONE ? crs : nullptr;
+}
+
+std::shared_ptr<OGRSpatialReference> import_crs(const zarrcore::Json& value) {
+  if (value.is_string()) return import_crs(value.get_ref<const std::string&>());
+  return value.is_object() ? import_crs(zarrcore::dump_json(value)) : nullptr;
+}
+
+}  // namespace gdal_zarr

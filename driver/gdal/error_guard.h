@@ -1,0 +1,29 @@
+// The border between exceptions and GDAL's error handling: every function that GDAL calls and that
+// can meet a fault runs its body in `guarded`.
+#pragma once
+
+#include <cpl_error.h>
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "driver/gdal/messages.h"
+
+namespace gdal_zarr {
+
+// Runs `body` and returns what it returns. An exception becomes a CE_Failure with its text, and
+// `failure` is returned.
+template <typename Result, typename Body>
+Result guarded(Result failure, Body&& body) noexcept {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::bad_alloc&) {
+    report(CE_Failure, CPLE_OutOfMemory, "Zarr: not enough memory");
+  } catch (const std::exception& exception) {
+    report(CE_Failure, CPLE_AppDefined, "Zarr: %s", exception.what());
+  }
+  return failure;
+}
+
+}  // namespace gdal_zarr

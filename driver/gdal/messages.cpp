@@ -1,0 +1,198 @@
+#include "driver/gdal/messages.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <exception>
+
+#include "driver/gdal/lower_case.h"
+
+namespace gdal_zarr {
+namespace {
+
+constexpr std::string_view kMask = "***";
+
+// A character of a text, which may stand there as %XX.
+struct Character {
+  char value;
+  bool is_encoded;
+  std::size_t offset;  // in the text
+};
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::vector<Character> decode(std::string_view text) {
+  std::vector<Character> characters;
+  characters.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+    characters.push_back({low >= 0 ? static_cast<char>(high * 16 + low) : text[i], low >= 0, i});
+    if (low >= 0) i += 2;
+  }
+  return characters;
+}
+
+bool is_one_of(char c, std::string_view set) {
+  return set.find(c) != std::string_view::npos;
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         is_one_of(c, "-_.");
+}
+
+// Where the text that surrounds a URL begins again, at the latest.
+constexpr std::string_view kAroundUrls = " \t\r\n\"'<>{}`";
+
+// Names of query parameters, of options of /vsicurl? and of headers. Short words count only as a
+// query parameter: elsewhere they are words.
+bool is_secret(const std::string& name, bool is_in_query) {
+  static constexpr std::array<std::string_view, 14> kParts{
+      "token",     "signature",     "credential", "passw",     "secret",
+      "apikey",    "api_key",       "api-key",    "userpwd",   "cookie",
+      "accesskey", "authorization", "access_key", "passphrase"};
+  static constexpr std::array<std::string_view, 2> kNames{"sig", "pwd"};
+  static constexpr std::array<std::string_view, 13> kInQuery{
+      "se",  "st",   "skoid",  "sktid",          "key",        "pass", "auth", "jwt",
+      "sas", "code", "policy", "googleaccessid", "key-pair-id"};
+  const auto is_name = [&](std::string_view other) { return name == other; };
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](auto part) { return name.find(part) != std::string::npos; }) ||
+         std::any_of(kNames.begin(), kNames.end(), is_name) ||
+         (is_in_query && std::any_of(kInQuery.begin(), kInQuery.end(), is_name));
+}
+
+class Masker {
+ public:
+  explicit Masker(std::string_view text) : text_(text), characters_(decode(text)) {}
+
+  std::string run() {
+    for (std::size_t i = 0; i < characters_.size();) {
+      if (value(i) == ':' && value(i + 1) == '/' && value(i + 2) == '/') {
+        i = mask_user(i + 3, characters_[i + 2].is_encoded);
+      } else if (value(i) == '=') {
+        i = mask_value(i);
+      } else {
+        ++i;
+      }
+    }
+    masked_ += text_.substr(copied_);
+    return std::move(masked_);
+  }
+
+ private:
+  char value(std::size_t i) const { return i < characters_.size() ? characters_[i].value : '\0'; }
+  std::size_t offset(std::size_t i) const {
+    return i < characters_.size() ? characters_[i].offset : text_.size();
+  }
+
+  // Of characters that are encoded inside a URL that is not, none ends a part of it.
+  bool is_end(std::size_t i, bool is_url_encoded, std::string_view ends) const {
+    const Character& c = characters_[i];
+    return (!c.is_encoded && is_one_of(c.value, kAroundUrls)) ||
+           ((!c.is_encoded || is_url_encoded) && is_one_of(c.value, ends));
+  }
+
+  void mask(std::size_t begin, std::size_t end) {
+    masked_ += text_.substr(copied_, offset(begin) - copied_);
+    masked_ += kMask;
+    copied_ = offset(end);
+  }
+
+  // From the first character of an authority on. Returns where to go on.
+  std::size_t mask_user(std::size_t begin, bool is_url_encoded) {
+    std::size_t at = begin;
+    for (std::size_t i = begin; i < characters_.size(); ++i) {
+      if (is_end(i, is_url_encoded, "/?#")) break;
+      if (value(i) == '@') at = i;
+    }
+    if (at > begin) mask(begin, at);
+    return at;
+  }
+
+  // From the '=' behind a name on.
+  std::size_t mask_value(std::size_t equals) {
+    std::size_t begin = equals;
+    std::string name;
+    while (begin > 0 && is_name_character(value(begin - 1))) name += value(--begin);
+    std::reverse(name.begin(), name.end());
+    const bool is_in_query = begin > 0 && is_one_of(value(begin - 1), "?&;");
+    if (!is_secret(lower_case(name), is_in_query)) return equals + 1;
+    std::size_t end = equals + 1;
+    while (end < characters_.size() && !is_end(end, characters_[equals].is_encoded, "&#")) ++end;
+    const std::size_t next = end;
+    // The punctuation of the sentence.
+    while (end > equals + 1 && is_one_of(value(end - 1), ":;,.)]")) --end;
+    if (end > equals + 1) mask(equals + 1, end);
+    return next;
+  }
+
+  std::string_view text_;
+  std::vector<Character> characters_;
+  std::string masked_;
+  std::size_t copied_ = 0;  // of the text
+};
+
+void CPL_STDCALL hold(CPLErr severity, CPLErrorNum number, const char* message) {
+  static_cast<HeldMessages*>(CPLGetErrorHandlerUserData())->add(severity, number, message);
+}
+
+}  // namespace
+
+std::string mask_secrets(std::string_view text) {
+  const bool may_have_secrets = text.find('=') != std::string_view::npos ||
+                                text.find('@') != std::string_view::npos ||
+                                text.find('%') != std::string_view::npos;
+  return may_have_secrets ? Masker(text).run() : std::string(text);
+}
+
+void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexcept {
+  try {
+    std::va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vsnprintf(nullptr, 0, format, arguments);
+    va_end(arguments);
+    std::string text(static_cast<std::size_t>(std::max(length, 0)), '\0');
+    va_start(arguments, format);
+    std::vsnprintf(text.data(), text.size() + 1, format, arguments);
+    va_end(arguments);
+    CPLError(severity, number, "%s", mask_secrets(text).c_str());
+  } catch (const std::exception&) {
+    CPLError(severity, CPLE_OutOfMemory, "Zarr: not enough memory");
+  }
+}
+
+void HeldMessages::add(CPLErr severity, CPLErrorNum number, const char* message) noexcept {
+  if (severity == CE_Debug) return;
+  try {
+    messages_.push_back({severity, number, message});
+  } catch (const std::exception&) {
+    // Its text is lost; what fails is reported by the function that failed.
+  }
+}
+
+void HeldMessages::emit() noexcept {
+  for (const Message& message : messages_) {
+    report(message.severity, message.number, "%s", message.text.c_str());
+  }
+  messages_.clear();
+}
+
+MaskedMessages::MaskedMessages() {
+  CPLPushErrorHandlerEx(hold, &held_);
+  CPLSetCurrentErrorHandlerCatchDebug(FALSE);
+}
+
+MaskedMessages::~MaskedMessages() {
+  CPLPopErrorHandler();
+  held_.emit();
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,38 @@
+// GDAL's configuration options and errors are thread-local. While worker threads run for a call of
+// ours, they see the options of the calling thread, and what they report reaches its handlers.
+#pragma once
+
+#include <cpl_error.h>
+#include <cpl_string.h>
+
+#include <mutex>
+
+#include "driver/gdal/messages.h"
+#include "zarrcore/array/thread_pool.h"
+
+namespace gdal_zarr {
+
+class CallerState {
+ public:
+  CallerState();
+  // Emits what the workers reported, on the calling thread.
+  ~CallerState();
+  CallerState(const CallerState&) = delete;
+  CallerState& operator=(const CallerState&) = delete;
+
+  // To be used while this object lives.
+  zarrcore::WorkerScope scope();
+
+ private:
+  static void CPL_STDCALL collect(CPLErr severity, CPLErrorNum number, const char* message);
+
+  CPLStringList options_;
+  std::mutex mutex_;
+  HeldMessages held_;
+};
+
+// The threads that GDAL_NUM_THREADS allows: its number or ALL_CPUS; unset means all CPUs up to 8.
+// `value`, if it is not null, stands in its place.
+std::size_t thread_count(const char* value = nullptr);
+
+}  // namespace gdal_zarr

@@ -1,0 +1,164 @@
+#include "driver/multidim/plane_georeferencing.h"
+
+#include <ogr_spatialref.h>
+
+#include <algorithm>
+
+#include "driver/conventions/axis.h"
+#include "driver/conventions/crs.h"
+#include "driver/conventions/spatial.h"
+#include "driver/stores/connection_string.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Json;
+
+// Coordinates of more cells, or in more chunks, are not read to find their spacing.
+constexpr std::uint64_t kMaxCoordinateChunks = 20'000;
+
+// Whether attributes that also stand for other arrays speak of one of the shape of this raster.
+bool is_of_shape(const Json& attributes, const RasterView& view) {
+  const Json* shape = zarrcore::find_member(attributes, "spatial:shape");
+  return shape != nullptr && *shape == Json::array({view.height(), view.width()});
+}
+
+std::optional<GeoTransform> from_spatial(const RasterView& view) {
+  const Array& array = view.array();
+  const auto [x, y] = array.raster_axes();
+  if (view.x_axis() != x || view.y_axis() != y) return std::nullopt;  // of other dimensions
+  const Json& attributes = array.metadata().attributes;
+  if (auto transform = spatial_transform(attributes)) return transform;
+  // A transform of null says that those of groups are not for this array.
+  if (attributes.contains("spatial:transform")) return std::nullopt;
+  const Session& session = *array.session();
+  if (session.root_is_array()) return std::nullopt;
+  const auto pyramid = session.find_pyramid(array.node_path());
+  if (pyramid) {
+    if (auto transform = spatial_transform(pyramid->entry())) return transform;
+  }
+  const auto group = session.attributes(std::string(zarrcore::parent_path(array.node_path())));
+  const bool is_finest = !pyramid || pyramid->level == 0;
+  if (is_of_shape(*group, view) ||
+      (is_finest && zarrcore::find_member(*group, "spatial:shape") == nullptr)) {
+    return spatial_transform(*group);
+  }
+  return std::nullopt;
+}
+
+std::optional<GeoTransform> from_coordinates(const RasterView& view) {
+  const auto& dimensions = view.array().GetDimensions();
+  const auto x = find_regular_axis(read_coordinates(*dimensions[*view.x_axis()]));
+  if (!x) return std::nullopt;
+  const auto y = find_regular_axis(read_coordinates(*dimensions[*view.y_axis()]));
+  return y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
+}
+
+std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {
+  if (!view.x_axis() || !view.y_axis()) return std::nullopt;
+  if (auto transform = from_spatial(view)) return transform;
+  const Array& array = view.array();
+  const std::string grid_mapping = grid_mapping_variable(array.metadata().attributes);
+  if (!grid_mapping.empty()) {
+    if (const auto variable = array.find_variable(grid_mapping)) {
+      if (auto transform = parse_geotransform(*variable)) return transform;
+    }
+  }
+  return from_coordinates(view);
+}
+
+std::optional<GeoTransform> from_finest_level(const RasterView& view) {
+  const auto finest = view.array().finest_level();
+  if (!finest || !view.x_axis() || !view.y_axis() ||
+      finest->GetDimensions().size() != view.array().GetDimensions().size()) {
+    return std::nullopt;
+  }
+  const RasterView fine(finest, view.x_axis(), view.y_axis(),
+                        std::vector<std::uint64_t>(view.other_axes().size(), 0));
+  const auto transform = find_own_geotransform(fine);
+  if (!transform) return std::nullopt;
+  return coarser_geotransform(*transform, fine.width(), fine.height(), view.width(), view.height());
+}
+
+}  // namespace
+
+std::vector<double> read_coordinates(const GDALDimension& dimension) {
+  const auto variable = dimension.GetIndexingVariable();
+  if (!variable || dimension.GetSize() > kMaxCoordinates ||
+      variable->GetDataType().GetClass() != GEDTC_NUMERIC) {
+    return {};
+  }
+  const std::uint64_t block = std::max<std::uint64_t>(1, variable->GetBlockSize().front());
+  if (dimension.GetSize() / block > kMaxCoordinateChunks) return {};
+  std::vector<double> values(dimension.GetSize());
+  const GUInt64 start = 0;
+  const std::size_t count = values.size();
+  const auto type = GDALExtendedDataType::Create(GDT_Float64);
+  const auto* own = dynamic_cast<const Array*>(variable.get());
+  const bool is_read = own != nullptr
+                           ? own->read_coordinates(start, count, type, values.data())
+                           : variable->Read(&start, &count, nullptr, nullptr, type, values.data());
+  if (!is_read) return {};
+  const double scale = variable->GetScale();
+  const double offset = variable->GetOffset();
+  for (double& value : values) value = value * scale + offset;
+  return values;
+}
+
+std::optional<GeoTransform> find_geotransform(const RasterView& view) {
+  if (auto transform = find_own_geotransform(view)) return transform;
+  return from_finest_level(view);
+}
+
+GeoTransform coarser_geotransform(const GeoTransform& fine, int fine_columns, int fine_rows,
+                                  int columns, int rows) {
+  const double x = static_cast<double>(fine_columns) / columns;
+  const double y = static_cast<double>(fine_rows) / rows;
+  return {fine[0], fine[1] * x, fine[2] * y, fine[3], fine[4] * x, fine[5] * y};
+}
+
+CPLStringList find_geolocation(const RasterView& view, const OGRSpatialReference* crs) {
+  CPLStringList domain;
+  if (!view.x_axis() || !view.y_axis()) return domain;
+  const Array& array = view.array();
+  const auto& dimensions = array.GetDimensions();
+  std::shared_ptr<Array> longitude;
+  std::shared_ptr<Array> latitude;
+  for (const auto& variable : array.coordinate_arrays()) {
+    const auto& own = variable->GetDimensions();
+    const auto is_same = [](const GDALDimension& a, const GDALDimension& b) {
+      return a.GetFullName() == b.GetFullName() && a.GetSize() == b.GetSize();
+    };
+    if (own.size() != 2 || !is_same(*own[0], *dimensions[*view.y_axis()]) ||
+        !is_same(*own[1], *dimensions[*view.x_axis()])) {
+      continue;
+    }
+    const AxisRole role = find_axis_role(variable->GetName(), variable->metadata().attributes);
+    if (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) longitude = variable;
+    if (role.type == GDAL_DIM_TYPE_HORIZONTAL_Y) latitude = variable;
+  }
+  if (!longitude || !latitude) return domain;
+
+  const std::unique_ptr<OGRSpatialReference> geographic(crs != nullptr ? crs->CloneGeogCS()
+                                                                       : new OGRSpatialReference());
+  if (crs == nullptr) geographic->SetWellKnownGeogCS("WGS84");
+  char* wkt = nullptr;
+  geographic->exportToWkt(&wkt);
+  const auto set = [&](const char* key, const std::string& value) {
+    domain.SetNameValue(key, value.c_str());
+  };
+  set("SRS", wkt);
+  CPLFree(wkt);
+  const std::string& store = array.session()->path();
+  set("X_DATASET", format_connection_string(store, longitude->GetFullName()));
+  set("X_BAND", "1");
+  set("Y_DATASET", format_connection_string(store, latitude->GetFullName()));
+  set("Y_BAND", "1");
+  for (const char* offset : {"PIXEL_OFFSET", "LINE_OFFSET"}) set(offset, "0");
+  for (const char* step : {"PIXEL_STEP", "LINE_STEP"}) set(step, "1");
+  set("GEOREFERENCING_CONVENTION", "PIXEL_CENTER");
+  return domain;
+}
+
+}  // namespace gdal_zarr

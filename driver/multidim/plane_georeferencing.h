@@ -1,0 +1,32 @@
+// Where a raster lies: its geotransform, or the arrays of longitude and latitude for its pixels.
+#pragma once
+
+#include <cpl_string.h>
+
+#include <optional>
+
+#include "driver/conventions/geotransform.h"
+#include "driver/multidim/raster_plane.h"
+
+namespace gdal_zarr {
+
+// In order: `spatial:transform` of the array, of its level in a pyramid, or of its group; the
+// `GeoTransform` of its CF grid mapping; evenly spaced coordinate variables; for a coarser level of
+// a pyramid, what the finest level has. Nothing when there is none of these.
+std::optional<GeoTransform> find_geotransform(const RasterView& view);
+
+// The positions along a dimension that its indexing variable gives, unpacked; empty when there is
+// no such variable of numbers, or when it is too long.
+std::vector<double> read_coordinates(const GDALDimension& dimension);
+
+// The geotransform of a raster of `columns` × `rows` that covers what one of `fine_columns` ×
+// `fine_rows` covers.
+GeoTransform coarser_geotransform(const GeoTransform& fine, int fine_columns, int fine_rows,
+                                  int columns, int rows);
+
+// The metadata domain GEOLOCATION of a curvilinear grid, whose `coordinates` name arrays of
+// longitude and latitude over its X and Y; empty when there are none. `crs` is that of the array,
+// or null.
+CPLStringList find_geolocation(const RasterView& view, const OGRSpatialReference* crs);
+
+}  // namespace gdal_zarr

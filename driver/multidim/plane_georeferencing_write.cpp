@@ -1,0 +1,221 @@
+#include "driver/multidim/plane_georeferencing_write.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "driver/gdal/messages.h"
+#include "driver/multidim/dimension.h"
+#include "driver/multidim/plane_georeferencing.h"
+#include "driver/new_array/new_array.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+using zarrcore::Json;
+
+RasterDimension raster_dimension(const Array& array, std::optional<std::size_t> axis) {
+  if (!axis) return {};
+  const auto& name = array.metadata().dimension_names[*axis];
+  return {name.value_or(std::string()), array.GetDimensions()[*axis]->GetSize()};
+}
+
+// The group of an array, in which its coordinates are.
+class Surroundings {
+ public:
+  Surroundings(const RasterView& view, const Array& array)
+      : view_(view),
+        array_(array),
+        session_(*array.session()),
+        group_(zarrcore::parent_path(array.node_path())) {}
+
+  std::vector<std::shared_ptr<const Json>> groups() const {
+    std::vector<std::shared_ptr<const Json>> groups;
+    if (session_.root_is_array()) return groups;
+    groups.push_back(session_.attributes(group_));
+    if (const auto pyramid = session_.find_pyramid(array_.node_path())) {
+      groups.push_back(session_.attributes(pyramid->group));
+      groups.push_back({pyramid->multiscales, &pyramid->entry()});
+    }
+    groups.push_back(session_.attributes(""));
+    return groups;
+  }
+
+  std::optional<NodeBeside> find_node(const std::string& name) const {
+    for (std::string group = group_;; group = zarrcore::parent_path(group)) {
+      const std::string path = zarrcore::join_path(group, name);
+      if (const auto node = session_.hierarchy().node(path)) {
+        NodeBeside found;
+        found.attributes = *session_.attributes(path);
+        found.coordinates = coordinates(path, name);
+        found.is_own = group == group_ && std::holds_alternative<zarrcore::ArrayMetadata>(*node) &&
+                       !is_used_by_others(name);
+        return found;
+      }
+      if (group.empty()) break;
+    }
+    return is_used_by_others(name) ? std::optional<NodeBeside>(std::in_place) : std::nullopt;
+  }
+
+ private:
+  std::vector<double> coordinates(const std::string& path, const std::string& name) const {
+    for (const auto& dimension : array_.GetDimensions()) {
+      if (dimension->GetName() != name) continue;
+      const auto variable = dimension->GetIndexingVariable();
+      if (variable && session_.node_path(variable->GetFullName()) == path) {
+        return read_coordinates(*dimension);
+      }
+    }
+    return {};
+  }
+
+  // Whether an array of the group that is not a band of this raster has such a dimension or grid
+  // mapping.
+  bool is_used_by_others(const std::string& name) const {
+    for (const zarrcore::Child& child : session_.hierarchy().children(group_)) {
+      const std::string path = zarrcore::join_path(group_, child.name);
+      const bool is_own = std::any_of(view_.arrays().begin(), view_.arrays().end(),
+                                      [&](const auto& own) { return own->node_path() == path; });
+      std::shared_ptr<const zarrcore::NodeMetadata> holder;
+      const auto* other = session_.array_metadata(path, holder);
+      if (other == nullptr || is_own || child.name == name) continue;
+      const auto& names = other->dimension_names;
+      if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+      const Json* mapping = zarrcore::find_member(other->attributes, "grid_mapping");
+      if (mapping != nullptr && *mapping == name) return true;
+    }
+    return false;
+  }
+
+  const RasterView& view_;
+  const Array& array_;
+  const Session& session_;
+  std::string group_;
+};
+
+// Whether an array can become another one by new attributes and elements alone.
+bool is_laid_out_as(const zarrcore::ArrayMetadata& array, const zarrcore::ArrayMetadata& other) {
+  const bool has_same_codecs =
+      std::equal(array.codecs.begin(), array.codecs.end(), other.codecs.begin(), other.codecs.end(),
+                 [](const zarrcore::CodecMetadata& a, const zarrcore::CodecMetadata& b) {
+                   return a.name == b.name && a.configuration == b.configuration;
+                 });
+  return array.shape == other.shape && array.data_type == other.data_type && has_same_codecs &&
+         array.chunk_shape == other.chunk_shape && array.chunk_runs.empty() &&
+         array.fill_value == other.fill_value && array.dimension_names == other.dimension_names;
+}
+
+void put_attributes(Array& array, const Json& attributes) {
+  const AttributeChange change = difference(array.metadata().attributes, attributes);
+  if (change.empty()) return;
+  array.change([&](zarrcore::ArrayMetadata& metadata) {
+    metadata.attributes = apply_change(std::move(metadata.attributes), change);
+  });
+  array.session()->changing_hierarchy().flush_node(array.node_path());
+}
+
+void write_variable(Session& session, const std::string& group, const Variable& variable) {
+  NewArray array;
+  array.format = &session.new_array_format();
+  const bool is_scalar = variable.dimension_names.empty();
+  array.type = GDALExtendedDataType::Create(is_scalar ? GDT_Int32 : GDT_Float64);
+  if (!is_scalar) array.shape = {variable.values.size()};
+  array.dimension_names = variable.dimension_names;
+  zarrcore::ArrayMetadata metadata = make_array_metadata(array, nullptr);
+  metadata.attributes = variable.attributes;
+  metadata.chunk_shape = array.shape;
+  const std::string path = zarrcore::join_path(group, variable.name);
+  std::shared_ptr<const zarrcore::NodeMetadata> holder;
+  const auto* old = session.array_metadata(path, holder);
+  std::shared_ptr<Array> stored;
+  if (old != nullptr && is_laid_out_as(*old, metadata)) {
+    stored = session.array(path);
+    put_attributes(*stored, variable.attributes);
+  } else {
+    if (session.hierarchy().node(path)) session.erase_node(path);
+    stored = session.create_array(path, std::move(metadata));
+  }
+  if (is_scalar) return;
+  const GUInt64 start = 0;
+  const std::size_t count = variable.values.size();
+  if (!stored->Write(&start, &count, nullptr, nullptr, array.type, variable.values.data())) {
+    throw Error("coordinate variable /" + path + " could not be written");
+  }
+  stored->flush();
+}
+
+// An array whose place changes.
+struct PlacedArray {
+  std::shared_ptr<Array> array;
+  Json attributes;  // as they were
+  GeoreferencingConvention convention;
+  Json final_attributes = Json::object();
+};
+
+GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view,
+                               const std::optional<GeoTransform>& transform,
+                               const OGRSpatialReference* crs) {
+  const Array& array = *placed.array;
+  const Surroundings surroundings(view, array);
+  GeoreferencedArray georeferenced{array.GetName(),
+                                   raster_dimension(array, view.x_axis()),
+                                   raster_dimension(array, view.y_axis()),
+                                   placed.attributes,
+                                   surroundings.groups(),
+                                   nullptr};
+  if (!array.session()->root_is_array()) {
+    georeferenced.find_node = [&](const std::string& name) { return surroundings.find_node(name); };
+  }
+  return write_georeferencing(placed.convention, georeferenced, transform, crs);
+}
+
+void write_variables(const GeoreferencingChange& change, const Array& array) {
+  Session& session = *array.session();
+  const std::string group(zarrcore::parent_path(array.node_path()));
+  for (const Variable& variable : change.variables) write_variable(session, group, variable);
+  for (const auto& [name, attributes] : change.variable_attributes) {
+    const auto other = session.array(zarrcore::join_path(group, name));
+    put_attributes(*other, apply_change(other->metadata().attributes, attributes));
+  }
+  if (!change.warning.empty()) {
+    report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s", array.GetFullName().c_str(),
+           change.warning.c_str());
+  }
+}
+
+}  // namespace
+
+// Each document and chunk is put by itself, and the program may end between any two of them. So the
+// arrays state all by themselves until the variables are written that shall state it.
+void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
+                          const OGRSpatialReference* crs) {
+  std::vector<PlacedArray> arrays;
+  for (const auto& array : view.arrays()) {
+    arrays.push_back({array, array->metadata().attributes, array->convention()});
+  }
+  for (const PlacedArray& placed : arrays) {
+    const GeoreferencingChange change = change_of(placed, view, transform, crs);
+    const bool has_variables = !change.variables.empty() || !change.variable_attributes.empty() ||
+                               !change.removed_variables.empty();
+    if (has_variables && !placed.array->is_new()) put_attributes(*placed.array, change.meanwhile);
+  }
+  Session& session = *view.array().session();
+  std::set<std::string> removed;
+  for (PlacedArray& placed : arrays) {
+    const GeoreferencingChange change = change_of(placed, view, transform, crs);
+    write_variables(change, *placed.array);
+    for (const std::string& name : change.removed_variables) {
+      removed.insert(zarrcore::join_path(zarrcore::parent_path(placed.array->node_path()), name));
+    }
+    placed.final_attributes = apply_change(placed.attributes, change.array);
+  }
+  for (const PlacedArray& placed : arrays) put_attributes(*placed.array, placed.final_attributes);
+  for (const std::string& path : removed) {
+    if (session.hierarchy().node(path)) session.erase_node(path);
+  }
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,202 @@
+#include "driver/new_array/chunk_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "driver/gdal/shape_text.h"
+#include "driver/new_array/creation_options.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+using zarrcore::Shape;
+
+constexpr std::uint64_t kDefaultLength = 256;
+// Bytes of a chunk that is chosen: enough for a request to be worth its while, on disks as on the
+// network, and few enough for a window to fetch little beside what it is for.
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
+// Bytes of a shard, at most: shards are more than half of it where the array is.
+constexpr std::uint64_t kShardBytes = std::uint64_t{128} << 20;
+
+using Axes = std::vector<std::size_t>;
+
+// The axes of an array by what they are for.
+struct AxisRoles {
+  Axes plane;  // X and Y
+  Axes whole;  // those that are not to be cut
+  Axes others;
+};
+
+AxisRoles axis_roles(const NewArray& array) {
+  const std::size_t rank = array.shape.size();
+  const std::size_t x = array.x.value_or(rank - 1);
+  const std::size_t y = array.y.value_or(rank - 2);
+  AxisRoles roles;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (i == x || i == y) {
+      roles.plane.push_back(i);
+    } else if (array.keeps_pixels_together && i > std::max(x, y)) {
+      roles.whole.push_back(i);
+    } else {
+      roles.others.push_back(i);
+    }
+  }
+  return roles;
+}
+
+// Where an array has no elements yet, chunks are as if it had one.
+Shape with_elements(Shape shape) {
+  for (std::uint64_t& length : shape) length = std::max<std::uint64_t>(1, length);
+  return shape;
+}
+
+Shape default_chunk_shape(const NewArray& array) {
+  const Shape shape = with_elements(array.shape);
+  // As many elements as elsewhere: a list is not worth a file for every 256.
+  if (shape.size() == 1) return {std::min(shape[0], kDefaultLength * kDefaultLength)};
+  const AxisRoles roles = axis_roles(array);
+  Shape chunk(shape.size(), 1);
+  for (const std::size_t axis : roles.whole) chunk[axis] = shape[axis];
+  for (const std::size_t axis : roles.plane) chunk[axis] = std::min(shape[axis], kDefaultLength);
+  return chunk;
+}
+
+// Makes chunks longer along `axes`, alike along all that are long enough, until they have about
+// `elements` elements along these; the pieces of an axis are about the same. Returns how many
+// elements are left for other axes.
+double lengthen(Shape& chunk, const Shape& shape, Axes axes, double elements) {
+  while (!axes.empty()) {
+    const auto count = static_cast<double>(axes.size());
+    // Roots that should be integers may come out below them.
+    const double side = std::max(1.0, std::floor(std::pow(elements, 1 / count) * (1 + 1e-9)));
+    const auto shortest =
+        std::min_element(axes.begin(), axes.end(),
+                         [&](std::size_t a, std::size_t b) { return shape[a] < shape[b]; });
+    const std::size_t axis = *shortest;
+    const auto length = static_cast<double>(shape[axis]);
+    chunk[axis] = length <= side
+                      ? shape[axis]
+                      : zarrcore::ceil_divide(shape[axis],
+                                              static_cast<std::uint64_t>(std::ceil(length / side)));
+    elements /= static_cast<double>(chunk[axis]);
+    axes.erase(shortest);
+  }
+  return std::max(1.0, elements);
+}
+
+Shape chosen_chunk_shape(const NewArray& array, std::uint64_t item_size,
+                         const CreationOptions& options) {
+  const Shape shape = with_elements(array.shape);
+  const AxisRoles roles = axis_roles(array);
+  Shape chunk(shape.size(), 1);
+  double elements = static_cast<double>(kChunkBytes) / static_cast<double>(item_size);
+  elements = lengthen(chunk, shape, roles.whole, elements);
+  if (options.is("ACCESS", "VOLUME")) {
+    Axes axes = roles.plane;
+    axes.insert(axes.end(), roles.others.begin(), roles.others.end());
+    lengthen(chunk, shape, axes, elements);
+  } else if (options.is("ACCESS", "SERIES")) {
+    elements = lengthen(chunk, shape, roles.others, elements);
+    lengthen(chunk, shape, roles.plane, elements);
+  } else {
+    elements = lengthen(chunk, shape, roles.plane, elements);
+    lengthen(chunk, shape, roles.others, elements);
+  }
+  return chunk;
+}
+
+// Whole rows of inner chunks first, then planes and so on: whoever writes an array in the order of
+// its elements completes one shard after the other.
+Shape chosen_shard_shape(const NewArray& array, const Shape& inner, std::uint64_t item_size) {
+  const Shape shape = with_elements(array.shape);
+  std::uint64_t inner_bytes = item_size;
+  for (const std::uint64_t length : inner) {
+    inner_bytes = zarrcore::checked_multiply(inner_bytes, length).value_or(UINT64_MAX);
+  }
+  std::uint64_t budget = std::max<std::uint64_t>(1, kShardBytes / inner_bytes);
+  Shape shard = inner;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const std::uint64_t count = std::min(zarrcore::ceil_divide(shape[i], inner[i]), budget);
+    shard[i] *= count;
+    budget /= count;
+  }
+  return shard;
+}
+
+std::optional<Shape> given_lengths(const NewArray& array, const CreationOptions& options,
+                                   const std::string& name) {
+  const auto lengths = options.lengths(name);
+  if (lengths && lengths->size() != array.shape.size()) {
+    throw Error("creation option " + name + " has " + std::to_string(lengths->size()) +
+                " lengths where the array has " + std::to_string(array.shape.size()) +
+                " dimensions, " + shape_text(array.shape, ","));
+  }
+  return lengths;
+}
+
+void refuse_both(bool is_wrong, const char* a, const char* b) {
+  if (is_wrong) {
+    throw Error("creation options " + std::string(a) + " and " + b + " contradict each other");
+  }
+}
+
+// The smallest multiples of `inner` that are not shorter than `shape`.
+Shape multiples_of(const Shape& inner, Shape shape) {
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const auto length =
+        zarrcore::checked_multiply(zarrcore::ceil_divide(shape[i], inner[i]), inner[i]);
+    if (!length) throw Error("creation option SHARD_CHUNK_SHAPE is " + shape_text(inner, ","));
+    shape[i] = *length;
+  }
+  return shape;
+}
+
+void check_divides(const Shape& inner, const Shape& shard) {
+  for (std::size_t i = 0; i < inner.size(); ++i) {
+    if (shard[i] % inner[i] != 0) {
+      throw Error("creation option BLOCKSIZE is " + shape_text(shard, ",") +
+                  ", of which not every length is a multiple of SHARD_CHUNK_SHAPE's, " +
+                  shape_text(inner, ","));
+    }
+  }
+}
+
+}  // namespace
+
+ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
+                              const CreationOptions& options) {
+  const auto block_size = given_lengths(array, options, "BLOCKSIZE");
+  const auto inner = given_lengths(array, options, "SHARD_CHUNK_SHAPE");
+  const bool chooses_chunks = options.is("CHUNKS", "AUTO");
+  const bool chooses_shards = options.is("SHARDING", "AUTO");
+  refuse_both(chooses_chunks && block_size, "CHUNKS=AUTO", "BLOCKSIZE");
+  refuse_both(chooses_chunks && inner, "CHUNKS=AUTO", "SHARD_CHUNK_SHAPE");
+  refuse_both(chooses_shards && block_size, "SHARDING=AUTO", "BLOCKSIZE");
+  if ((chooses_shards || inner) && !array.format->new_array_rules()->has_shards) {
+    throw Error(std::string(array.format->name()) + " has no shards, for which creation option " +
+                (inner ? "SHARD_CHUNK_SHAPE" : "SHARDING=AUTO") + " asks");
+  }
+  if (chooses_shards) {
+    Shape chunk = inner ? *inner : chosen_chunk_shape(array, item_size, options);
+    Shape shard = chosen_shard_shape(array, chunk, item_size);
+    // A shard of one chunk is but the chunk and an index.
+    if (shard == chunk) return {std::move(chunk), {}};
+    return {std::move(shard), std::move(chunk)};
+  }
+  if (inner) {
+    if (!block_size) return {multiples_of(*inner, default_chunk_shape(array)), inner};
+    check_divides(*inner, *block_size);
+    return {*block_size, inner};
+  }
+  if (block_size) return {*block_size, {}};
+  return {
+      chooses_chunks ? chosen_chunk_shape(array, item_size, options) : default_chunk_shape(array),
+      {}};
+}
+
+}  // namespace gdal_zarr

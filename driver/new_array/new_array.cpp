@@ -1,0 +1,47 @@
+#include "driver/new_array/new_array.h"
+
+#include <utility>
+
+#include "driver/new_array/chunk_layout.h"
+#include "driver/new_array/creation_options.h"
+#include "driver/new_array/new_codecs.h"
+#include "driver/new_array/stored_type.h"
+#include "zarrcore/codec/codec_chain.h"
+
+namespace gdal_zarr {
+namespace {
+
+zarrcore::ChunkKeyEncoding make_key_encoding(zarrcore::ChunkKeyEncoding encoding,
+                                             const CreationOptions& options) {
+  if (options.is_given("DIM_SEPARATOR")) encoding.separator = options.text("DIM_SEPARATOR").front();
+  return encoding;
+}
+
+}  // namespace
+
+zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList option_list) {
+  const CreationOptions options(option_list, kArrayOption);
+  const zarrcore::NewArrayRules& rules = *array.format->new_array_rules();
+  zarrcore::ArrayMetadata metadata;
+  metadata.shape = array.shape;
+  metadata.data_type = stored_type(array.type, rules, options);
+  const zarrcore::DataType& type = metadata.data_type;
+  ChunkLayout layout = make_chunk_layout(array, type.item_size, options);
+  metadata.codecs = make_new_codecs(type, layout, rules, options);
+  metadata.chunk_shape = std::move(layout.chunk_shape);
+  metadata.chunk_key_encoding = make_key_encoding(rules.key_encoding, options);
+  if (rules.has_to_have_fill_value) {
+    metadata.fill_value.emplace(type.is_variable() ? 0 : type.item_size);
+    metadata.fill_value_is_mandatory = true;
+  }
+  for (const std::string& name : array.dimension_names) {
+    metadata.dimension_names.push_back(name.empty() ? std::nullopt : std::optional(name));
+  }
+  metadata.dimension_names.resize(array.shape.size());
+  // What codecs have to say about the type and the chunks they say now.
+  const std::vector<std::byte> zero(type.item_size);
+  const zarrcore::CodecChain chain(metadata.codecs, {metadata.chunk_shape, type, zero});
+  return metadata;
+}
+
+}  // namespace gdal_zarr

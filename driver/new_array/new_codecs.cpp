@@ -1,0 +1,294 @@
+#include "driver/new_array/new_codecs.h"
+
+#include <cpl_error.h>
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "driver/gdal/messages.h"
+#include "driver/new_array/creation_options.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/small_float.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::CodecMetadata;
+using zarrcore::DataType;
+using zarrcore::Endian;
+using zarrcore::Error;
+using zarrcore::Json;
+using zarrcore::NewArrayRules;
+using zarrcore::TypeKind;
+
+using Codecs = std::vector<CodecMetadata>;
+
+Error not_for_type(const std::string& option, const DataType& type, const std::string& reason) {
+  return Error("creation option " + option + " is not for arrays of the type " +
+               zarrcore::type_name(type) + ": " + reason);
+}
+
+CodecMetadata reversed_axes(std::size_t rank) {
+  Json axes = Json::array();
+  for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
+  return {"transpose", {{"order", std::move(axes)}}};
+}
+
+CodecMetadata make_bytes(const DataType& type) {
+  CodecMetadata codec{"bytes"};
+  if (!zarrcore::byte_units(type).empty()) codec.configuration["endian"] = "little";
+  return codec;
+}
+
+CodecMetadata make_bitround(const DataType& type, const CreationOptions& options) {
+  if (type.kind != TypeKind::floating) {
+    throw not_for_type("KEEPBITS", type, "it rounds floating point numbers");
+  }
+  const std::int64_t mantissa_bits = zarrcore::float_limits(type).precision - 1;
+  const std::int64_t bits = options.integer("KEEPBITS");
+  if (bits > mantissa_bits) {
+    throw not_for_type("KEEPBITS=" + std::to_string(bits), type,
+                       "its mantissa has " + std::to_string(mantissa_bits) + " bits");
+  }
+  return {"numcodecs.bitround", {{"keepbits", bits}}};
+}
+
+constexpr const char* kInexact = "floating point numbers that are added up are not exact";
+
+bool is_integer(const DataType& type) {
+  return type.kind == TypeKind::signed_integer || type.kind == TypeKind::unsigned_integer;
+}
+
+// The type of DELTA_DTYPE, which is another way to see the bits of the elements.
+zarrcore::NumpyType given_delta_type(const DataType& type, const NewArrayRules& rules,
+                                     const std::string& text) {
+  const std::string option = "DELTA_DTYPE=" + text;
+  const auto given = zarrcore::parse_numpy_type(text);
+  if (!given || given->type.item_size != type.item_size ||
+      (!is_integer(given->type) && given->type.kind != TypeKind::floating)) {
+    throw not_for_type(option, type, "it is to be a number of the same size, such as <i2");
+  }
+  if (rules.filters_take_arrays && given->type != type) {
+    throw not_for_type(
+        option, type, "it is to be the same type, for readers would convert from one to the other");
+  }
+  if (!is_integer(given->type)) {
+    report(CE_Warning, CPLE_AppDefined, "creation option %s: %s", option.c_str(), kInexact);
+  }
+  return *given;
+}
+
+// The type as which elements are subtracted.
+zarrcore::NumpyType delta_type(const DataType& type, const NewArrayRules& rules,
+                               const CreationOptions& options) {
+  constexpr const char* kOption = "FILTER=DELTA";
+  const bool is_float = type.kind == TypeKind::floating;
+  if (!is_integer(type) && !is_float) throw not_for_type(kOption, type, "they are no integers");
+  if (options.is_given("DELTA_DTYPE")) {
+    return given_delta_type(type, rules, std::string(options.text("DELTA_DTYPE")));
+  }
+  if (is_float && rules.filters_take_arrays) throw not_for_type(kOption, type, kInexact);
+  if (is_float) {
+    // Not by default, for there are readers that do not see the bits as floats again.
+    throw not_for_type(kOption, type,
+                       std::string(kInexact) + ", unless DELTA_DTYPE sees their bits as integers");
+  }
+  return {type, Endian::little};
+}
+
+CodecMetadata make_delta(const DataType& type, const NewArrayRules& rules,
+                         const CreationOptions& options) {
+  const zarrcore::NumpyType delta = delta_type(type, rules, options);
+  return {"numcodecs.delta", {{"dtype", *zarrcore::format_numpy_type(delta.type, delta.endian)}}};
+}
+
+Codecs make_array_filters(const DataType& type, std::size_t rank, const NewArrayRules& rules,
+                          const CreationOptions& options) {
+  Codecs filters;
+  if (options.is_given("KEEPBITS") && rank > 1) filters.push_back(make_bitround(type, options));
+  if (options.is("FILTER", "DELTA")) filters.push_back(make_delta(type, rules, options));
+  return filters;
+}
+
+CodecMetadata make_blosc(std::uint64_t item_size, const CreationOptions& options) {
+  // Blosc shuffles items of up to 255 bytes.
+  if (item_size > 255) item_size = 1;
+  std::string_view shuffle = options.text("BLOSC_SHUFFLE");
+  if (shuffle.empty()) shuffle = item_size == 1 ? "BIT" : "BYTE";
+  Json configuration = Json::object();
+  configuration["typesize"] = item_size;
+  configuration["cname"] = options.text("BLOSC_CNAME");
+  configuration["clevel"] = options.integer("BLOSC_CLEVEL");
+  configuration["shuffle"] = shuffle == "BIT"    ? "bitshuffle"
+                             : shuffle == "BYTE" ? "shuffle"
+                                                 : "noshuffle";
+  configuration["blocksize"] = options.integer("BLOSC_BLOCKSIZE");
+  return {"blosc", std::move(configuration)};
+}
+
+CodecMetadata make_lzma(const CreationOptions& options) {
+  // The numbers of liblzma for its formats and filters. numcodecs decodes with filters in the raw
+  // format only.
+  constexpr int kXz = 1;
+  constexpr int kRaw = 3;
+  constexpr int kDelta = 3;
+  constexpr int kLzma2 = 0x21;
+  const std::int64_t preset = options.integer("LZMA_PRESET");
+  Json configuration{{"format", kXz}, {"check", -1}, {"preset", preset}, {"filters", nullptr}};
+  if (options.is_given("LZMA_DELTA")) {
+    configuration["format"] = kRaw;
+    configuration["preset"] = nullptr;
+    Json& filters = configuration["filters"] = Json::array();
+    filters.push_back({{"id", kDelta}, {"dist", options.integer("LZMA_DELTA")}});
+    filters.push_back({{"id", kLzma2}, {"preset", preset}});
+  }
+  return {"numcodecs.lzma", std::move(configuration)};
+}
+
+// Compression of bytes that are items of `item_size` bytes.
+std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
+                                             const CreationOptions& options) {
+  const std::string_view name = options.text("COMPRESS");
+  const auto with_level = [&](const char* codec, const char* option) {
+    return CodecMetadata{codec, {{"level", options.integer(option)}}};
+  };
+  if (name == "BLOSC") return make_blosc(item_size, options);
+  if (name == "BZ2") return with_level("numcodecs.bz2", "BZ2_LEVEL");
+  if (name == "GZIP") return with_level("gzip", "GZIP_LEVEL");
+  if (name == "LZ4") {
+    return CodecMetadata{"numcodecs.lz4", {{"acceleration", options.integer("LZ4_ACCELERATION")}}};
+  }
+  if (name == "LZMA") return make_lzma(options);
+  if (name == "ZLIB") return with_level("numcodecs.zlib", "ZLIB_LEVEL");
+  if (name == "ZSTD") {
+    return CodecMetadata{"zstd", {{"level", options.integer("ZSTD_LEVEL")}, {"checksum", false}}};
+  }
+  return std::nullopt;
+}
+
+// In numcodecs' numbers of zfp's modes; without a parameter there is no loss.
+CodecMetadata make_zfp(const DataType& type, const CreationOptions& options) {
+  struct Mode {
+    const char* option;
+    const char* key;
+    int number;
+  };
+  constexpr Mode kModes[] = {{"ZFP_TOLERANCE", "tolerance", 4},
+                             {"ZFP_RATE", "rate", 2},
+                             {"ZFP_PRECISION", "precision", 3}};
+  Json configuration{{"mode", 4}, {"tolerance", -1}, {"rate", -1}, {"precision", -1}};
+  if (options.is_given("ZFP_TOLERANCE") && type.kind != TypeKind::floating) {
+    throw not_for_type("ZFP_TOLERANCE", type, "zfp keeps to it for floating point numbers only");
+  }
+  const char* given = nullptr;
+  for (const Mode& mode : kModes) {
+    if (!options.is_given(mode.option)) continue;
+    if (given != nullptr) {
+      throw Error("creation options " + std::string(given) + " and " + mode.option +
+                  " exclude each other");
+    }
+    given = mode.option;
+    configuration["mode"] = mode.number;
+    if (mode.number == 3) {
+      configuration[mode.key] = options.integer(mode.option);
+    } else {
+      configuration[mode.key] = options.real(mode.option);
+    }
+  }
+  return {"numcodecs.zfpy", std::move(configuration)};
+}
+
+std::optional<CodecMetadata> make_checksum(const CreationOptions& options) {
+  const std::string_view name = options.text("CHECKSUM");
+  if (name == "CRC32C") return CodecMetadata{"crc32c"};
+  if (name == "CRC32") return CodecMetadata{"numcodecs.crc32"};
+  if (name == "ADLER32") return CodecMetadata{"numcodecs.adler32"};
+  if (name == "FLETCHER32") return CodecMetadata{"numcodecs.fletcher32"};
+  return std::nullopt;
+}
+
+// What compressors can take at most, or other readers: numcodecs refuses 2^31 bytes.
+void check_chunk_size(const DataType& type, const zarrcore::Shape& chunk_shape,
+                      const CreationOptions& options) {
+  const std::string_view name = options.text("COMPRESS");
+  if (name == "NONE" || type.is_variable()) return;
+  const std::uint64_t limit = name == "LZ4"     ? 0x7e000000
+                              : name == "BLOSC" ? 0x7fffffef
+                                                : 0x7fffffff;
+  const auto elements = zarrcore::checked_product(chunk_shape);
+  const auto bytes =
+      elements ? zarrcore::checked_multiply(*elements, type.item_size) : std::nullopt;
+  if (!bytes || *bytes > limit) {
+    throw Error("chunks of " + (bytes ? std::to_string(*bytes) : "2^64 or more") +
+                " bytes are too large for creation option COMPRESS=" + std::string(name) +
+                ", which takes up to " + std::to_string(limit));
+  }
+}
+
+// The codecs of what is decoded at once: of a chunk, or of an inner chunk of a shard.
+Codecs make_block_codecs(const DataType& type, std::size_t rank, const NewArrayRules& rules,
+                         const CreationOptions& options) {
+  const bool is_zfp = options.is("COMPRESS", "ZFP");
+  const bool is_shuffled = options.is("FILTER", "SHUFFLE");
+  if (is_shuffled && type.is_variable()) {
+    throw not_for_type("FILTER=SHUFFLE", type, "their length varies");
+  }
+  Codecs filters = make_array_filters(type, rank, rules, options);
+  if (is_zfp && (is_shuffled || !filters.empty())) {
+    throw Error("creation option COMPRESS=ZFP excludes FILTER and KEEPBITS");
+  }
+  Codecs codecs;
+  const auto append = [&](Codecs more) {
+    codecs.insert(codecs.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+  };
+  if (options.is("CHUNK_MEMORY_LAYOUT", "F") && rank > 1) codecs.push_back(reversed_axes(rank));
+  if (rules.filters_take_arrays) append(std::exchange(filters, {}));
+  codecs.push_back(type.is_variable() ? CodecMetadata{"vlen-utf8"}
+                   : is_zfp           ? make_zfp(type, options)
+                                      : make_bytes(type));
+  append(std::move(filters));
+  if (is_shuffled) {
+    codecs.push_back({"numcodecs.shuffle", {{"elementsize", type.item_size}}});
+  }
+  const bool has_items = !type.is_variable() && !is_shuffled;
+  const auto compressor = make_compressor(has_items ? type.item_size : 1, options);
+  const auto checksum = make_checksum(options);
+  if (checksum && rules.compressor_comes_last) codecs.push_back(*checksum);
+  if (compressor) codecs.push_back(*compressor);
+  if (checksum && !rules.compressor_comes_last) codecs.push_back(*checksum);
+  return codecs;
+}
+
+CodecMetadata make_sharding(const zarrcore::Shape& inner_shape, const Codecs& inner_codecs) {
+  const auto list = [](const Codecs& codecs) {
+    Json json = Json::array();
+    for (const CodecMetadata& codec : codecs) {
+      json.push_back(zarrcore::format_named_configuration(codec));
+    }
+    return json;
+  };
+  Json configuration = Json::object();
+  configuration["chunk_shape"] = inner_shape;
+  configuration["codecs"] = list(inner_codecs);
+  configuration["index_codecs"] = list({{"bytes", {{"endian", "little"}}}, {"crc32c"}});
+  configuration["index_location"] = "end";
+  return {"sharding_indexed", std::move(configuration)};
+}
+
+}  // namespace
+
+std::vector<CodecMetadata> make_new_codecs(const DataType& type, const ChunkLayout& layout,
+                                           const NewArrayRules& rules,
+                                           const CreationOptions& options) {
+  check_chunk_size(type, layout.block_shape(), options);
+  Codecs codecs = make_block_codecs(type, layout.chunk_shape.size(), rules, options);
+  if (!layout.inner_shape) return codecs;
+  return {make_sharding(*layout.inner_shape, codecs)};
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,119 @@
+#include "driver/new_array/stored_type.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/arena.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::DataType;
+using zarrcore::Error;
+using zarrcore::TypeKind;
+
+DataType number_type(GDALDataType type) {
+  switch (type) {
+    case GDT_Byte:
+      return {TypeKind::unsigned_integer, 1};
+    case GDT_UInt16:
+      return {TypeKind::unsigned_integer, 2};
+    case GDT_UInt32:
+      return {TypeKind::unsigned_integer, 4};
+    case GDT_UInt64:
+      return {TypeKind::unsigned_integer, 8};
+#if GDAL_ZARR_AT_LEAST(3, 7)
+    case GDT_Int8:
+      return {TypeKind::signed_integer, 1};
+#endif
+    case GDT_Int16:
+      return {TypeKind::signed_integer, 2};
+    case GDT_Int32:
+      return {TypeKind::signed_integer, 4};
+    case GDT_Int64:
+      return {TypeKind::signed_integer, 8};
+#if GDAL_ZARR_AT_LEAST(3, 11)
+    case GDT_Float16:
+      return {TypeKind::floating, 2};
+#endif
+    case GDT_Float32:
+      return {TypeKind::floating, 4};
+    case GDT_Float64:
+      return {TypeKind::floating, 8};
+    case GDT_CFloat32:
+      return {TypeKind::complex, 8};
+    case GDT_CFloat64:
+      return {TypeKind::complex, 16};
+    default:
+      throw Error("Zarr has no data type for the elements, which are " +
+                  std::string(GDALGetDataTypeName(type)) + "; there are " + creation_data_types());
+  }
+}
+
+// Strings padded with zeros to the `length` bytes that they have at most.
+DataType padded_string_type(std::size_t length, const CreationOptions& options) {
+  const bool is_unicode = options.is("STRING_FORMAT", "UNICODE");
+  const auto size = zarrcore::checked_multiply(length, is_unicode ? 4 : 1);
+  if (!size || *size > zarrcore::kMaxItemSize) {
+    throw Error("strings of " + std::to_string(length) + " bytes are too long to be padded");
+  }
+  return {is_unicode ? TypeKind::fixed_utf32 : TypeKind::fixed_bytes, *size};
+}
+
+DataType string_type(std::size_t max_length, const zarrcore::NewArrayRules& rules,
+                     const CreationOptions& options) {
+  const bool is_padded =
+      rules.has_padded_strings && max_length != 0 && !options.is("STRING_FORMAT", "STRING");
+  if (is_padded) return padded_string_type(max_length, options);
+  return {TypeKind::variable_string, sizeof(zarrcore::VariableElement)};
+}
+
+DataType structure_type(const GDALExtendedDataType& type, const CreationOptions& options);
+
+DataType field_type(const GDALExtendedDataType& type, const CreationOptions& options) {
+  switch (type.GetClass()) {
+    case GEDTC_NUMERIC:
+      return number_type(type.GetNumericDataType());
+    case GEDTC_COMPOUND:
+      return structure_type(type, options);
+    default:
+      if (type.GetMaxStringLength() == 0) {
+        throw Error("a string in a compound needs a greatest length");
+      }
+      return padded_string_type(type.GetMaxStringLength(), options);
+  }
+}
+
+DataType structure_type(const GDALExtendedDataType& type, const CreationOptions& options) {
+  std::vector<zarrcore::Field> fields;
+  std::set<std::string> names;
+  for (const auto& component : type.GetComponents()) {
+    const std::string& name = component->GetName();
+    if (name.empty()) throw Error("a component of a compound has no name");
+    if (!names.insert(name).second) {
+      throw Error("two components of a compound are called \"" + name + "\"");
+    }
+    fields.push_back({name, field_type(component->GetType(), options)});
+  }
+  return zarrcore::make_structure(std::move(fields));
+}
+
+}  // namespace
+
+DataType stored_type(const GDALExtendedDataType& type, const zarrcore::NewArrayRules& rules,
+                     const CreationOptions& options) {
+  switch (type.GetClass()) {
+    case GEDTC_NUMERIC:
+      return number_type(type.GetNumericDataType());
+    case GEDTC_COMPOUND:
+      return structure_type(type, options);
+    default:
+      return string_type(type.GetMaxStringLength(), rules, options);
+  }
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,40 @@
+#include "driver/raster/sidecar.h"
+
+#include <cpl_string.h>
+
+#include <algorithm>
+
+namespace gdal_zarr {
+
+void copy_unstored(GDALDataset& source, GDALDataset& destination) {
+  if (source.GetGCPCount() > 0) {
+    destination.SetGCPs(source.GetGCPCount(), source.GetGCPs(), source.GetGCPSpatialRef());
+  }
+  const CPLStringList domains(source.GetMetadataDomainList());
+  for (int i = 0; i < domains.size(); ++i) {
+    // What a driver says of its own file does not hold for another one.
+    const auto is = [&](const char* domain) { return EQUAL(domains[i], domain); };
+    if (is("") || is("IMAGE_STRUCTURE") || is("SUBDATASETS") || is("DERIVED_SUBDATASETS") ||
+        is("xml:VRT")) {
+      continue;
+    }
+    if (auto metadata = source.GetMetadata(domains[i])) {
+      destination.SetMetadata(metadata, domains[i]);
+    }
+  }
+}
+
+void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
+  if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
+  if (char** names = source.GetCategoryNames()) destination.SetCategoryNames(names);
+  if (const auto* table = source.GetDefaultRAT()) destination.SetDefaultRAT(table);
+  CPLStringList metadata;
+  const CSLConstList items = source.GetMetadata();
+  for (int i = 0; i < CSLCount(items); ++i) {
+    // Which slice of a source of more dimensions a band is, the new one says by itself.
+    if (!STARTS_WITH_CI(items[i], "DIM_")) metadata.AddString(items[i]);
+  }
+  if (!metadata.empty()) destination.SetMetadata(metadata.List());
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,126 @@
+#include "driver/stores/connection_string.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/metadata/format.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+
+constexpr std::string_view kPrefix = "ZARR:";
+
+std::string without_final_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+// The folder of a metadata document, or `path` itself.
+std::string store_of(const std::string& path) {
+  const std::string file_name = CPLGetFilename(path.c_str());
+  if (!is_metadata_file(file_name) && !is_v1_document(path)) return path;
+  const std::string folder = CPLGetPath(path.c_str());
+  return folder.empty() ? "." : folder;
+}
+
+// ":/group/array:3:0" after the path.
+void parse_array(std::string_view rest, const std::string& name, ConnectionString& connection) {
+  if (rest.empty()) return;
+  if (rest[0] != ':' || rest.size() == 1) {
+    throw Error("\"" + name + "\" goes on with \"" + std::string(rest) +
+                "\" after the path where :/array is expected");
+  }
+  rest.remove_prefix(1);
+  // An array's name may hold colons itself: only numbers at the end are a slice.
+  while (true) {
+    const auto colon = rest.rfind(':');
+    if (colon == std::string_view::npos) break;
+    std::uint64_t index = 0;
+    const char* end = rest.data() + rest.size();
+    const auto [stop, error] = std::from_chars(rest.data() + colon + 1, end, index);
+    if (error != std::errc() || stop != end) break;
+    connection.slice.insert(connection.slice.begin(), index);
+    rest = rest.substr(0, colon);
+  }
+  if (rest.empty() || rest[0] != '/') {
+    throw Error("\"" + name + "\": the array \"" + std::string(rest) + "\" does not begin with /");
+  }
+  connection.array = std::string(rest);
+}
+
+}  // namespace
+
+bool has_prefix(const std::string& name) {
+  return STARTS_WITH_CI(name.c_str(), "ZARR:");
+}
+
+ConnectionString parse_connection_string(const std::string& name) {
+  ConnectionString connection;
+  if (!has_prefix(name)) {
+    connection.store_path = store_of(name);
+  } else {
+    const std::string_view text = std::string_view(name).substr(kPrefix.size());
+    if (text.starts_with('"')) {
+      const auto quote = text.find('"', 1);
+      if (quote == std::string_view::npos) {
+        throw Error("\"" + name + "\" has a quotation mark that is not closed");
+      }
+      connection.store_path = text.substr(1, quote - 1);
+      parse_array(text.substr(quote + 1), name, connection);
+    } else {
+      // Without quotation marks a path ends where an array begins; "://" and "C:/" do not begin
+      // one.
+      auto colon = text.find(":/");
+      while (colon != std::string_view::npos &&
+             ((colon == 1 && std::isalpha(static_cast<unsigned char>(text[0])) != 0) ||
+              text.substr(colon).starts_with("://"))) {
+        colon = text.find(":/", colon + 2);
+      }
+      connection.store_path = text.substr(0, colon);
+      if (colon != std::string_view::npos) parse_array(text.substr(colon), name, connection);
+    }
+    connection.store_path = store_of(connection.store_path);
+  }
+  connection.store_path = without_final_slash(connection.store_path);
+  if (connection.store_path.empty()) throw Error("\"" + name + "\" names no path");
+  for (const char* scheme : {"http://", "https://", "ftp://"}) {
+    if (STARTS_WITH_CI(connection.store_path.c_str(), scheme)) {
+      throw Error("a URL is opened with /vsicurl/ before it: ZARR:\"/vsicurl/" +
+                  connection.store_path + "\"");
+    }
+  }
+  for (const auto& [scheme, prefix] : {std::pair{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}}) {
+    if (STARTS_WITH_CI(connection.store_path.c_str(), scheme)) {
+      throw Error("this URL is opened as ZARR:\"" + std::string(prefix) +
+                  connection.store_path.substr(5) + "\"");
+    }
+  }
+  return connection;
+}
+
+std::string format_connection_string(const std::string& store_path, const std::string& array) {
+  // One that holds a quotation mark cannot stand between two.
+  const char* quote = store_path.find('"') == std::string::npos ? "\"" : "";
+  return std::string(kPrefix) + quote + store_path + quote + ':' + array;
+}
+
+bool is_v1_document(const std::string& path) {
+  return EQUAL(CPLGetFilename(path.c_str()), "meta") && is_file(path);
+}
+
+bool is_metadata_file(const std::string& file_name) {
+  const auto all = zarrcore::formats();
+  return std::any_of(all.begin(), all.end(), [&](const zarrcore::Format* format) {
+    return format->is_document(file_name);
+  });
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,174 @@
+#include "driver/stores/open_store.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <array>
+
+#include "driver/stores/references/json_references.h"
+#include "driver/stores/references/parquet_references.h"
+#include "driver/stores/references/reference_store.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_store.h"
+#include "driver/stores/vsi/zip_archive.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/listed_store.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+
+constexpr std::string_view kJsonPrefix = "/vsikerchunk_json_ref/";
+constexpr std::string_view kParquetPrefix = "/vsikerchunk_parquet_ref/";
+
+// How much of a file that is likely a document of references is read to be sure.
+constexpr int kMaxSniffedBytes = 1 << 20;
+
+// "path" and "group" of "/vsikerchunk_json_ref/{path}/group".
+struct PrefixedPath {
+  std::string path;
+  std::string group;
+};
+
+PrefixedPath parse_prefixed(const std::string& name, std::string_view prefix) {
+  const std::string_view rest = std::string_view(name).substr(prefix.size());
+  int depth = 0;
+  std::size_t end = 0;
+  for (; end < rest.size(); ++end) {
+    if (rest[end] == '{') ++depth;
+    if (rest[end] == '}') --depth;
+    if (depth == 0) break;
+  }
+  if (!rest.starts_with('{') || end == rest.size() ||
+      (end + 1 < rest.size() && rest[end + 1] != '/')) {
+    throw Error(name + ": " + std::string(prefix) + " is followed by a path in braces, as in " +
+                std::string(prefix) + "{path}/group");
+  }
+  return {std::string(rest.substr(1, end - 1)), zarrcore::normalize_path(rest.substr(end + 1))};
+}
+
+// The path up to what a URL may have after it.
+std::string without_query(const std::string& path) {
+  return STARTS_WITH(path.c_str(), "/vsicurl") ? path.substr(0, path.find('?')) : path;
+}
+
+bool seems_to_be_references(const std::string& path) {
+  // Not everything on the network can be looked at at little cost.
+  if (EQUAL(CPLGetExtension(without_query(path).c_str()), "json")) return is_file(path);
+  if (is_network_path(path) || !is_file(path)) return false;
+  const File file = open_file(path);
+  if (!file) return false;
+  const std::uint64_t size = file_size(file.get());
+  const auto start = read_bytes(file.get(), 0, std::min<std::uint64_t>(size, kMaxSniffedBytes));
+  return is_reference_document(start.text(), start.size() == size).value_or(false);
+}
+
+std::shared_ptr<zarrcore::Store> open_json_references(const std::string& path,
+                                                      const std::string& group) {
+  auto references = zarrcore::with_context(
+      [&] { return path; },
+      [&] {
+        const File file = open_file(path);
+        if (!file) throw Error("this document of references is not there");
+        const std::uint64_t size = file_size(file.get());
+        if (size > kMaxReferenceDocumentBytes) {
+          throw Error("a document of " + std::to_string(size) + " bytes, more than the " +
+                      std::to_string(kMaxReferenceDocumentBytes) + " that are read");
+        }
+        return std::make_unique<JsonReferences>(read_bytes(file.get(), 0, size));
+      });
+  return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path), path, group);
+}
+
+// Null when the folder has no references.
+std::shared_ptr<zarrcore::Store> open_parquet_references(const std::string& path,
+                                                         const std::string& group) {
+  auto references = read_parquet_references(path);
+  if (!references) return nullptr;
+  return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path + "/.zmetadata"),
+                                          path, group);
+}
+
+}  // namespace
+
+std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
+                                                    const zarrcore::HierarchyOptions& options) {
+  const auto open = [&](std::shared_ptr<zarrcore::Store> store) {
+    return std::make_unique<zarrcore::Hierarchy>(std::move(store), options);
+  };
+  if (STARTS_WITH(path.c_str(), kJsonPrefix.data())) {
+    const auto [document, group] = parse_prefixed(path, kJsonPrefix);
+    return open(open_json_references(document, group));
+  }
+  if (STARTS_WITH(path.c_str(), kParquetPrefix.data())) {
+    const auto [folder, group] = parse_prefixed(path, kParquetPrefix);
+    if (auto references = open_parquet_references(folder, group)) return open(references);
+    throw Error(folder + ": there are no Kerchunk references in Parquet files");
+  }
+  const auto zipped = find_zipped_store(path);
+  if (!zipped && seems_to_be_references(path)) return open(open_json_references(path, ""));
+  const std::string folder = zipped.value_or(path);
+  auto store = make_store(folder);
+  if (lists_chunks) store = std::make_shared<zarrcore::ListedStore>(std::move(store));
+  try {
+    return open(std::move(store));
+  } catch (const Error&) {
+    // Only now: who opens a Zarr need not wait for documents of references to be looked for.
+    if (auto references = open_parquet_references(folder, "")) return open(references);
+    throw;
+  }
+}
+
+std::string store_name(const std::string& path) {
+  std::string file = CPLGetFilename(path.c_str());
+  if (file.ends_with('}')) file.pop_back();
+  std::string name = CPLGetBasename(file.c_str());
+  if (is_zip_name(file) && EQUAL(CPLGetExtension(name.c_str()), "zarr")) {
+    name = CPLGetBasename(std::string(name).c_str());
+  }
+  return name.empty() ? "array" : name;
+}
+
+bool has_reference_prefix(const std::string& path) {
+  return STARTS_WITH(path.c_str(), kJsonPrefix.data()) ||
+         STARTS_WITH(path.c_str(), kParquetPrefix.data());
+}
+
+const char* find_main_document(const std::string& path) {
+  static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
+                                                         ".zmetadata"};
+  const auto has = [&](const char* document) { return is_there(path + '/' + document); };
+  const auto* const found = std::find_if(kDocuments.begin(), kDocuments.end(), has);
+  if (found != kDocuments.end()) return *found;
+  // The names of v1 are common: only both together count.
+  return has("meta") && has("attrs") ? "meta" : nullptr;
+}
+
+bool is_zarr_folder(const std::string& path) {
+  return find_main_document(path) != nullptr;
+}
+
+bool is_packed_store(GDALOpenInfo* info) {
+  const auto header = [info] {
+    return std::string_view(reinterpret_cast<const char*>(info->pabyHeader),
+                            static_cast<std::size_t>(info->nHeaderBytes));
+  };
+  if (is_zip_name(info->pszFilename) && (info->bIsDirectory || header().starts_with("PK\3\4"))) {
+    try {
+      return find_zipped_store(info->pszFilename).has_value();
+    } catch (const Error&) {
+      return true;  // open says what is wrong with it
+    }
+  }
+  const auto is_complete = [&] { return info->nHeaderBytes < 1024; };
+  auto result = is_reference_document(header(), is_complete());
+  if (!result && info->TryToIngest(kMaxSniffedBytes)) {
+    result = is_reference_document(header(), info->nHeaderBytes < kMaxSniffedBytes);
+  }
+  return result.value_or(false);
+}
+
+}  // namespace gdal_zarr

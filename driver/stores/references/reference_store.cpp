@@ -1,0 +1,92 @@
+#include "driver/stores/references/reference_store.h"
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+
+// Calls `read` with the open file of `reference` and the bytes of it that are the value.
+template <typename Read>
+auto read_target(VsiFilePool& files, const TargetPaths& targets, const Reference& reference,
+                 Read&& read) {
+  const std::string path = targets.resolve(reference.target);
+  return zarrcore::with_context([&] { return path; },
+                                [&] {
+                                  File file = files.take(path);
+                                  if (!file)
+                                    throw Error("this file, which a reference names, is not there");
+                                  const std::uint64_t size = file_size(file.get());
+                                  ByteRange value = ByteRange::at(reference.offset, 0);
+                                  zarrcore::resolve_range(value, size);
+                                  value.length = reference.length.value_or(size - reference.offset);
+                                  zarrcore::resolve_range(value, size);
+                                  auto result = read(file.get(), value);
+                                  files.put_back(path, std::move(file));
+                                  return result;
+                                });
+}
+
+}  // namespace
+
+ReferenceStore::ReferenceStore(std::unique_ptr<References> references, TargetPaths targets,
+                               std::string description, std::string prefix)
+    : references_(std::move(references)),
+      targets_(std::move(targets)),
+      description_(std::move(description)),
+      prefix_(std::move(prefix)) {}
+
+std::optional<Buffer> ReferenceStore::get(std::string_view key, std::uint64_t max_size) {
+  auto reference = references_->find(zarrcore::join_path(prefix_, key));
+  if (!reference) return std::nullopt;
+  if (reference->target.empty()) {
+    zarrcore::check_value_size(reference->value.size(), max_size);
+    return std::move(reference->value);
+  }
+  return read_target(files_, targets_, *reference, [&](VSILFILE* file, const ByteRange& value) {
+    zarrcore::check_value_size(value.length, max_size);
+    return read_bytes(file, value.offset, value.length);
+  });
+}
+
+std::optional<std::vector<Buffer>> ReferenceStore::get_ranges(std::string_view key,
+                                                              std::span<const ByteRange> ranges) {
+  const auto reference = references_->find(zarrcore::join_path(prefix_, key));
+  if (!reference) return std::nullopt;
+  if (reference->target.empty()) {
+    std::vector<Buffer> parts;
+    for (const ByteRange& range : ranges) {
+      const std::uint64_t offset = zarrcore::resolve_range(range, reference->value.size());
+      parts.push_back(Buffer::copy_of(reference->value.span().subspan(offset, range.length)));
+    }
+    return parts;
+  }
+  return read_target(files_, targets_, *reference, [&](VSILFILE* file, const ByteRange& value) {
+    std::vector<ByteRange> in_file;
+    for (const ByteRange& range : ranges) {
+      const std::uint64_t offset = zarrcore::resolve_range(range, value.length);
+      in_file.push_back(ByteRange::at(value.offset + offset, range.length));
+    }
+    return read_ranges(file, in_file);
+  });
+}
+
+void ReferenceStore::put_parts(std::string_view key,
+                               std::span<const zarrcore::ValuePart> /*parts*/) {
+  throw Error(description_ + ": references cannot be written (key " + std::string(key) + ")");
+}
+
+bool ReferenceStore::erase(std::string_view key) {
+  throw Error(description_ + ": references cannot be erased (key " + std::string(key) + ")");
+}
+
+zarrcore::DirectoryListing ReferenceStore::list(std::string_view prefix) {
+  return references_->list(zarrcore::join_path(prefix_, prefix));
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,221 @@
+#include "driver/stores/vsi/http_store.h"
+
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <unordered_set>
+
+#include "driver/stores/vsi/http_client.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+using zarrcore::ValueVersion;
+
+constexpr std::string_view kCurlPrefix = "/vsicurl/";
+
+std::string escape(std::string_view key) {
+  constexpr std::string_view kUnreserved =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=:@";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string escaped;
+  for (const char c : key) {
+    if (kUnreserved.find(c) != std::string_view::npos) {
+      escaped += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      escaped += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return escaped;
+}
+
+class HttpStore final : public zarrcore::Store {
+  template <typename Body>
+  auto with_key(std::string_view key, const Body& body) const {
+    return zarrcore::with_context([&] { return description() + '/' + std::string(key); }, body);
+  }
+
+ public:
+  HttpStore(const std::string& path, std::shared_ptr<zarrcore::Store> vsi_store)
+      : url_(path.substr(kCurlPrefix.size())), vsi_store_(std::move(vsi_store)) {}
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    return get(key, max_size, {});
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    return get_ranges(key, ranges, {});
+  }
+
+  std::shared_ptr<zarrcore::OpenValue> open(std::string_view key) override {
+    return std::make_shared<OpenHttpValue>(*this, key);
+  }
+
+  void refresh() override {
+    vsi_store_->refresh();
+    const std::lock_guard lock(absent_mutex_);
+    absent_.clear();
+  }
+
+  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
+    vsi_store_->put_parts(key, parts);
+  }
+  bool erase(std::string_view key) override { return vsi_store_->erase(key); }
+  zarrcore::DirectoryListing list(std::string_view prefix) override {
+    return vsi_store_->list(prefix);
+  }
+  std::string read_only_reason() const override { return vsi_store_->read_only_reason(); }
+  std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
+  std::size_t parallel_requests() const override { return vsi_store_->parallel_requests(); }
+  std::string description() const override { return vsi_store_->description(); }
+
+ private:
+  // What a server may send beyond what was asked for, as those do that know no ranges.
+  static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
+  // Keys that are remembered as absent.
+  static constexpr std::size_t kMaxAbsent = 100'000;
+
+  // Is told the version of each answer.
+  using Check = std::function<void(const ValueVersion&)>;
+
+  // One state of a value, known by the version of the first answer.
+  class OpenHttpValue final : public zarrcore::OpenValue {
+   public:
+    OpenHttpValue(HttpStore& store, std::string_view key) : store_(store), key_(key) {}
+
+    std::optional<Buffer> get(std::uint64_t max_size) override {
+      return store_.get(key_, max_size, [this](const ValueVersion& version) { check(version); });
+    }
+    std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
+      try {
+        return store_.get_ranges(key_, ranges,
+                                 [this](const ValueVersion& version) { check(version); });
+      } catch (const HttpClient::OutOfRange&) {
+        // The first answer: the ranges are of another state, of which an index was kept.
+        const std::lock_guard lock(mutex_);
+        if (!version_) throw zarrcore::ValueChanged();
+        throw;
+      }
+    }
+    ValueVersion version() const override {
+      const std::lock_guard lock(mutex_);
+      return version_.value_or(ValueVersion());
+    }
+
+   private:
+    void check(const ValueVersion& version) {
+      const std::lock_guard lock(mutex_);
+      if (!version_) version_ = version;
+      if (version_->differs_from(version)) throw zarrcore::ValueChanged();
+    }
+
+    HttpStore& store_;
+    std::string key_;
+    mutable std::mutex mutex_;
+    std::optional<ValueVersion> version_;
+  };
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size, const Check& check) {
+    return with_key(key, [&]() -> std::optional<Buffer> {
+      auto answer = request(key, "", max_size);
+      if (!answer) return std::nullopt;
+      if (check) check(answer->version);
+      return std::move(answer->bytes);
+    });
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges,
+                                                const Check& check) {
+    // Several are asked for at once by GDAL, which tells no version.
+    const bool is_one_by_one = ranges.size() == 1 || (check && !ranges.empty());
+    const bool is_empty =
+        std::ranges::any_of(ranges, [](const ByteRange& range) { return range.length == 0; });
+    if (!is_one_by_one || is_empty || !knows_ranges_) return vsi_store_->get_ranges(key, ranges);
+    return with_key(key, [&]() -> std::optional<std::vector<Buffer>> {
+      std::vector<Buffer> parts;
+      try {
+        for (const ByteRange& range : ranges) {
+          auto answer = request(key, text_of(range), range.length + kMaxUnwanted);
+          if (!answer) return std::nullopt;
+          if (check) check(answer->version);
+          parts.push_back(part_of(std::move(*answer), range));
+        }
+      } catch (const HttpClient::TooLarge&) {
+        // Some servers know no ranges, others none that count from the end.
+        knows_ranges_ = false;
+        return vsi_store_->get_ranges(key, ranges);
+      }
+      return parts;
+    });
+  }
+
+  std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
+                                            std::uint64_t max_size) {
+    zarrcore::check_key(key);
+    {
+      const std::lock_guard lock(absent_mutex_);
+      if (absent_.contains(std::string(key))) return std::nullopt;
+    }
+    auto answer = client_.get(url_ + '/' + escape(key), range, max_size);
+    if (!answer) {
+      const std::lock_guard lock(absent_mutex_);
+      if (absent_.size() >= kMaxAbsent) absent_.clear();
+      absent_.emplace(key);
+    }
+    return answer;
+  }
+
+  static std::string text_of(const ByteRange& range) {
+    if (range.from_end) return '-' + std::to_string(range.length);
+    return std::to_string(range.offset) + '-' + std::to_string(range.offset + range.length - 1);
+  }
+
+  static Buffer part_of(HttpClient::Answer answer, const ByteRange& range) {
+    const std::uint64_t size = answer.value_size.value_or(answer.bytes.size());
+    const std::uint64_t offset = zarrcore::resolve_range(range, size);
+    if (!answer.value_size) {
+      return Buffer::copy_of(answer.bytes.span().subspan(offset, range.length));
+    }
+    if (answer.bytes.size() != range.length || answer.offset != offset) {
+      throw Error("the server sent " + std::to_string(answer.bytes.size()) +
+                  " bytes at the offset " + std::to_string(answer.offset) + " where " +
+                  std::to_string(range.length) + " at " + std::to_string(offset) +
+                  " were asked for");
+    }
+    return std::move(answer.bytes);
+  }
+
+  std::string url_;
+  std::shared_ptr<zarrcore::Store> vsi_store_;
+  HttpClient client_;
+  std::atomic<bool> knows_ranges_{true};
+  std::mutex absent_mutex_;
+  std::unordered_set<std::string> absent_;
+};
+
+}  // namespace
+
+bool is_http_path(const std::string& path) {
+  return (STARTS_WITH(path.c_str(), "/vsicurl/http://") ||
+          STARTS_WITH(path.c_str(), "/vsicurl/https://")) &&
+         path.find('?') == std::string::npos;
+}
+
+std::shared_ptr<zarrcore::Store> make_http_store(const std::string& path,
+                                                 std::shared_ptr<zarrcore::Store> vsi_store) {
+  return std::make_shared<HttpStore>(path, std::move(vsi_store));
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,204 @@
+#include "driver/stores/vsi/vsi_file.h"
+
+#include <cpl_vsi_error.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/network_timeouts.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+
+// Network file systems say why a file could not be opened; for the others that is its absence.
+void check_absence(const std::string& path) {
+  const std::string message = VSIGetLastErrorMsg();
+  switch (VSIGetLastErrorNo()) {
+    case VSIE_None:
+    case VSIE_FileError:
+    case VSIE_AWSObjectNotFound:
+    case VSIE_AWSBucketNotFound:
+      break;
+    case VSIE_HttpError:
+      // After the code may stand what the server wrote, with any number in it.
+      if (message.starts_with("HTTP response code: 404") ||
+          message.starts_with("HTTP response code: 410")) {
+        return;
+      }
+      [[fallthrough]];
+    default:
+      // GDAL would remember the file as absent and not say why the next time.
+      VSICurlPartialClearCache(path.c_str());
+      throw Error(message.empty() ? "cannot be opened" : message);
+  }
+  VSIStatBufL status;
+  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+      !VSI_ISDIR(status.st_mode)) {
+    throw Error("cannot be opened");
+  }
+}
+
+// The path of the file or folder below GDAL's file systems that show a part or the contents of
+// another file, which is at the end of the path.
+std::string innermost_path(std::string_view path) {
+  for (const std::string_view prefix :
+       {"/vsigzip/", "/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/", "/vsisparse/", "/vsicrypt/",
+        "/vsisubfile/", "/vsicached?"}) {
+    if (!path.starts_with(prefix)) continue;
+    std::string_view inner = path.substr(prefix.size());
+    if (prefix == "/vsisubfile/") inner = inner.substr(std::min(inner.find(',') + 1, inner.size()));
+    for (const std::string_view key : {"file=", "{"}) {
+      if (const auto start = inner.find(key); start != std::string_view::npos) {
+        inner = inner.substr(start + key.size());
+      }
+    }
+    return innermost_path(inner.substr(0, inner.find('}')));
+  }
+  return std::string(path);
+}
+
+// To open a pipe waits for its other end, and a device may have no end.
+void check_is_no_device(const std::string& path) {
+  const std::string inner = innermost_path(path);
+  if (STARTS_WITH(inner.c_str(), "/vsistdin")) throw Error("it is not a file");
+  if (STARTS_WITH(inner.c_str(), "/vsi")) return;
+  // In an archive the file is one of the folders above.
+  for (std::filesystem::path file = inner; !file.empty(); file = file.parent_path()) {
+    std::error_code error;
+    const auto type = std::filesystem::status(file, error).type();
+    if (type == std::filesystem::file_type::regular) return;
+    if (type == std::filesystem::file_type::directory) {
+      if (file == inner) throw Error("it is a folder, not a file");
+      return;
+    }
+    if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::none) {
+      throw Error("it is a pipe or a device, not a file");
+    }
+    if (file == file.parent_path()) return;
+  }
+}
+
+}  // namespace
+
+bool is_there(const std::string& path) {
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  VSIStatBufL status;
+  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+bool is_file(const std::string& path) {
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  VSIStatBufL status;
+  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+         VSI_ISREG(status.st_mode);
+}
+
+bool is_folder(const std::string& path) {
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  VSIStatBufL status;
+  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+         VSI_ISDIR(status.st_mode);
+}
+
+void check_parent_exists(const std::string& path) {
+  if (STARTS_WITH(path.c_str(), "/vsi")) return;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (!folder.empty() && !is_folder(folder)) {
+    throw Error(path + " cannot be created: the folder " + folder + " does not exist");
+  }
+}
+
+File open_file(const std::string& path) {
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  check_is_no_device(path);
+  VSIErrorReset();
+  File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
+  if (!file) check_absence(path);
+  return file;
+}
+
+std::uint64_t file_size(VSILFILE* file) {
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be found");
+  return VSIFTellL(file);
+}
+
+Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  Buffer buffer(length);
+  if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
+      VSIFReadL(buffer.data(), 1, length, file) != length) {
+    throw Error("reading " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
+                " failed");
+  }
+  return buffer;
+}
+
+std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> ranges) {
+  const std::uint64_t size = file_size(file);
+  std::vector<Buffer> parts;
+  std::vector<void*> places;
+  std::vector<vsi_l_offset> offsets;
+  std::vector<std::size_t> lengths;
+  parts.reserve(ranges.size());
+  for (const ByteRange& range : ranges) {
+    const std::uint64_t offset = zarrcore::resolve_range(range, size);
+    if (ranges.size() == 1) {
+      parts.push_back(read_bytes(file, offset, range.length));
+      return parts;
+    }
+    void* place = parts.emplace_back(range.length).data();
+    if (range.length == 0) continue;  // /vsicurl/ would wait forever for nothing
+    places.push_back(place);
+    offsets.push_back(offset);
+    lengths.push_back(range.length);
+  }
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  // Network file systems fetch them in parallel.
+  if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
+                                             offsets.data(), lengths.data(), file) != 0) {
+    throw Error("reading " + std::to_string(places.size()) + " ranges failed");
+  }
+  return parts;
+}
+
+File VsiFilePool::take(const std::string& path) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = std::find_if(idle_.begin(), idle_.end(),
+                                 [&](const auto& entry) { return entry.first == path; });
+    if (it != idle_.end()) {
+      File file = std::move(it->second);
+      idle_.erase(it);
+      return file;
+    }
+  }
+  return open_file(path);
+}
+
+void VsiFilePool::put_back(const std::string& path, File file) {
+  File oldest;  // closed after the lock is given up
+  const std::lock_guard lock(mutex_);
+  idle_.emplace_front(path, std::move(file));
+  if (idle_.size() > kMaxIdle) {
+    oldest = std::move(idle_.back().second);
+    idle_.pop_back();
+  }
+}
+
+}  // namespace gdal_zarr

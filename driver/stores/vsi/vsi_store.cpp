@@ -1,0 +1,228 @@
+#include "driver/stores/vsi/vsi_store.h"
+
+#include <cpl_conv.h>
+#include <cpl_multiproc.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <cpl_vsi_virtual.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "driver/gdal/compat.h"
+#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/http_store.h"
+#include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/file_system_store.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+using zarrcore::ValuePart;
+
+// Makes a file, or replaces it.
+void write_file(const std::string& path, std::span<const ValuePart> parts) {
+  const MaskedMessages masked;
+  const NetworkTimeouts timeouts;
+  File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
+  if (!file) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
+  for (const ValuePart& part : parts) {
+    const Buffer fetched = part.fetch ? part.fetch() : Buffer();
+    const zarrcore::ByteSpan bytes = part.fetch ? fetched.span() : part.bytes;
+    if (VSIFWriteL(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
+#if GDAL_ZARR_AT_LEAST(3, 12)
+      file->CancelCreation();
+#endif
+      throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
+    }
+  }
+  // What is buffered, or uploaded as a whole, fails only now.
+  if (VSIFCloseL(file.release()) != 0) throw Error("cannot be written");
+}
+
+// What has to be fetched is, before the old value goes: it may be a part of that.
+void put_object(const std::string& path, std::span<const ValuePart> parts) {
+  std::vector<Buffer> fetched;
+  std::vector<ValuePart> bytes;
+  for (const ValuePart& part : parts) {
+    if (part.fetch) fetched.push_back(part.fetch());
+    bytes.push_back({part.fetch ? fetched.back().span() : part.bytes, {}});
+  }
+  write_file(path, bytes);
+}
+
+struct CloseDirectory {
+  void operator()(VSIDIR* directory) const { VSICloseDir(directory); }
+};
+
+class VsiStore final : public zarrcore::Store {
+ public:
+  explicit VsiStore(std::string root) : root_(std::move(root)) {
+    if (VSIIsLocal(root_.c_str())) return;
+    const int requests = std::atoi(CPLGetConfigOption("ZARR_PARALLEL_REQUESTS", "16"));
+    parallel_requests_ = static_cast<std::size_t>(std::clamp(requests, 1, 256));
+  }
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    const std::string path = path_of(key);
+    return zarrcore::with_context([&] { return path; },
+                                  [&]() -> std::optional<Buffer> {
+                                    const File file = open_file(path);
+                                    if (!file) return std::nullopt;
+                                    const std::uint64_t size = file_size(file.get());
+                                    zarrcore::check_value_size(size, max_size);
+                                    return read_bytes(file.get(), 0, size);
+                                  });
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    const std::string path = path_of(key);
+    return zarrcore::with_context([&] { return path; },
+                                  [&]() -> std::optional<std::vector<Buffer>> {
+                                    const File file = open_file(path);
+                                    if (!file) return std::nullopt;
+                                    return read_ranges(file.get(), ranges);
+                                  });
+  }
+
+  // Where files can be renamed, as on disks, a temporary file takes the place of the old one; an
+  // object store gets one complete write, which shows when it is closed.
+  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
+    const std::string path = path_of(key);
+    zarrcore::with_context([&] { return path; },
+                           [&] {
+                             if (!VSIIsLocal(path.c_str())) {
+                               put_object(path, parts);
+                               return;
+                             }
+                             const std::string folder = CPLGetPath(path.c_str());
+                             VSIStatBufL status;
+                             if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
+                               VSIMkdirRecursive(folder.c_str(), 0755);
+                             }
+                             static std::atomic<unsigned> counter{0};
+                             const std::string temporary =
+                                 folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
+                                 std::to_string(counter++) +
+                                 std::string(zarrcore::kTemporarySuffix);
+                             try {
+                               write_file(temporary, parts);
+                               if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
+                                 throw Error("the file cannot take its place");
+                               }
+                             } catch (...) {
+                               VSIUnlink(temporary.c_str());
+                               throw;
+                             }
+                           });
+  }
+
+  bool erase(std::string_view key) override {
+    const MaskedMessages masked;
+    const NetworkTimeouts timeouts;
+    const std::string path = path_of(key);
+    if (VSIUnlink(path.c_str()) == 0) return true;
+    VSIStatBufL status;
+    if (VSIStatL(path.c_str(), &status) == 0 && !VSI_ISDIR(status.st_mode)) {
+      throw Error(path + ": cannot be removed");
+    }
+    return false;
+  }
+
+  void erase_prefix(std::string_view prefix) override {
+    Store::erase_prefix(prefix);
+    // Object stores have no folders.
+    if (VSIIsLocal(root_.c_str())) VSIRmdirRecursive(path_of(prefix).c_str());
+  }
+
+  zarrcore::DirectoryListing list(std::string_view prefix) override {
+    const MaskedMessages masked;
+    const NetworkTimeouts timeouts;
+    const std::string path = prefix.empty() ? root_ : path_of(prefix);
+    zarrcore::DirectoryListing listing;
+    const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
+    const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
+    if (!directory) return listing;
+    while (const VSIDIREntry* entry = VSIGetNextDirEntry(directory.get())) {
+      const std::string_view name = entry->pszName;
+      if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
+      bool is_directory = VSI_ISDIR(entry->nMode);
+      if (!entry->bModeKnown) {
+        VSIStatBufL status;
+        const std::string child = path + '/' + entry->pszName;
+        is_directory = VSIStatL(child.c_str(), &status) == 0 && VSI_ISDIR(status.st_mode);
+      }
+      (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
+    }
+    std::sort(listing.keys.begin(), listing.keys.end());
+    std::sort(listing.prefixes.begin(), listing.prefixes.end());
+    return listing;
+  }
+
+  std::string read_only_reason() const override {
+    for (const char* prefix : {"/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/"}) {
+      if (STARTS_WITH(root_.c_str(), prefix)) return "it is packed in an archive";
+    }
+    for (const char* prefix : {"/vsicurl", "/vsigzip/", "/vsisubfile/", "/vsistdin"}) {
+      if (STARTS_WITH(root_.c_str(), prefix)) return "it cannot be written in this way";
+    }
+    return {};
+  }
+
+  std::uint64_t bytes_per_range() const override {
+    constexpr std::uint64_t kOverNetwork = std::uint64_t{1} << 20;
+    return VSIIsLocal(root_.c_str()) ? Store::bytes_per_range() : kOverNetwork;
+  }
+
+  std::size_t parallel_requests() const override { return parallel_requests_; }
+
+  // GDAL keeps what it has fetched over the network.
+  void refresh() override {
+    if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
+  }
+
+  std::optional<Parent> parent() const override {
+    const auto end = root_.find_last_not_of('/');
+    const auto slash = root_.find_last_of('/', end);
+    // "/vsimem" and "/vsis3/bucket" are in no folder.
+    if (slash == std::string::npos || std::count(root_.begin(), root_.begin() + slash, '/') < 2) {
+      return std::nullopt;
+    }
+    return Parent{std::make_shared<VsiStore>(root_.substr(0, slash)),
+                  root_.substr(slash + 1, end - slash)};
+  }
+
+  std::string description() const override { return root_; }
+
+ private:
+  std::string path_of(std::string_view key) const {
+    zarrcore::check_key(key);
+    return root_ + '/' + std::string(key);
+  }
+
+  std::string root_;
+  std::size_t parallel_requests_ = 1;
+};
+
+}  // namespace
+
+std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
+  if (!STARTS_WITH(path.c_str(), "/vsi")) {
+    zarrcore::FileSystemOptions options;
+    options.is_durable = CPLTestBool(CPLGetConfigOption("ZARR_FSYNC", "NO"));
+    return std::make_shared<zarrcore::FileSystemStore>(path, options);
+  }
+  auto store = std::make_shared<VsiStore>(path);
+  return is_http_path(path) ? make_http_store(path, std::move(store)) : store;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,238 @@
+#include "driver/types/type_mapping.h"
+
+#include <cpl_conv.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "driver/types/number_converter.h"
+#include "driver/types/structure_converter.h"
+#include "zarrcore/base/arena.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/utf8.h"
+#include "zarrcore/dtype/convert.h"
+#include "zarrcore/dtype/element_converter.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::DataType;
+using zarrcore::ElementConverter;
+using zarrcore::TypeKind;
+
+GDALDataType unsigned_type(std::uint64_t size) {
+  switch (size) {
+    case 1:
+      return GDT_Byte;
+    case 2:
+      return GDT_UInt16;
+    case 4:
+      return GDT_UInt32;
+    case 8:
+      return GDT_UInt64;
+    default:
+      return GDT_Unknown;
+  }
+}
+
+// GDT_Unknown for types that are no number to GDAL.
+GDALDataType numeric_type(const DataType& type) {
+  switch (type.kind) {
+    case TypeKind::boolean:
+      return GDT_Byte;
+    case TypeKind::unsigned_integer:
+    case TypeKind::raw:
+      return unsigned_type(type.item_size);
+    case TypeKind::signed_integer:
+      switch (type.item_size) {
+        case 1:
+          return kInt8;
+        case 2:
+          return GDT_Int16;
+        case 4:
+          return GDT_Int32;
+        default:
+          return GDT_Int64;
+      }
+    case TypeKind::floating:
+      if (type.float_format != zarrcore::FloatFormat::ieee) return GDT_Float32;
+      return type.item_size == 2 ? kFloat16 : type.item_size == 4 ? GDT_Float32 : GDT_Float64;
+    case TypeKind::complex:
+      return type.item_size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+    case TypeKind::datetime:
+    case TypeKind::timedelta:
+      return GDT_Int64;
+    default:
+      return GDT_Unknown;
+  }
+}
+
+// The core type of the numbers that GDAL sees where they are not stored as such.
+std::optional<DataType> widened_type(const DataType& type) {
+  const GDALDataType seen = numeric_type(type);
+  if (seen == GDT_Unknown || !type.is_numeric() || number_size(seen) == type.item_size) {
+    return std::nullopt;
+  }
+  return DataType{type.kind, number_size(seen)};
+}
+
+// More would be of no use to anyone, and each costs an object.
+constexpr std::size_t kMaxComponents = 4096;
+
+std::string string_value(const std::byte* element, const DataType& type) {
+  std::string text;
+  if (type.is_variable()) {
+    zarrcore::VariableElement variable;
+    std::memcpy(&variable, element, sizeof(variable));
+    text = variable.text();
+  } else if (type.kind == TypeKind::fixed_bytes) {
+    text.assign(reinterpret_cast<const char*>(element), type.item_size);
+  } else {
+    text = zarrcore::with_context([] { return "an element"; },
+                                  [&] { return zarrcore::encode_utf8({element, type.item_size}); });
+  }
+  // The zeros at the end of a fixed length are padding.
+  if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);
+  if (text.find('\0') != std::string::npos) {
+    throw zarrcore::Error("an element holds a zero byte, which a string of GDAL cannot");
+  }
+  return text;
+}
+
+std::unique_ptr<const ElementConverter> make_string_converter(const DataType& type) {
+  return zarrcore::make_element_converter([type](const std::byte* from, std::byte* to) {
+    char* text = CPLStrdup(string_value(from, type).c_str());
+    std::memcpy(to, &text, sizeof(text));
+  });
+}
+
+// Numbers that GDAL knows to strings.
+std::unique_ptr<const ElementConverter> make_number_formatter(const GDALExtendedDataType& number) {
+  return zarrcore::make_element_converter([number, string = GDALExtendedDataType::CreateString()](
+                                              const std::byte* from, std::byte* to) {
+    GDALExtendedDataType::CopyValue(from, number, to, string);
+  });
+}
+
+// The numbers and strings in an element, those of nested structures included.
+std::uint64_t count_leaves(const DataType& type) {
+  if (type.kind != TypeKind::structure) {
+    return numeric_type(type) == GDT_Unknown && !type.is_string() ? type.item_size : 1;
+  }
+  std::uint64_t leaves = 0;
+  for (const zarrcore::Field& field : *type.fields) {
+    // Neither factor passes the largest item size.
+    if (!field.name.empty()) leaves += field.count * count_leaves(field.type);
+  }
+  return leaves;
+}
+
+// Bytes, as a C++ compiler aligns such a value.
+std::size_t alignment_of(const GDALExtendedDataType& type) {
+  switch (type.GetClass()) {
+    case GEDTC_NUMERIC:
+      return number_size(GDALGetNonComplexDataType(type.GetNumericDataType()));
+    case GEDTC_STRING:
+      return alignof(char*);
+    default:
+      break;
+  }
+  std::size_t alignment = 1;
+  for (const auto& component : type.GetComponents()) {
+    alignment = std::max(alignment, alignment_of(component->GetType()));
+  }
+  return alignment;
+}
+
+std::size_t align(std::size_t offset, std::size_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+GDALExtendedDataType compound_type(const DataType& type) {
+  std::vector<std::unique_ptr<GDALEDTComponent>> components;
+  std::size_t end = 0;
+  std::size_t alignment = 1;
+  for (const Component& component : components_of(type)) {
+    components.push_back(
+        std::make_unique<GDALEDTComponent>(component.name, component.offset, component.seen));
+    end = component.offset + component.seen.GetSize();
+    alignment = std::max(alignment, alignment_of(component.seen));
+  }
+  return GDALExtendedDataType::Create(type.kind == TypeKind::raw ? "raw" : "",
+                                      align(end, alignment), std::move(components));
+}
+
+std::unique_ptr<const ElementConverter> make_compound_converter(
+    const DataType& type, const GDALExtendedDataType& buffer_type) {
+  const std::vector<Component> components = components_of(type);
+  const auto name_of = [](const Component& component) { return component.name; };
+  std::vector<StructurePart> parts;
+  for (const auto& wanted : buffer_type.GetComponents()) {
+    const Component* component = find_named(components, parts.size(), wanted->GetName(), name_of);
+    parts.push_back({component->stored_offset, wanted->GetOffset(), wanted->GetType().GetSize(),
+                     make_converter(component->type, wanted->GetType())});
+  }
+  return make_structure_converter(std::move(parts), type.item_size, buffer_type.GetSize(), false);
+}
+
+}  // namespace
+
+std::vector<Component> components_of(const DataType& type) {
+  if (count_leaves(type) > kMaxComponents) {
+    throw zarrcore::Error("elements of so many parts have no counterpart in GDAL");
+  }
+  std::vector<Component> components;
+  std::size_t end = 0;
+  const auto append = [&](std::string name, std::uint64_t stored_offset, const DataType& part) {
+    const GDALExtendedDataType seen = gdal_type(part);
+    const std::size_t offset = align(end, alignment_of(seen));
+    components.push_back({std::move(name), stored_offset, offset, part, seen});
+    end = offset + seen.GetSize();
+  };
+  if (type.kind == TypeKind::raw) {
+    for (std::uint64_t i = 0; i < type.item_size; ++i) append("byte" + std::to_string(i), i, {});
+    return components;
+  }
+  for (const zarrcore::Field& field : *type.fields) {
+    if (field.name.empty()) continue;  // padding
+    for (std::uint64_t i = 0; i < field.count; ++i) {
+      append(field.shape.empty() ? field.name : field.name + '[' + std::to_string(i) + ']',
+             field.offset + i * field.type.item_size, field.type);
+    }
+  }
+  if (components.empty()) throw zarrcore::Error("a structure has no field with a name");
+  return components;
+}
+
+GDALExtendedDataType gdal_type(const DataType& type) {
+  if (type.is_string()) return GDALExtendedDataType::CreateString();
+  const GDALDataType number = numeric_type(type);
+  return number != GDT_Unknown ? GDALExtendedDataType::Create(number) : compound_type(type);
+}
+
+std::unique_ptr<const ElementConverter> make_converter(const DataType& type,
+                                                       const GDALExtendedDataType& buffer_type) {
+  const GDALExtendedDataType seen = gdal_type(type);
+  // A text is no number, whatever versions of GDAL may make of it.
+  const bool is_to_text = buffer_type.GetClass() == GEDTC_STRING;
+  if (!seen.CanConvertTo(buffer_type) || (type.is_string() && !is_to_text)) {
+    throw zarrcore::Error("elements of type " + zarrcore::type_name(type) +
+                          " cannot be converted to the type of the buffer");
+  }
+  if (type.is_string()) return make_string_converter(type);
+  if (seen.GetClass() == GEDTC_COMPOUND) return make_compound_converter(type, buffer_type);
+  std::unique_ptr<const ElementConverter> widen;
+  if (const auto wide = widened_type(type)) widen = zarrcore::make_numeric_converter(type, *wide);
+  const GDALDataType number = seen.GetNumericDataType();
+  if (is_to_text) {
+    return zarrcore::chain_converters(std::move(widen), number_size(number),
+                                      make_number_formatter(seen));
+  }
+  return zarrcore::chain_converters(
+      std::move(widen), number_size(number),
+      make_number_converter(number, buffer_type.GetNumericDataType()));
+}
+
+}  // namespace gdal_zarr
