@@ -14,7 +14,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/group.h"
 #include "driver/multidim/multidim_dataset.h"
-#include "driver/multidim/plane_georeferencing.h"
+#include "driver/multidim/georeferencing.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
 #include "driver/raster/raster_dataset.h"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "driver/gdal/lower_case.h"
-#include "driver/multidim/plane_georeferencing.h"
-#include "driver/multidim/plane_georeferencing_write.h"
+#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/georeferencing_write.h"
 #include "driver/raster/raster_band.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "driver/multidim/raster_plane.h"
+#include "driver/multidim/raster_view.h"
 
 namespace gdal_zarr {
 

@@ -15,7 +15,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
-#include "driver/multidim/plane_georeferencing.h"
+#include "driver/multidim/georeferencing.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/resampled_write.h"
 #include "driver/stores/open_store.h"

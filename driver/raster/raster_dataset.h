@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/conventions/geotransform.h"
-#include "driver/multidim/raster_plane.h"
+#include "driver/multidim/raster_view.h"
 #include "driver/raster/band_values.h"
 
 namespace gdal_zarr {

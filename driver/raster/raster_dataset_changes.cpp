@@ -7,7 +7,7 @@
 #include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
-#include "driver/multidim/plane_georeferencing_write.h"
+#include "driver/multidim/georeferencing_write.h"
 #include "driver/raster/build_overviews.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "driver/multidim/raster_plane.h"
+#include "driver/multidim/raster_view.h"
 
 namespace gdal_zarr {
 

@@ -1,4 +1,4 @@
-#include "driver/multidim/raster_plane.h"
+#include "driver/multidim/raster_view.h"
 
 #include <algorithm>
 #include <limits>

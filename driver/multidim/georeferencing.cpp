@@ -1,4 +1,4 @@
-#include "driver/multidim/plane_georeferencing.h"
+#include "driver/multidim/georeferencing.h"
 
 #include <ogr_spatialref.h>
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "driver/conventions/geotransform.h"
-#include "driver/multidim/raster_plane.h"
+#include "driver/multidim/raster_view.h"
 
 namespace gdal_zarr {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "driver/conventions/geotransform.h"
-#include "driver/multidim/raster_plane.h"
+#include "driver/multidim/raster_view.h"
 
 namespace gdal_zarr {
 

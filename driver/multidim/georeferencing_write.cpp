@@ -1,4 +1,4 @@
-#include "driver/multidim/plane_georeferencing_write.h"
+#include "driver/multidim/georeferencing_write.h"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/plane_georeferencing.h"
+#include "driver/multidim/georeferencing.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
