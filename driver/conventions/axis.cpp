@@ -95,4 +95,19 @@ AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json&
   return {};
 }
 
+zarrcore::Json axis_attributes(const std::string& dimension_name, const AxisRole& role) {
+  zarrcore::Json attributes = zarrcore::Json::object();
+  if (find_axis_role(dimension_name, attributes).type != role.type) {
+    if (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) attributes["axis"] = "X";
+    if (role.type == GDAL_DIM_TYPE_HORIZONTAL_Y) attributes["axis"] = "Y";
+    if (role.type == GDAL_DIM_TYPE_VERTICAL) attributes["axis"] = "Z";
+    if (role.type == GDAL_DIM_TYPE_TEMPORAL) attributes["axis"] = "T";
+  }
+  if (role.type == GDAL_DIM_TYPE_VERTICAL) {
+    if (role.direction == "UP") attributes["positive"] = "up";
+    if (role.direction == "DOWN") attributes["positive"] = "down";
+  }
+  return attributes;
+}
+
 }  // namespace gdal_zarr

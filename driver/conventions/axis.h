@@ -17,6 +17,10 @@ struct AxisRole {
 // `attributes` are the indexing variable's; an empty object when there is none.
 AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes);
 
+// The attributes that an indexing variable needs besides its name for find_axis_role() to give
+// `role`.
+zarrcore::Json axis_attributes(const std::string& dimension_name, const AxisRole& role);
+
 // Whether `units` are those of a CF time axis ("days since 1970-01-01").
 bool is_time_unit(const std::string& units);
 

@@ -17,7 +17,7 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
   }
   std::unique_ptr<GDALDataset> copy(create_multidimensional(name, nullptr, of_dataset.List()));
   if (!copy) return nullptr;
-  // What fails to be flushed is told to the error handler alone before GDAL 3.7.
+  // Before GDAL 3.7, a failed flush is reported to the error handler only.
   CPLErrorReset();
   const bool is_copied =
       GDALDriver::DefaultCreateCopyMultiDimensional(&source, copy.get(), is_strict, options,

@@ -3,11 +3,14 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "driver/gdal/messages.h"
+#include "driver/gdal/partial_progress.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/sidecar.h"
 #include "driver/raster/slice_description.h"
@@ -17,31 +20,12 @@
 namespace gdal_zarr {
 namespace {
 
-// What is read of the source at once, and what may wait until chunks are complete.
+// The size of a window of the source, and a limit for what is pending until chunks are complete.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{32} << 20;
-constexpr std::uint64_t kWaitingBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kPendingBytes = std::uint64_t{128} << 20;
 
-struct DestroyProgress {
-  void operator()(void* data) const { GDALDestroyScaledProgress(data); }
-};
-
-// A part of a progress: from one share of the whole to another.
-class PartialProgress {
- public:
-  PartialProgress(double from, double to, GDALProgressFunc progress, void* data)
-      : data_(GDALCreateScaledProgress(from, to, progress, data)) {}
-
-  // GDAL gives no data when there is no progress to tell.
-  GDALProgressFunc function() const { return data_ ? GDALScaledProgress : GDALDummyProgress; }
-  void* data() const { return data_.get(); }
-  bool operator()(double share) const { return function()(share, nullptr, data()) != FALSE; }
-
- private:
-  std::unique_ptr<void, DestroyProgress> data_;
-};
-
-// How a raster is cut into windows. Each row of chunks is finished before the next is begun; where
-// such a row is too large to wait, each chunk.
+// How a raster is cut into windows. Each row of chunks is finished before the next is begun; if
+// such a row is too large to stay pending, each group of chunks in it.
 class Windows {
  public:
   Windows(const RasterView& view, bool wants_all_bands) {
@@ -67,15 +51,15 @@ class Windows {
     const auto bytes = [&](std::uint64_t columns, std::uint64_t rows, std::uint64_t bands) {
       return columns * rows * bands * item_size;
     };
-    bands_ = wants_all_bands && bytes(width_, chunk_rows_, all_bands) <= kWaitingBytes
+    bands_ = wants_all_bands && bytes(width_, chunk_rows_, all_bands) <= kPendingBytes
                  ? all_bands
                  : chunk_bands;
     columns_ = width_;
-    if (bytes(width_, chunk_rows_, bands_) > kWaitingBytes) {
-      const std::uint64_t chunks = kWaitingBytes / bytes(chunk_columns, chunk_rows_, bands_);
+    if (bytes(width_, chunk_rows_, bands_) > kPendingBytes) {
+      const std::uint64_t chunks = kPendingBytes / bytes(chunk_columns, chunk_rows_, bands_);
       columns_ = std::min(width_, chunk_columns * std::max<std::uint64_t>(1, chunks));
     }
-    // Several rows of chunks if they are small; of a large one so many rows of blocks.
+    // Several rows of chunks if these are small, or some rows of blocks of a large one.
     const std::uint64_t unit =
         bytes(columns_, chunk_rows_, bands_) <= kWindowBytes ? chunk_rows_ : block_rows;
     const std::uint64_t units = kWindowBytes / bytes(columns_, unit, bands_);
@@ -165,11 +149,11 @@ void copy_nodata(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
-// The name of a slice stays beside the store: it is not that of the array.
+// The description of a slice is kept in the sidecar: it is not the name of the new array.
 void copy_name(GDALRasterBand& source, RasterBand& destination) {
   const std::string name = source.GetDescription();
   if (name == describe_slice(source.GetMetadata())) {
-    destination.set_name_beside_store(name);
+    destination.set_sidecar_name(name);
   } else if (!name.empty()) {
     destination.SetDescription(name.c_str());
   }
@@ -189,8 +173,8 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   copy_unstored(source, destination);
 }
 
-// All that is known of the raster but its pixels. The nodata value comes before them: then it is
-// what absent chunks hold.
+// Copies everything but pixels. Nodata must be set before them, because it becomes the value of
+// missing chunks.
 void copy_description(GDALDataset& source, RasterDataset& destination) {
   destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
@@ -201,7 +185,68 @@ void copy_description(GDALDataset& source, RasterDataset& destination) {
   copy_unstored(source, destination);
 }
 
+// Zarr has no complex integers: floating point numbers hold them without loss.
+GDALDataType storable_type(GDALDataType type) {
+  if (type == GDT_CInt16) return GDT_CFloat32;
+  return type == GDT_CInt32 ? GDT_CFloat64 : type;
+}
+
+GDALDataType common_type(GDALDataset& source, bool is_strict) {
+  GDALDataType type = source.GetRasterBand(1)->GetRasterDataType();
+  for (int band = 2; band <= source.GetRasterCount(); ++band) {
+    const GDALDataType other = source.GetRasterBand(band)->GetRasterDataType();
+    if (other != type && is_strict)
+      throw zarrcore::Error("bands of different data types cannot share an array");
+    type = GDALDataTypeUnion(type, other);
+  }
+  return is_strict ? type : storable_type(type);
+}
+
+// The nodata value as text, for comparison; empty without one.
+std::string nodata_text(GDALRasterBand& band) {
+  int is_set = FALSE;
+  if (band.GetRasterDataType() == GDT_Int64) {
+    const auto value = band.GetNoDataValueAsInt64(&is_set);
+    return is_set != FALSE ? std::to_string(value) : std::string();
+  }
+  if (band.GetRasterDataType() == GDT_UInt64) {
+    const auto value = band.GetNoDataValueAsUInt64(&is_set);
+    return is_set != FALSE ? std::to_string(value) : std::string();
+  }
+  const double value = band.GetNoDataValue(&is_set);
+  return is_set != FALSE ? CPLSPrintf("%.17g", value) : std::string();
+}
+
+// Whether bands differ in scale, offset, unit or nodata.
+bool bands_differ(GDALDataset& source) {
+  const auto key = [&](int index) {
+    GDALRasterBand& band = *source.GetRasterBand(index);
+    const char* unit = band.GetUnitType();
+    return std::tuple(band.GetScale(nullptr), band.GetOffset(nullptr),
+                      std::string(unit != nullptr ? unit : ""), nodata_text(band));
+  };
+  const auto first = key(1);
+  for (int band = 2; band <= source.GetRasterCount(); ++band) {
+    if (key(band) != first) return true;
+  }
+  return false;
+}
+
+std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
+  GeoTransform transform{};
+  if (GDALGetGeoTransform(GDALDataset::ToHandle(&source), transform.data()) != CE_None ||
+      transform[2] != 0 || transform[4] != 0) {
+    return std::nullopt;
+  }
+  return transform;
+}
+
 }  // namespace
+
+NewRaster new_raster_like(GDALDataset& source, bool is_strict) {
+  return {source.GetRasterXSize(),        source.GetRasterYSize(),     source.GetRasterCount(),
+          common_type(source, is_strict), unrotated_transform(source), bands_differ(source)};
+}
 
 bool copy_raster(GDALDataset& source, RasterDataset& destination, bool is_strict,
                  bool has_overviews, GDALProgressFunc progress, void* progress_data) {

@@ -1,13 +1,13 @@
-// Making stores: an empty raster, a copy of one, and a root group.
+// Creating stores: an empty raster, a copy of one, and a root group.
 #pragma once
 
 #include "driver/gdal/compat.h"
 
 namespace gdal_zarr {
 
-// GDAL's entry points; see GDALDriver::pfnCreate, pfnCreateCopy and pfnCreateMultiDimensional. What
-// fails is told and leaves nothing behind; what has been copied is in the store when create_copy
-// returns.
+// GDAL's entry points; see GDALDriver::pfnCreate, pfnCreateCopy and pfnCreateMultiDimensional. A
+// failure is reported and leaves nothing behind. When create_copy returns, the copy is in the
+// store.
 GDALDataset* create(const char* name, int columns, int rows, int bands, GDALDataType type,
                     OptionList options);
 GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, OptionList options,

@@ -29,15 +29,15 @@ std::string whole_store(const char* name) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (has_prefix(path) || has_reference_prefix(path) ||
       is_metadata_file(CPLGetFilename(path.c_str()))) {
-    throw Error(path + " is not the path of a whole store, which is needed here");
+    throw Error(path + " must be the path of a whole store");
   }
   GDALOpenInfo info(path.c_str(), GA_ReadOnly);
   if (!is_folder(path) ? !is_packed_store(&info) : !is_zarr_folder(path)) {
-    throw Error(path + ": there is no Zarr store");
+    throw Error(path + " is not a Zarr store");
   }
   const std::string above = CPLGetPath(path.c_str());
   if (is_folder(path) && !above.empty() && is_zarr_folder(above)) {
-    throw Error(path + " is a part of the store " + above);
+    throw Error(path + " is part of the store " + above);
   }
   return path;
 }
@@ -60,24 +60,24 @@ void copy_file(const std::string& to, const std::string& from) {
 }
 
 void copy_folder(const std::string& to, const std::string& from) {
-  // Listed before anything is there that would be listed as well.
+  // Listed before the copy exists, which may lie below.
   const CPLStringList names(VSIReadDirRecursive(from.c_str()));
-  check(VSIMkdir(to.c_str(), 0755) == 0, to, "made");
+  check(VSIMkdir(to.c_str(), 0755) == 0, to, "created");
   for (int i = 0; i < names.size(); ++i) {
     std::string name = names[i];
     while (name.ends_with('/')) name.pop_back();
-    if (name.ends_with(zarrcore::kTemporarySuffix)) continue;  // half of a value
+    if (name.ends_with(zarrcore::kTemporarySuffix)) continue;  // an incomplete value
     const std::string source = std::string(from).append("/").append(name);
     const std::string target = std::string(to).append("/").append(name);
     if (is_folder(source)) {
-      check(VSIMkdir(target.c_str(), 0755) == 0, target, "made");
+      check(VSIMkdir(target.c_str(), 0755) == 0, target, "created");
     } else {
       copy_file(target, source);
     }
   }
 }
 
-// Links are removed, not followed: what they lead to is not the store's.
+// Links are removed, not followed: their targets do not belong to the store.
 bool remove_folder(const std::string& path) {
   if (STARTS_WITH(path.c_str(), "/vsi")) return VSIRmdirRecursive(path.c_str()) == 0;
   std::error_code error;
@@ -85,7 +85,7 @@ bool remove_folder(const std::string& path) {
   return !error;
 }
 
-// Does the same with a store and with each file beside it.
+// Moves or copies a store, and each file beside it.
 CPLErr transfer(const char* new_name, const char* old_name,
                 const std::function<void(const std::string& to, const std::string& from)>& move) {
   return guarded(CE_Failure, [&] {
@@ -93,7 +93,7 @@ CPLErr transfer(const char* new_name, const char* old_name,
     const std::string to = new_name;
     if (is_there(to)) throw Error(to + " already exists");
     check_parent_exists(to);
-    if (to.starts_with(from + '/')) throw Error(to + " lies in " + from);
+    if (to.starts_with(from + '/')) throw Error(to + " is inside " + from);
     const auto beside = files_beside(from);
     move(to, from);
     for (const std::string& file : beside) move(to + file.substr(from.size()), file);

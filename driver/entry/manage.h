@@ -1,4 +1,4 @@
-// What `gdalmanage` and GDAL's API do with a store as a whole.
+// Deleting, renaming and copying whole stores, as `gdalmanage` does.
 #pragma once
 
 #include "driver/gdal/compat.h"
@@ -7,7 +7,7 @@ namespace gdal_zarr {
 
 // GDAL's entry points; see GDALDriver::pfnDelete, pfnRename and pfnCopyFiles. They act on the path
 // of a store, a folder or a file, never on an array in one (ZARR:"path":/array) or a file in its
-// folder; what is kept beside a store goes with it.
+// folder, and include the files beside a store.
 CPLErr delete_store(const char* name);
 CPLErr rename_store(const char* new_name, const char* old_name);
 CPLErr copy_store(const char* new_name, const char* old_name);

@@ -8,16 +8,16 @@
 #include <cmath>
 #include <set>
 
+#include "driver/entry/identify.h"
+#include "driver/entry/subdatasets.h"
 #include "driver/entry/zipped_raster.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/gdal/shape_text.h"
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
-#include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -55,40 +55,6 @@ const char* const kOpenOptionList =
 namespace {
 
 using zarrcore::Error;
-
-// A dataset of nothing but subdatasets.
-class ContainerDataset final : public GDALDataset {
- public:
-  ContainerDataset(const std::string& name, CPLStringList subdatasets) {
-    SetDescription(name.c_str());
-    GDALDataset::SetMetadata(subdatasets.List(), "SUBDATASETS");
-  }
-
- protected:
-  CPLErr IBuildOverviews(const char* /*resampling*/, int /*count*/, const int* /*factors*/,
-                         int /*band_count*/, const int* /*bands*/, GDALProgressFunc /*progress*/,
-                         void* /*progress_data*/, CSLConstList /*options*/) override {
-    return guarded(CE_Failure, [this]() -> CPLErr {
-      throw Error(
-          std::string(GetDescription()) +
-          " has several rasters, and overviews are built for one of them: " + subdataset_names());
-    });
-  }
-
- private:
-  // The first ones, if there are many.
-  std::string subdataset_names() {
-    constexpr int kMaxNames = 10;
-    const CPLStringList list(CSLDuplicate(GDALDataset::GetMetadata("SUBDATASETS")));
-    std::string names;
-    for (int number = 1; number <= list.size() / 2; ++number) {
-      if (number > 1) names += ", ";
-      if (number > kMaxNames) return names + "…";
-      names += list.FetchNameValueDef(CPLSPrintf("SUBDATASET_%d_NAME", number), "");
-    }
-    return names;
-  }
-};
 
 std::string option(const GDALOpenInfo* info, const char* name, const char* fallback) {
   return CSLFetchNameValueDef(info->papszOpenOptions, name, fallback);
@@ -137,44 +103,7 @@ RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* in
   return {array, x, y, slice};
 }
 
-void add_subdataset(CPLStringList& list, const std::string& name, const std::string& description) {
-  const int number = list.size() / 2 + 1;
-  list.AddNameValue(CPLSPrintf("SUBDATASET_%d_NAME", number), name.c_str());
-  list.AddNameValue(CPLSPrintf("SUBDATASET_%d_DESC", number), description.c_str());
-}
-
-GDALDataset* open_candidates(Session& session, const GDALOpenInfo* info,
-                             const std::vector<Candidate>& candidates) {
-  CPLStringList list;
-  for (const Candidate& candidate : candidates) {
-    const std::string name = session.full_name(candidate.node_path);
-    const char* type = GDALGetDataTypeName(gdal_type(candidate.type).GetNumericDataType());
-    add_subdataset(list, format_connection_string(session.path(), name),
-                   "[" + shape_text(candidate.shape, "x") + "] " + name + " (" + type + ")");
-  }
-  return new ContainerDataset(info->pszFilename, std::move(list));
-}
-
-// A subdataset for each 2D slice of an array.
-GDALDataset* open_slices(const RasterView& view, const GDALOpenInfo* info) {
-  const Array& array = view.array();
-  const std::string name = format_connection_string(array.session()->path(), array.GetFullName());
-  CPLStringList list;
-  for (int band = 0; band < view.band_count(); ++band) {
-    std::string slice;
-    std::string description;
-    const auto indexes = view.other_indexes(band);
-    for (std::size_t i = 0; i < indexes.size(); ++i) {
-      slice += ':' + std::to_string(indexes[i]);
-      description += (i == 0 ? "" : ", ") + array.GetDimensions()[view.other_axes()[i]]->GetName() +
-                     '=' + std::to_string(indexes[i]);
-    }
-    add_subdataset(list, name + slice, array.GetFullName() + " at " + description);
-  }
-  return new ContainerDataset(info->pszFilename, std::move(list));
-}
-
-// GDAL's own option for arrays of more dimensions, or its configuration.
+// The open option of GDAL's multidimensional view, or its configuration option.
 double metadata_seconds(const GDALOpenInfo* info) {
   const std::string text =
       option(info, "LOAD_EXTRA_DIM_METADATA_DELAY",
@@ -187,13 +116,13 @@ GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo*
                         const ConnectionString& connection, bool is_one_of_several) {
   RasterView view = make_view(array, info, connection.slice);
   const bool has_bands = !view.other_axes().empty() && connection.slice.empty();
-  if (has_bands && !flag(info, "MULTIBAND", "YES")) return open_slices(view, info);
+  if (has_bands && !flag(info, "MULTIBAND", "YES")) return list_slices(view, info->pszFilename);
   std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
   for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
   return new RasterDataset(std::move(view), info->pszFilename, subdataset, metadata_seconds(info));
 }
 
-// The rasters of a store when they are bands of one, in their order: then the root says so.
+// The arrays that are the bands of one raster, in their order, if the root says so; else none.
 std::vector<std::shared_ptr<Array>> find_bands(Session& session,
                                                const std::vector<Candidate>& candidates) {
   const auto attributes = session.attributes("", zarrcore::NodeKind::group);
@@ -219,7 +148,7 @@ bool is_array(const Session& session, const std::string& name) {
   return session.hierarchy().has(session.node_path(name), zarrcore::NodeKind::array);
 }
 
-// Numbers after a name that no array has are the end of the name, if that makes it one's.
+// Moves leading indexes of a slice back to the name, if that makes it the name of an array.
 ConnectionString settle_name(const Session& session, const ConnectionString& connection) {
   ConnectionString longer = connection;
   while (!longer.slice.empty() && !is_array(session, *longer.array)) {
@@ -233,8 +162,8 @@ std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
   const std::string path = session.node_path(name);
   if (!session.hierarchy().has(path, zarrcore::NodeKind::array)) {
     const bool is_group = session.hierarchy().has(path, zarrcore::NodeKind::group);
-    throw Error(session.path() + ": array " + name + " is not there" +
-                (is_group ? ": a group has this name" : ""));
+    throw Error(session.path() + ": array " + name + " does not exist" +
+                (is_group ? "; it is a group" : ""));
   }
   return session.array(path);
 }
@@ -254,20 +183,21 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
     const bool is_multiband = !lists_all && flag(info, "MULTIBAND", "YES");
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();
-    if (bands.empty()) return open_candidates(session, info, candidates);
+    if (bands.empty()) return list_arrays(session, candidates, info->pszFilename);
     auto dataset = std::make_unique<RasterDataset>(RasterView(bands), info->pszFilename, "",
                                                    metadata_seconds(info));
-    dataset->load_beside_arrays();
+    dataset->load_sidecars_of_arrays();
     return dataset.release();
   }
   return open_array(session.array(candidates.front().node_path), info, connection, false);
 }
 
-// Where the locks of a store are; empty for none.
+// The folder of the lock files of a store; empty for none.
 std::string lock_folder(const std::string& store_path, const std::string& option) {
   if (EQUAL(option.c_str(), "YES")) {
     if (STARTS_WITH(store_path.c_str(), "/vsi")) {
-      throw Error(store_path + ": for a store that is no local folder, LOCKS names a local folder");
+      throw Error(store_path +
+                  ": LOCKS=YES needs a store in a local folder; set it to the path of one");
     }
     return store_path + ".sync";
   }
@@ -275,40 +205,14 @@ std::string lock_folder(const std::string& store_path, const std::string& option
   return option;
 }
 
-// Whether a metadata document in an archive is to be opened as a raster.
-bool is_zipped_document(const GDALOpenInfo* info) {
-  return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
-         (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&
-         is_metadata_file(CPLGetFilename(info->pszFilename));
-}
-
-// Whether the file that is being opened is a document of a Zarr, whose folder is the store.
-bool is_metadata_document(const GDALOpenInfo* info) {
-  const std::string file_name = CPLGetFilename(info->pszFilename);
-  if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
-  // Attributes may hold anything, and v1's names are common: what stands beside them tells.
-  if (file_name == ".zattrs" || file_name == "meta") {
-    return is_zarr_folder(CPLGetPath(info->pszFilename));
-  }
-  return is_metadata_file(file_name) &&
-         strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
-}
-
-bool is_zarr(GDALOpenInfo* info) {
-  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return true;
-  if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
-  // Folders of network file systems cannot always be told to be there: there the extension decides
-  // whether to look at all.
-  const bool may_be_folder =
-      info->bIsDirectory ||
-      (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
-  return may_be_folder && (is_zarr_folder(info->pszFilename) || is_packed_store(info));
-}
-
 }  // namespace
 
-int identify(GDALOpenInfo* info) {
-  return guarded(FALSE, [&] { return is_zarr(info) ? TRUE : FALSE; });
+GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size_t x,
+                                  std::optional<std::size_t> y) {
+  const Session& session = *array->session();
+  return new RasterDataset(RasterView(array, x, y, {}),
+                           format_connection_string(session.path(), array->GetFullName()),
+                           session.root_is_array() ? "" : array->GetFullName());
 }
 
 GDALDataset* open(GDALOpenInfo* info) {
@@ -329,6 +233,7 @@ GDALDataset* open(GDALOpenInfo* info) {
         option(info, "USE_CONSOLIDATED_METADATA", option(info, "USE_ZMETADATA", "YES").c_str())
             .c_str());
     options.list_chunks = flag(info, "CACHE_TILE_PRESENCE", "NO");
+    options.make_classic_dataset = &make_classic_dataset;
     const auto session = Session::open(connection.store_path, options);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {

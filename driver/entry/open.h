@@ -1,13 +1,22 @@
 // Opening: from a connection string to a dataset.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <optional>
+
 #include "driver/gdal/compat.h"
 
 namespace gdal_zarr {
 
-// GDAL's entry points; see GDALDriver::pfnIdentify and pfnOpen.
-int identify(GDALOpenInfo* info);
+class Array;
+
+// GDAL's entry point; see GDALDriver::pfnOpen.
 GDALDataset* open(GDALOpenInfo* info);
+
+// The classic dataset of an array; a ClassicDatasetFactory (multidim/session.h).
+GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size_t x,
+                                  std::optional<std::size_t> y);
 
 // The XML list of open options that `open` honours.
 extern const char* const kOpenOptionList;

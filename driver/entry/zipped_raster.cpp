@@ -14,7 +14,7 @@
 namespace gdal_zarr {
 namespace {
 
-// Without warnings: who opens the store is told.
+// Without warnings: opening the store reports them.
 std::vector<Candidate> candidates_of(const std::string& root) {
   const CPLErrorStateBackuper state;
   const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);

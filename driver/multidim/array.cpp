@@ -1,43 +1,17 @@
 #include "driver/multidim/array.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "driver/conventions/nczarr.h"
-#include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
-#include "driver/raster/raster_dataset.h"
-#include "driver/stores/connection_string.h"
+#include "driver/multidim/resize.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
-namespace {
 
-using zarrcore::Json;
-
-Json without(Json attributes, const std::vector<std::string>& names) {
-  for (const std::string& name : names) attributes.erase(name);
-  return attributes;
-}
-
-// The units of a time type are part of the type; programs look for them among the attributes.
-Json with_time_units(const zarrcore::ArrayMetadata& array) {
-  Json attributes = without_nczarr(array.attributes);
-  const std::string units = time_units(array.data_type);
-  if (!units.empty() && !attributes.contains("units")) attributes["units"] = units;
-  return attributes;
-}
-
-Json codec_json(const zarrcore::CodecMetadata& codec) {
-  Json json = {{"name", codec.name}};
-  if (!codec.configuration.empty()) json["configuration"] = codec.configuration;
-  return json;
-}
-
-}  // namespace
+using zarrcore::Error;
 
 Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
              const std::string& parent, const std::string& name)
@@ -45,54 +19,16 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       GDALPamMDArray(parent, name, session->pam()),
       session_(std::move(session)),
       array_(std::move(array)),
-      type_(session_->compound_of_creator(*array_).value_or(gdal_type(array_->data_type()))) {
+      type_(session_->compound_layouts().find(*array_).value_or(gdal_type(array_->data_type()))) {
   load_metadata();
   make_structural_info();
-}
-
-void Array::load_metadata() {
-  node_ = session_->hierarchy().node(node_path(), zarrcore::NodeKind::array);
-  packing_ = read_packing(metadata());
-  attributes_ = with_time_units(metadata());
-  shown_attributes_ =
-      gdal_zarr::shown_attributes(without(attributes_, packing_.consumed_attributes));
-  load_nodata();
-}
-
-void Array::load_nodata() {
-  clear_nodata();
-  if (!packing_.nodata || type_.GetClass() == GEDTC_STRING) return;
-  const auto converter = make_converter(array_->data_type(), type_);
-  raw_nodata_.resize(type_.GetSize());
-  auto* nodata = reinterpret_cast<std::byte*>(raw_nodata_.data());
-  if (!converter) {
-    std::copy(packing_.nodata->begin(), packing_.nodata->end(), nodata);
-    return;
-  }
-  try {
-    converter->convert(packing_.nodata->data(), 0, nodata, 0, 1);
-  } catch (const zarrcore::Error&) {
-    // A string of a structure may be none of GDAL's.
-    clear_nodata();
-  }
-}
-
-void Array::clear_nodata() {
-  if (!raw_nodata_.empty()) type_.FreeDynamicMemory(raw_nodata_.data());
-  raw_nodata_.clear();
-}
-
-void Array::set_compound(const GDALExtendedDataType& type) {
-  clear_nodata();
-  type_ = GDALExtendedDataType(type);
-  load_nodata();
 }
 
 std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
                                      std::shared_ptr<const zarrcore::Array> core) {
   const std::string full_name = session->full_name(core->path());
   const std::string path = full_name.substr(1);
-  // At a root that is a group as well, the array has the name of the group.
+  // At a root that is also a group, the array has the name of the group.
   const std::string parent =
       path.empty() ? std::string() : '/' + std::string(zarrcore::parent_path(path));
   const std::string name(path.empty() ? "/" : zarrcore::last_segment(path));
@@ -101,19 +37,45 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
   return array;
 }
 
-// Made when they are asked for, which takes a look at the variables of their names.
+Array::~Array() {
+  guarded(false, [this] {
+    flush();
+    return true;
+  });
+  clear_nodata();
+}
+
+void Array::set_new() {
+  is_new_ = true;
+  for (const auto& [name, value] : metadata().attributes.items()) implied_attributes_.insert(name);
+}
+
+void Array::set_gone() {
+  is_gone_ = true;
+  const std::lock_guard lock(writer_mutex_);
+  writer_.reset();
+}
+
+void Array::check_exists() const {
+  if (is_gone_) throw Error("array " + GetFullName() + " was removed or renamed");
+}
+
+bool Array::IsCacheable() const {
+  return VSIIsLocal(session_->path().c_str()) ||
+         CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) != nullptr;
+}
+
+// Made on first use, because their variables have to be found in the store.
 const std::vector<std::shared_ptr<GDALDimension>>& Array::GetDimensions() const {
   const std::lock_guard lock(dimensions_mutex_);
   if (!has_dimensions_) {
-    has_dimensions_ = true;
-    const bool is_made = guarded(false, [&] {
-      make_dimensions(true);
-      return true;
-    });
-    has_dimensions_ = is_made || guarded(false, [&] {
-                        make_dimensions(false);
-                        return true;
-                      });
+    const auto make = [this](bool with_variables) {
+      return guarded(false, [&] {
+        make_dimensions(with_variables);
+        return true;
+      });
+    };
+    has_dimensions_ = make(true) || make(false);
     if (!has_dimensions_) dimensions_.clear();
   }
   return dimensions_;
@@ -126,12 +88,12 @@ void Array::forget_dimensions() {
 
 void Array::make_dimensions(bool with_variables) const {
   dimensions_.clear();
-  if (with_variables) session_->prefetch_variables(node_path(), metadata());
+  if (with_variables) session_->dimensions().prefetch_variables(node_path(), metadata());
   for (std::size_t i = 0; i < rank(); ++i) {
     std::shared_ptr<GDALDimension> dimension;
-    if (with_variables) dimension = session_->dimension(node_path(), metadata(), i);
+    if (with_variables) dimension = session_->dimensions().of_array(node_path(), metadata(), i);
     if (!dimension) {
-      // Nobody else can mean the same dimension, so it lies in no group.
+      // Without a name it is shared with no other array, so it belongs to no group.
       dimension = std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i),
                                                   std::string(), std::string(), array_->shape()[i]);
     }
@@ -139,99 +101,55 @@ void Array::make_dimensions(bool with_variables) const {
   }
 }
 
-bool Array::IsCacheable() const {
-  return VSIIsLocal(session_->path().c_str()) ||
-         CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) != nullptr;
-}
-
-// COMPRESSOR is the last codec, FILTERS those between the array and it, CODECS the whole chain.
-void Array::make_structural_info() {
-  Json codecs = Json::array();
-  for (const zarrcore::CodecMetadata& codec : array_->metadata().codecs) {
-    codecs.push_back(codec_json(codec));
-  }
-  structural_info_.SetNameValue("CODECS", zarrcore::dump_json(codecs).c_str());
-  const auto to_bytes = std::find_if(codecs.begin(), codecs.end(), [](const Json& codec) {
-    return codec["name"] == "bytes" || codec["name"] == "sharding_indexed";
-  });
-  if (to_bytes == codecs.end() || to_bytes + 1 == codecs.end()) return;
-  structural_info_.SetNameValue("COMPRESSOR", zarrcore::dump_json(codecs.back()).c_str());
-  Json filters = Json::array();
-  for (auto it = to_bytes + 1; it + 1 != codecs.end(); ++it) filters.push_back(*it);
-  if (!filters.empty()) {
-    structural_info_.SetNameValue("FILTERS", zarrcore::dump_json(filters).c_str());
-  }
-}
-
-std::vector<GUInt64> Array::GetBlockSize() const {
-  return guarded<std::vector<GUInt64>>({}, [&] {
-    const zarrcore::Shape block = array_->block_shape();
-    return std::vector<GUInt64>(block.begin(), block.end());
+#if GDAL_ZARR_AT_LEAST(3, 7)
+bool Array::Resize(const std::vector<GUInt64>& sizes, CSLConstList /*options*/) {
+  return guarded(false, [&] {
+    check_exists();
+    if (sizes.size() != rank()) {
+      throw Error("array " + GetFullName() + ": expected " + std::to_string(rank()) +
+                  (rank() == 1 ? " length" : " lengths") + ", got " + std::to_string(sizes.size()));
+    }
+    resize_arrays(*this, {sizes.begin(), sizes.end()});
+    return true;
   });
 }
+#endif
 
-std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), attributes_, name, owner()); });
-}
-
-std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
-  return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
-    const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
-    return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_, owner());
+#if GDAL_ZARR_AT_LEAST(3, 8)
+bool Array::Rename(const std::string& name) {
+  return guarded(false, [&] {
+    check_exists();
+    const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
+    const std::string path = zarrcore::join_path(zarrcore::parent_path(node_path()), name);
+    session_->rename_node(node_path(), name);
+    is_gone_ = false;
+    session_->adopt(path, self);
+    array_ = session_->reopen_array(path);
+    load_metadata();
+    forget_dimensions();
+    BaseRename(name);
+    return true;
   });
 }
-
-const void* Array::GetRawNoDataValue() const {
-  return raw_nodata_.empty() ? nullptr : raw_nodata_.data();
-}
-
-double Array::GetOffset(bool* has_offset, GDALDataType* storage_type) const {
-  if (has_offset != nullptr) *has_offset = packing_.offset.has_value();
-  if (storage_type != nullptr) *storage_type = GDT_Unknown;
-  return packing_.offset.value_or(0.0);
-}
-
-double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
-  if (has_scale != nullptr) *has_scale = packing_.scale.has_value();
-  if (storage_type != nullptr) *storage_type = GDT_Unknown;
-  return packing_.scale.value_or(1.0);
-}
-
-std::shared_ptr<Array> Array::finest_level() const {
-  const std::string path = session_->finest_level_path(node_path());
-  return path.empty() ? nullptr : session_->array(path);
-}
-
-std::vector<std::shared_ptr<Array>> Array::overviews() const {
-  std::vector<std::shared_ptr<Array>> arrays;
-  for (const std::string& path : session_->overview_paths(node_path())) {
-    arrays.push_back(session_->array(path));
-  }
-  return arrays;
-}
+#endif
 
 GDALDataset* Array::make_classic_dataset(std::size_t x, std::size_t y) const {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    const std::size_t rank = this->rank();
-    if (x >= rank || (rank > 1 && (y >= rank || x == y))) {
-      throw zarrcore::Error("array " + GetFullName() + ": " + std::to_string(x) + " and " +
-                            std::to_string(y) + " are not the X and Y of its " +
-                            std::to_string(rank) + " dimensions");
+    if (x >= rank() || (rank() > 1 && (y >= rank() || x == y))) {
+      throw Error("array " + GetFullName() + ": " + std::to_string(x) + " and " +
+                  std::to_string(y) + " are not the X and Y of its " + std::to_string(rank()) +
+                  " dimensions");
     }
-    RasterView view(session_->array(node_path()), x, rank > 1 ? std::optional(y) : std::nullopt,
-                    {});
-    const std::string name = format_connection_string(session_->path(), GetFullName());
-    return new RasterDataset(std::move(view), name, session_->root_is_array() ? "" : GetFullName());
+    return session_->classic_dataset_factory()(session_->array(node_path()), x,
+                                               rank() > 1 ? std::optional(y) : std::nullopt);
   });
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
-// The options, and the group, are for metadata of bands that other arrays tell: GDAL's own view has
-// those.
 GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y,
                                      const std::shared_ptr<GDALGroup>& root_group,
                                      CSLConstList options) const {
+  // The options ask for metadata of bands from other arrays, which GDAL's own view provides.
   if (CSLCount(options) > 0) return GDALPamMDArray::AsClassicDataset(x, y, root_group, options);
   return make_classic_dataset(x, y);
 }
@@ -241,9 +159,23 @@ GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y) const {
 }
 #endif
 
+std::shared_ptr<Array> Array::finest_level() const {
+  const std::string path = session_->pyramids().finest_level_path(node_path());
+  return path.empty() ? nullptr : session_->array(path);
+}
+
+std::vector<std::shared_ptr<Array>> Array::overviews() const {
+  std::vector<std::shared_ptr<Array>> arrays;
+  for (const std::string& path : session_->pyramids().overview_paths(node_path())) {
+    arrays.push_back(session_->array(path));
+  }
+  return arrays;
+}
+
 #if GDAL_ZARR_AT_LEAST(3, 13)
 int Array::GetOverviewCount() const {
-  return guarded(0, [&] { return static_cast<int>(session_->overview_paths(node_path()).size()); });
+  return guarded(
+      0, [&] { return static_cast<int>(session_->pyramids().overview_paths(node_path()).size()); });
 }
 
 std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {

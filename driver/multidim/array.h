@@ -1,6 +1,9 @@
-// An array of a Zarr hierarchy. What is written waits in the session's bounds until it makes whole
-// chunks and shards, until somebody reads it, or until it is flushed: by the dataset, or when
-// nobody holds the array any more.
+// An array of a Zarr hierarchy. Its members stand in files by subject: array.cpp (the object and
+// its dimensions), array_io.cpp (elements), array_metadata.cpp, array_georeferencing.cpp.
+//
+// Written elements stay pending, within the limits of the session, until they make whole chunks and
+// shards, until they are read, or until they are flushed: by the dataset, or when the last owner of
+// the array lets go of it.
 #pragma once
 
 #include <gdal_pam.h>
@@ -25,54 +28,39 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
                                        std::shared_ptr<const zarrcore::Array> array);
 
-  // Flushes what is not; a failure is a CE_Failure.
+  // Flushes what is pending; a failure is reported as CE_Failure.
   ~Array() override;
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
 
-  const zarrcore::Array& core() const { return *array_; }
-  // As it is now, which core() need not be.
-  const zarrcore::ArrayMetadata& metadata() const {
-    return std::get<zarrcore::ArrayMetadata>(*node_);
-  }
-  const std::string& node_path() const { return array_->path(); }
   const std::shared_ptr<Session>& session() const { return session_; }
+  const std::string& node_path() const { return array_->path(); }
+  const zarrcore::Array& core() const { return *array_; }
+  // The current metadata, which core() may not have yet.
+  const zarrcore::ArrayMetadata& metadata() const { return *metadata_; }
   const Packing& packing() const { return packing_; }
-  // Attributes that are not told by other means.
+  // The attributes that GDAL has no other API for.
   const zarrcore::Json& shown_attributes() const { return shown_attributes_; }
+
+  // Elements.
 
   // Reads or writes a selection; strides of the buffer are in bytes. Returns false after a
   // CE_Failure.
   bool transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
                 const GDALExtendedDataType& buffer_type, void* buffer, zarrcore::Strides strides);
-  // Reads elements of an array of one dimension that holds coordinates of others: when it cannot be
-  // read, a warning tells so once, and false is returned.
+  // Reads elements of an array of one dimension that holds coordinates of other arrays. When it
+  // cannot be read, warns once and returns false.
   bool read_coordinates(std::uint64_t start, std::size_t count,
                         const GDALExtendedDataType& buffer_type, void* buffer) const;
-  // Puts what waits. Throws zarrcore::Error; what could not be put still waits.
+  // One element of the stored type (item_size bytes) from one of GetDataType(), and back. Throw
+  // zarrcore::Error.
+  std::vector<std::byte> stored_element(const void* element) const;
+  void gdal_element(const std::vector<std::byte>& stored, void* element) const;
+  // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush();
-  // Bytes that wait.
-  std::uint64_t waiting_bytes() const;
+  std::uint64_t pending_bytes() const;
 
-  // In which convention georeferencing is written where the attributes do not follow one yet.
-  GeoreferencingConvention convention() const;
-  void set_convention(GeoreferencingConvention convention) { convention_ = convention; }
-
-  // Called by the session: for an array that was made just now, in which nothing can be stored, and
-  // whose attributes follow from its dimension; and for one that is not there any more.
-  void set_new();
-  // Until something is written.
-  bool is_new() const { return is_new_; }
-  // The type of an array of structures from now on, which differs from the old one in its layout.
-  void set_compound(const GDALExtendedDataType& type);
-  void set_gone();
-#if GDAL_ZARR_AT_LEAST(3, 7)
-  // Called by the session for all arrays that are resized together; forget_dimensions() follows
-  // when the dimensions have their lengths. Throws zarrcore::Error.
-  void set_shape(const zarrcore::Shape& shape);
-#endif
-  // What is next asked of the dimensions is found anew.
-  void forget_dimensions();
+  // Metadata.
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
@@ -80,30 +68,55 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   void set_attribute(const std::string& name, const zarrcore::Json& value) override;
   void erase_attribute(const std::string& name) override;
   void rename_attribute(const std::string& name, const std::string& new_name) override;
+  // Replaces the type of an array of structures by one of another layout.
+  void set_compound(const GDALExtendedDataType& type);
 
-  // The attributes of the variable `name` of the array's group or of one above; null when there is
-  // none.
+  // Georeferencing.
+
+  // The convention for writing georeferencing: the one that the attributes follow already, else the
+  // one that was set.
+  GeoreferencingConvention convention() const;
+  void set_convention(GeoreferencingConvention convention) { convention_ = convention; }
+  // The attributes of the variable `name` in the array's group or the nearest group above that has
+  // it; null when none has.
   std::shared_ptr<const zarrcore::Json> find_variable(const std::string& name) const;
-  // The CRS without an axis mapping, or null. A coarser level of a pyramid that states none has
-  // that of the finest.
+  // The CRS without an axis mapping, or null. A coarser level of a pyramid that has none of its own
+  // has that of the finest.
   std::shared_ptr<OGRSpatialReference> crs() const;
   // The positions of the dimensions X and Y: those that the `spatial:` convention names, else those
-  // of these types. Nothing when there is none.
+  // of these types.
   std::optional<std::size_t> x_dimension() const;
   std::optional<std::size_t> y_dimension() const;
   struct RasterAxes {
     std::size_t x;
     std::size_t y;
   };
-  // The positions of X and Y where they have to be some: the last two dimensions unless both are
-  // known, for one alone may have a name that means something else. Of two dimensions or more.
+  // The positions of X and Y in an array of at least two dimensions. When only one of the two is
+  // known, its name may mean something else, and the last two dimensions are taken.
   RasterAxes raster_axes() const;
   // The auxiliary coordinate variables that CF's `coordinates` names.
   std::vector<std::shared_ptr<Array>> coordinate_arrays() const;
-  // Of a coarser level of a pyramid: the array at the finest one. Null for others.
+  // The same array at the finest level of its pyramid; null for arrays that are at no coarser
+  // level.
   std::shared_ptr<Array> finest_level() const;
-  // The coarser levels below this array.
   std::vector<std::shared_ptr<Array>> overviews() const;
+
+  // Called by the session.
+
+  // The array was created just now: nothing is stored in it, and its attributes follow from its
+  // dimension. It stays new until the first write.
+  void set_new();
+  bool is_new() const { return is_new_; }
+  // The array was removed or renamed.
+  void set_gone();
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  // One of the arrays that resize_arrays() resizes together; forget_dimensions() follows when the
+  // dimensions have their lengths. Throws zarrcore::Error.
+  void set_shape(const zarrcore::Shape& shape);
+#endif
+  void forget_dimensions();
+
+  // GDALMDArray.
 
   bool IsWritable() const override { return session_->is_writable(); }
   const std::string& GetFilename() const override { return session_->path(); }
@@ -158,7 +171,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
               const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
               const void* buffer) override;
 #if GDAL_ZARR_AT_LEAST(3, 8)
-  // With UPDATE_METADATA=YES the exact range becomes CF's attribute `actual_range`.
+  // With UPDATE_METADATA=YES the exact range becomes the attribute `actual_range` of CF.
   bool SetStatistics(bool is_approximate, double min, double max, double mean, double deviation,
                      GUInt64 valid_count, CSLConstList options) override;
 #endif
@@ -168,59 +181,62 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
  private:
   Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
         const std::string& parent, const std::string& name);
-  // Beside a store on the network, GDAL cannot put what it caches of an array: it need not look.
+  // False beside a store on the network, where GDAL cannot put an .aux.xml file: it need not look.
   bool IsCacheable() const override;
-  std::shared_ptr<OGRSpatialReference> own_crs() const;
+  std::size_t rank() const { return array_->shape().size(); }
+  // Throws zarrcore::Error when the array is gone.
+  void check_exists() const;
+  // The array itself where its attributes can be changed, else null.
+  std::shared_ptr<AttributeOwner> owner() const;
+  // With `with_variables`, dimensions have types and coordinates, for which the store is read.
+  void make_dimensions(bool with_variables) const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
-  std::optional<std::size_t> find_dimension(const char* type) const;
-  std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::* which) const;
-  // What GDAL's arguments mean to the core; strides are in bytes.
+
+  // GDAL's arguments in the core's terms; strides are in bytes.
   struct Region {
     zarrcore::Selection selection;
     zarrcore::Strides strides;
   };
   Region region(const GUInt64* start, const size_t* count, const GInt64* step,
                 const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type) const;
-  // Throws zarrcore::Error.
-  void read_elements(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
-                     void* buffer, zarrcore::Strides strides) const;
-  bool read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+  // Throw zarrcore::Error.
+  void read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
             void* buffer, zarrcore::Strides strides) const;
-  bool write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+  void write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
              const void* buffer, zarrcore::Strides strides);
-  // The object itself where attributes may be changed through it, else null.
-  std::shared_ptr<AttributeOwner> owner() const;
-  void check_is_there() const;
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
-  // Makes what follows from the metadata.
+
+  // Sets the members that follow from the metadata.
   void load_metadata();
   void load_nodata();
   void clear_nodata();
   void make_structural_info();
-  void make_dimensions(bool with_variables) const;
-  std::size_t rank() const { return array_->shape().size(); }
+
+  std::shared_ptr<OGRSpatialReference> own_crs() const;
+  std::optional<std::size_t> find_dimension(const char* type) const;
+  std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::* which) const;
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<const zarrcore::Array> array_;
-  std::shared_ptr<const zarrcore::NodeMetadata> node_;
+  std::shared_ptr<const zarrcore::ArrayMetadata> metadata_;
   GDALExtendedDataType type_;
   mutable std::mutex dimensions_mutex_;
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   Packing packing_;
-  std::vector<GByte> raw_nodata_;  // of type_, with the strings in it
+  std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
   zarrcore::Json attributes_;
   zarrcore::Json shown_attributes_;
   CPLStringList structural_info_;
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;
-  // Of a new array, until they are made by someone who knows better.
+  // Attributes of a new array that a program may still create, as if they did not exist.
   std::set<std::string> implied_attributes_;
   bool is_gone_ = false;
   mutable std::mutex writer_mutex_;
-  std::shared_ptr<zarrcore::ArrayWriter> writer_;  // of the first write on
+  std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };
 
 }  // namespace gdal_zarr

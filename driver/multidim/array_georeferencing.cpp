@@ -1,14 +1,21 @@
-// Where an array lies: its axes, CRS and coordinates.
+// The georeferencing of an array: its axes, CRS and coordinates.
 #include <cpl_string.h>
 
 #include "driver/conventions/crs.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/georeferencing_write.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 
 using zarrcore::Json;
+
+GeoreferencingConvention Array::convention() const {
+  const auto own = georeferencing_convention(metadata().attributes);
+  return own == GeoreferencingConvention::gdal ? convention_ : own;
+}
 
 std::optional<std::size_t> Array::find_dimension(const char* type) const {
   for (std::size_t i = 0; i < rank(); ++i) {
@@ -75,10 +82,10 @@ std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
   if (!session_->root_is_array()) {
     sources.groups.push_back(session_->attributes(std::string(zarrcore::parent_path(node_path())),
                                                   zarrcore::NodeKind::group));
-    if (const auto pyramid = session_->find_pyramid(node_path())) {
+    if (const auto pyramid = session_->pyramids().find(node_path())) {
       sources.groups.push_back(session_->attributes(pyramid->group, zarrcore::NodeKind::group));
     }
-    // A product's CRS is that of its projected grids.
+    // The CRS of a product holds for its projected grids.
     if (x && y_dimension()) sources.root = session_->attributes("", zarrcore::NodeKind::group);
   }
   if (x) {
@@ -103,6 +110,22 @@ std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
   });
 }
 
+// The rest of the georeferencing, such as coordinates, stays as it is.
+bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
+  return guarded(false, [&] {
+    check_exists();
+    const std::size_t rank = this->rank();
+    const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
+    RasterAxes axes{0, 0};
+    if (rank > 1) axes = raster_axes();
+    const RasterView view(self, rank > 0 ? std::optional(axes.x) : std::nullopt,
+                          rank > 1 ? std::optional(axes.y) : std::nullopt,
+                          std::vector<std::uint64_t>(rank > 2 ? rank - 2 : 0, 0));
+    store_georeferencing(view, find_geotransform(view), crs);
+    return true;
+  });
+}
+
 std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
   std::vector<std::shared_ptr<Array>> variables;
   const Json* names = zarrcore::find_member(attributes_, "coordinates");
@@ -112,10 +135,7 @@ std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
   for (int i = 0; i < list.size(); ++i) {
     if (!zarrcore::is_valid_segment(list[i])) continue;
     const std::string path = zarrcore::join_path(group, list[i]);
-    std::shared_ptr<const zarrcore::NodeMetadata> holder;
-    if (session_->coordinate_metadata(path, holder) != nullptr) {
-      variables.push_back(session_->array(path));
-    }
+    if (session_->coordinate_arrays().metadata(path)) variables.push_back(session_->array(path));
   }
   return variables;
 }

@@ -15,7 +15,7 @@ namespace {
 using zarrcore::Error;
 using zarrcore::Json;
 
-// More would make a document that nobody reads.
+// More would make a document too large to be read.
 constexpr std::uint64_t kMaxElements = 10'000'000;
 
 bool is_all(const Json& list, bool (*test)(const Json&)) {
@@ -92,7 +92,7 @@ std::vector<std::byte> pointer_bytes(const std::vector<std::string>& texts) {
   return bytes;
 }
 
-// A number of GDAL as JSON: integers in full, all others as float64.
+// A number as JSON: integers in full, all others as float64.
 Json number_json(const std::byte* element, GDALDataType type) {
   if (GDALDataTypeIsInteger(type) == 0) {
     double value = 0;
@@ -229,7 +229,7 @@ class JsonAttribute final : public GDALAttribute {
   std::shared_ptr<AttributeOwner> owner_;
 };
 
-// What all kinds of attributes have.
+// The name and owner of an attribute of any kind.
 struct Identity {
   const std::string& owner_name;
   const std::string& name;
@@ -282,17 +282,17 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
                                                 const std::shared_ptr<AttributeOwner>& owner) {
   if (!owner) {
     throw Error("attribute \"" + name + "\" of " + owner_name +
-                " cannot be made: the store was opened for reading only");
+                " cannot be created: the store was opened for reading only");
   }
   if (attributes.contains(name)) {
-    throw Error("attribute \"" + name + "\" of " + owner_name + " is there already");
+    throw Error("attribute \"" + name + "\" of " + owner_name + " already exists");
   }
   const bool is_complex =
       type.GetClass() == GEDTC_NUMERIC && GDALDataTypeIsComplex(type.GetNumericDataType()) != 0;
   if (name.empty() || dimensions.size() > 1 || type.GetClass() == GEDTC_COMPOUND || is_complex) {
     throw Error("attribute \"" + name + "\" of " + owner_name +
-                " cannot be made: it needs a name, one dimension at most, and a type of strings or "
-                "of real numbers");
+                " cannot be created: it needs a name, at most one dimension, and strings or real "
+                "numbers");
   }
   const std::uint64_t count = dimensions.empty() ? 1 : dimensions[0];
   if (count > kMaxElements) {
@@ -314,10 +314,10 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
 
 Json with_renamed_attribute(const Json& attributes, const std::string& name,
                             const std::string& new_name) {
-  if (!attributes.contains(name)) throw Error("there is no attribute \"" + name + '"');
+  if (!attributes.contains(name)) throw Error("attribute \"" + name + "\" does not exist");
   if (new_name.empty() || attributes.contains(new_name)) {
     throw Error("attribute \"" + name + "\" cannot be renamed to \"" + new_name +
-                (new_name.empty() ? "\"" : "\", which is there already"));
+                (new_name.empty() ? "\"" : "\", which already exists"));
   }
   Json renamed = Json::object();
   for (const auto& [key, value] : attributes.items()) {

@@ -7,10 +7,9 @@
 //   number                           float64
 //   list of strings                  strings, one dimension
 //   list of numbers                  the type that holds all of them, one dimension
-//   all else                         the JSON text, a string of subtype JSON
+//   anything else                    the JSON text, a string of subtype JSON
 //
-// Written, strings of subtype JSON become the value that they spell, and numbers of all types JSON
-// numbers.
+// When written, strings of subtype JSON are parsed, and numbers of all types become JSON numbers.
 #pragma once
 
 #include <memory>
@@ -22,15 +21,15 @@
 
 namespace gdal_zarr {
 
-// Whoever has attributes that can be changed: a group or an array. All functions throw
-// zarrcore::Error when the store cannot be written.
+// A group or an array whose attributes can be changed. The functions throw zarrcore::Error when the
+// store cannot be written.
 class AttributeOwner {
  public:
   virtual ~AttributeOwner() = default;
 
   virtual void set_attribute(const std::string& name, const zarrcore::Json& value) = 0;
   virtual void erase_attribute(const std::string& name) = 0;
-  // In its place among the others.
+  // It keeps its position among the others.
   virtual void rename_attribute(const std::string& name, const std::string& new_name) = 0;
 };
 
@@ -39,9 +38,9 @@ std::shared_ptr<GDALAttribute> make_attribute(const std::string& owner_name,
                                               const std::string& name, const zarrcore::Json& value,
                                               std::shared_ptr<AttributeOwner> owner = nullptr);
 
-// A new attribute, beside `attributes`, of one value or of as many as the one dimension says; until
-// they are written they are zero or empty. Throws zarrcore::Error when there is one of this name,
-// when JSON cannot hold it, or without an owner.
+// Adds an attribute to `attributes`: a scalar, or a list as long as the one dimension. Values are
+// zero or empty until they are written. Throws zarrcore::Error when one of this name exists, when
+// JSON cannot hold it, or without an owner.
 std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
                                                 const zarrcore::Json& attributes,
                                                 const std::string& name,
@@ -49,8 +48,8 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
                                                 const GDALExtendedDataType& type,
                                                 const std::shared_ptr<AttributeOwner>& owner);
 
-// `attributes` with another name for a member, in its place. Throws zarrcore::Error when there is
-// no such member, or one of the new name.
+// `attributes` with another name for one member, which keeps its position. Throws zarrcore::Error
+// when it does not exist, or one of the new name does.
 zarrcore::Json with_renamed_attribute(const zarrcore::Json& attributes, const std::string& name,
                                       const std::string& new_name);
 
@@ -66,7 +65,7 @@ std::shared_ptr<GDALAttribute> find_attribute(const std::string& owner_name,
                                               std::shared_ptr<AttributeOwner> owner = nullptr);
 
 // The text of an attribute for metadata lists: strings as they are, numbers in full, lists of
-// numbers as "{1,2}", all else as JSON.
+// numbers as "{1,2}", anything else as JSON.
 std::string attribute_text(const zarrcore::Json& value);
 
 }  // namespace gdal_zarr

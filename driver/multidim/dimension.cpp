@@ -1,22 +1,32 @@
 #include "driver/multidim/dimension.h"
 
+#include <utility>
+
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/session.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 
+Dimension::Dimension(std::shared_ptr<Session> session, std::string group, const std::string& name,
+                     const AxisRole& role, std::uint64_t size)
+    : GDALDimension('/' + group, name, role.type, role.direction, size),
+      session_(std::move(session)),
+      group_(std::move(group)),
+      variable_path_(session_->dimensions().variable_path(group_, name, size)) {}
+
 std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&]() -> std::shared_ptr<GDALMDArray> {
-    // In a store that can be written it may come and go.
-    const std::string path = session_->is_writable()
-                                 ? session_->variable_path(group_, GetName(), GetSize())
-                                 : variable_path_;
+    // In a writable store, the variable may be created or removed at any time.
+    const std::string path =
+        session_->is_writable() ? session_->dimensions().variable_path(group_, GetName(), GetSize())
+                                : variable_path_;
     if (path.empty()) return nullptr;
     try {
       return session_->array(path);
     } catch (const zarrcore::Error& error) {
-      session_->warn_of_coordinates(path, error.what());
+      session_->coordinate_arrays().warn_unreadable(path, error.what());
       return nullptr;
     }
   });
@@ -24,7 +34,10 @@ std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
 
 bool Dimension::SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) {
   return guarded(false, [&] {
-    if (!variable) throw zarrcore::Error("the indexing variable of a dimension is its namesake");
+    if (!variable) {
+      throw zarrcore::Error("the indexing variable of dimension " + GetFullName() +
+                            " is the array of its name and cannot be unset");
+    }
     if (variable->GetFullName() != GetFullName() || variable->GetDimensionCount() != 1 ||
         variable->GetDimensions()[0]->GetSize() != GetSize()) {
       throw zarrcore::Error("array " + variable->GetFullName() +

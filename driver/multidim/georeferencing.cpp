@@ -15,10 +15,10 @@ namespace {
 
 using zarrcore::Json;
 
-// Coordinates of more cells, or in more chunks, are not read to find their spacing.
+// Coordinates in more chunks are not read to find their spacing.
 constexpr std::uint64_t kMaxCoordinateChunks = 20'000;
 
-// Whether attributes that also stand for other arrays speak of one of the shape of this raster.
+// Whether attributes that hold for several arrays are for one of the shape of this raster.
 bool is_of_shape(const Json& attributes, const RasterView& view) {
   const Json* shape = zarrcore::find_member(attributes, "spatial:shape");
   return shape != nullptr && *shape == Json::array({view.height(), view.width()});
@@ -30,11 +30,11 @@ std::optional<GeoTransform> from_spatial(const RasterView& view) {
   if (view.x_axis() != x || view.y_axis() != y) return std::nullopt;  // of other dimensions
   const Json& attributes = array.metadata().attributes;
   if (auto transform = spatial_transform(attributes)) return transform;
-  // A transform of null says that those of groups are not for this array.
+  // A transform of null means that those of groups are not for this array.
   if (attributes.contains("spatial:transform")) return std::nullopt;
   const Session& session = *array.session();
   if (session.root_is_array()) return std::nullopt;
-  const auto pyramid = session.find_pyramid(array.node_path());
+  const auto pyramid = session.pyramids().find(array.node_path());
   if (pyramid) {
     if (auto transform = spatial_transform(pyramid->entry())) return transform;
   }

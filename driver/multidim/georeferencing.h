@@ -1,4 +1,5 @@
-// Where a raster lies: its geotransform, or the arrays of longitude and latitude for its pixels.
+// Finding the position of a raster: its geotransform, or the arrays that hold the longitude and
+// latitude of its pixels.
 #pragma once
 
 #include <cpl_string.h>
@@ -12,11 +13,11 @@ namespace gdal_zarr {
 
 // In order: `spatial:transform` of the array, of its level in a pyramid, or of its group; the
 // `GeoTransform` of its CF grid mapping; evenly spaced coordinate variables; for a coarser level of
-// a pyramid, what the finest level has. Nothing when there is none of these.
+// a pyramid, the geotransform of the finest level.
 std::optional<GeoTransform> find_geotransform(const RasterView& view);
 
-// The positions along a dimension that its indexing variable gives, unpacked; empty when there is
-// no such variable of numbers, or when it is too long.
+// The positions along a dimension that its indexing variable gives, unpacked; empty when it has no
+// such variable of numbers, or when that is too long.
 std::vector<double> read_coordinates(const GDALDimension& dimension);
 
 // The geotransform of a raster of `columns` × `rows` that covers what one of `fine_columns` ×
@@ -25,7 +26,7 @@ GeoTransform coarser_geotransform(const GeoTransform& fine, int fine_columns, in
                                   int columns, int rows);
 
 // The metadata domain GEOLOCATION of a curvilinear grid, whose `coordinates` name arrays of
-// longitude and latitude over its X and Y; empty when there are none. `crs` is that of the array,
+// longitude and latitude over its X and Y; empty for other grids. `crs` is that of the array,
 // or null.
 CPLStringList find_geolocation(const RasterView& view, const OGRSpatialReference* crs);
 

@@ -36,7 +36,7 @@ class Surroundings {
     std::vector<std::shared_ptr<const Json>> groups;
     if (session_.root_is_array()) return groups;
     groups.push_back(session_.attributes(group_));
-    if (const auto pyramid = session_.find_pyramid(array_.node_path())) {
+    if (const auto pyramid = session_.pyramids().find(array_.node_path())) {
       groups.push_back(session_.attributes(pyramid->group));
       groups.push_back({pyramid->multiscales, &pyramid->entry()});
     }
@@ -79,9 +79,8 @@ class Surroundings {
       const std::string path = zarrcore::join_path(group_, child.name);
       const bool is_own = std::any_of(view_.arrays().begin(), view_.arrays().end(),
                                       [&](const auto& own) { return own->node_path() == path; });
-      std::shared_ptr<const zarrcore::NodeMetadata> holder;
-      const auto* other = session_.array_metadata(path, holder);
-      if (other == nullptr || is_own || child.name == name) continue;
+      const auto other = session_.array_metadata(path);
+      if (!other || is_own || child.name == name) continue;
       const auto& names = other->dimension_names;
       if (std::find(names.begin(), names.end(), name) != names.end()) return true;
       const Json* mapping = zarrcore::find_member(other->attributes, "grid_mapping");
@@ -96,7 +95,7 @@ class Surroundings {
   std::string group_;
 };
 
-// Whether an array can become another one by new attributes and elements alone.
+// Whether replacing attributes and elements is enough to turn one array into the other.
 bool is_laid_out_as(const zarrcore::ArrayMetadata& array, const zarrcore::ArrayMetadata& other) {
   const bool has_same_codecs =
       std::equal(array.codecs.begin(), array.codecs.end(), other.codecs.begin(), other.codecs.end(),
@@ -114,7 +113,7 @@ void put_attributes(Array& array, const Json& attributes) {
   array.change([&](zarrcore::ArrayMetadata& metadata) {
     metadata.attributes = apply_change(std::move(metadata.attributes), change);
   });
-  array.session()->changing_hierarchy().flush_node(array.node_path());
+  array.session()->writable_hierarchy().flush_node(array.node_path());
 }
 
 void write_variable(Session& session, const std::string& group, const Variable& variable) {
@@ -128,10 +127,9 @@ void write_variable(Session& session, const std::string& group, const Variable& 
   metadata.attributes = variable.attributes;
   metadata.chunk_shape = array.shape;
   const std::string path = zarrcore::join_path(group, variable.name);
-  std::shared_ptr<const zarrcore::NodeMetadata> holder;
-  const auto* old = session.array_metadata(path, holder);
+  const auto old = session.array_metadata(path);
   std::shared_ptr<Array> stored;
-  if (old != nullptr && is_laid_out_as(*old, metadata)) {
+  if (old && is_laid_out_as(*old, metadata)) {
     stored = session.array(path);
     put_attributes(*stored, variable.attributes);
   } else {
@@ -147,7 +145,7 @@ void write_variable(Session& session, const std::string& group, const Variable& 
   stored->flush();
 }
 
-// An array whose place changes.
+// An array that gets a new georeferencing.
 struct PlacedArray {
   std::shared_ptr<Array> array;
   Json attributes;  // as they were
@@ -188,8 +186,8 @@ void write_variables(const GeoreferencingChange& change, const Array& array) {
 
 }  // namespace
 
-// Each document and chunk is put by itself, and the program may end between any two of them. So the
-// arrays state all by themselves until the variables are written that shall state it.
+// Each document and chunk is put by itself, and the program may be killed between any two of them.
+// So the arrays carry the whole georeferencing themselves until the variables for it are written.
 void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
                           const OGRSpatialReference* crs) {
   std::vector<PlacedArray> arrays;

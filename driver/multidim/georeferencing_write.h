@@ -1,4 +1,5 @@
-// Writing where a raster lies into its store: attributes, coordinate variables, the grid mapping.
+// Writing the georeferencing of a raster to its store: attributes, coordinate variables, the grid
+// mapping.
 #pragma once
 
 #include "driver/conventions/geotransform.h"
@@ -6,8 +7,8 @@
 
 namespace gdal_zarr {
 
-// In the arrays' convention. `crs` may be null. Throws zarrcore::Error when the store cannot be
-// written or cannot express it.
+// In the convention of the arrays. `crs` may be null. Throws zarrcore::Error when the store cannot
+// be written or cannot express it.
 void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
                           const OGRSpatialReference* crs);
 

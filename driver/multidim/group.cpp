@@ -11,17 +11,19 @@
 #include "driver/multidim/array.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
+#include "driver/multidim/session.h"
+#include "driver/new_array/creation_options.h"
+#include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
-namespace {
 
+using zarrcore::Error;
 using zarrcore::join_path;
+using zarrcore::Json;
 using zarrcore::last_segment;
 using zarrcore::parent_path;
-
-}  // namespace
 
 Group::Group(std::shared_ptr<Session> session, std::string node_path, const std::string& parent,
              const std::string& name)
@@ -41,6 +43,22 @@ std::shared_ptr<Group> Group::create(std::shared_ptr<Session> session, std::stri
 #endif
   return group;
 }
+
+void Group::check_exists() const {
+  if (is_gone_) throw Error("group " + GetFullName() + " was removed or renamed");
+  if (session_->root_is_array()) {
+    throw Error(session_->path() + " is an array by itself, in no group that could hold others");
+  }
+}
+
+std::string Group::path_of(const std::string& name) const {
+  if (!zarrcore::is_valid_segment(name)) {
+    throw Error("\"" + name + "\" is not a valid name of a group or array");
+  }
+  return join_path(node_path_, name);
+}
+
+// Members.
 
 std::vector<std::string> Group::child_paths(bool arrays) const {
   std::vector<std::string> paths;
@@ -105,7 +123,7 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
   });
 }
 
-// The dimensions that the group defines, or that its arrays use and that are not of a group above.
+// The dimensions that the group defines, and those of its arrays that no group above defines.
 std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*options*/) const {
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
     std::vector<std::shared_ptr<GDALDimension>> dimensions;
@@ -120,26 +138,117 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
     if (const auto node = session_->hierarchy().node(node_path_)) {
       if (const auto* group = std::get_if<zarrcore::GroupMetadata>(node.get())) {
         for (const auto& [name, size] : nczarr_group_dimensions(*group)) {
-          add(session_->dimension_of_group(node_path_, name, size));
+          add(session_->dimensions().of_group(node_path_, name, size));
         }
       }
     }
-    for (auto& created : session_->created_dimensions(node_path_)) add(std::move(created));
+    for (auto& created : session_->dimensions().created_in(node_path_)) add(std::move(created));
     for (const std::string& path : array_paths()) {
-      std::shared_ptr<const zarrcore::NodeMetadata> holder;
-      const auto* metadata = session_->array_metadata(path, holder);
-      if (metadata == nullptr) continue;
+      const auto metadata = session_->array_metadata(path);
+      if (!metadata) continue;
       for (std::size_t i = 0; i < metadata->shape.size(); ++i) {
-        add(session_->dimension(path, *metadata, i));
+        add(session_->dimensions().of_array(path, *metadata, i));
       }
     }
     return dimensions;
   });
 }
 
-// Those of an array at the root are the array's, not those of the group around it.
-zarrcore::Json Group::attributes(bool show_all) const {
-  if (session_->root_is_array()) return zarrcore::Json::object();
+// Creating, removing and renaming.
+
+std::shared_ptr<GDALGroup> Group::CreateGroup(const std::string& name, CSLConstList /*options*/) {
+  return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
+    check_exists();
+    return session_->create_group(path_of(name));
+  });
+}
+
+std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
+                                                      const std::string& type,
+                                                      const std::string& direction, GUInt64 size,
+                                                      CSLConstList /*options*/) {
+  return guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
+    check_exists();
+    return session_->dimensions().create(node_path_, name, {type, direction}, size);
+  });
+}
+
+std::shared_ptr<GDALMDArray> Group::CreateMDArray(
+    const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
+    const GDALExtendedDataType& type, CSLConstList options) {
+  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
+    check_exists();
+    NewArray array;
+    array.type = GDALExtendedDataType(type);
+    array.format = &session_->new_array_format();
+    for (std::size_t i = 0; i < dimensions.size(); ++i) {
+      array.shape.push_back(dimensions[i]->GetSize());
+      array.dimension_names.push_back(dimensions[i]->GetName());
+      if (dimensions[i]->GetType() == GDAL_DIM_TYPE_HORIZONTAL_X) array.x = i;
+      if (dimensions[i]->GetType() == GDAL_DIM_TYPE_HORIZONTAL_Y) array.y = i;
+    }
+    warn_of_unused_options(options, kArrayOption);
+    zarrcore::ArrayMetadata metadata = make_array_metadata(array, options);
+    if (dimensions.size() == 1 && dimensions[0]->GetName() == name) {
+      metadata.attributes =
+          axis_attributes(name, {dimensions[0]->GetType(), dimensions[0]->GetDirection()});
+    }
+    const auto created = session_->create_array(path_of(name), std::move(metadata));
+    if (type.GetClass() == GEDTC_COMPOUND) {
+      session_->compound_layouts().keep(created->core(), type);
+      created->set_compound(type);
+    }
+    return created;
+  });
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+template <typename Metadata>
+bool Group::erase_child(const std::string& name, const char* kind) {
+  return guarded(false, [&] {
+    check_exists();
+    const auto node = session_->hierarchy().node(path_of(name));
+    if (!node || !std::holds_alternative<Metadata>(*node)) {
+      throw Error("group " + GetFullName() + " has no " + kind + ' ' + name);
+    }
+    session_->erase_node(path_of(name));
+    return true;
+  });
+}
+
+bool Group::DeleteGroup(const std::string& name, CSLConstList /*options*/) {
+  return erase_child<zarrcore::GroupMetadata>(name, "group");
+}
+
+bool Group::DeleteMDArray(const std::string& name, CSLConstList /*options*/) {
+  return erase_child<zarrcore::ArrayMetadata>(name, "array");
+}
+
+bool Group::Rename(const std::string& name) {
+  return guarded(false, [&] {
+    check_exists();
+    if (node_path_.empty()) throw Error("the root of a store has no name of its own");
+    const auto self = shared_from_this();
+    session_->rename_node(node_path_, name);
+    node_path_ = zarrcore::join_path(zarrcore::parent_path(node_path_), name);
+    is_gone_ = false;
+    session_->adopt(node_path_, self);
+    BaseRename(name);
+    return true;
+  });
+}
+#endif
+
+// Attributes.
+
+std::shared_ptr<AttributeOwner> Group::owner() const {
+  if (!session_->is_writable() || is_gone_ || session_->root_is_array()) return nullptr;
+  return std::const_pointer_cast<Group>(shared_from_this());
+}
+
+// Those of an array at the root belong to the array, not to the group around it.
+Json Group::attributes(bool show_all) const {
+  if (session_->root_is_array()) return Json::object();
   const auto all = session_->attributes(node_path_);
   return show_all ? without_nczarr(*all) : shown_attributes(*all);
 }
@@ -156,5 +265,45 @@ std::vector<std::shared_ptr<GDALAttribute>> Group::GetAttributes(CSLConstList op
                            owner());
   });
 }
+
+void Group::set_attribute(const std::string& name, const Json& value) {
+  check_exists();
+  session_->change_attributes(node_path_, [&](Json& attributes) { attributes[name] = value; });
+}
+
+void Group::erase_attribute(const std::string& name) {
+  check_exists();
+  session_->change_attributes(node_path_, [&](Json& attributes) { attributes.erase(name); });
+}
+
+void Group::rename_attribute(const std::string& name, const std::string& new_name) {
+  check_exists();
+  session_->change_attributes(node_path_, [&](Json& attributes) {
+    attributes = with_renamed_attribute(attributes, name, new_name);
+  });
+}
+
+std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
+                                                      const std::vector<GUInt64>& dimensions,
+                                                      const GDALExtendedDataType& type,
+                                                      CSLConstList /*options*/) {
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    check_exists();
+    return create_attribute(GetFullName(), *session_->attributes(node_path_), name, dimensions,
+                            type, owner());
+  });
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+bool Group::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
+  return guarded(false, [&] {
+    if (!session_->attributes(node_path_)->contains(name)) {
+      throw Error("group " + GetFullName() + " has no attribute " + name);
+    }
+    erase_attribute(name);
+    return true;
+  });
+}
+#endif
 
 }  // namespace gdal_zarr

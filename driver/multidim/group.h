@@ -1,10 +1,16 @@
 // A group of a Zarr hierarchy.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/gdal/compat.h"
 #include "driver/multidim/attribute.h"
-#include "driver/multidim/session.h"
 
 namespace gdal_zarr {
+
+class Session;
 
 class Group final : public GDALGroup,
                     public AttributeOwner,
@@ -26,7 +32,7 @@ class Group final : public GDALGroup,
   std::shared_ptr<GDALDimension> CreateDimension(const std::string& name, const std::string& type,
                                                  const std::string& direction, GUInt64 size,
                                                  CSLConstList options) override;
-  // Options: those of create/creation_options.h for arrays.
+  // Options: those of new_array/creation_options.h for arrays.
   std::shared_ptr<GDALMDArray> CreateMDArray(
       const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
       const GDALExtendedDataType& type, CSLConstList options) override;
@@ -44,11 +50,11 @@ class Group final : public GDALGroup,
   void set_attribute(const std::string& name, const zarrcore::Json& value) override;
   void erase_attribute(const std::string& name) override;
   void rename_attribute(const std::string& name, const std::string& new_name) override;
-  // Called by the session for a group that is not there any more.
+  // Called by the session: the group was removed or renamed.
   void set_gone() { is_gone_ = true; }
 
-  // Node paths of the arrays and groups directly below. Arrays include those whose metadata is not
-  // right: opening them says why.
+  // Node paths of the arrays and groups directly below, including arrays whose metadata is invalid:
+  // opening one of these reports the error.
   std::vector<std::string> array_paths() const;
   std::vector<std::string> group_paths() const;
 
@@ -57,14 +63,15 @@ class Group final : public GDALGroup,
         const std::string& name);
   std::vector<std::string> child_paths(bool arrays) const;
   zarrcore::Json attributes(bool show_all) const;
-  // The object itself where attributes may be changed through it, else null.
+  // The group itself where its attributes can be changed, else null.
   std::shared_ptr<AttributeOwner> owner() const;
-  void check_is_there() const;
+  // Throws zarrcore::Error when the group is gone.
+  void check_exists() const;
 #if GDAL_ZARR_AT_LEAST(3, 8)
   template <typename Metadata>
   bool erase_child(const std::string& name, const char* kind);
 #endif
-  // The node path of a member, which need not be there.
+  // The node path of a member, which need not exist. Throws zarrcore::Error for an invalid name.
   std::string path_of(const std::string& name) const;
 
   std::shared_ptr<Session> session_;

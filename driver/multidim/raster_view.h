@@ -1,5 +1,5 @@
-// An array seen as a raster: which of its dimensions are X and Y, which make bands, and which are
-// held at an index.
+// Arrays viewed as a raster: which dimensions are X and Y, which make bands, and which are held at
+// an index.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct RasterRequest {
   std::ptrdiff_t pixel_space = 0;  // bytes
   std::ptrdiff_t line_space = 0;
   std::ptrdiff_t band_space = 0;
-  // Is told how far the request is, and stops it with FALSE. May be null.
+  // Receives the progress of the request, and stops it by returning FALSE. May be null.
   GDALProgressFunc progress = nullptr;
   void* progress_data = nullptr;
 };
@@ -35,22 +35,23 @@ class RasterView {
   static constexpr std::uint64_t kMaxBands = 65536;
 
   // `x` and `y` are positions of dimensions; an array of one dimension has no Y, one of none has
-  // neither. `slice` has an index for each of the other dimensions, or is empty: then they make
-  // bands. Throws zarrcore::Error when that does not fit the array or is more than GDAL can show.
+  // neither. `slice` has an index for each of the other dimensions; when it is empty, they make
+  // bands. Throws zarrcore::Error when that does not fit the array or exceeds what GDAL can
+  // represent.
   RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
              std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice);
 
-  // A band for each of several arrays of two dimensions and one shape; the last is X. Throws
-  // zarrcore::Error when they are not that.
+  // A band for each of several arrays that have two dimensions, Y and X, and the same shape and
+  // type. Throws zarrcore::Error for others.
   explicit RasterView(const std::vector<std::shared_ptr<Array>>& arrays);
 
-  // The same view of other arrays of the same dimensions, as many as there are here.
+  // The same view of as many other arrays of the same dimensions.
   RasterView of(const std::vector<std::shared_ptr<Array>>& arrays) const {
     if (arrays.size() > 1) return RasterView(arrays);
     return {arrays.front(), x_, y_, slice_};
   }
 
-  // All are alike but in what they hold; the first stands for them where one is enough.
+  // They differ only in their elements and metadata; array() is the first.
   const std::vector<std::shared_ptr<Array>>& arrays() const { return arrays_; }
   Array& array() const { return *arrays_.front(); }
   // Of a band (counted from 0).
@@ -72,13 +73,13 @@ class RasterView {
   // The dimensions that are neither X nor Y, and the index of each in a band (counted from 0).
   const std::vector<std::size_t>& other_axes() const { return other_axes_; }
   std::vector<std::uint64_t> other_indexes(int band) const;
-  // The place of a band (counted from 0) among all slices of its array, and how many there are;
-  // 2^64-1 stands for more.
+  // The position of a band (counted from 0) among all slices of its array, and their number, at
+  // most 2^64-1.
   std::uint64_t slice_number(int band) const;
   std::uint64_t slice_count() const;
 
-  // Reads or writes the given bands (counted from 0), together where their layout allows; a read
-  // whose progress is wanted in several parts. Returns false after a CE_Failure.
+  // Reads or writes the given bands (counted from 0), together where their layout allows. A read
+  // that reports progress is done in several parts. Returns false after a CE_Failure.
   bool transfer(GDALRWFlag flag, const RasterRequest& request, std::span<const int> bands) const;
 
  private:

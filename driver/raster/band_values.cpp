@@ -57,8 +57,9 @@ void BandValues::set(BandItem item, std::size_t band, Json value) {
     const Json shared = value_of_array(array_, item);
     if (shared == value) return;
     if (band_count_ > kMaxBands) {
-      throw zarrcore::Error("array " + array_.GetFullName() +
-                            " has too many slices for values of their own");
+      throw zarrcore::Error(
+          "array " + array_.GetFullName() +
+          " has too many slices for them to differ in scale, offset, unit or nodata");
     }
     list.assign(band_count_, shared);
     try {
@@ -75,7 +76,7 @@ void BandValues::set(BandItem item, std::size_t band, Json value) {
   list.clear();
 }
 
-// Bands are set one after the other, so most often a neighbour tells.
+// Bands are usually set in order, so the neighbours are compared first.
 bool BandValues::is_same_everywhere(const List& list, std::size_t band) const {
   const Json& value = list[band];
   return list[(band + 1) % band_count_] == value &&

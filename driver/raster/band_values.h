@@ -1,9 +1,9 @@
 // Scale, offset, unit and nodata of the bands of one array, where bands differ in them.
 //
-// What all bands share the array says itself (conventions/packing.h), as every program knows it. Of
-// an item in which they differ it says nothing, for no program shall take the value of one band for
-// that of another: the values stand in the array's attribute `gdal:bands` then, a list for each
-// such item with one value, or null, for each band:
+// An item that all bands share is stored in the metadata of the array (conventions/cf/packing.h),
+// where every program finds it. An item in which they differ is stored only in the array's
+// attribute `gdal:bands`, so that no program applies the value of one band to another. The
+// attribute has a list for each such item, with a value or null for each band:
 //
 //   {"scale": [0.1, 0.5], "unit": ["K", null]}
 #pragma once
@@ -16,25 +16,26 @@
 
 namespace gdal_zarr {
 
-// Of an array. Of a group that holds an array for each band of a raster: the list of their names.
+// An attribute of arrays as above; of a group that holds an array for each band of a raster, the
+// list of their names.
 inline constexpr const char* kBandsAttribute = "gdal:bands";
 
 enum class BandItem : std::uint8_t { scale, offset, unit, nodata };
 
-// Values are JSON: numbers, a text, or a fill value; null where a band has none.
+// Values are JSON: numbers, a string, or a fill value; null where a band has none.
 class BandValues {
  public:
-  // More bands than this have what the array has.
+  // Beyond this number, all bands have the values of the array.
   static constexpr std::size_t kMaxBands = 65536;
 
   BandValues(Array& array, std::size_t band_count);
 
-  // The band's value, or null (the pointer) where all bands have that of the array.
+  // The value of a band, or a null pointer where all bands have that of the array.
   const zarrcore::Json* find(BandItem item, std::size_t band) const;
-  // Once all bands have the same value, it is the array's; until then what was set waits.
+  // Once all bands have the same value, it becomes the array's; until then it is pending.
   // Throws zarrcore::Error.
   void set(BandItem item, std::size_t band, zarrcore::Json value);
-  // Changes the metadata of the array by what waits. Throws zarrcore::Error.
+  // Writes pending values to the metadata of the array. Throws zarrcore::Error.
   void store();
 
  private:
@@ -50,7 +51,7 @@ class BandValues {
   bool has_changed_ = false;
 };
 
-// The value of a band's item as BandValues has it, of an array that says it of all its bands.
+// The value of an item that an array has for all its bands.
 zarrcore::Json value_of_array(const Array& array, BandItem item);
 
 }  // namespace gdal_zarr

@@ -25,17 +25,18 @@ class Pyramid {
         group_(zarrcore::parent_path(view.array().node_path())) {
     if (session_.root_is_array()) {
       throw Error(session_.path() +
-                  " is an array by itself: there is no group that could hold overviews of it");
+                  " is an array by itself, in no group that could hold overviews of it");
     }
     if (!view.x_axis() || !view.y_axis()) {
-      throw Error("array " + view.array().GetFullName() + " is no image that could have overviews");
+      throw Error("array " + view.array().GetFullName() +
+                  " has no X and Y dimensions to build overviews along");
     }
-    const auto pyramid = session_.find_pyramid(view.array().node_path());
+    const auto pyramid = session_.pyramids().find(view.array().node_path());
     if (pyramid && (pyramid->level != 0 || pyramid->group != group_)) {
       throw Error("array " + view.array().GetFullName() + " belongs to a pyramid that group /" +
                   pyramid->group + " describes already");
     }
-    // That of another array of the group becomes one that both share.
+    // A pyramid of other arrays of the group becomes one that all share.
     const auto described = parse_multiscales(*session_.attributes(group_));
     if (!described) return;
     finest_ = described->levels[0].asset;
@@ -44,8 +45,7 @@ class Pyramid {
     }
     const bool has_groups =
         std::none_of(assets_.begin(), assets_.end(), [&](const std::string& asset) {
-          std::shared_ptr<const zarrcore::NodeMetadata> holder;
-          return session_.array_metadata(join_path(group_, asset), holder) != nullptr;
+          return session_.array_metadata(join_path(group_, asset)) != nullptr;
         });
     if (has_groups) finest_.clear();
     if (!has_groups && !pyramid) {
@@ -61,7 +61,8 @@ class Pyramid {
     if (!is_for_all_bands) {
       if (!path_at(asset, view_.array()).empty()) return;
       throw Error("array " + view_.array().GetFullName() + ": the overview at a factor of " +
-                  std::to_string(factor) + " is not there yet, and is made for all bands at once");
+                  std::to_string(factor) +
+                  " does not exist yet, and is built for all bands at once");
     }
     if (!session_.hierarchy().node(path)) session_.create_group(path);
     std::vector<std::shared_ptr<Array>> coarse;
@@ -90,7 +91,7 @@ class Pyramid {
     }
   }
 
-  // Says which levels there are now, the finest first.
+  // Writes the `multiscales` attribute, the finest level first.
   void describe(const std::string& resampling) {
     std::vector<std::pair<std::uint64_t, std::string>> by_width;  // falling
     for (const std::string& asset : assets_) {
@@ -116,7 +117,7 @@ class Pyramid {
       metadata.chunk_runs.clear();
       metadata.chunk_shape = fine.core().block_shape();
     }
-    // What the values mean; where they lie is said apart.
+    // The attributes that say what values mean; georeferencing is written separately.
     const Json all = std::move(metadata.attributes);
     metadata.attributes = Json::object();
     for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",
@@ -130,22 +131,20 @@ class Pyramid {
     return made;
   }
 
-  // The node path of an array at a level; empty when there is none.
+  // The node path of an array at a level; empty when it does not exist.
   std::string path_at(const std::string& asset, const Array& array) const {
     const std::string base = join_path(group_, asset);
     for (const std::string& path : {join_path(base, array.GetName()), base}) {
-      std::shared_ptr<const zarrcore::NodeMetadata> holder;
-      if (session_.array_metadata(path, holder) != nullptr) return path;
+      if (session_.array_metadata(path)) return path;
     }
     return {};
   }
 
-  // Of any array at the level, along X; nothing when there is none.
+  // The length of any array at the level along X; empty when the level has no array.
   std::optional<std::uint64_t> width_of(const std::string& asset) const {
-    std::shared_ptr<const zarrcore::NodeMetadata> holder;
     const auto shape_of = [&](const std::string& path) -> std::optional<std::uint64_t> {
-      const auto* metadata = session_.array_metadata(path, holder);
-      if (metadata == nullptr || metadata->shape.size() <= *view_.x_axis()) return std::nullopt;
+      const auto metadata = session_.array_metadata(path);
+      if (!metadata || metadata->shape.size() <= *view_.x_axis()) return std::nullopt;
       return metadata->shape[*view_.x_axis()];
     };
     const std::string own = path_at(asset, view_.array());
@@ -157,15 +156,14 @@ class Pyramid {
     return std::nullopt;
   }
 
-  // A level's group goes with its last array that is more than a coordinate.
+  // Removes the group of a level in which only coordinates are left.
   void remove_if_empty(const std::string& asset) {
     const std::string path = join_path(group_, asset);
     const auto node = session_.hierarchy().node(path);
     if (!node) return;
     for (const zarrcore::Child& child : session_.hierarchy().children(path)) {
-      std::shared_ptr<const zarrcore::NodeMetadata> holder;
-      const auto* array = session_.array_metadata(join_path(path, child.name), holder);
-      if (array == nullptr || array->shape.size() > 1) return;
+      const auto array = session_.array_metadata(join_path(path, child.name));
+      if (!array || array->shape.size() > 1) return;
     }
     session_.erase_node(path);
   }
@@ -177,10 +175,9 @@ class Pyramid {
     for (const std::string& asset : assets) {
       CoarserLevel level;
       level.asset = asset;
-      std::shared_ptr<const zarrcore::NodeMetadata> holder;
       const std::string path = path_at(asset, view_.array());
-      const auto* coarse = session_.array_metadata(path, holder);
-      if (!path.empty() && coarse != nullptr && coarse->shape.size() == finer.size()) {
+      const auto coarse = session_.array_metadata(path);
+      if (!path.empty() && coarse && coarse->shape.size() == finer.size()) {
         for (std::size_t i = 0; i < finer.size(); ++i) {
           const auto length = static_cast<double>(std::max<std::uint64_t>(1, coarse->shape[i]));
           level.scale.push_back(static_cast<double>(finer[i]) / length);
@@ -219,7 +216,9 @@ void make_overview_levels(const RasterView& view, std::span<const int> factors,
                           bool is_for_all_bands, const std::string& resampling) {
   Pyramid pyramid(view);
   for (const int factor : factors) {
-    if (factor < 2) throw Error("overviews at a factor of " + std::to_string(factor) + " are none");
+    if (factor < 2)
+      throw Error(std::to_string(factor) +
+                  " is not a valid overview factor: it must be at least 2");
     pyramid.make_level(factor, is_for_all_bands);
   }
   pyramid.describe(resampling);

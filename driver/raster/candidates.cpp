@@ -28,9 +28,8 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
              child.problem.c_str());
       continue;
     }
-    std::shared_ptr<const zarrcore::NodeMetadata> holder;
-    const auto* array = session.array_metadata(path, holder);
-    if (array == nullptr) continue;
+    const auto array = session.array_metadata(path);
+    if (!array) continue;
     // CF: the variables that these attributes name describe this one.
     for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
       const zarrcore::Json* value = zarrcore::find_member(array->attributes, name);
@@ -69,7 +68,7 @@ std::vector<Candidate> find_candidates(Session& session, bool list_all) {
   std::vector<Candidate> rasters;
   std::copy_if(found.begin(), found.end(), std::back_inserter(rasters), [&](const Candidate& c) {
     return c.shape.size() >= 2 && !helpers.contains(c.node_path) &&
-           session.finest_level_path(c.node_path).empty();
+           session.pyramids().finest_level_path(c.node_path).empty();
   });
   return rasters.empty() ? found : rasters;
 }

@@ -1,4 +1,4 @@
-// Which arrays of a store are worth showing as rasters.
+// The arrays of a store that are shown as rasters.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ struct Candidate {
 };
 
 // The arrays of two or more dimensions, without those that only describe others (coordinates,
-// bounds, grid mappings, coarser levels of pyramids). When there are none: those of fewer
-// dimensions. With `list_all`: all that a raster can show. Arrays that cannot be used are passed
-// over with a warning.
+// bounds, grid mappings, coarser levels of pyramids); if the store has none, those of fewer
+// dimensions. With `list_all`, all that can be shown as a raster. Arrays that cannot be used are
+// skipped with a warning.
 std::vector<Candidate> find_candidates(Session& session, bool list_all);
 
 }  // namespace gdal_zarr

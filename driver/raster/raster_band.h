@@ -1,4 +1,5 @@
-// A band of the classic view of an array.
+// A band of the classic view of an array. Members stand in files by subject: raster_band.cpp,
+// raster_band_values.cpp, raster_band_metadata.cpp, raster_io.cpp.
 #pragma once
 
 #include "driver/raster/raster_dataset.h"
@@ -27,15 +28,15 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr SetUnitType(const char* unit) override;
   GDALColorInterp GetColorInterpretation() override;
   CPLErr SetColorInterpretation(GDALColorInterp interpretation) override;
-  // The name beside the store. Else, of an array of more dimensions, the one in a list of names, or
-  // the place of the band along them (see slice_description.h); of any other array the long_name or
-  // the name.
+  // The name in the sidecar. Else, for an array of more dimensions, the one in a list of names, or
+  // the position of the band along them (see slice_description.h); else the long_name of the array,
+  // or its name.
   const char* GetDescription() const override;
   void SetDescription(const char* description) override;
-  // What is said of the band in the file beside the store; empty when nothing is.
-  std::string name_beside_store() const { return GDALPamRasterBand::GetDescription(); }
-  void set_name_beside_store(const std::string& name) {
-    if (name != name_beside_store()) GDALPamRasterBand::SetDescription(name.c_str());
+  // The description in the sidecar; empty when it has none.
+  std::string sidecar_name() const { return GDALPamRasterBand::GetDescription(); }
+  void set_sidecar_name(const std::string& name) {
+    if (name != sidecar_name()) GDALPamRasterBand::SetDescription(name.c_str());
   }
   CPLXMLNode* SerializeToXML(const char* path) override;
   int GetOverviewCount() override;
@@ -54,28 +55,29 @@ class RasterBand final : public GDALPamRasterBand {
   const RasterView& view() const;
   Array& array() const;
   CPLErr transfer_block(GDALRWFlag flag, int block_x, int block_y, void* buffer);
-  // Whether what belongs to the array can be written to the store.
   bool is_writable() const { return poDS->GetAccess() == GA_Update; }
   void change_description(const char* description);
-  // The value where the bands of the array differ, or null where they do not.
+  // The value of this band where the bands of the array differ, else null.
   const zarrcore::Json* own_value(BandItem item) const;
   std::optional<double> number(BandItem item) const;  // scale or offset
   void set_value(BandItem item, zarrcore::Json value);
   CPLErr set_number(BandItem item, double number, double default_number);
   RasterDataset& dataset() const { return *static_cast<RasterDataset*>(poDS); }
-  // Of the dimensions that make the bands DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, of
-  // times, DIM_name_DATETIME (ISO 8601). Made when first asked for: the values have to be read.
+  // For each dimension that makes bands: DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, for
+  // times, DIM_name_DATETIME (ISO 8601). Made on first use, because the values have to be read.
   void make_dimension_metadata();
   void load_dimension_metadata();  // a failure is a CE_Failure
   const char* make_description();
-  // That of this band, where there is one for each element of the dimension that makes the bands:
-  // rioxarray writes so what a raster's bands are called.
+  // The name of this band in a list with one for each element of the dimension that makes bands, as
+  // rioxarray writes them.
   std::string name_in_list(const zarrcore::Json& names) const;
-  // Whether the array's nodata value, of a type for which it is exact, is in `value`.
+  // Returns false when there is no nodata value, or none that is a real number.
   template <typename Number>
   bool read_nodata(Number& value) const;
   template <typename Number>
   CPLErr write_nodata(Number value);
+  template <typename Number, typename Fallback>
+  Number nodata_or(int* success, const Fallback& fallback) const;
   CPLErr set_nodata_of_pam(double value);
   CPLErr set_nodata_of_pam(std::int64_t value);
   CPLErr set_nodata_of_pam(std::uint64_t value);

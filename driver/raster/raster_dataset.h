@@ -1,4 +1,6 @@
-// The classic view of one array: a dataset and its bands.
+// The classic view of an array: a dataset and its bands. Members stand in files by subject:
+// raster_dataset.cpp, raster_io.cpp, raster_metadata.cpp, raster_georeferencing.cpp,
+// raster_overviews.cpp.
 #pragma once
 
 #include <gdal_pam.h>
@@ -14,30 +16,30 @@
 
 namespace gdal_zarr {
 
+class RasterBand;
+
 class RasterDataset final : public GDALPamDataset {
  public:
-  // `name` is what was opened; `subdataset` the array in it when it is one of several. Values of
-  // dimensions are put into the metadata of bands for at most `metadata_seconds`.
+  // `name` is the name that was opened; `subdataset` the array when the store has several. At most
+  // `metadata_seconds` are spent on reading the values of dimensions for the metadata of bands.
   RasterDataset(RasterView view, const std::string& name, const std::string& subdataset,
                 double metadata_seconds = kDefaultMetadataSeconds);
   static constexpr double kDefaultMetadataSeconds = 5;
 
-  // Flushes what is not; a failure is a CE_Failure.
+  // Flushes what is pending; a failure is reported as CE_Failure.
   ~RasterDataset() override;
 
   const RasterView& view() const { return view_; }
-  // Builds overviews as build_default_overviews() does when the dataset is closed.
+  // Calls build_default_overviews() when the dataset is closed.
   void build_overviews_when_closed() { builds_overviews_when_closed_ = true; }
-  // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average; by nearest
-  // neighbour where pixels are indexes of colours.
+  // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average, or by nearest
+  // neighbour where pixels are indexes into a colour table.
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
-  // Of a raster of several arrays that were written before: takes over what GDAL keeps beside the
-  // store for each.
-  void load_beside_arrays();
-  // Writes all that waits, as FlushCache() does.
+  // For a raster of several arrays: takes over the sidecar of each.
+  void load_sidecars_of_arrays();
+  // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
-  // For a dataset whose arrays are removed: nothing of it is written any more, nor kept beside the
-  // store.
+  // For a dataset whose arrays are removed: nothing of it is written any more, not even a sidecar.
   void discard();
 
   const OGRSpatialReference* GetSpatialRef() const override;
@@ -49,7 +51,7 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr SetGeoTransform(double* transform) override;
 #endif
   CPLErr SetSpatialRef(const OGRSpatialReference* crs) override;
-  // Items are attributes of the array.
+  // Items of the default domain are attributes of the array.
   CPLErr SetMetadata(MetadataList metadata, const char* domain) override;
   CPLErr SetMetadataItem(const char* name, const char* value, const char* domain) override;
 
@@ -58,19 +60,19 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
 #endif
 
-  // What the store says of the raster stands in these documents; the chunks are not listed.
+  // The metadata documents of the raster; chunks are not listed.
   char** GetFileList() override;
 
-  // The coarser levels of the pyramid whose finest one this is, the finer first.
+  // The coarser levels of the pyramid whose finest level this is, the finer first.
   const std::vector<std::unique_ptr<RasterDataset>>& overviews();
-  // The overview from which a request for fewer pixels than there are is best answered; the window
-  // is then changed to one of the overview. Null when there is none.
+  // The overview that suits a request at a lower resolution; the window is changed to the one of
+  // the overview. Null when no overview suits.
   RasterDataset* best_overview(int& x, int& y, int& columns, int& rows, int buffer_columns,
                                int buffer_rows, GDALRasterIOExtraArg* extra);
 
-  // Reads or writes without going through the block cache. Nothing for a read that needs more
-  // resampling than steps. A write never goes through it: of a block that is written in part, the
-  // cache would put back what it has read of the rest, over what others have written meanwhile.
+  // Reads or writes without the block cache. Empty for a read that needs more resampling than
+  // steps. Writes never use the cache: it would write a partly changed block back as a whole, over
+  // pixels that others have written meanwhile.
   std::optional<CPLErr> transfer_directly(GDALRWFlag flag, int x, int y, int columns, int rows,
                                           void* buffer, int buffer_columns, int buffer_rows,
                                           GDALDataType type, std::span<const int> bands,
@@ -82,7 +84,7 @@ class RasterDataset final : public GDALPamDataset {
                    int buffer_columns, int buffer_rows, GDALDataType type, int band_count,
                    BandMap band_map, GSpacing pixel_space, GSpacing line_space, GSpacing band_space,
                    GDALRasterIOExtraArg* extra) override;
-  // Overviews of a store that can be written are made in it.
+  // In a writable store, overviews are built in the store.
   CPLErr IBuildOverviews(const char* resampling, int count, const int* factors, int band_count,
                          const int* bands, GDALProgressFunc progress, void* progress_data,
                          CSLConstList options) override;
@@ -92,10 +94,10 @@ class RasterDataset final : public GDALPamDataset {
 
   // An overview of `fine`.
   RasterDataset(RasterView view, const RasterDataset& fine);
-  // The coordinates of the dimensions that make the bands, kept so that their chunks are; null for
-  // those without.
+  // The indexing variables of the dimensions that make bands, or null; kept so that their chunks
+  // stay cached.
   const std::vector<std::shared_ptr<GDALMDArray>>& variables_of_bands();
-  // Of the array of a band (counted from 0).
+  // Those of the array of a band (counted from 0).
   BandValues& values_of_bands(int band);
   void store_values_of_bands();
   void make_bands();
@@ -104,10 +106,13 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr finish();
   void place(const GeoTransform& transform);
   bool is_writable() const { return eAccess == GA_Update; }
-  // Writes what the block cache holds of a window, and lets go of it.
+  // Writes and drops the blocks of a window from the block cache.
   void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   void change_metadata(CPLStringList metadata);
-  void keep_beside_arrays();
+  std::unique_ptr<RasterDataset> dataset_of_array(std::size_t index) const;
+  static void copy_band_to_sidecar(RasterBand& from, RasterBand& to);
+  RasterBand& band(int number);  // counted from 1
+  void save_sidecars_of_arrays();
   bool fill_overviews(const char* resampling, std::span<const int> factors,
                       std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
@@ -120,8 +125,8 @@ class RasterDataset final : public GDALPamDataset {
   bool is_discarded_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
   std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
-  std::vector<BandValues> band_values_;                // of each array, made when first asked for
-  double metadata_seconds_ = kDefaultMetadataSeconds;  // what is left of it
+  std::vector<BandValues> band_values_;                // of each array, made on first use
+  double metadata_seconds_ = kDefaultMetadataSeconds;  // that are left
 };
 
 }  // namespace gdal_zarr

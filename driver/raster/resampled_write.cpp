@@ -9,10 +9,10 @@
 namespace gdal_zarr {
 namespace {
 
-// Of the window, as many rows at a time as have so many bytes.
+// The rows of a window that are written at a time have at most so many bytes.
 constexpr std::uint64_t kMaxStripBytes = std::uint64_t{64} << 20;
 
-// For each pixel of a window, the one of the buffer that its upper left corner is in.
+// For each pixel of a window, the pixel of the buffer that contains its upper left corner.
 std::vector<std::ptrdiff_t> nearest_pixels(std::uint64_t count, int buffer_count) {
   std::vector<std::ptrdiff_t> nearest(count);
   const double step = buffer_count / static_cast<double>(count);
@@ -32,7 +32,7 @@ bool write_resampled(const RasterView& view, const RasterRequest& request,
     const auto rows = nearest_pixels(request.rows, buffer_rows);
     const auto pixel = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(request.type));
     const std::size_t row_bytes = columns.size() * pixel;
-    // Chunks are written as a whole where they can be.
+    // Strips of whole rows of blocks, so that chunks are written as a whole.
     const auto block_rows = static_cast<std::uint64_t>(view.block_size().second);
     std::uint64_t strip_rows =
         std::max<std::uint64_t>(1, kMaxStripBytes / (row_bytes * bands.size()));

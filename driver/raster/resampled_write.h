@@ -1,4 +1,4 @@
-// Writing a buffer of another size than the window of the raster that it is for.
+// Writing a buffer to a window of another size.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 namespace gdal_zarr {
 
 // Writes the pixels of a buffer of `buffer_columns` times `buffer_rows` to the window of `request`,
-// whose steps are ignored; each pixel of the window gets the one that GDAL would give it. Returns
-// false after a CE_Failure, which is also the end when the progress function says stop.
+// whose steps are ignored, by nearest neighbour as GDAL does it. Returns false after a CE_Failure,
+// which is also reported when the progress function stops the write.
 bool write_resampled(const RasterView& view, const RasterRequest& request,
                      std::span<const int> bands, int buffer_columns, int buffer_rows);
 

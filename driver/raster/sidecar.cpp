@@ -12,7 +12,7 @@ void copy_unstored(GDALDataset& source, GDALDataset& destination) {
   }
   const CPLStringList domains(source.GetMetadataDomainList());
   for (int i = 0; i < domains.size(); ++i) {
-    // What a driver says of its own file does not hold for another one.
+    // These domains describe the file of the source.
     const auto is = [&](const char* domain) { return EQUAL(domains[i], domain); };
     if (is("") || is("IMAGE_STRUCTURE") || is("SUBDATASETS") || is("DERIVED_SUBDATASETS") ||
         is("xml:VRT")) {
@@ -31,7 +31,7 @@ void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
   CPLStringList metadata;
   const CSLConstList items = source.GetMetadata();
   for (int i = 0; i < CSLCount(items); ++i) {
-    // Which slice of a source of more dimensions a band is, the new one says by itself.
+    // DIM_ items, which say what slice a band is, follow from the new array.
     if (!STARTS_WITH_CI(items[i], "DIM_")) metadata.AddString(items[i]);
   }
   if (!metadata.empty()) destination.SetMetadata(metadata.List());

@@ -1,4 +1,4 @@
-// What Zarr has no place for. GDAL keeps it beside the store, in an .aux.xml file.
+// Copying what Zarr cannot store. GDAL keeps it in the sidecar, an .aux.xml file beside the store.
 #pragma once
 
 #include <gdal_priv.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -49,5 +50,11 @@ struct GroupMetadata {
 };
 
 using NodeMetadata = std::variant<ArrayMetadata, GroupMetadata>;
+
+// The array's metadata of a node, which it keeps alive; null when the node is a group or null.
+inline std::shared_ptr<const ArrayMetadata> as_array(std::shared_ptr<const NodeMetadata> node) {
+  const auto* array = std::get_if<ArrayMetadata>(node.get());
+  return array == nullptr ? nullptr : std::shared_ptr<const ArrayMetadata>(std::move(node), array);
+}
 
 }  // namespace zarrcore

@@ -1,0 +1,53 @@
+#include "driver/entry/identify.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <cstring>
+#include <string>
+
+#include "driver/entry/zipped_raster.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/open_store.h"
+
+namespace gdal_zarr {
+
+bool is_zipped_document(const GDALOpenInfo* info) {
+  return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
+         (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&
+         is_metadata_file(CPLGetFilename(info->pszFilename));
+}
+
+namespace {
+
+// Whether the file is a metadata document of a Zarr.
+bool is_metadata_document(const GDALOpenInfo* info) {
+  const std::string file_name = CPLGetFilename(info->pszFilename);
+  if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
+  // Attributes may hold anything, and other programs use the names of v1: the folder decides.
+  if (file_name == ".zattrs" || file_name == "meta") {
+    return is_zarr_folder(CPLGetPath(info->pszFilename));
+  }
+  return is_metadata_file(file_name) &&
+         strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
+}
+
+}  // namespace
+
+bool is_zarr(GDALOpenInfo* info) {
+  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return true;
+  if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
+  // On network file systems it may be unknown whether a folder exists, so the extension decides
+  // whether to look.
+  const bool may_be_folder =
+      info->bIsDirectory ||
+      (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
+  return may_be_folder && (is_zarr_folder(info->pszFilename) || is_packed_store(info));
+}
+
+int identify(GDALOpenInfo* info) {
+  return guarded(FALSE, [&] { return is_zarr(info) ? TRUE : FALSE; });
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,222 @@
+#include "driver/entry/raster_creation.h"
+
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "driver/entry/manage.h"
+#include "driver/entry/open.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/group.h"
+#include "driver/new_array/new_array.h"
+#include "driver/raster/band_values.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/v3.h"
+#include "zarrcore/store/store.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+
+GeoreferencingConvention convention_of(const CreationOptions& options) {
+  constexpr const char* kOption = "GEOREFERENCING_CONVENTION";
+  if (options.is(kOption, "CF")) return GeoreferencingConvention::cf;
+  return options.is(kOption, "SPATIAL_PROJ") ? GeoreferencingConvention::spatial_proj
+                                             : GeoreferencingConvention::gdal;
+}
+
+// Whether a folder has only partial files of a writer that was killed.
+bool has_partial_files_only(const std::string& path) {
+  const CPLStringList names(VSIReadDir(path.c_str()));
+  bool has_any = false;
+  for (int i = 0; i < names.size(); ++i) {
+    const std::string_view name = names[i];
+    if (name == "." || name == "..") continue;
+    if (!name.ends_with(zarrcore::kTemporarySuffix)) return false;
+    has_any = true;
+  }
+  return has_any;
+}
+
+// Whether the coordinates along a dimension are the centres of cells of length `step` from `origin`
+// on.
+bool has_cells_from(const GDALDimension& dimension, double origin, double step) {
+  const auto axis = find_regular_axis(read_coordinates(dimension));
+  if (!axis) return false;
+  const double tolerance = std::abs(step) * 1e-6;
+  const auto cells = static_cast<double>(dimension.GetSize());
+  return std::abs(axis->first_centre - (origin + step / 2)) <= tolerance &&
+         std::abs(axis->step - step) * cells <= tolerance;
+}
+
+RasterView view_of(const std::shared_ptr<Array>& array) {
+  const auto axes = array->raster_axes();
+  return {array, axes.x, axes.y, {}};
+}
+
+}  // namespace
+
+std::string new_store_path(const char* name) {
+  const ConnectionString connection = parse_connection_string(name);
+  if (connection.array) {
+    throw Error(std::string(name) + ": the option ARRAY_NAME gives the name of a new array");
+  }
+  return connection.store_path;
+}
+
+void check_can_be_created(const std::string& path, const char* advice) {
+  if (is_there(path) && !has_partial_files_only(path)) {
+    const std::string message = path + " already exists";
+    if (is_zarr_folder(path)) {
+      throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);
+    }
+    throw Error(message + (is_folder(path) ? " and is not a Zarr store" : ""));
+  }
+  check_parent_exists(path);
+}
+
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {
+  const zarrcore::Format& format =
+      options.is("FORMAT", "ZARR_V3") ? zarrcore::v3_format() : zarrcore::v2_format();
+  SessionOptions session_options;
+  session_options.use_consolidated = options.boolean("CREATE_CONSOLIDATED_METADATA");
+  session_options.make_classic_dataset = &make_classic_dataset;
+  return Session::create(path, format, session_options);
+}
+
+RasterCreation::RasterCreation(const char* name, CSLConstList option_list)
+    : option_list_(option_list),
+      options_(option_list, kAllOptions),
+      path_(new_store_path(name)),
+      is_appended_(options_.boolean("APPEND_SUBDATASET")) {
+  array_name_ = options_.text("ARRAY_NAME");
+  if (!array_name_.empty()) return;
+  if (is_appended_) throw Error("appending a subdataset needs the option ARRAY_NAME");
+  array_name_ = store_name(path_);
+}
+
+std::unique_ptr<RasterDataset> RasterCreation::run(const NewRaster& raster) {
+  if (raster.bands < 1) throw Error(path_ + ": a raster needs at least one band");
+  if (is_appended_) {
+    SessionOptions session_options;
+    session_options.is_writable = true;
+    session_options.make_classic_dataset = &make_classic_dataset;
+    session_ = Session::open(path_, session_options);
+    group_ = zarrcore::parent_path(zarrcore::normalize_path(array_name_));
+    old_attributes_ = session_->attributes(group_);
+  } else {
+    check_can_be_created(path_, "add an array to it (APPEND_SUBDATASET=YES, ARRAY_NAME=name)");
+    session_ = create_session(path_, options_);
+  }
+  try {
+    return make_dataset(raster);
+  } catch (...) {
+    undo(nullptr);
+    throw;
+  }
+}
+
+void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
+  {
+    const CPLErrorStateBackuper first_error;
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    if (dataset) dataset->discard();
+    guarded(false, [this] {
+      session_->erase_created_nodes();
+      if (is_appended_ && *session_->attributes(group_) != *old_attributes_) {
+        session_->change_attributes(
+            group_, [this](zarrcore::Json& attributes) { attributes = *old_attributes_; });
+      }
+      return true;
+    });
+    dataset.reset();
+    session_.reset();
+    CPLPopErrorHandler();
+  }
+  if (!is_appended_) delete_store(path_.c_str());
+}
+
+std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& raster) {
+  const bool is_split = raster.bands_differ && !asks_for_one_array();
+  const bool is_one_array = raster.bands == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
+  std::vector<std::shared_ptr<Array>> arrays;
+  if (is_one_array) {
+    arrays.push_back(make_array(array_name_, raster, raster.bands > 1));
+  } else {
+    for (int band = 1; band <= raster.bands; ++band) {
+      arrays.push_back(make_array(array_name_ + "_band" + std::to_string(band), raster, false));
+    }
+  }
+  if (is_split && !is_appended_) name_bands(arrays);
+  RasterView view = arrays.size() > 1 ? RasterView(arrays) : view_of(arrays.front());
+  const std::string name =
+      is_appended_ ? format_connection_string(path_, arrays.front()->GetFullName()) : path_;
+  return std::make_unique<RasterDataset>(
+      std::move(view), name, is_appended_ ? arrays.front()->GetFullName() : std::string());
+}
+
+bool RasterCreation::asks_for_one_array() const {
+  const auto is_of_three = [this](const char* option) {
+    const auto lengths = options_.lengths(option);
+    return lengths && lengths->size() == 3;
+  };
+  return options_.is_given("SINGLE_ARRAY") || is_of_three("BLOCKSIZE") ||
+         is_of_three("SHARD_CHUNK_SHAPE");
+}
+
+void RasterCreation::name_bands(const std::vector<std::shared_ptr<Array>>& arrays) {
+  zarrcore::Json names = zarrcore::Json::array();
+  for (const auto& array : arrays) names.push_back(array->node_path());
+  session_->change_attributes(
+      "", [&](zarrcore::Json& attributes) { attributes[kBandsAttribute] = names; });
+}
+
+std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const NewRaster& raster,
+                                                  bool has_bands) {
+  NewArray array;
+  array.type = GDALExtendedDataType::Create(raster.type);
+  array.format = &session_->new_array_format();
+  const auto add = [&](const std::string& dimension, int length) {
+    array.shape.push_back(static_cast<std::uint64_t>(length));
+    const bool is_shared = can_share(dimension, array.shape.back(), raster);
+    array.dimension_names.push_back(
+        is_shared ? dimension : std::string(zarrcore::last_segment(name)) + '_' + dimension);
+  };
+  const bool is_by_pixel = has_bands && options_.is("INTERLEAVE", "PIXEL");
+  if (has_bands && !is_by_pixel) add("Band", raster.bands);
+  add("Y", raster.rows);
+  add("X", raster.columns);
+  array.y = array.shape.size() - 2;
+  array.x = array.shape.size() - 1;
+  if (is_by_pixel) add("Band", raster.bands);
+  array.keeps_pixels_together = is_by_pixel;
+  const std::string path = zarrcore::normalize_path(name);
+  const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
+  made->set_convention(convention_of(options_));
+  return made;
+}
+
+bool RasterCreation::can_share(const std::string& name, std::uint64_t length,
+                               const NewRaster& raster) const {
+  for (const auto& dimension : session_->root_group()->GetDimensions(nullptr)) {
+    if (dimension->GetName() != name) continue;
+    if (dimension->GetSize() != length) return false;
+    if (!dimension->GetIndexingVariable()) return true;
+    if (!raster.transform || name == "Band") return false;
+    const GeoTransform& transform = *raster.transform;
+    return name == "X" ? has_cells_from(*dimension, transform[0], transform[1])
+                       : has_cells_from(*dimension, transform[3], transform[5]);
+  }
+  return true;
+}
+
+}  // namespace gdal_zarr

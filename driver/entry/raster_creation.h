@@ -1,0 +1,76 @@
+// Creating stores and the arrays of a new raster.
+#pragma once
+
+#include <cpl_port.h>
+#include <gdal.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/conventions/geotransform.h"
+#include "driver/multidim/session.h"
+#include "driver/new_array/creation_options.h"
+#include "driver/raster/raster_dataset.h"
+
+namespace gdal_zarr {
+
+// The path of the store that a name stands for. Throws zarrcore::Error when it names an array.
+std::string new_store_path(const char* name);
+
+// Throws zarrcore::Error when a store cannot be created at `path`; if one exists there, the message
+// ends with `advice`.
+void check_can_be_created(const std::string& path, const char* advice);
+
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options);
+
+struct NewRaster {
+  int columns;
+  int rows;
+  int bands;
+  GDALDataType type;
+  // The future geotransform, if it is known and coordinates along X and Y can express it.
+  std::optional<GeoTransform> transform;
+  // Whether bands differ in scale, offset, unit or nodata, of which an array has one each.
+  bool bands_differ = false;
+};
+
+class RasterCreation {
+ public:
+  // Throws zarrcore::Error for invalid options.
+  RasterCreation(const char* name, CSLConstList option_list);
+
+  // Creates the store, unless a subdataset is appended to one, and an array for all bands or one
+  // for each. Throws zarrcore::Error; nothing is left behind then.
+  std::unique_ptr<RasterDataset> run(const NewRaster& raster);
+
+  // Removes what run() created. Pending writes of the dataset, if there is one, are dropped, and
+  // errors are not reported: the caller reports the one that led here.
+  void undo(std::unique_ptr<RasterDataset> dataset);
+
+  const CreationOptions& options() const { return options_; }
+
+ private:
+  std::unique_ptr<RasterDataset> make_dataset(const NewRaster& raster);
+  // Whether options imply one array for all bands.
+  bool asks_for_one_array() const;
+  // Stores which arrays are the bands of the raster.
+  void name_bands(const std::vector<std::shared_ptr<Array>>& arrays);
+  std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
+                                    bool has_bands);
+  // Whether a new array can have an existing dimension of this name: its length and coordinates
+  // must be those of the array.
+  bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const;
+
+  CSLConstList option_list_;
+  CreationOptions options_;
+  std::string path_;
+  bool is_appended_;
+  std::string array_name_;
+  std::shared_ptr<Session> session_;
+  std::string group_;  // to which an array is appended
+  std::shared_ptr<const zarrcore::Json> old_attributes_;
+};
+
+}  // namespace gdal_zarr

@@ -1,0 +1,89 @@
+#include "driver/entry/subdatasets.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <utility>
+
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/shape_text.h"
+#include "driver/stores/connection_string.h"
+#include "driver/types/type_mapping.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+class ContainerDataset final : public GDALDataset {
+ public:
+  ContainerDataset(const std::string& name, CPLStringList subdatasets) {
+    SetDescription(name.c_str());
+    GDALDataset::SetMetadata(subdatasets.List(), "SUBDATASETS");
+  }
+
+ protected:
+  CPLErr IBuildOverviews(const char* /*resampling*/, int /*count*/, const int* /*factors*/,
+                         int /*band_count*/, const int* /*bands*/, GDALProgressFunc /*progress*/,
+                         void* /*progress_data*/, CSLConstList /*options*/) override {
+    return guarded(CE_Failure, [this]() -> CPLErr {
+      throw zarrcore::Error(
+          std::string(GetDescription()) +
+          " has several rasters; build overviews for one of them: " + subdataset_names());
+    });
+  }
+
+ private:
+  // The first ones, if there are many.
+  std::string subdataset_names() {
+    constexpr int kMaxNames = 10;
+    const CPLStringList list(CSLDuplicate(GDALDataset::GetMetadata("SUBDATASETS")));
+    std::string names;
+    for (int number = 1; number <= list.size() / 2; ++number) {
+      if (number > 1) names += ", ";
+      if (number > kMaxNames) return names + "…";
+      names += list.FetchNameValueDef(CPLSPrintf("SUBDATASET_%d_NAME", number), "");
+    }
+    return names;
+  }
+};
+
+void add_subdataset(CPLStringList& list, const std::string& name, const std::string& description) {
+  const int number = list.size() / 2 + 1;
+  list.AddNameValue(CPLSPrintf("SUBDATASET_%d_NAME", number), name.c_str());
+  list.AddNameValue(CPLSPrintf("SUBDATASET_%d_DESC", number), description.c_str());
+}
+
+}  // namespace
+
+GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& candidates,
+                         const std::string& name) {
+  CPLStringList list;
+  for (const Candidate& candidate : candidates) {
+    const std::string array = session.full_name(candidate.node_path);
+    const char* type = GDALGetDataTypeName(gdal_type(candidate.type).GetNumericDataType());
+    add_subdataset(list, format_connection_string(session.path(), array),
+                   "[" + shape_text(candidate.shape, "x") + "] " + array + " (" + type + ")");
+  }
+  return new ContainerDataset(name, std::move(list));
+}
+
+GDALDataset* list_slices(const RasterView& view, const std::string& name) {
+  const Array& array = view.array();
+  const std::string array_name =
+      format_connection_string(array.session()->path(), array.GetFullName());
+  CPLStringList list;
+  for (int band = 0; band < view.band_count(); ++band) {
+    std::string slice;
+    std::string description;
+    const auto indexes = view.other_indexes(band);
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      slice += ':' + std::to_string(indexes[i]);
+      description += (i == 0 ? "" : ", ") + array.GetDimensions()[view.other_axes()[i]]->GetName() +
+                     '=' + std::to_string(indexes[i]);
+    }
+    add_subdataset(list, array_name + slice, array.GetFullName() + " at " + description);
+  }
+  return new ContainerDataset(name, std::move(list));
+}
+
+}  // namespace gdal_zarr

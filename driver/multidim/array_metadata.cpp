@@ -1,0 +1,240 @@
+// The metadata of an array: attributes, nodata, scale, offset, unit, codecs.
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "driver/conventions/nczarr.h"
+#include "driver/conventions/shown_attributes.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/multidim/array.h"
+#include "driver/types/type_mapping.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+using zarrcore::Json;
+
+// The units of a time type are part of the type; programs look for them among the attributes.
+Json with_time_units(const zarrcore::ArrayMetadata& array) {
+  Json attributes = without_nczarr(array.attributes);
+  const std::string units = time_units(array.data_type);
+  if (!units.empty() && !attributes.contains("units")) attributes["units"] = units;
+  return attributes;
+}
+
+Json codec_json(const zarrcore::CodecMetadata& codec) {
+  Json json = {{"name", codec.name}};
+  if (!codec.configuration.empty()) json["configuration"] = codec.configuration;
+  return json;
+}
+
+}  // namespace
+
+void Array::load_metadata() {
+  metadata_ =
+      zarrcore::as_array(session_->hierarchy().node(node_path(), zarrcore::NodeKind::array));
+  packing_ = read_packing(metadata());
+  attributes_ = with_time_units(metadata());
+  Json attributes = attributes_;
+  for (const std::string& name : packing_.consumed_attributes) attributes.erase(name);
+  shown_attributes_ = gdal_zarr::shown_attributes(attributes);
+  load_nodata();
+}
+
+void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
+  check_exists();
+  session_->writable_hierarchy().update_node(node_path(), [&](zarrcore::NodeMetadata& node) {
+    edit(std::get<zarrcore::ArrayMetadata>(node));
+  });
+  load_metadata();
+}
+
+// Attributes.
+
+std::shared_ptr<AttributeOwner> Array::owner() const {
+  if (!session_->is_writable() || is_gone_) return nullptr;
+  return std::dynamic_pointer_cast<AttributeOwner>(m_pSelf.lock());
+}
+
+std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
+  return guarded<std::shared_ptr<GDALAttribute>>(
+      nullptr, [&] { return find_attribute(GetFullName(), attributes_, name, owner()); });
+}
+
+std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
+  return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
+    const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
+    return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_, owner());
+  });
+}
+
+std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
+                                                      const std::vector<GUInt64>& dimensions,
+                                                      const GDALExtendedDataType& type,
+                                                      CSLConstList /*options*/) {
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    Json present = metadata().attributes;
+    if (implied_attributes_.contains(name)) present.erase(name);
+    auto attribute = create_attribute(GetFullName(), present, name, dimensions, type, owner());
+    implied_attributes_.erase(name);
+    return attribute;
+  });
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+bool Array::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
+  return guarded(false, [&] {
+    if (!metadata().attributes.contains(name)) {
+      throw Error("array " + GetFullName() + " has no attribute " + name);
+    }
+    erase_attribute(name);
+    return true;
+  });
+}
+#endif
+
+void Array::set_attribute(const std::string& name, const Json& value) {
+  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes[name] = value; });
+}
+
+void Array::erase_attribute(const std::string& name) {
+  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes.erase(name); });
+}
+
+void Array::rename_attribute(const std::string& name, const std::string& new_name) {
+  change([&](zarrcore::ArrayMetadata& metadata) {
+    metadata.attributes = with_renamed_attribute(metadata.attributes, name, new_name);
+  });
+}
+
+// Nodata, scale, offset and unit.
+
+void Array::load_nodata() {
+  clear_nodata();
+  if (!packing_.nodata || type_.GetClass() == GEDTC_STRING) return;
+  raw_nodata_.resize(type_.GetSize());
+  try {
+    gdal_element(*packing_.nodata, raw_nodata_.data());
+  } catch (const zarrcore::Error&) {
+    // A string in a structure may not be valid for GDAL.
+    clear_nodata();
+  }
+}
+
+void Array::clear_nodata() {
+  if (!raw_nodata_.empty()) type_.FreeDynamicMemory(raw_nodata_.data());
+  raw_nodata_.clear();
+}
+
+void Array::set_compound(const GDALExtendedDataType& type) {
+  clear_nodata();
+  type_ = GDALExtendedDataType(type);
+  load_nodata();
+}
+
+void Array::change_packing(const std::function<void(Packing&)>& edit) {
+  check_exists();
+  Packing packing = packing_;
+  edit(packing);
+  const PackingChange written = write_packing(metadata(), packing, is_new_);
+  if (written.fill_value && !is_new_) {
+    throw Error("array " + GetFullName() +
+                ": nodata cannot be removed: it is the value of missing chunks");
+  }
+  change([&](zarrcore::ArrayMetadata& metadata) {
+    metadata.attributes = apply_change(std::move(metadata.attributes), written.attributes);
+    if (written.fill_value) metadata.fill_value = written.fill_value->element;
+  });
+  if (written.fill_value) array_ = session_->reopen_array(node_path());
+}
+
+const void* Array::GetRawNoDataValue() const {
+  return raw_nodata_.empty() ? nullptr : raw_nodata_.data();
+}
+
+bool Array::SetRawNoDataValue(const void* nodata) {
+  return guarded(false, [&] {
+    std::optional<std::vector<std::byte>> element;
+    if (nodata != nullptr) element = stored_element(nodata);
+    change_packing([&](Packing& packing) { packing.nodata = std::move(element); });
+    return true;
+  });
+}
+
+double Array::GetOffset(bool* has_offset, GDALDataType* storage_type) const {
+  if (has_offset != nullptr) *has_offset = packing_.offset.has_value();
+  if (storage_type != nullptr) *storage_type = GDT_Unknown;
+  return packing_.offset.value_or(0.0);
+}
+
+bool Array::SetOffset(double offset, GDALDataType /*storage_type*/) {
+  return guarded(false, [&] {
+    change_packing([&](Packing& packing) { packing.offset = offset; });
+    return true;
+  });
+}
+
+double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
+  if (has_scale != nullptr) *has_scale = packing_.scale.has_value();
+  if (storage_type != nullptr) *storage_type = GDT_Unknown;
+  return packing_.scale.value_or(1.0);
+}
+
+bool Array::SetScale(double scale, GDALDataType /*storage_type*/) {
+  return guarded(false, [&] {
+    change_packing([&](Packing& packing) { packing.scale = scale; });
+    return true;
+  });
+}
+
+bool Array::SetUnit(const std::string& unit) {
+  return guarded(false, [&] {
+    change_packing([&](Packing& packing) { packing.unit = unit; });
+    return true;
+  });
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+bool Array::SetStatistics(bool is_approximate, double min, double max, double mean,
+                          double deviation, GUInt64 valid_count, CSLConstList options) {
+  const bool is_wanted = CPLTestBool(CSLFetchNameValueDef(options, "UPDATE_METADATA", "NO"));
+  const bool is_set = !is_wanted || is_approximate || guarded(false, [&] {
+    // Integers stay integers, as far as a float64 is exact.
+    const bool is_integer = GDALDataTypeIsInteger(type_.GetNumericDataType()) != 0 &&
+                            std::max(std::abs(min), std::abs(max)) <= 0x1p53;
+    const auto number = [&](double value) {
+      return is_integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
+    };
+    set_attribute("actual_range", Json::array({number(min), number(max)}));
+    return true;
+  });
+  return GDALPamMDArray::SetStatistics(is_approximate, min, max, mean, deviation, valid_count,
+                                       options) &&
+         is_set;
+}
+#endif
+
+// COMPRESSOR is the last codec, FILTERS those between the array and it, CODECS the whole chain.
+void Array::make_structural_info() {
+  Json codecs = Json::array();
+  for (const zarrcore::CodecMetadata& codec : array_->metadata().codecs) {
+    codecs.push_back(codec_json(codec));
+  }
+  structural_info_.SetNameValue("CODECS", zarrcore::dump_json(codecs).c_str());
+  const auto to_bytes = std::find_if(codecs.begin(), codecs.end(), [](const Json& codec) {
+    return codec["name"] == "bytes" || codec["name"] == "sharding_indexed";
+  });
+  if (to_bytes == codecs.end() || to_bytes + 1 == codecs.end()) return;
+  structural_info_.SetNameValue("COMPRESSOR", zarrcore::dump_json(codecs.back()).c_str());
+  Json filters = Json::array();
+  for (auto it = to_bytes + 1; it + 1 != codecs.end(); ++it) filters.push_back(*it);
+  if (!filters.empty()) {
+    structural_info_.SetNameValue("FILTERS", zarrcore::dump_json(filters).c_str());
+  }
+}
+
+}  // namespace gdal_zarr

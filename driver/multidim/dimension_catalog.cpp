@@ -1,0 +1,162 @@
+#include "driver/multidim/dimension_catalog.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "driver/conventions/nczarr.h"
+#include "driver/gdal/worker_scope.h"
+#include "driver/multidim/dimension.h"
+#include "driver/multidim/find_or_make.h"
+#include "driver/multidim/session.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+
+using zarrcore::join_path;
+using zarrcore::parent_path;
+
+std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_path,
+                                                      const zarrcore::ArrayMetadata& array,
+                                                      std::size_t axis) {
+  const std::uint64_t size = array.shape[axis];
+  if (const auto paths = nczarr_dimensions(array); !paths.empty() && !session_.root_is_array()) {
+    const std::string_view path = std::string_view(paths[axis]).substr(1);
+    return of_group(std::string(parent_path(path)), std::string(zarrcore::last_segment(path)),
+                    size);
+  }
+  std::string name = array.dimension_names[axis].value_or(std::string());
+  if (name.empty()) {
+    const auto pyramid = session_.pyramids().find(array_path);
+    if (!pyramid || pyramid->multiscales->axes.size() != array.shape.size()) return nullptr;
+    name = pyramid->multiscales->axes[axis];
+    if (name.empty()) return nullptr;
+  }
+  const std::string own_group(parent_path(array_path));
+  if (zarrcore::is_valid_segment(name) && !session_.root_is_array()) {
+    for (std::string group = own_group;; group = parent_path(group)) {
+      if (has_variable(group, name, size) || find_created(group, name, size)) {
+        return of_group(group, name, size);
+      }
+      // An unreadable array may be the variable: one further up would give wrong coordinates.
+      if (group.empty() || session_.coordinate_arrays().is_unreadable(join_path(group, name))) {
+        break;
+      }
+    }
+  }
+  return of_group(own_group, name, size);
+}
+
+std::shared_ptr<Dimension> DimensionCatalog::of_group(const std::string& group,
+                                                      const std::string& name, std::uint64_t size) {
+  return find_or_make(mutex_, live_, std::tuple(group, name, size), [&] {
+    const auto created = find_created(group, name, size);
+    const std::string variable = variable_path(group, name, size);
+    const AxisRole role =
+        created ? created->role
+                : find_axis_role(name, variable.empty() ? zarrcore::Json::object()
+                                                        : *session_.attributes(variable));
+    return std::make_shared<Dimension>(session_.shared_from_this(), group, name, role, size);
+  });
+}
+
+void DimensionCatalog::prefetch_variables(const std::string& array_path,
+                                          const zarrcore::ArrayMetadata& array) const {
+  if (session_.root_is_array()) return;
+  std::set<std::string> names;
+  for (const auto& name : array.dimension_names) {
+    if (name && zarrcore::is_valid_segment(*name)) names.insert(*name);
+  }
+  for (std::string group(parent_path(array_path)); !names.empty(); group = parent_path(group)) {
+    std::vector<std::string> paths;
+    paths.reserve(names.size());
+    for (const std::string& name : names) paths.push_back(join_path(group, name));
+    CallerState caller;
+    const bool is_slow = session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array,
+                                                       session_.context().pool, caller.scope());
+    if (!is_slow || group.empty()) return;
+    std::erase_if(names, [&](const std::string& name) {
+      return session_.array_metadata(join_path(group, name)) != nullptr;
+    });
+  }
+}
+
+std::string DimensionCatalog::variable_path(const std::string& group, const std::string& name,
+                                            std::uint64_t size) const {
+  return has_variable(group, name, size) ? join_path(group, name) : std::string();
+}
+
+bool DimensionCatalog::has_variable(const std::string& group, const std::string& name,
+                                    std::uint64_t size) const {
+  if (session_.root_is_array() || !zarrcore::is_valid_segment(name)) return false;
+  const auto metadata = session_.coordinate_arrays().metadata(join_path(group, name));
+  return metadata && metadata->shape == zarrcore::Shape{size};
+}
+
+std::shared_ptr<Dimension> DimensionCatalog::create(const std::string& group,
+                                                    const std::string& name, const AxisRole& role,
+                                                    std::uint64_t size) {
+  session_.writable_hierarchy();
+  if (!zarrcore::is_valid_segment(name)) {
+    throw zarrcore::Error("\"" + name + "\" is not a valid name of a dimension");
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    auto& created = created_[group];
+    if (std::any_of(created.begin(), created.end(),
+                    [&](const Created& other) { return other.name == name; })) {
+      throw zarrcore::Error("group /" + group + " already has a dimension " + name);
+    }
+    created.push_back({name, role, size});
+    live_.erase(std::tuple(group, name, size));
+  }
+  return of_group(group, name, size);
+}
+
+std::vector<std::shared_ptr<Dimension>> DimensionCatalog::created_in(const std::string& group) {
+  std::vector<Created> created;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = created_.find(group); it != created_.end()) created = it->second;
+  }
+  std::vector<std::shared_ptr<Dimension>> dimensions;
+  dimensions.reserve(created.size());
+  for (const Created& one : created) dimensions.push_back(of_group(group, one.name, one.size));
+  return dimensions;
+}
+
+std::optional<DimensionCatalog::Created> DimensionCatalog::find_created(const std::string& group,
+                                                                        const std::string& name,
+                                                                        std::uint64_t size) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = created_.find(group);
+  if (it == created_.end()) return std::nullopt;
+  const auto found = std::find_if(it->second.begin(), it->second.end(), [&](const Created& one) {
+    return one.name == name && one.size == size;
+  });
+  return found == it->second.end() ? std::nullopt : std::optional(*found);
+}
+
+void DimensionCatalog::forget_below(const std::string& node_path) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(created_,
+                [&](const auto& item) { return zarrcore::is_at_or_below(item.first, node_path); });
+}
+
+void DimensionCatalog::set_size(Dimension& dimension, std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  auto node =
+      live_.extract(std::tuple(dimension.group(), dimension.GetName(), dimension.GetSize()));
+  for (Created& created : created_[dimension.group()]) {
+    if (created.name == dimension.GetName()) created.size = size;
+  }
+  dimension.set_size(size);
+  if (!node) return;
+  node.key() = std::tuple(dimension.group(), dimension.GetName(), size);
+  live_.erase(node.key());
+  live_.insert(std::move(node));
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,70 @@
+// The dimensions of a store. Zarr only gives names to the dimensions of arrays; here they become
+// objects of groups, one for each group, name and length, shared by all arrays that mean the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "driver/conventions/axis.h"
+#include "zarrcore/metadata/array_metadata.h"
+
+namespace gdal_zarr {
+
+class Dimension;
+class Session;
+
+class DimensionCatalog {
+ public:
+  explicit DimensionCatalog(Session& session) : session_(session) {}
+
+  // The dimension `axis` of an array, or null when it has no name. It belongs to the group that the
+  // array states (NCZarr), else to the nearest, from the array's own upwards, that holds a variable
+  // for it.
+  std::shared_ptr<Dimension> of_array(const std::string& array_path,
+                                      const zarrcore::ArrayMetadata& array, std::size_t axis);
+  std::shared_ptr<Dimension> of_group(const std::string& group, const std::string& name,
+                                      std::uint64_t size);
+  // Reads in one batch, where the store is slow, the variables that of_array() will look for.
+  void prefetch_variables(const std::string& array_path,
+                          const zarrcore::ArrayMetadata& array) const;
+  // The path of a dimension's indexing variable; empty when it has none.
+  std::string variable_path(const std::string& group, const std::string& name,
+                            std::uint64_t size) const;
+
+  // Creates a dimension that no array has yet. It lasts as long as the session. Throws
+  // zarrcore::Error when the group already has one of this name.
+  std::shared_ptr<Dimension> create(const std::string& group, const std::string& name,
+                                    const AxisRole& role, std::uint64_t size);
+  // The dimensions of a group made by create().
+  std::vector<std::shared_ptr<Dimension>> created_in(const std::string& group);
+  // Forgets the dimensions created in a group that was removed, or below it.
+  void forget_below(const std::string& node_path);
+  // All arrays that have the dimension now have this length.
+  void set_size(Dimension& dimension, std::uint64_t size);
+
+ private:
+  struct Created {
+    std::string name;
+    AxisRole role;
+    std::uint64_t size;
+  };
+
+  std::optional<Created> find_created(const std::string& group, const std::string& name,
+                                      std::uint64_t size) const;
+  bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
+
+  Session& session_;
+  mutable std::mutex mutex_;
+  // By group, name and size.
+  std::map<std::tuple<std::string, std::string, std::uint64_t>, std::weak_ptr<Dimension>> live_;
+  std::map<std::string, std::vector<Created>> created_;  // by group
+};
+
+}  // namespace gdal_zarr

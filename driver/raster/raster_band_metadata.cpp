@@ -1,0 +1,148 @@
+// The description of a band, and the metadata that say which slice of an array it is.
+#include <cpl_string.h>
+
+#include <chrono>
+
+#include "driver/conventions/axis.h"
+#include "driver/conventions/cf/time.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/raster/raster_band.h"
+#include "driver/raster/slice_description.h"
+
+namespace gdal_zarr {
+namespace {
+
+struct DimensionValue {
+  std::string text;
+  std::string time;  // ISO 8601, of CF times
+};
+
+DimensionValue read_dimension_value(const Array& variable, std::uint64_t index) {
+  DimensionValue value;
+  const auto text_type = GDALExtendedDataType::CreateString();
+  char* text = nullptr;
+  if (variable.GetDataType().CanConvertTo(text_type) &&
+      variable.read_coordinates(index, 1, text_type, &text)) {
+    if (text != nullptr) value.text = text;
+    CPLFree(text);
+  }
+  double number = 0;
+  if (is_time_unit(variable.GetUnit()) && variable.GetDataType().GetClass() == GEDTC_NUMERIC &&
+      variable.read_coordinates(index, 1, GDALExtendedDataType::Create(GDT_Float64), &number)) {
+    const auto attribute = variable.GetAttribute("calendar");
+    const char* calendar = attribute ? attribute->ReadAsString() : nullptr;
+    number = number * variable.GetScale(nullptr, nullptr) + variable.GetOffset(nullptr, nullptr);
+    value.time = iso_time(number, variable.GetUnit(), calendar != nullptr ? calendar : "")
+                     .value_or(std::string());
+  }
+  return value;
+}
+
+}  // namespace
+
+void RasterBand::make_dimension_metadata() {
+  if (has_dimension_metadata_) return;
+  has_dimension_metadata_ = true;
+  CPLStringList items;
+  const std::vector<std::uint64_t> indexes = view().other_indexes(nBand - 1);
+  for (std::size_t i = 0; i < indexes.size(); ++i) {
+    const GDALDimension& dimension = *array().GetDimensions()[view().other_axes()[i]];
+    const std::string prefix = "DIM_" + dimension.GetName();
+    const auto set = [&](const char* suffix, const std::string& value) {
+      items.SetNameValue((prefix + suffix).c_str(), value.c_str());
+      GDALRasterBand::SetMetadataItem((prefix + suffix).c_str(), value.c_str(), "");
+    };
+    set("_INDEX", std::to_string(indexes[i]));
+    const auto variable = std::dynamic_pointer_cast<const Array>(dataset().variables_of_bands()[i]);
+    if (!variable || dataset().metadata_seconds_ <= 0) continue;
+    const auto start = std::chrono::steady_clock::now();
+    const DimensionValue value = read_dimension_value(*variable, indexes[i]);
+    dataset().metadata_seconds_ -=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!value.text.empty()) set("_VALUE", value.text);
+    if (!value.time.empty()) set("_DATETIME", value.time);
+    if (!variable->GetUnit().empty()) set("_UNIT", variable->GetUnit());
+  }
+  slice_description_ = describe_slice(items.List());
+}
+
+const char* RasterBand::GetDescription() const {
+  const char* name = GDALPamRasterBand::GetDescription();
+  if (name[0] != '\0' || is_serialized_) return name;
+  return guarded("", [this] {
+    return static_cast<RasterBand*>(poDS->GetRasterBand(nBand))->make_description();
+  });
+}
+
+const char* RasterBand::make_description() {
+  const zarrcore::Json* long_name =
+      zarrcore::find_member(array().metadata().attributes, "long_name");
+  description_ = long_name != nullptr ? name_in_list(*long_name) : std::string();
+  if (!description_.empty()) return description_.c_str();
+  make_dimension_metadata();
+  description_ = slice_description_;
+  if (description_.empty()) {
+    description_ = long_name != nullptr && long_name->is_string() ? long_name->get<std::string>()
+                                                                  : array().GetName();
+  }
+  return description_.c_str();
+}
+
+std::string RasterBand::name_in_list(const zarrcore::Json& names) const {
+  if (!names.is_array() || view().other_axes().size() != 1) return {};
+  if (names.size() != array().core().shape()[view().other_axes()[0]]) return {};
+  const zarrcore::Json& name = names[view().other_indexes(nBand - 1)[0]];
+  return name.is_string() ? name.get<std::string>() : std::string();
+}
+
+// A description from the store is not saved in the sidecar, where it would outlive a change of the
+// store.
+CPLXMLNode* RasterBand::SerializeToXML(const char* path) {
+  is_serialized_ = true;
+  CPLXMLNode* node = GDALPamRasterBand::SerializeToXML(path);
+  is_serialized_ = false;
+  return node;
+}
+
+void RasterBand::load_dimension_metadata() {
+  guarded(false, [this] {
+    make_dimension_metadata();
+    return true;
+  });
+}
+
+MetadataList RasterBand::GetMetadata(const char* domain) {
+  if (domain == nullptr || domain[0] == '\0') load_dimension_metadata();
+  return GDALPamRasterBand::GetMetadata(domain);
+}
+
+const char* RasterBand::GetMetadataItem(const char* name, const char* domain) {
+  if ((domain == nullptr || domain[0] == '\0') && name != nullptr && STARTS_WITH_CI(name, "DIM_")) {
+    load_dimension_metadata();
+  }
+  return GDALPamRasterBand::GetMetadataItem(name, domain);
+}
+
+void RasterBand::SetDescription(const char* description) {
+  guarded(false, [&] {
+    change_description(description);
+    return true;
+  });
+}
+
+void RasterBand::change_description(const char* description) {
+  // Programs that copy a slice also copy its description, which must not become the array's.
+  const bool is_of_slice = describe_slice(GDALPamRasterBand::GetMetadata()) == description;
+  if (!is_writable() || !view().bands_are_arrays() || (is_of_slice && description[0] != '\0')) {
+    set_sidecar_name(description);
+    return;
+  }
+  set_sidecar_name("");
+  if (description[0] == '\0' || array().GetName() == description) {
+    array().erase_attribute("long_name");
+  } else {
+    array().set_attribute("long_name", description);
+  }
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,195 @@
+// Nodata, scale, offset and unit of a band.
+#include <cmath>
+#include <type_traits>
+
+#include "driver/gdal/error_guard.h"
+#include "driver/raster/raster_band.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/metadata/fill_value.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+using zarrcore::Json;
+
+template <typename Number>
+constexpr GDALDataType kNumberType = std::is_same_v<Number, double>         ? GDT_Float64
+                                     : std::is_same_v<Number, std::int64_t> ? GDT_Int64
+                                                                            : GDT_UInt64;
+
+// Whether the type of the band holds the value as it is.
+template <typename Number>
+bool is_exact(Number value, GDALDataType type, GByte* stored) {
+  GDALCopyWords(&value, kNumberType<Number>, 0, stored, type, 0, 1);
+  Number back = 0;
+  GDALCopyWords(stored, type, 0, &back, kNumberType<Number>, 0, 1);
+  if constexpr (std::is_same_v<Number, double>) {
+    if (std::isnan(value)) return std::isnan(back);
+    // A float32 stands for the float64 that is nearest to it.
+    if (GDALDataTypeIsFloating(type) != 0) return std::isfinite(back) == std::isfinite(value);
+  }
+  return back == value;
+}
+
+}  // namespace
+
+const Json* RasterBand::own_value(BandItem item) const {
+  return dataset().values_of_bands(nBand - 1).find(item, view().slice_number(nBand - 1));
+}
+
+void RasterBand::set_value(BandItem item, Json value) {
+  dataset().values_of_bands(nBand - 1).set(item, view().slice_number(nBand - 1), std::move(value));
+}
+
+template <typename Number>
+bool RasterBand::read_nodata(Number& value) const {
+  const void* raw = array().GetRawNoDataValue();
+  GByte own[2 * sizeof(double)] = {};
+  if (const Json* own_nodata = own_value(BandItem::nodata)) {
+    if (own_nodata->is_null()) return false;
+    array().gdal_element(zarrcore::parse_fill_value(*own_nodata, array().core().data_type()), own);
+    raw = own;
+  }
+  if (raw == nullptr) return false;
+  if (GDALDataTypeIsComplex(eDataType) != 0) {
+    double parts[2] = {};
+    GDALCopyWords(raw, eDataType, 0, parts, GDT_CFloat64, 0, 1);
+    if (parts[1] != 0) return false;  // not a real number
+  }
+  GDALCopyWords(raw, eDataType, 0, &value, kNumberType<Number>, 0, 1);
+  return true;
+}
+
+template <typename Number>
+CPLErr RasterBand::write_nodata(Number value) {
+  return guarded(CE_Failure, [&] {
+    GByte element[2 * sizeof(double)] = {};
+    // No pixel can have such a value; it is kept in the sidecar for programs that ask for it.
+    if (GDALDataTypeIsComplex(eDataType) != 0 || !is_exact(value, eDataType, element)) {
+      set_value(BandItem::nodata, nullptr);
+      return set_nodata_of_pam(value);
+    }
+    int is_in_sidecar = FALSE;
+    GDALPamRasterBand::GetNoDataValue(&is_in_sidecar);
+    if (is_in_sidecar != FALSE) GDALPamRasterBand::DeleteNoDataValue();
+    set_value(BandItem::nodata, zarrcore::format_fill_value(array().stored_element(element),
+                                                            array().core().data_type()));
+    return CE_None;
+  });
+}
+
+CPLErr RasterBand::set_nodata_of_pam(double value) {
+  return GDALPamRasterBand::SetNoDataValue(value);
+}
+CPLErr RasterBand::set_nodata_of_pam(std::int64_t value) {
+  return GDALPamRasterBand::SetNoDataValueAsInt64(value);
+}
+CPLErr RasterBand::set_nodata_of_pam(std::uint64_t value) {
+  return GDALPamRasterBand::SetNoDataValueAsUInt64(value);
+}
+
+template <typename Number, typename Fallback>
+Number RasterBand::nodata_or(int* success, const Fallback& fallback) const {
+  Number value = 0;
+  if (!guarded(false, [&] { return read_nodata(value); })) return fallback(success);
+  if (success != nullptr) *success = TRUE;
+  return value;
+}
+
+double RasterBand::GetNoDataValue(int* success) {
+  return nodata_or<double>(success,
+                           [this](int* found) { return GDALPamRasterBand::GetNoDataValue(found); });
+}
+
+int64_t RasterBand::GetNoDataValueAsInt64(int* success) {
+  return nodata_or<std::int64_t>(
+      success, [this](int* found) { return GDALPamRasterBand::GetNoDataValueAsInt64(found); });
+}
+
+uint64_t RasterBand::GetNoDataValueAsUInt64(int* success) {
+  return nodata_or<std::uint64_t>(
+      success, [this](int* found) { return GDALPamRasterBand::GetNoDataValueAsUInt64(found); });
+}
+
+CPLErr RasterBand::SetNoDataValue(double value) {
+  return is_writable() ? write_nodata(value) : set_nodata_of_pam(value);
+}
+
+CPLErr RasterBand::SetNoDataValueAsInt64(int64_t value) {
+  return is_writable() ? write_nodata<std::int64_t>(value) : set_nodata_of_pam(value);
+}
+
+CPLErr RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
+  return is_writable() ? write_nodata<std::uint64_t>(value) : set_nodata_of_pam(value);
+}
+
+CPLErr RasterBand::DeleteNoDataValue() {
+  return guarded(CE_Failure, [&] {
+    double value = 0;
+    if (!is_writable() || !read_nodata(value)) return GDALPamRasterBand::DeleteNoDataValue();
+    set_value(BandItem::nodata, nullptr);
+    return CE_None;
+  });
+}
+
+std::optional<double> RasterBand::number(BandItem item) const {
+  return guarded<std::optional<double>>(std::nullopt, [&]() -> std::optional<double> {
+    if (const Json* own = own_value(item)) {
+      return own->is_null() ? std::nullopt : std::optional(own->get<double>());
+    }
+    const Packing& packing = array().packing();
+    return item == BandItem::scale ? packing.scale : packing.offset;
+  });
+}
+
+double RasterBand::GetOffset(int* success) {
+  const auto offset = number(BandItem::offset);
+  if (!offset) return GDALPamRasterBand::GetOffset(success);
+  if (success != nullptr) *success = TRUE;
+  return *offset;
+}
+
+double RasterBand::GetScale(int* success) {
+  const auto scale = number(BandItem::scale);
+  if (!scale) return GDALPamRasterBand::GetScale(success);
+  if (success != nullptr) *success = TRUE;
+  return *scale;
+}
+
+const char* RasterBand::GetUnitType() {
+  const std::string* own = guarded<const std::string*>(nullptr, [&]() -> const std::string* {
+    const Json* value = own_value(BandItem::unit);
+    if (value == nullptr) return &array().GetUnit();
+    return value->is_string() ? &value->get_ref<const std::string&>() : nullptr;
+  });
+  return own == nullptr || own->empty() ? GDALPamRasterBand::GetUnitType() : own->c_str();
+}
+
+CPLErr RasterBand::set_number(BandItem item, double number, double default_number) {
+  return guarded(CE_Failure, [&] {
+    if (!std::isfinite(number)) throw Error("scale and offset must be finite");
+    if (number != default_number || this->number(item)) set_value(item, number);
+    return CE_None;
+  });
+}
+
+CPLErr RasterBand::SetOffset(double offset) {
+  return is_writable() ? set_number(BandItem::offset, offset, 0)
+                       : GDALPamRasterBand::SetOffset(offset);
+}
+
+CPLErr RasterBand::SetScale(double scale) {
+  return is_writable() ? set_number(BandItem::scale, scale, 1) : GDALPamRasterBand::SetScale(scale);
+}
+
+CPLErr RasterBand::SetUnitType(const char* unit) {
+  if (!is_writable()) return GDALPamRasterBand::SetUnitType(unit);
+  return guarded(CE_Failure, [&] {
+    const bool has_unit = unit != nullptr && unit[0] != '\0';
+    set_value(BandItem::unit, has_unit ? Json(unit) : Json(nullptr));
+    return CE_None;
+  });
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,178 @@
+// The metadata of the classic dataset: attributes of the store, the sidecar, the list of files.
+#include <cpl_string.h>
+
+#include <set>
+
+#include "driver/conventions/shown_attributes.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/attribute.h"
+#include "driver/raster/raster_band.h"
+#include "driver/raster/raster_dataset.h"
+#include "driver/raster/sidecar.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+bool is_default_domain(const char* domain) {
+  return domain == nullptr || domain[0] == '\0';
+}
+
+}  // namespace
+
+// The attributes of the array, which override those of the root.
+void RasterDataset::set_metadata() {
+  const auto set = [this](const zarrcore::Json& attributes) {
+    for (const auto& [name, value] : attributes.items()) {
+      if (name == kColorInterpretation || name == kBandsAttribute) continue;  // shown by the bands
+      // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
+      GDALDataset::SetMetadataItem(name.c_str(), attribute_text(value).c_str(), "");
+    }
+  };
+  const Session& session = *view_.array().session();
+  if (!session.root_is_array()) set(shown_attributes(*session.attributes("")));
+  set(view_.array().shown_attributes());
+}
+
+// Replaces the attributes that are shown as metadata. Those that the text leaves as they are, in
+// the array or the root, keep their type.
+void RasterDataset::change_metadata(CPLStringList metadata) {
+  const Session& session = *view_.array().session();
+  const zarrcore::Json root = session.root_is_array() ? zarrcore::Json::object()
+                                                      : shown_attributes(*session.attributes(""));
+  for (const auto& array : view_.arrays()) {
+    const zarrcore::Json shown = array->shown_attributes();
+    array->change([&](zarrcore::ArrayMetadata& changed) {
+      for (const auto& [name, value] : shown.items()) {
+        // Georeferencing and the values of bands are not removed with the metadata.
+        const bool is_kept = name == kColorInterpretation || name == kBandsAttribute ||
+                             name == "grid_mapping" || name == "coordinates";
+        if (!is_kept && metadata.FetchNameValue(name.c_str()) == nullptr) {
+          changed.attributes.erase(name);
+        }
+      }
+      for (int i = 0; i < metadata.size(); ++i) {
+        char* key = nullptr;
+        const char* value = CPLParseNameValue(metadata[i], &key);
+        const std::string name = key != nullptr ? key : "";
+        CPLFree(key);
+        if (name.empty() || value == nullptr) continue;
+        const zarrcore::Json* known = zarrcore::find_member(shown, name);
+        if (known == nullptr) known = zarrcore::find_member(root, name);
+        if (known == nullptr || attribute_text(*known) != value) changed.attributes[name] = value;
+      }
+    });
+  }
+  GDALDataset::SetMetadata(metadata.List());
+}
+
+CPLErr RasterDataset::SetMetadata(MetadataList metadata, const char* domain) {
+  if (!is_writable() || !is_default_domain(domain)) {
+    return GDALPamDataset::SetMetadata(metadata, domain);
+  }
+  return guarded(CE_Failure, [&] {
+    change_metadata(CPLStringList(CSLDuplicate(metadata)));
+    return CE_None;
+  });
+}
+
+CPLErr RasterDataset::SetMetadataItem(const char* name, const char* value, const char* domain) {
+  if (!is_writable() || !is_default_domain(domain)) {
+    return GDALPamDataset::SetMetadataItem(name, value, domain);
+  }
+  return guarded(CE_Failure, [&] {
+    CPLStringList metadata(CSLDuplicate(GDALDataset::GetMetadata()));
+    metadata.SetNameValue(name, value);
+    change_metadata(metadata);
+    return CE_None;
+  });
+}
+
+RasterBand& RasterDataset::band(int number) {
+  return static_cast<RasterBand&>(*GetRasterBand(number));
+}
+
+// The sidecar.
+
+// Over the network, GDAL itself would send four requests: for a listing, and for names that other
+// programs use.
+void RasterDataset::load_sidecar() {
+  const MaskedMessages masked;
+  const char* file = BuildPamFilename();
+  CPLStringList siblings;
+  if (file != nullptr && !VSIIsLocal(file)) {
+    VSIStatBufL status;
+    const bool is_there = VSIStatExL(file, &status, VSI_STAT_EXISTS_FLAG) == 0;
+    siblings.AddString(is_there ? CPLGetFilename(file) : "");
+  }
+  TryLoadXML(siblings.List());
+}
+
+// A raster of several arrays has no sidecar of its own: each array has one, which it also uses when
+// it is opened alone.
+std::unique_ptr<RasterDataset> RasterDataset::dataset_of_array(std::size_t index) const {
+  const auto& array = view_.arrays()[index];
+  return std::make_unique<RasterDataset>(
+      RasterView(array, view_.x_axis(), view_.y_axis(), {}),
+      format_connection_string(array->session()->path(), array->GetFullName()),
+      array->GetFullName(), 0);
+}
+
+void RasterDataset::copy_band_to_sidecar(RasterBand& from, RasterBand& to) {
+  copy_unstored(from, to);
+  if (const std::string name = from.sidecar_name(); !name.empty()) to.set_sidecar_name(name);
+}
+
+void RasterDataset::save_sidecars_of_arrays() {
+  nPamFlags &= ~GPF_DIRTY;
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const auto one = dataset_of_array(i);
+    copy_unstored(*this, *one);
+    copy_band_to_sidecar(band(static_cast<int>(i) + 1), one->band(1));
+  }
+}
+
+void RasterDataset::load_sidecars_of_arrays() {
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const auto one = dataset_of_array(i);
+    if (i == 0) copy_unstored(*one, *this);
+    copy_band_to_sidecar(one->band(1), band(static_cast<int>(i) + 1));
+  }
+  nPamFlags &= ~GPF_DIRTY;
+}
+
+char** RasterDataset::GetFileList() {
+  return guarded<char**>(nullptr, [this] {
+    const Session& session = *view_.array().session();
+    // The array, its coordinates, and the groups above it.
+    std::set<std::string> nodes{""};
+    for (std::string path = view_.array().node_path(); !path.empty();
+         path = zarrcore::parent_path(path)) {
+      nodes.insert(path);
+    }
+    for (const auto& dimension : view_.array().GetDimensions()) {
+      if (const auto variable = dimension->GetIndexingVariable()) {
+        nodes.insert(session.node_path(variable->GetFullName()));
+      }
+    }
+    const std::string root = session.hierarchy().store()->description();
+    const CPLStringList of_pam(GDALPamDataset::GetFileList());
+    CPLStringList files;
+    for (int i = 0; i < of_pam.size(); ++i) {
+      files.AddString(has_reference_prefix(of_pam[i]) ? root.c_str() : of_pam[i]);
+    }
+    for (const std::string& key : session.hierarchy().documents_read()) {
+      if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
+      // A document inside a file of references is not a file.
+      const std::string file = zarrcore::join_path(root, key);
+      if (is_there(file)) files.AddString(file.c_str());
+    }
+    return files.StealList();
+  });
+}
+
+}  // namespace gdal_zarr
