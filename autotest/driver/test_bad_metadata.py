@@ -22,7 +22,7 @@ def test_missing_json(request, version, document):
     (path / "bad" / document).unlink()
     assert open_root(path).GetMDArrayNames() == ["good"]
     assert_fails(message_of(open_root(path).OpenMDArray, "bad"), "bad does not exist")
-    assert_fails(message_of(gdal.Open, f'ZARR:"{path}":/bad'), f"{path}: array /bad is not there")
+    assert_fails(message_of(gdal.Open, f'ZARR:"{path}":/bad'), f"{path}: array /bad does not exist")
     assert_good_opens(path)
     (path / (".zgroup" if version == "v2" else document)).unlink()
     assert_fails(message_of(gdal.Open, f'ZARR:"{path}"'), f"{path}: there is no Zarr group")

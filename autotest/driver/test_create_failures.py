@@ -127,7 +127,7 @@ def test_bad_options_when_appending(source, target, text):
 
 
 def test_no_bands(target):
-    with pytest.raises(RuntimeError, match="without bands"):
+    with pytest.raises(RuntimeError, match="at least one band"):
         driver().Create(str(target / "a.zarr"), 5, 5, 0)
     with pytest.raises(RuntimeError, match="no bands"):
         driver().CreateCopy(str(target / "a.zarr"), gdal.GetDriverByName("MEM").Create("", 5, 5, 0))

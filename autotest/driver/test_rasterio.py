@@ -362,7 +362,7 @@ def test_threads(climate):
 
 
 def test_errors(located):
-    with pytest.raises(RasterioIOError, match="array /nothing is not there"):
+    with pytest.raises(RasterioIOError, match="array /nothing does not exist"):
         rasterio.open(f'ZARR:"{located}":/nothing')
     (located / "grid/c/0/0").write_bytes(b"damage")
     with rasterio.open(located) as dataset:

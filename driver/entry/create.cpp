@@ -1,11 +1,9 @@
 #include "driver/entry/create.h"
 
-#include "driver/entry/copy_hierarchy.h"
 #include "driver/entry/copy_raster.h"
+#include "driver/entry/create_multidim.h"
 #include "driver/entry/raster_creation.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/multidim_dataset.h"
-#include "driver/new_array/creation_options.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -47,18 +45,6 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
     }
     if (!is_copied) creation.undo(std::move(dataset));
     return dataset.release();
-  });
-}
-
-GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
-                                     CSLConstList options) {
-  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    warn_of_unused_options(group_options, kAllOptions);
-    const std::string path = new_store_path(name);
-    check_can_be_created(path, "open it for update to add arrays");
-    const auto session = create_session(path, CreationOptions(options, kDatasetOption));
-    session->flush();
-    return new MultidimDataset(session, path);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "driver/codecs/imagecodecs_tiff.h"
 #include "driver/entry/create.h"
+#include "driver/entry/create_multidim.h"
 #include "driver/entry/identify.h"
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"

@@ -1,12 +1,9 @@
 #include "driver/entry/raster_creation.h"
 
-#include <cpl_string.h>
-#include <cpl_vsi.h>
-
 #include <cmath>
-#include <string_view>
 
 #include "driver/entry/manage.h"
+#include "driver/entry/new_store.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/georeferencing.h"
@@ -15,12 +12,8 @@
 #include "driver/raster/band_values.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
-#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
-#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -32,19 +25,6 @@ GeoreferencingConvention convention_of(const CreationOptions& options) {
   if (options.is(kOption, "CF")) return GeoreferencingConvention::cf;
   return options.is(kOption, "SPATIAL_PROJ") ? GeoreferencingConvention::spatial_proj
                                              : GeoreferencingConvention::gdal;
-}
-
-// Whether a folder has only partial files of a writer that was killed.
-bool has_partial_files_only(const std::string& path) {
-  const CPLStringList names(VSIReadDir(path.c_str()));
-  bool has_any = false;
-  for (int i = 0; i < names.size(); ++i) {
-    const std::string_view name = names[i];
-    if (name == "." || name == "..") continue;
-    if (!name.ends_with(zarrcore::kTemporarySuffix)) return false;
-    has_any = true;
-  }
-  return has_any;
 }
 
 // Whether the coordinates along a dimension are the centres of cells of length `step` from `origin`
@@ -64,34 +44,6 @@ RasterView view_of(const std::shared_ptr<Array>& array) {
 }
 
 }  // namespace
-
-std::string new_store_path(const char* name) {
-  const ConnectionString connection = parse_connection_string(name);
-  if (connection.array) {
-    throw Error(std::string(name) + ": the option ARRAY_NAME gives the name of a new array");
-  }
-  return connection.store_path;
-}
-
-void check_can_be_created(const std::string& path, const char* advice) {
-  if (is_there(path) && !has_partial_files_only(path)) {
-    const std::string message = path + " already exists";
-    if (is_zarr_folder(path)) {
-      throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);
-    }
-    throw Error(message + (is_folder(path) ? " and is not a Zarr store" : ""));
-  }
-  check_parent_exists(path);
-}
-
-std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {
-  const zarrcore::Format& format =
-      options.is("FORMAT", "ZARR_V3") ? zarrcore::v3_format() : zarrcore::v2_format();
-  SessionOptions session_options;
-  session_options.use_consolidated = options.boolean("CREATE_CONSOLIDATED_METADATA");
-  session_options.make_classic_dataset = &make_classic_dataset;
-  return Session::create(path, format, session_options);
-}
 
 RasterCreation::RasterCreation(const char* name, CSLConstList option_list)
     : option_list_(option_list),

@@ -1,4 +1,4 @@
-// Creating stores and the arrays of a new raster.
+// Creating the arrays of a new raster, in a new store or an existing one.
 #pragma once
 
 #include <cpl_port.h>
@@ -15,15 +15,6 @@
 #include "driver/raster/raster_dataset.h"
 
 namespace gdal_zarr {
-
-// The path of the store that a name stands for. Throws zarrcore::Error when it names an array.
-std::string new_store_path(const char* name);
-
-// Throws zarrcore::Error when a store cannot be created at `path`; if one exists there, the message
-// ends with `advice`.
-void check_can_be_created(const std::string& path, const char* advice);
-
-std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options);
 
 struct NewRaster {
   int columns;

@@ -1,13 +1,27 @@
-#include "driver/entry/copy_hierarchy.h"
+#include "driver/entry/create_multidim.h"
 
 #include <cpl_string.h>
 
 #include <memory>
 
-#include "driver/entry/create.h"
 #include "driver/entry/manage.h"
+#include "driver/entry/new_store.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/multidim/multidim_dataset.h"
 
 namespace gdal_zarr {
+
+GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
+                                     CSLConstList options) {
+  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    warn_of_unused_options(group_options, kAllOptions);
+    const std::string path = new_store_path(name);
+    check_can_be_created(path, "open it for update to add arrays");
+    const auto session = create_session(path, CreationOptions(options, kDatasetOption));
+    session->flush();
+    return new MultidimDataset(session, path);
+  });
+}
 
 GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
                             OptionList options, GDALProgressFunc progress, void* progress_data) {

@@ -1,0 +1,21 @@
+// Creating a store.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "driver/multidim/session.h"
+#include "driver/new_array/creation_options.h"
+
+namespace gdal_zarr {
+
+// The path of the store that a name stands for. Throws zarrcore::Error when it names an array.
+std::string new_store_path(const char* name);
+
+// Throws zarrcore::Error when a store cannot be created at `path`; if one exists there, the message
+// ends with `advice`.
+void check_can_be_created(const std::string& path, const char* advice);
+
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options);
+
+}  // namespace gdal_zarr
