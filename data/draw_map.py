@@ -3,7 +3,8 @@
 
 usage: draw_map.py STORE PICTURE
 
-Needs osgeo, numpy, Pillow and a font (Debian: python3-gdal python3-numpy python3-pil fonts-dejavu-core).
+Needs osgeo, numpy, Pillow and a font
+(Debian: python3-gdal python3-numpy python3-pil fonts-dejavu-core).
 """
 import sys
 from pathlib import Path

@@ -40,7 +40,8 @@ def rings(polygons):
 
 
 def main():
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("coastline.geojson")
+    default = Path(__file__).with_name("coastline.geojson")
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else default
     feature = {
         "type": "Feature",
         "properties": {"source": "Natural Earth, public domain"},

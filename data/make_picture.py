@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes geoid.jpg, the README's picture: a window of QGIS that shows the geoid of this folder, and a
-terminal in which GDAL says of the same store what it can without the plugin, and with it.
+"""Makes geoid.jpg, the README's picture: QGIS showing the geoid of this folder, and a terminal with
+gdalinfo on the same store, without and with the plugin.
 
-usage: make_picture.py [FILE]     FILE: where to put the picture, by default beside this script
+usage: make_picture.py [FILE]     FILE: the picture, by default geoid.jpg beside this script
 
-Needs QGIS, Pillow and a font (Debian: qgis xvfb xauth python3-pil fonts-dejavu-core), GDAL's programs, and
-GDAL_DRIVER_PATH set to the plugin's folder. The store must be unreadable to GDAL alone: GDAL 3.6.
+Needs QGIS, Pillow and a font (Debian: qgis xvfb xauth python3-pil fonts-dejavu-core), GDAL's
+programs, and GDAL_DRIVER_PATH set to the plugin's folder. GDAL alone must fail to read the store,
+as GDAL 3.6 does.
 """
 import os
 import subprocess
@@ -46,7 +47,9 @@ def open_geoid(name):
 
 def colored(layer):
     from qgis.core import (
-        QgsColorRampLegendNodeSettings, QgsColorRampShader, QgsRasterShader,
+        QgsColorRampLegendNodeSettings,
+        QgsColorRampShader,
+        QgsRasterShader,
         QgsSingleBandPseudoColorRenderer,
     )
 
@@ -140,7 +143,8 @@ def qgis_window(folder):
         "GDAL_PAM_ENABLED": "NO",  # leave no statistics beside the store
     }
     screen = f"-screen 0 {SIZE[0]}x{SIZE[1]}x24"
-    subprocess.run(["xvfb-run", "-a", "-s", screen, "qgis", "--nologo", "--noversioncheck", "--profiles-path", folder / "profile",
+    subprocess.run(["xvfb-run", "-a", "-s", screen, "qgis", "--nologo", "--noversioncheck",
+                    "--profiles-path", folder / "profile",
                     "--code", Path(__file__).resolve()], check=True, timeout=300, env=environment)
     return Image.open(target).convert("RGB")
 

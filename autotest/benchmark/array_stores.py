@@ -1,5 +1,5 @@
-"""The stores that are read, and what makes them: our driver, with made-up data that compresses about
-as measurements do."""
+"""The stores that the benchmark reads. Our driver makes them, of random data that compresses about
+as well as measurements do."""
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,9 +74,8 @@ def make_stores():
             add("sharded", "zstd", SCENE, (4096, 4096), ZSTD, inner=(256, 256))
             add("cube-sharded", "zstd", CUBE, (240, 360, 360), ZSTD, dtype="float32",
                 inner=(30, 60, 60))
-    for megabytes in GROWTH:
-        stores.append(Store(f"v2-growth-{megabytes}", 2, "blosc", (megabytes * 50, 10_000),
-                            (400, 10_000), LZ4, is_repetitive=True))
+    stores.extend(Store(f"v2-growth-{megabytes}", 2, "blosc", (megabytes * 50, 10_000),
+                        (400, 10_000), LZ4, is_repetitive=True) for megabytes in GROWTH)
     return {store.name: store for store in stores}
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "driver"))  # its web server
 
-import node_stores  # noqa: E402
 import array_stores  # noqa: E402
+import node_stores  # noqa: E402
 
 Row = namedtuple("Row", "case store api threads")
 READS_2D = ("all", "windows")
@@ -138,7 +138,8 @@ class Bench:
             self.server.server.requests.clear()
         elif row.store not in array_stores.STORES:
             path += f"/{row.store}"
-        run = subprocess.run([sys.executable, str(HERE / "probe.py"), path, row.case, api, row.store],
+        run = subprocess.run([sys.executable, str(HERE / "probe.py"), path, row.case, api,
+                              row.store],
                              env=environment, capture_output=True, text=True)
         if run.returncode != 0:
             lines = run.stderr.strip().splitlines() or ["no message"]
@@ -215,12 +216,14 @@ def summary(results):
             print(f"{title}: mean {mean:.2f}, worst {value:.2f} "
                   f"({r['case']}, {r['store']}, {r['api']}, {r['threads']} threads)")
 
-    worst("Whole reads, ours / floor", ratios("plugin", "floor", lambda r: r["api"] == "multidim"), max)
+    worst("Whole reads, ours / floor", ratios("plugin", "floor", lambda r: r["api"] == "multidim"),
+          max)
     partial = ("windows", "series", "slices")
     worst("Partial reads on 2 threads, built-in / ours",
           ratios("built-in", "plugin", lambda r: r["case"] in partial and r["threads"] == 2), min)
     worst("Writing on 2 threads, built-in / ours",
-          ratios("built-in", "plugin", lambda r: r["case"].startswith("write") and r["threads"] == 2), min)
+          ratios("built-in", "plugin",
+                 lambda r: r["case"].startswith("write") and r["threads"] == 2), min)
     worst("All rows, built-in / ours", ratios("built-in", "plugin", lambda r: True), min)
     whole = {(r["store"], r["threads"]): r["plugin"]["seconds"] for r in results
              if r["case"] == "all" and r["api"] == "multidim" and "plugin" in r}

@@ -1,9 +1,8 @@
-"""Stores that are large by their number of nodes or chunks, and the one that is served over HTTP."""
+"""Stores with many nodes or chunks, and the store that is served over HTTP."""
 import json
 from pathlib import Path
 
 import numpy as np
-
 from array_stores import scene
 
 ARRAYS = 10_000
@@ -73,7 +72,8 @@ def make_remote(path, version, consolidated):
 
     dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
         str(path), [],
-        [f"FORMAT=ZARR_V{version}", f"CREATE_CONSOLIDATED_METADATA={'YES' if consolidated else 'NO'}"])
+        [f"FORMAT=ZARR_V{version}",
+         f"CREATE_CONSOLIDATED_METADATA={'YES' if consolidated else 'NO'}"])
     root = dataset.GetRootGroup()
     for name in REMOTE_LEVELS:
         group = root.CreateGroup(name)

@@ -1,7 +1,7 @@
-"""Runs one case in this process, which does nothing else, and prints as JSON the seconds, the peak of
-memory in MB, and a checksum of what was read.
+"""Runs one case in a process of its own. Prints as JSON the seconds, the peak of memory in MB, and
+a checksum of the values read.
 
-usage: probe.py PATH CASE API STORE     what is done where by bench.py; all else comes by GDAL's options
+usage: probe.py PATH CASE API STORE     as bench.py calls it; the rest is set by GDAL's options
 """
 import json
 import random
@@ -12,7 +12,6 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-
 from array_stores import STORES, create_array, scene
 
 
@@ -21,11 +20,11 @@ def open_multidim(path, name):
 
     dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
     array = dataset.GetRootGroup().OpenMDArray(name)
-    return lambda start, count: array.ReadAsArray(start, count)
+    return array.ReadAsArray
 
 
 def open_multidim_advised(path, name):
-    """As programs have to do it with which drivers read on one thread unless they are told before."""
+    """As callers of drivers do that read on one thread unless AdviseRead() is called first."""
     from osgeo import gdal
 
     dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)

@@ -17,8 +17,8 @@ from osgeo import gdal, osr
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "driver"))
 
-from multidim import NUMBERS, extreme_values  # noqa: E402
-from options import formats, is_number, option_list, with_needs  # noqa: E402
+from multidim import NUMBERS, extreme_values
+from options import formats, is_number, option_list, with_needs
 
 DRIVER = gdal.GetDriverByName("Zarr")
 SHAPE = (2, 5, 7)

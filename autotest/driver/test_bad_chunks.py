@@ -8,13 +8,22 @@ import zlib
 
 import numpy as np
 import pytest
+from bad_stores import DATA, assert_fails, assert_good_opens, message_of, open_root, regular
 from numcodecs.blosc import Blosc
 from numcodecs.zlib import Zlib
 from numcodecs.zstd import Zstd
-from bad_stores import DATA, assert_fails, assert_good_opens, message_of, open_root, regular
 from osgeo import gdal
 from stores import (
-    BLOSC, BYTES, CRC32C, GZIP, ZSTD, crc32c, edit_json, sharding, transpose, write_array,
+    BLOSC,
+    BYTES,
+    CRC32C,
+    GZIP,
+    ZSTD,
+    crc32c,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
 )
 from v2_stores import write_v2
 

@@ -5,12 +5,27 @@ import json
 import numpy as np
 import pytest
 from bad_stores import (
-    DATA, assert_bad_array, assert_fails, assert_good_opens, message_of, open_root,
-    read_everything, regular, with_configuration,
+    DATA,
+    assert_bad_array,
+    assert_fails,
+    assert_good_opens,
+    message_of,
+    open_root,
+    read_everything,
+    regular,
+    with_configuration,
 )
 from osgeo import gdal
 from stores import (
-    ABSENT, BYTES, GZIP, consolidate, edit_json, sharding, transpose, write_array, write_group,
+    ABSENT,
+    BYTES,
+    GZIP,
+    consolidate,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
+    write_group,
 )
 
 # --- Metadata ------------------------------------------------------------------------------------

@@ -224,7 +224,8 @@ def test_lists_that_do_not_fit_are_ignored(store):
         consolidated.unlink(missing_ok=True)
     content = json.loads(document.read_text())
     attributes = content if document.name == ".zattrs" else content["attributes"]
-    attributes["gdal:bands"] = {"scale": [1, 2], "unit": 5, "offset": [1, "x", None], "nodata": [2.5, 1, 1]}
+    attributes["gdal:bands"] = {"scale": [1, 2], "unit": 5, "offset": [1, "x", None],
+                                "nodata": [2.5, 1, 1]}
     document.write_text(json.dumps(content))
     dataset = open_raster(store, "USE_CONSOLIDATED_METADATA=NO")
     for index in (1, 2, 3):

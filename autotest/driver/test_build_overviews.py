@@ -189,7 +189,8 @@ def test_a_store_of_several_rasters_is_no_raster(tmp_path):
     """The error names its arrays as they can be given."""
     path = make(tmp_path / "several.zarr", ["ARRAY_NAME=height"])
     make(path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=slope"])
-    result = subprocess.run(["gdaladdo", "-r", "average", path, "2"], capture_output=True, text=True)
+    result = subprocess.run(["gdaladdo", "-r", "average", path, "2"], capture_output=True,
+                            text=True)
     assert result.returncode != 0
     names = [f'ZARR:"{path}":/{name}' for name in ("height", "slope")]
     assert f"{path} has several rasters" in result.stderr and ", ".join(names) in result.stderr

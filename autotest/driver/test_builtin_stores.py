@@ -12,7 +12,16 @@ from bad_stores import assert_fails, assert_good_opens, message_of
 from multidim import attributes, open_root, open_to_write
 from osgeo import gdal, osr
 from stores import (
-    ABSENT, BLOSC, BYTES, GZIP, edit_json, transpose, write_array, write_group, write_json)
+    ABSENT,
+    BLOSC,
+    BYTES,
+    GZIP,
+    edit_json,
+    transpose,
+    write_array,
+    write_group,
+    write_json,
+)
 from v2_stores import write_v2, write_v2_group
 
 DATA = np.arange(60, dtype="<u2").reshape(6, 10) * 1000

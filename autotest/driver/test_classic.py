@@ -344,8 +344,8 @@ def test_bands_in_any_order_and_layout(cube, bands, layout):
 
 def test_resampled_bands(cube):
     for size, algorithm in (((15, 10), 0), ((11, 7), 0), ((10, 5), gdal.GRIORA_Average)):
-        options = dict(buf_xsize=size[0], buf_ysize=size[1], resample_alg=algorithm,
-                       band_list=[5, 2, 3], interleave="pixel")
+        options = {"buf_xsize": size[0], "buf_ysize": size[1], "resample_alg": algorithm,
+                   "band_list": [5, 2, 3], "interleave": "pixel"}
         got = open_raster(cube).ReadAsArray(**options)
         np.testing.assert_array_equal(got, in_memory(CUBE).ReadAsArray(**options))
 

@@ -226,7 +226,8 @@ def test_geolocation_arrays(tmp_path):
     x = 11 + 0.1 * (np.arange(30) + 0.5)
     y = 49 - 0.1 * (np.arange(20) + 0.5)
     x, y = np.meshgrid(x, y)
-    column, row = np.linalg.solve([[0.1, 0.02], [0.02, -0.1]], np.stack([x - 10, y - 50]).reshape(2, -1))
+    column, row = np.linalg.solve([[0.1, 0.02], [0.02, -0.1]],
+                                  np.stack([x - 10, y - 50]).reshape(2, -1))
     expected = np.round(column) * 3 + np.round(row)
     near = (np.abs(column - np.round(column)) < 0.4) & (np.abs(row - np.round(row)) < 0.4)
     np.testing.assert_allclose(got.ravel()[near], expected[near])

@@ -1,6 +1,6 @@
-"""What gdal_translate and Create() write comes back whole: pixels, place, and all that is said of them.
+"""gdal_translate and Create() store everything: pixels, position and metadata.
 
-Each raster is opened again to be looked at, and compared with the GeoTIFF from which it came.
+Each raster is opened again and compared with the GeoTIFF that it was made from.
 """
 import json
 
@@ -210,15 +210,18 @@ def test_windows(tmp_path):
     data = RANDOM.integers(0, 255, (4, 90, 110)).astype("u1")
     write_tiff(tmp_path / "a.tif", data, place=PLACE, crs=32633)
     for number, arguments in enumerate([
-            "-srcwin 13 21 70 33", "-srcwin -5 -5 30 30", "-b 3 -b 1", "-outsize 50% 50% -r average",
-            "-ot Float32 -scale 0 255 0 1", "-projwin 500100 5099900 501000 5099000", "-expand gray",
+            "-srcwin 13 21 70 33", "-srcwin -5 -5 30 30", "-b 3 -b 1",
+            "-outsize 50% 50% -r average",
+            "-ot Float32 -scale 0 255 0 1", "-projwin 500100 5099900 501000 5099000",
+            "-expand gray",
             "-b 1 -mask 4", "-colorinterp red,green,blue,alpha"]):
         if "expand" in arguments:
             continue
         words = arguments.split()
         translate(tmp_path / "a.tif", tmp_path / f"{number}.zarr", *words)
         run("gdal_translate", "-q", tmp_path / "a.tif", tmp_path / f"{number}.tif", *words)
-        assert_same(tmp_path / f"{number}.zarr", tmp_path / f"{number}.tif", ["description", "color"])
+        assert_same(tmp_path / f"{number}.zarr", tmp_path / f"{number}.tif",
+                    ["description", "color"])
 
 
 # --- what is said of the pixels ------------------------------------------------------------------
@@ -295,7 +298,8 @@ def test_description_of_arrays(tmp_path):
 
 
 NODATA = {
-    "Byte": [0, 255], "Int16": [-32768], "UInt16": [65535], "Int32": [-2**31], "UInt32": [2**32 - 1],
+    "Byte": [0, 255], "Int16": [-32768], "UInt16": [65535], "Int32": [-2**31],
+    "UInt32": [2**32 - 1],
     "Int64": [-2**63, 2**53 + 1], "UInt64": [2**64 - 1, 2**53 + 1],
     "Float32": [float("nan"), -9999, float(np.finfo("f4").min), float("inf")],
     "Float64": [float("nan"), 1e300, -float("inf"), 0.1],
@@ -303,7 +307,8 @@ NODATA = {
 
 
 @pytest.mark.parametrize("zarr_format", ["ZARR_V2", "ZARR_V3"])
-@pytest.mark.parametrize("gdal_type, nodata", [(t, v) for t, values in NODATA.items() for v in values])
+@pytest.mark.parametrize("gdal_type, nodata",
+                         [(t, v) for t, values in NODATA.items() for v in values])
 def test_nodata(tmp_path, gdal_type, nodata, zarr_format):
     data = any_elements(gdal_type, (1, 20, 30))
     data[0, :5] = nodata
@@ -352,7 +357,8 @@ def test_attribute_table(tmp_path):
     rat.CreateColumn("name", gdal.GFT_String, gdal.GFU_Name)
     rat.CreateColumn("area", gdal.GFT_Real, gdal.GFU_Generic)
     rat.SetRowCount(3)
-    for row, (value, name, area) in enumerate([(1, "wäter", 0.5), (2, "meadow", 1.25), (3, "", -1)]):
+    for row, (value, name,
+              area) in enumerate([(1, "wäter", 0.5), (2, "meadow", 1.25), (3, "", -1)]):
         rat.SetValueAsInt(row, 0, value)
         rat.SetValueAsString(row, 1, name)
         rat.SetValueAsDouble(row, 2, area)
@@ -361,7 +367,8 @@ def test_attribute_table(tmp_path):
     assert_described_as(path, source)
 
 
-@pytest.mark.parametrize("interpretations", ["red,green,blue", "red,green,blue,alpha", "gray,alpha"])
+@pytest.mark.parametrize("interpretations",
+                         ["red,green,blue", "red,green,blue,alpha", "gray,alpha"])
 @pytest.mark.parametrize("layout", ["default", "by pixel"])
 def test_color_interpretation(tmp_path, interpretations, layout):
     bands = interpretations.count(",") + 1
@@ -418,7 +425,8 @@ def test_ground_control_points(tmp_path):
 
 def test_other_domains(tmp_path):
     source = make_described()
-    rpc = {"LINE_OFF": "20", "SAMP_OFF": "25", "LAT_OFF": "48", "LONG_OFF": "9", "HEIGHT_OFF": "100",
+    rpc = {"LINE_OFF": "20", "SAMP_OFF": "25", "LAT_OFF": "48", "LONG_OFF": "9",
+           "HEIGHT_OFF": "100",
            "LINE_SCALE": "20", "SAMP_SCALE": "25", "LAT_SCALE": "1", "LONG_SCALE": "1",
            "HEIGHT_SCALE": "100"}
     for name in ("LINE_NUM", "LINE_DEN", "SAMP_NUM", "SAMP_DEN"):
@@ -532,7 +540,8 @@ def test_append_needs_a_name_and_a_store(tmp_path):
         (tmp_path / "none.zarr", ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"], "none.zarr"),
         *([] if REPLACES_STORES else
           [(path, ["ARRAY_NAME=b"],
-            'already exists; remove it first .gdalmanage delete ".*a.zarr".*APPEND_SUBDATASET=YES')]),
+            'already exists; remove it first .gdalmanage delete ".*a.zarr".*APPEND_SUBDATASET=YES'
+            )]),
     ]:
         with pytest.raises(RuntimeError, match=message):
             driver.CreateCopy(str(target), source, options=options)

@@ -152,7 +152,8 @@ def test_cancelled(source, target, layout, is_appended):
     options = list(LAYOUTS[layout])
     path = target / "a.zarr"
     if is_appended:
-        driver().CreateCopy(str(path), gdal.Open(str(source)), options=options[:1] if "FORMAT" in str(
+        driver().CreateCopy(str(path), gdal.Open(str(source)),
+                            options=options[:1] if "FORMAT" in str(
             options) else [])
         options += ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"]
     before = snapshot(target)
@@ -341,9 +342,10 @@ def readable(tmp_path_factory, monkeypatch):
             break
         os.chmod(parent, 0o755)
     plugin = shutil.copytree(os.environ["GDAL_DRIVER_PATH"], folder / "plugin",
-                             ignore=lambda _, names: [n for n in names if not n.startswith("gdal_")])
+                             ignore=lambda _,
+                             names: [n for n in names if not n.startswith("gdal_")])
     monkeypatch.setenv("GDAL_DRIVER_PATH", str(plugin))
-    yield folder
+    return folder
 
 
 def test_path_not_writable(readable):

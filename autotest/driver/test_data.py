@@ -166,7 +166,8 @@ def test_deflection_slice(data_dir, vertical_deflection, component):
 def test_map_of_the_demo(data_dir, tmp_path, store):
     """Low places are blue and high ones red, on white."""
     picture = tmp_path / "map.png"
-    subprocess.run([sys.executable, data_dir / "draw_map.py", data_dir / store, picture], check=True)
+    subprocess.run([sys.executable, data_dir / "draw_map.py", data_dir / store, picture],
+                   check=True)
     red, green, blue = gdal.Open(str(picture)).ReadAsArray().astype(int)
     # In the Robinson projection, longitudes are evenly apart along the equator.
     equator, greenwich, degree = 492, 800, 1500 / 360

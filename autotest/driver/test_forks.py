@@ -1,5 +1,5 @@
-"""Processes that fork after they have read: worker threads do not exist in the child, which reads and
-writes nevertheless. Each test runs in a process of its own, for what it does to threads.
+"""Processes that fork after they have read. The child has no worker threads, and can still read and
+write. Each test runs in a process of its own, because of what it does to threads.
 """
 import multiprocessing
 import os

@@ -72,7 +72,7 @@ def test_file_then_name_then_folder(tmp_path, source, layout):
         put.add(new_path)
         assert ("fsync", path, None) in calls[:i], f"{new_path} is not on the disk"
         folder = new_path.rpartition("/")[0]
-        until_next = [c for c in calls[i + 1:]]
+        until_next = list(calls[i + 1:])
         next_put = next((k for k, c in enumerate(until_next) if c[0] == "rename"),
                         len(until_next))
         assert ("fsync", folder, None) in until_next[:next_put], f"the name of {new_path} is not"

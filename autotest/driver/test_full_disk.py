@@ -1,5 +1,5 @@
-"""A disk that is full: whatever writes is told so, at the latest when it closes what it has written,
-and every chunk and document is as it was or as it was written.
+"""A full disk is reported to every writer, on close at the latest, and every chunk and document is
+either the old one or the new one.
 """
 import gc
 import subprocess
@@ -38,7 +38,7 @@ def file_system(folder, size):
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder],
                            capture_output=True, text=True)
     if mount.returncode != 0:
-        pytest.skip(f"NOT TESTED, a full disk: no tmpfs can be mounted here ({mount.stderr.strip()})")
+        pytest.skip(f"NOT TESTED, a full disk: cannot mount a tmpfs ({mount.stderr.strip()})")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
 
@@ -69,8 +69,8 @@ def fill(disk, free):
 
 
 def told_by(write):
-    """What GDAL says is wrong, be it thrown or told to the handler of errors alone, until all that
-    `write` has opened is closed: newer bindings throw what goes wrong then, where nobody catches it."""
+    """The errors that GDAL raises or passes to the error handler until everything that `write` has
+    opened is closed. Newer bindings raise those of closing where nobody catches them."""
     told = []
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setattr(sys, "unraisablehook", lambda thrown: told.append(str(thrown.exc_value)))
@@ -119,7 +119,8 @@ def test_multidimensional_copy(tmp_path, small_disk, options):
     source = create(tmp_path, options, AFTER)
     of_arrays = [word for option in options for word in (
         "-co", option if "FORMAT" in option else f"ARRAY:{option}")]
-    error = fail("gdalmdimtranslate", "-q", "-of", "Zarr", *of_arrays, source, small_disk / "b.zarr")
+    error = fail("gdalmdimtranslate", "-q", "-of", "Zarr", *of_arrays, source,
+                 small_disk / "b.zarr")
     assert "b.zarr" in error
     assert not snapshot(small_disk)
 

@@ -95,4 +95,5 @@ def test_programs_tell_which_driver_they_have():
     assert build.endswith(f", GDAL {gdal.VersionInfo('RELEASE_NAME')}")
 
     # A folder without plugins: no error, but the driver that is built in.
-    assert "gdal-zarr" not in run("gdalinfo", "--format", "Zarr", GDAL_DRIVER_PATH="/no/such/folder")
+    assert "gdal-zarr" not in run("gdalinfo", "--format", "Zarr",
+                                  GDAL_DRIVER_PATH="/no/such/folder")

@@ -19,7 +19,7 @@ from classic import write_tiff
 from multidim import create, create_array, numeric, open_root, open_to_write
 from osgeo import gdal
 
-ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", 25))
+ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", "25"))
 CHUNK = 32
 DATA = np.random.default_rng(8).integers(0, 1 << 30, (96, 128), "i4")
 LAYOUTS = {
@@ -130,8 +130,8 @@ def test_updates(tmp_path, options):
 # --- New stores ----------------------------------------------------------------------------------
 
 def test_copies(tmp_path, options):
-    """By gdal_translate: there is a store, which opens and can be deleted, or nothing that keeps the
-    next one from being made but an empty folder."""
+    """gdal_translate leaves a store that opens and can be deleted, or at most an empty folder, in
+    which the next store can be made."""
     data = np.tile(DATA, (8, 8))
     tif, path = write_tiff(tmp_path / "a.tif", data), tmp_path / "a.zarr"
     creation = [word for option in options for word in ("-co", option)]

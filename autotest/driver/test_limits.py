@@ -1,7 +1,7 @@
-"""Processes that may have little memory, few files or no threads: what they read is right, what they
-write is written, or there is an error. Nothing crashes and nothing hangs.
+"""Processes limited to little memory, few files or no threads: reading and writing either succeed
+or fail with an error. Nothing crashes and nothing hangs.
 
-ZARR_FAULT_ROUNDS says how many limits of memory are tried.
+ZARR_FAULT_ROUNDS is the number of memory limits to try.
 """
 import os
 import resource
@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from multidim import create, create_array
-from osgeo import gdal, gdal_array  # noqa: F401: before memory runs out
+from osgeo import gdal, gdal_array  # noqa: F401 (loaded before memory runs out)
 
-ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", 25))
+ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", "25"))
 NOBODY = 65534
 # Large enough for memory to matter: 4 MB.
 BEFORE = np.random.default_rng(10).integers(0, 1000, (1024, 1024), "i4")

@@ -1,4 +1,4 @@
-"""The multidimensional API: groups, arrays, dimensions, attributes, and what an array says of itself."""
+"""The multidimensional API: groups, arrays, dimensions, attributes, and properties of arrays."""
 import json
 import math
 import struct
@@ -11,10 +11,17 @@ from multidim import open_array, open_root
 from numcodecs import Zlib
 from osgeo import gdal, osr
 from stores import (
-    BYTES, CRC32C, GZIP, consolidate, edit_json, sharding, transpose, write_array, write_group,
+    BYTES,
+    CRC32C,
+    GZIP,
+    consolidate,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
+    write_group,
 )
 from v2_stores import write_v2, write_v2_group
-
 
 # --- Groups, arrays and dimensions ---------------------------------------------------------------
 

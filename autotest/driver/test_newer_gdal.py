@@ -29,7 +29,8 @@ def assert_type(path, data, gdal_type, nodata):
     array, raster = open_array(path), gdal.Open(str(path))
     band = raster.GetRasterBand(1)
     assert array.GetDataType().GetNumericDataType() == band.DataType == gdal_type
-    for got in (array.ReadAsArray(), raster.ReadAsArray(), array.AsClassicDataset(1, 0).ReadAsArray()):
+    for got in (array.ReadAsArray(), raster.ReadAsArray(),
+                array.AsClassicDataset(1, 0).ReadAsArray()):
         assert got.dtype == data.dtype
         np.testing.assert_array_equal(got, data)
     np.testing.assert_equal(array.GetNoDataValueAsDouble(), nodata)

@@ -133,7 +133,7 @@ def test_gdalinfo(entry):
     # Not by run(): a band without valid pixels is an error to gdalinfo, though it goes on.
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     want = np.load(FIXTURES / entry["expected"]) if "expected" in entry else None
-    if "expected_json" in entry or want is not None and want.dtype.kind in "SU":
+    if "expected_json" in entry or (want is not None and want.dtype.kind in "SU"):
         assert result.returncode == 1
         assert "has no array that can be shown as a raster" in result.stderr
         return

@@ -12,11 +12,19 @@ import pytest
 from multidim import numeric, open_array
 from osgeo import gdal
 from stores import (
-    BIG_ENDIAN, BLOSC, BYTES, CRC32C, GZIP, ZSTD, edit_json, sharding, transpose, write_array,
+    BIG_ENDIAN,
+    BLOSC,
+    BYTES,
+    CRC32C,
+    GZIP,
+    ZSTD,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
     write_group,
 )
 from v2_stores import write_v2
-
 
 # --- Types ---------------------------------------------------------------------------------------
 
@@ -102,7 +110,7 @@ def test_strings_that_gdal_cannot_hold(tmp_path, data, problem):
 def assert_words(array):
     assert array.GetDataType().GetClass() == gdal.GEDTC_STRING
     assert array.GetNoDataValueAsRaw() is None
-    assert array.Read() == sum(WORDS, [])
+    assert array.Read() == [word for row in WORDS for word in row]
     assert array.Read([1, 2], [2, 2], [-1, -2]) == ["abcd", "高さ", "éü", ""]
     with pytest.raises(RuntimeError, match="not convertible"):
         array.ReadAsArray(buffer_datatype=numeric(gdal.GDT_CFloat32))
@@ -267,7 +275,8 @@ def test_dimensions_of_length_zero(tmp_path, shape, chunks):
 def test_million_million_chunks(tmp_path):
     write_array(tmp_path, np.ones((1, 1), "u1"), fill_value=9)
     edit_json(tmp_path / "zarr.json", shape=[10**6, 10**6])
-    np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray([0, 0], [2, 2]), [[1, 9], [9, 9]])
+    np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray([0, 0], [2, 2]),
+                                  [[1, 9], [9, 9]])
     raster = gdal.Open(str(tmp_path))
     np.testing.assert_array_equal(raster.ReadAsArray(10**6 - 3, 10**6 - 2, 3, 2), [[9] * 3] * 2)
 

@@ -139,7 +139,8 @@ def test_hdf5_over_http(tmp_path, h5_values, monkeypatch):
     'ZARR:"/vsikerchunk_json_ref/{{{}}}"', "/vsikerchunk_json_ref/{{{}}}/.zgroup",
 ])
 def test_names(tmp_path, blob, form):
-    path = write(tmp_path / "some.json", references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24]))
+    path = write(tmp_path / "some.json",
+                 references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24]))
     np.testing.assert_array_equal(read(form.format(path)), ROWS)
     np.testing.assert_array_equal(gdal.Open(form.format(path)).ReadAsArray(), ROWS)
 
@@ -238,7 +239,8 @@ def test_values(tmp_path, blob):
 
 
 def test_inline_objects(tmp_path):
-    refs = {".zgroup": {"zarr_format": 2}, "v/.zarray": ARRAY | {"dtype": "<f4", "fill_value": "NaN"},
+    refs = {".zgroup": {"zarr_format": 2},
+            "v/.zarray": ARRAY | {"dtype": "<f4", "fill_value": "NaN"},
             "v/.zattrs": {"a": [1, {"b": "}"}], "valid_max": float("nan")}}
     array = root_of(write(tmp_path / "a.json", refs)).OpenMDArray("v")
     assert np.isnan(array.ReadAsArray()).all()
@@ -315,7 +317,8 @@ def test_braces_without_templates(tmp_path):
 
 @pytest.mark.parametrize("expression, value", [
     ("(i + 1) * 1000", 2000), ("2 + 3 * 4", 14), ("-7 // 2 + 10", 6), ("-7 % 4", 1), ("8 / 4", 2),
-    ("10 - 2 - 3", 5), ("--i", 1), ("((i))", 1), ("'%03d' % i", "001"), ("'%3i' | format(i)", "  1"),
+    ("10 - 2 - 3", 5), ("--i", 1), ("((i))", 1), ("'%03d' % i", "001"),
+    ("'%3i' | format(i)", "  1"),
     ("'%x' % 255", "ff"), ("'%03d' % -i", "-01"), ("'100%%%d' % i", "100%1"), ('"}}"', "}}"),
 ])
 def test_expressions(tmp_path, expression, value):
@@ -433,7 +436,8 @@ def test_generators_that_are_refused(tmp_path, change, problem):
     (3, "3 is neither text nor"), (None, "null is neither text nor"), ([], "[] is neither"),
     (["blob.bin", 5], "is neither"), (["blob.bin", 5, 24, 1], "is neither"), ([5], "is neither"),
     ([""], "it names no file"), (["blob.bin", -5, 24], "the offset is -5"),
-    (["blob.bin", "5", 24], "the offset is a string"), (["blob.bin", 5.5, 24], "the offset is a num"),
+    (["blob.bin", "5", 24], "the offset is a string"),
+    (["blob.bin", 5.5, 24], "the offset is a num"),
     ("base64:!!", "is not base64"), (["blob.bin", 5, 10**15], "are outside a value of 127 bytes"),
     (["blob.bin", 2**63, 24], "are outside"), (["blob.bin", 120, 24], "are outside"),
     (["absent.bin", 5, 24], "absent.bin: this file, which a reference names, is not there"),
@@ -471,11 +475,13 @@ def test_bad_documents(tmp_path, document, problem):
 
 def test_bad_names(tmp_path):
     path = tmp_path / "absent.json"
-    assert "this document of references is not there" in error_of(f"/vsikerchunk_json_ref/{{{path}}}")
+    error = error_of(f"/vsikerchunk_json_ref/{{{path}}}")
+    assert "this document of references is not there" in error
     for form in ("/vsikerchunk_json_ref/{}", "/vsikerchunk_json_ref/{{{}",
                  "/vsikerchunk_json_ref/{{{}}}x"):
         assert "is followed by a path in braces" in error_of(form.format(path))
-    assert "there are no Kerchunk references" in error_of(f"/vsikerchunk_parquet_ref/{{{tmp_path}}}")
+    error = error_of(f"/vsikerchunk_parquet_ref/{{{tmp_path}}}")
+    assert "there are no Kerchunk references" in error
 
 
 @pytest.mark.parametrize("form", ["{}", 'ZARR:"{}":/v', "/vsikerchunk_json_ref/{{{}}}",

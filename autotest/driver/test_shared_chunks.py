@@ -107,7 +107,7 @@ def test_threads_with_datasets_of_their_own_lose_nothing(store):
         try:
             for y, x in corners:
                 by_gdal(store, y, x)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             errors.append(error)
 
     threads = [threading.Thread(target=write, args=(CORNERS[i::4],)) for i in range(4)]

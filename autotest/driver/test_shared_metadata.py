@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
-from multidim import attributes, create, create_array, open_root, open_to_write
+from multidim import attributes, create_array, open_root, open_to_write
 from osgeo import gdal
 from stores import BYTES, consolidate, edit_json, write_array, write_group
 
@@ -62,7 +62,8 @@ class V2:
         zarr.consolidate_metadata(str(self.path))
 
     def documents(self):
-        files = [file for name in (".zgroup", ".zarray", ".zattrs") for file in self.path.rglob(name)]
+        files = [file for name in (".zgroup", ".zarray", ".zattrs")
+                 for file in self.path.rglob(name)]
         return {str(file.relative_to(self.path)): json.loads(file.read_text()) for file in files}
 
     def consolidated(self):

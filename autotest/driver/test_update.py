@@ -203,9 +203,11 @@ class Raster:
         np.testing.assert_array_equal(got, self.model)
 
 
-WRITES = [Raster.write_band, Raster.write_bands, Raster.write_another_type, Raster.write_interleaved,
+WRITES = [Raster.write_band, Raster.write_bands, Raster.write_another_type,
+          Raster.write_interleaved,
           Raster.write_resampled, Raster.write_block, Raster.fill, Raster.rasterize]
-READS = [Raster.read_band, Raster.read_all, Raster.read_block, Raster.checksum, Raster.read_resampled]
+READS = [Raster.read_band, Raster.read_all, Raster.read_block, Raster.checksum,
+         Raster.read_resampled]
 PAUSES = [Raster.flush, Raster.flush_band, Raster.reopen]
 
 
@@ -281,7 +283,8 @@ def test_unknown_keys_stay(tmp_path):
     dataset.SetMetadataItem("new", "item")
     dataset.SetGeoTransform(PLACE)
     dataset = None
-    group, array = (json.loads((tmp_path / file).read_text()) for file in ("zarr.json", "a/zarr.json"))
+    group, array = (json.loads((tmp_path / file).read_text())
+                    for file in ("zarr.json", "a/zarr.json"))
     group.pop("consolidated_metadata", None)
     assert group == before[0]
     assert array.pop("attributes").items() >= {"deep": {"er": [None, True]}, "new": "item"}.items()
@@ -347,7 +350,7 @@ def test_change_all_that_is_said(path):
     band.SetDescription("heights")
     band.SetColorInterpretation(gdal.GCI_GrayIndex)
     band.SetMetadataItem("of", "band")
-    for it_is in ("still open", "opened again"):
+    for _ in ("still open", "opened again"):
         assert dataset.GetSpatialRef().IsSame(srs, ["IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES"])
         assert dataset.GetGeoTransform() == PLACE
         metadata = dataset.GetMetadata()
@@ -374,7 +377,7 @@ def test_take_all_back(path):
     band.SetOffset(0)
     band.SetDescription("")
     band.SetMetadata({})
-    for it_is in ("still open", "opened again"):
+    for _ in ("still open", "opened again"):
         assert dataset.GetSpatialRef() is None
         assert dataset.GetMetadata() == {}
         band = dataset.GetRasterBand(1)

@@ -284,7 +284,7 @@ def test_threads_write_disjoint_regions(path, rows):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: array.Write(DATA[i : i + rows], [i, 0]), starts))
     np.testing.assert_array_equal(array.ReadAsArray(), DATA)
-    del array
+    array = None
     np.testing.assert_array_equal(read(path), DATA)
 
 
@@ -325,7 +325,7 @@ def test_threads_write_arrays_of_a_store(path):
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(make, range(12)))
-    del dataset, root, dimensions
+    dataset = root = dimensions = None
     gc.collect()
     for i in range(12):
         np.testing.assert_array_equal(read(path, f"n{i}"), DATA + i)

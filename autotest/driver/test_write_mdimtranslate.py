@@ -10,7 +10,7 @@ from multidim import open_root
 from numcodecs import VLenUTF8
 from osgeo import gdal
 from stores import write_array, write_group, write_json
-from test_programs import climate, run  # noqa: F401: a fixture
+from test_programs import climate, run  # noqa: F401 (a fixture)
 from v2_stores import IS_FIRST, write_objects, write_v2, write_v2_group
 
 RANDOM = np.random.default_rng(8)

@@ -37,8 +37,8 @@ def raster(tile, tmp_path_factory):
     vrt = folder / "large.vrt"
     vrt.write_text(
         f"<VRTDataset rasterXSize='{WIDTH}' rasterYSize='{HEIGHT}'>"
-        "<GeoTransform>0, 1, 0, 9000, 0, -1</GeoTransform><VRTRasterBand dataType='Float32' band='1'>"
-        f"{sources}</VRTRasterBand></VRTDataset>")
+        "<GeoTransform>0, 1, 0, 9000, 0, -1</GeoTransform>"
+        f"<VRTRasterBand dataType='Float32' band='1'>{sources}</VRTRasterBand></VRTDataset>")
     return vrt
 
 
@@ -88,7 +88,8 @@ def test_warp_onto(raster, store, tile):
         str(store), WIDTH, HEIGHT, 1, gdal.GDT_Float32, SHARDS + COMPRESSIONS["compressed"])
     dataset.SetGeoTransform((0, 1, 0, 9000, 0, -1))
     dataset = None
-    assert peak("gdalwarp", "-q", "--config", "GDAL_CACHEMAX", "64", "-wm", "64", raster, store) < LIMIT
+    assert peak("gdalwarp", "-q", "--config", "GDAL_CACHEMAX", "64", "-wm", "64", raster,
+                store) < LIMIT
     assert_is_tiled(store, tile)
 
 
@@ -125,7 +126,8 @@ def test_multidimensional_copy(store, tile, tmp_path, compression):
     for index in np.ndindex(16, 8, 8):
         references["a/" + ".".join(map(str, index))] = [str(tmp_path / "chunk.bin")]
     (tmp_path / "a.json").write_text(json.dumps({"version": 1, "refs": references}))
-    options = ["FORMAT=ZARR_V3", "ARRAY:BLOCKSIZE=16,2048,2048", "ARRAY:SHARD_CHUNK_SHAPE=4,256,256"]
+    options = ["FORMAT=ZARR_V3", "ARRAY:BLOCKSIZE=16,2048,2048",
+               "ARRAY:SHARD_CHUNK_SHAPE=4,256,256"]
     options += [f"ARRAY:{option}" for option in COMPRESSIONS[compression]]
     assert peak("gdalmdimtranslate", "-q", *creation(options), tmp_path / "a.json", store) < LIMIT
     array = open_root(store).OpenMDArray("a")

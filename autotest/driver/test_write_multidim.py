@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 import zarr
 from multidim import (
-    NUMBERS, attributes, create, create_array, extended, extreme_values, numeric, open_root,
+    NUMBERS,
+    attributes,
+    create,
+    create_array,
+    extended,
+    extreme_values,
+    numeric,
+    open_root,
     open_to_write,
 )
 from osgeo import gdal, osr
@@ -550,7 +557,7 @@ def test_read_only_store(path, new_root):
     ):
         with pytest.raises(RuntimeError, match="read-only|reading only|update mode"):
             change()
-    del root, array
+    root = array = None
     root = open_root(path)
     assert root.GetAttribute("title").Read() == "old"
     np.testing.assert_array_equal(root.OpenMDArray("a").ReadAsArray(), [0, 1, 2])

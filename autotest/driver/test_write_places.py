@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-import rioxarray  # noqa: F401 (makes .rio)
+import rioxarray
 import xarray
 from classic import open_raster, write_tiff
 from osgeo import gdal, osr
@@ -31,7 +31,8 @@ CRSS = {
     "northing first": "EPSG:2193", "British": "EPSG:27700", "Swiss": "EPSG:2056",
     "US feet": "EPSG:2264", "compound": "EPSG:25832+5783", "Albers": "ESRI:102008",
     "no code": "+proj=laea +lat_0=47.3 +lon_0=8.1 +x_0=123 +ellps=bessel +units=m",
-    "rotated pole": "+proj=ob_tran +o_proj=longlat +o_lon_p=-162 +o_lat_p=39.25 +lon_0=180 +R=6371229",
+    "rotated pole":
+    "+proj=ob_tran +o_proj=longlat +o_lon_p=-162 +o_lat_p=39.25 +lon_0=180 +R=6371229",
     "sinusoidal": "+proj=sinu +R=6371007.181 +units=m", "geostationary":
     "+proj=geos +h=35785831 +lon_0=0 +ellps=GRS80 +units=m +sweep=y", "Mars": "IAU_2015:49900",
 }
@@ -90,7 +91,8 @@ def test_few_cells(tmp_path, convention, shape):
 def test_moved(tmp_path, convention):
     """What is set later counts, and nothing of what was set before."""
     path = write(tmp_path, convention, "EPSG:32633", PLACES["north-up"])
-    for place, crs in [("rotated", "EPSG:25832"), ("south-up", "EPSG:4326"), ("fractions", CRSS["no code"]),
+    for place, crs in [("rotated", "EPSG:25832"), ("south-up", "EPSG:4326"),
+                       ("fractions", CRSS["no code"]),
                        ("on its side", "EPSG:2193"), ("north-up", "EPSG:32633")]:
         dataset = gdal.Open(str(path), gdal.GA_Update)
         dataset.SetGeoTransform(PLACES[place])

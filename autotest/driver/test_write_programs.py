@@ -47,8 +47,10 @@ def shapes(tmp_path):
     srs.ImportFromEPSG(32633)
     layer = source.CreateLayer("shapes", srs)
     layer.CreateField(ogr.FieldDefn("number", ogr.OFTInteger))
-    for number, wkt in ((7, "POLYGON((500200 5099900,501500 5099700,500900 5098400,500200 5099900))"),
-                        (9, "POLYGON((501000 5099000,502300 5099100,501700 5098300,501000 5099000))")):
+    for number, wkt in ((7,
+                         "POLYGON((500200 5099900,501500 5099700,500900 5098400,500200 5099900))"),
+                        (9,
+                         "POLYGON((501000 5099000,502300 5099100,501700 5098300,501000 5099000))")):
         feature = ogr.Feature(layer.GetLayerDefn())
         feature.SetGeometry(ogr.CreateGeometryFromWkt(wkt))
         feature["number"] = number
@@ -72,9 +74,12 @@ NEW = {
     "gdaldem slope": "gdaldem slope {in} {out} -q -of {of} {co}",
     "gdal_viewshed": "gdal_viewshed -q -f {of} {co} -ox 501000 -oy 5099000 -md 800 {in} {out}",
     "nearblack": "nearblack -q -of {of} {co} -near 250 -o {out} {in}",
-    "gdal_grid": "gdal_grid -q -of {of} {co} -zfield number -outsize 60 40 -ot Float32 {shapes} {out}",
-    "gdal_calc": "gdal_calc.py --quiet --format={of} -A {in} --calc=A*2+1 --type=Int32 --outfile={out}",
-    "gdal_merge": "gdal_merge.py -q -of {of} {co} -ul_lr 499000 5101000 503000 5097000 -o {out} {in}",
+    "gdal_grid":
+    "gdal_grid -q -of {of} {co} -zfield number -outsize 60 40 -ot Float32 {shapes} {out}",
+    "gdal_calc":
+    "gdal_calc.py --quiet --format={of} -A {in} --calc=A*2+1 --type=Int32 --outfile={out}",
+    "gdal_merge":
+    "gdal_merge.py -q -of {of} {co} -ul_lr 499000 5101000 503000 5097000 -o {out} {in}",
     "gdal_fillnodata": "gdal_fillnodata.py -q -of {of} {holes} {out}",
     "gdal_sieve": "gdal_sieve.py -q -of {of} -st 30 {shown} {out}",
     "gdal_proximity": "gdal_proximity.py -q -of {of} {co} -values 7,8,9 -distunits GEO {in} {out}",
@@ -96,7 +101,8 @@ def sources(tmp_path, tif, shapes):
     if "{co}" in NEW[program] or layout == "v2"
 ])
 def test_new(tmp_path, sources, program, layout):
-    options = [word for name, value in LAYOUTS[layout].items() for word in ("-co", f"{name}={value}")]
+    options = [word for name,
+               value in LAYOUTS[layout].items() for word in ("-co", f"{name}={value}")]
     for driver, out, creation in (("Zarr", "b.zarr", options), ("GTiff", "b.tif", [])):
         names = {**sources, "of": driver, "out": tmp_path / out}
         before, _, after = NEW[program].partition("{co}")

@@ -8,7 +8,16 @@ import zarr
 from multidim import create, create_array, open_root, open_to_write
 from osgeo import gdal
 from stores import (
-    BIG_ENDIAN, BLOSC, BYTES, CRC32C, GZIP, ZSTD, sharding, transpose, write_array, write_group,
+    BIG_ENDIAN,
+    BLOSC,
+    BYTES,
+    CRC32C,
+    GZIP,
+    ZSTD,
+    sharding,
+    transpose,
+    write_array,
+    write_group,
 )
 from v2_stores import write_v2_group
 

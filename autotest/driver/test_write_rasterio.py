@@ -123,7 +123,8 @@ def test_mask_and_colormap(tmp_path):
         np.testing.assert_array_equal(dataset.read_masks(1) == 255, mask)
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint32", "int32", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype",
+                         ["uint8", "int16", "uint32", "int32", "float32", "float64", "complex64"])
 def test_types(tmp_path, dtype):
     data = (DATA[:1] % 200).astype(dtype)
     profile = PROFILE | {"count": 1, "dtype": dtype, "nodata": None}
@@ -148,7 +149,8 @@ def test_reproject_into(tmp_path, path):
     with rasterio.open(path) as source:
         transform, width, height = calculate_default_transform(
             source.crs, "EPSG:3857", source.width, source.height, *source.bounds)
-        profile = PROFILE | {"crs": "EPSG:3857", "transform": transform, "width": width, "height": height}
+        profile = PROFILE | {"crs": "EPSG:3857", "transform": transform, "width": width,
+                             "height": height}
         results = []
         for driver in ("Zarr", "GTiff"):
             target = tmp_path / f"b.{driver}"

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
-from multidim import (
-    NUMBERS, create, create_array, extended, extreme_values, numeric, open_to_write,
-)
+from multidim import NUMBERS, create, create_array, extended, extreme_values, numeric, open_to_write
 from osgeo import gdal, osr
 from v2_stores import IS_FIRST
 
@@ -28,7 +26,7 @@ def read_zarrita(path, *names):
     """The arrays of a store, and their attributes. Without zarrita, the test is skipped."""
     script = Path(__file__).parents[1] / "zarrita/read.mjs"
     if not (script.parent / "node_modules/.package-lock.json").exists():
-        pytest.skip("zarrita is not installed: autotest/zarrita/install says why")
+        pytest.skip("zarrita is not installed: autotest/npm_install autotest/zarrita says why")
     result = subprocess.run(
         ["node", script, path, *names], capture_output=True, text=True, timeout=300
     )
@@ -280,8 +278,7 @@ def write_climate(path, *options):
     data[:, 5, 5:9] = -32768
     array.Write(data)
     root.CreateAttribute("title", [], gdal.ExtendedDataType.CreateString()).Write("made for a test")
-    unpacked = np.where(data == -32768, np.nan, data * 0.01 + 280)
-    return unpacked
+    return np.where(data == -32768, np.nan, data * 0.01 + 280)
 
 
 def test_xarray(tmp_path):

@@ -8,9 +8,7 @@ import sys
 import numpy as np
 import pytest
 import zarr
-from multidim import (
-    attributes, create, create_array, numeric, open_root, open_to_write,
-)
+from multidim import attributes, create, create_array, numeric, open_root, open_to_write
 from osgeo import gdal, osr
 from stores import BYTES, GZIP, consolidate, edit_json, write_array, write_group, write_json
 from v2_stores import IS_FIRST, write_v2, write_v2_group
@@ -223,7 +221,7 @@ def test_an_array_alone(tmp_path, version):
                  lambda: root.CreateAttribute("title", [], STRING)):
         with pytest.raises(RuntimeError):
             make()
-    del root, array
+    root = array = None
     array = open_root(path).OpenMDArray("alone")
     want = DATA.copy()
     want[4:6, 3:5] = -7

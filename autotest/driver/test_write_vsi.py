@@ -16,7 +16,8 @@ LAYOUTS = {
 
 @pytest.fixture
 def source(tmp_path):
-    return gdal.Open(str(write_tiff(tmp_path / "a.tif", DATA, place=(0, 10, 0, 500, 0, -10), crs=32633)))
+    return gdal.Open(str(write_tiff(tmp_path / "a.tif", DATA, place=(0, 10, 0, 500, 0, -10),
+                                    crs=32633)))
 
 
 @pytest.fixture
@@ -107,5 +108,6 @@ def test_web(tmp_path, source, monkeypatch):
         for options in ([], ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"]):
             with pytest.raises(RuntimeError, match="a.zarr|b.zarr"):
                 gdal.GetDriverByName("Zarr").CreateCopy(
-                    f"/vsicurl/{server.url}/{'a' if options else 'b'}.zarr", source, options=options)
+                    f"/vsicurl/{server.url}/{'a' if options else 'b'}.zarr", source,
+                    options=options)
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before

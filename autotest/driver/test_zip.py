@@ -130,7 +130,8 @@ def test_several_stores(tmp_path):
         write_store(tmp_path / "store" / name, 2)
     file = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path / "store")
     for name in (file, f'ZARR:"{file}"', f"/vsizip/{file}"):
-        with pytest.raises(RuntimeError, match=r'more than one Zarr: name one of them.*/(one|two)"'):
+        with pytest.raises(RuntimeError,
+                           match=r'more than one Zarr: name one of them.*/(one|two)"'):
             gdal.Open(name)
     assert_reads(f"/vsizip/{file}/two")
 

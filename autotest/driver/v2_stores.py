@@ -10,7 +10,8 @@ import numpy as np
 import zarr
 from stores import edit_json, write_json
 
-if hasattr(zarr, "config"):  # zarr-python 3; what tests call by themselves, and xarray, write v2 too
+if hasattr(zarr,
+           "config"):  # zarr-python 3; what tests call by themselves, and xarray, write v2 too
     zarr.config.set({"default_zarr_format": 2})
 # zarr-python 3.0, which writes some things in v2 that no other version would.
 IS_FIRST = zarr.__version__.startswith("3.0.")
@@ -51,7 +52,8 @@ def write_objects(path, texts, object_codec, order="C", fill_value=None):
     """An array of strings of any length, which each zarr-python wants in another way: of one chunk,
     or of none where all of it is the fill value."""
     write_json(path / ".zarray", {
-        "zarr_format": 2, "shape": texts.shape, "chunks": texts.shape, "dtype": "|O", "order": order,
+        "zarr_format": 2, "shape": texts.shape, "chunks": texts.shape, "dtype": "|O",
+        "order": order,
         "fill_value": fill_value, "filters": [object_codec.get_config()], "compressor": None,
     })
     if (texts != fill_value).any():

@@ -18,10 +18,12 @@ class Handler(BaseHTTPRequestHandler):
         self.server.requests.append((self.path, dict(self.headers)))
         for part, status in self.server.faults.items():
             if part in self.path:
-                return self.fail(status)
+                self.fail(status)
+                return
         file = self.server.root / self.path.lstrip("/")
         if not file.is_file():
-            return self.fail(404)
+            self.fail(404)
+            return
         content = file.read_bytes()
         tag = hashlib.md5(content).hexdigest()
         status = 200
@@ -32,7 +34,8 @@ class Handler(BaseHTTPRequestHandler):
                 first, last = max(0, size - int(last)), ""
             first = int(first)
             if first >= size:
-                return self.fail(416)
+                self.fail(416)
+                return
             status = 206
             content = content[first : int(last) + 1 if last else None]
         self.send_response(status)

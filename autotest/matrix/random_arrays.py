@@ -22,7 +22,8 @@ TIMES = ["M8[s]", "M8[10us]", "m8[D]", "m8[ns]"]
 TEXTS = ["U1", "U5", "S1", "S6"]
 RECORDS = [[("a", "i2"), ("b", "f8"), ("c", "u1")], [("x", "f4"), ("y", "f4")]]
 
-LOSSY = {"numcodecs.fixedscaleoffset", "numcodecs.quantize", "numcodecs.bitround", "numcodecs.astype"}
+LOSSY = {"numcodecs.fixedscaleoffset", "numcodecs.quantize", "numcodecs.bitround",
+         "numcodecs.astype"}
 
 
 @dataclass
@@ -112,7 +113,7 @@ def codec(name, **configuration):
 
 
 def transpose(random, dtype, rank):
-    if rank < 2 or chance(random, 0.6) or IS_FIRST and dtype is str:
+    if rank < 2 or chance(random, 0.6) or (IS_FIRST and dtype is str):
         return []
     return [codec("transpose", order=[int(i) for i in random.permutation(rank)])]
 
@@ -183,7 +184,7 @@ def make_v3(random, plan, chunk_shape):
     for _ in range(plan.shard_depth):
         before = transpose(random, plan.dtype, rank)
         order = before[0]["configuration"]["order"] if before else range(rank)
-        # zarr-python also wants a shard to be divisible by its inner chunks as if nothing came before.
+        # zarr-python also requires the shard to be divisible by its inner chunks before the codecs.
         shard_shape = [0] * rank
         for n, axis in zip(chunk_shape, order):
             shard_shape[axis] = math.lcm(n, chunk_shape[axis]) * int(random.integers(1, 4))
@@ -283,7 +284,7 @@ def write(plan, path):
     """Writes the array with zarr-python, and returns what a reader has to find."""
     random = np.random.default_rng([plan.seed, 1])
     # zarr-python fails when an inner chunk of a shard becomes empty.
-    is_safe = plan.shard_depth == 0 or plan.regions == [...] and not IS_FIRST
+    is_safe = plan.shard_depth == 0 or (plan.regions == [...] and not IS_FIRST)
     write_empty = not is_safe or chance(random, 0.3)
     with zarr.config.set({"array.write_empty_chunks": write_empty}):
         array = zarr.create(

@@ -92,7 +92,7 @@ def write(random, path, zarr_format, shape, dtype, kind, options):
         array.SetNoDataValueDouble(7)
     regions = [random_region(random, shape) for _ in range(random.integers(5))]
     # Of v2, what was never written is undefined where there is no nodata value.
-    if zarr_format == 2 and not has_nodata or chance(random, 0.4):
+    if (zarr_format == 2 and not has_nodata) or chance(random, 0.4):
         regions.insert(0, tuple(slice(0, n, 1) for n in shape))
     for region in regions:
         part = random_values(random, dtype, want[region].shape)

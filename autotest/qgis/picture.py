@@ -2,9 +2,17 @@
 import numpy as np
 from osgeo import gdal_array
 from qgis.core import (
-    QgsColorRampShader, QgsContrastEnhancement, QgsCoordinateReferenceSystem,
-    QgsMapRendererParallelJob, QgsMapSettings, QgsProject, QgsRasterLayer, QgsRasterShader,
-    QgsRectangle, QgsSingleBandGrayRenderer, QgsSingleBandPseudoColorRenderer,
+    QgsColorRampShader,
+    QgsContrastEnhancement,
+    QgsCoordinateReferenceSystem,
+    QgsMapRendererParallelJob,
+    QgsMapSettings,
+    QgsProject,
+    QgsRasterLayer,
+    QgsRasterShader,
+    QgsRectangle,
+    QgsSingleBandGrayRenderer,
+    QgsSingleBandPseudoColorRenderer,
 )
 from qgis.PyQt.QtCore import QSize
 from qgis.PyQt.QtGui import QColor, QImage

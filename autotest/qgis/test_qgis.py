@@ -235,7 +235,8 @@ def test_zipped(tmp_path, png, folder):
     write_array(path / "twice", 2 * letter().filled(0), names=["y", "x"],
                 attributes={"_CRS": {"wkt": wkt(32633)}})
     two = shutil.make_archive(str(tmp_path / "two"), "zip", tmp_path / "store")
-    for archive, documents in ((one, ["zarr.json"]), (two, ["letter/zarr.json", "twice/zarr.json"])):
+    for archive, documents in ((one, ["zarr.json"]),
+                               (two, ["letter/zarr.json", "twice/zarr.json"])):
         offered = QgsProviderRegistry.instance().querySublayers(archive)
         assert {sublayer.driverName() for sublayer in offered} == {"Zarr"}
         names = sorted(sublayer.uri() for sublayer in offered)
