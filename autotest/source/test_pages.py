@@ -73,6 +73,14 @@ def test_presets_and_targets_exist(page):
         assert target in known, target
 
 
+def test_examples_of_code_exist():
+    """As they stand, apart from line breaks and the backslashes of macros."""
+    sources = "".join(text(path) for path in files(*CODE_FOLDERS, suffixes=CPP))
+    known = " ".join(sources.split())
+    for example in re.findall(r"```cpp\n(.*?)```", text("CONTRIBUTING.md"), re.DOTALL):
+        assert " ".join(example.split()) in known, example
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_options_of_scripts_exist(page):
     for script, arguments in re.findall(r"\b(script/\w+)((?: --?\w[\w-]*)*)", text(page)):
