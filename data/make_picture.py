@@ -16,7 +16,7 @@ from pathlib import Path
 
 FOLDER = Path(os.environ.get("GEOID_FOLDER") or Path(__file__).parent).resolve()
 STORE = "data/geoid_v3_sharded.zarr"
-# A store that is dragged from a file manager is opened by this path.
+# A store that is dragged from a file manager opens by this path.
 STORE_PATH = str(FOLDER.parent / STORE)
 FONTS = Path("/usr/share/fonts/truetype/dejavu")
 SIZE = 1280, 690
@@ -26,7 +26,7 @@ COMMANDS = [{"GDAL_DRIVER_PATH": "disable"}, {}]
 # --- In QGIS -------------------------------------------------------------------------------------
 
 def read_colors():
-    """The rows of a colour table for gdaldem, without that for no data."""
+    """The rows of a colour table for gdaldem, without the row for missing data."""
     from qgis.core import QgsColorRampShader
     from qgis.PyQt.QtGui import QColor
 
@@ -66,7 +66,8 @@ def colored(layer):
 
 
 def shaded(layer):
-    """Multiplied onto what is below. A degree is some 100 km, of which the geoid rises metres."""
+    """Multiplied with the colours below. A degree is about 100 km, in which the geoid rises by
+    metres."""
     from qgis.core import QgsHillshadeRenderer
     from qgis.PyQt.QtGui import QPainter
 
@@ -90,7 +91,7 @@ def coastlines():
 
 
 def show_and_grab(iface, target):
-    """Lays out QGIS's window, and saves a picture of it when the map is drawn."""
+    """Arranges QGIS's window, and saves a picture of it when the map is drawn."""
     from qgis.core import QgsProject, QgsRectangle
     from qgis.PyQt.QtCore import Qt, QTimer
     from qgis.PyQt.QtWidgets import QApplication, QDockWidget, QToolBar
@@ -118,7 +119,7 @@ def show_and_grab(iface, target):
         project.setDirty(False)
         assert window.grab().save(target)
         QApplication.instance().exit(0)
-        os._exit(0)  # QGIS asks nothing any more, and says nothing of how it ended
+        os._exit(0)  # QGIS asks no more questions, and does not report how it ended
 
     def draw():
         window.resizeDocks(docks, [270], Qt.Horizontal)
@@ -150,7 +151,7 @@ def qgis_window(folder):
 
 
 def terminal_lines():
-    """What is typed, in white, and what GDAL answers."""
+    """The input in white, and GDAL's output."""
     for variables in COMMANDS:
         words = [f"{name}={value}" for name, value in variables.items()]
         yield "$ " + " ".join([*words, "gdalinfo", STORE]), "white"

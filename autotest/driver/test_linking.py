@@ -61,7 +61,7 @@ def bindings(*command):
 
 
 def needed(library):
-    """The names of the libraries that a file says it is linked with."""
+    """The names of the libraries that a file needs."""
     output = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True)
     return re.findall(r"NEEDED\s+(\S+)", output.stdout)
 

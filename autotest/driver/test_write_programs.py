@@ -1,4 +1,5 @@
-"""GDAL's programs write into stores, and change what is there.
+"""GDAL's programs write into stores, and change existing ones. Each does the same to a GeoTIFF,
+which the store must equal afterwards.
 
 Each does the same to a GeoTIFF, which the store has to equal afterwards.
 """
@@ -21,7 +22,7 @@ LAYOUTS = {
     "CF": {"GEOREFERENCING_CONVENTION": "CF"},
     "SPATIAL_PROJ": {"GEOREFERENCING_CONVENTION": "SPATIAL_PROJ", "FORMAT": "ZARR_V3"},
 }
-# What a GeoTIFF says of every raster, whoever writes it, and bands that it has no names for.
+# Metadata of every GeoTIFF, whatever wrote it, and bands that it has no names for.
 IGNORED = ("AREA_OR_POINT", "color", "description")
 
 
@@ -145,7 +146,7 @@ def test_gdal_sieve_in_place(twins, shapes):
 
 @pytest.mark.parametrize("layout", ["v2", "shards"])
 def test_fillnodata_in_place(tmp_path, sources, layout):
-    """gdal_fillnodata.py always makes a new raster, or did until GDAL 3.7."""
+    """gdal_fillnodata.py always made a new raster until GDAL 3.7."""
     store = tmp_path / "holes.zarr"
     translate(sources["holes"], store, **LAYOUTS[layout])
     for path in (store, sources["holes"]):
@@ -173,7 +174,7 @@ def test_gdal_edit_one_after_another(twins):
 
 
 def test_statistics(twins):
-    """gdalinfo keeps them beside the store; so does gdal_edit, and it takes them away."""
+    """gdalinfo keeps them in the sidecar; so does gdal_edit, which can also remove them."""
     store, tif = twins
     infos = [run("gdalinfo", "-stats", "-checksum", path) for path in twins]
     for line in ("Checksum", "STATISTICS_MEAN", "STATISTICS_STDDEV", "STATISTICS_VALID_PERCENT"):
@@ -187,6 +188,6 @@ def test_statistics(twins):
 
 
 def test_gdalmove(twins):
-    """Another CRS and, as far as that goes without resampling, place."""
+    """Another CRS and, as far as possible without resampling, another position."""
     on_both(twins, "gdalmove.py", "-t_srs", "EPSG:3857", "-et", 1, "{}")
     assert open_raster(twins[0]).GetSpatialRef().GetAuthorityCode(None) == "3857"

@@ -48,7 +48,7 @@ def test_write(path):
 
 
 def test_write_by_blocks(tmp_path, profile):
-    """In the order that block_windows() gives, and in another one."""
+    """In the order of block_windows(), and in another one."""
     for order in (1, -1):
         path = tmp_path / f"{order}.zarr"
         with rasterio.open(path, "w", **profile) as dataset:
@@ -61,7 +61,7 @@ def test_write_by_blocks(tmp_path, profile):
 
 @pytest.mark.parametrize("mode", ["w+", "r+"])
 def test_windows(tmp_path, path, profile, mode):
-    """Written and read by turns."""
+    """Written and read alternately."""
     random = np.random.default_rng(4)
     want = DATA.copy() if mode == "r+" else np.full_like(DATA, 65535)
     target = path if mode == "r+" else tmp_path / "new.zarr"
@@ -163,7 +163,7 @@ def test_reproject_into(tmp_path, path):
 
 
 def test_threads(tmp_path, profile):
-    """As in rasterio's manual: workers compute, one at a time reads and writes."""
+    """As in rasterio's manual: workers compute, and one at a time reads and writes."""
     lock = Lock()
     with rasterio.open(tmp_path / "a.zarr", "w", **profile) as dataset:
         windows = [window for _, window in dataset.block_windows(1)]

@@ -1,4 +1,5 @@
-"""Stores behind GDAL's virtual file systems: some can be written, others say that they cannot."""
+"""Stores behind GDAL's virtual file systems: some can be written, others report that they
+cannot."""
 import shutil
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_cancelled_in_memory(memory, source):
 
 @pytest.mark.parametrize("prefix", ["", "/vsizip/"])
 def test_archive(tmp_path, source, prefix):
-    """It can be read, and is not changed."""
+    """It can be read, and does not change."""
     gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "a.zarr"), source)
     shutil.make_archive(tmp_path / "b", "zip", tmp_path / "a.zarr")
     before = (tmp_path / "b.zip").read_bytes()

@@ -66,7 +66,7 @@ def test_presets_and_targets_exist(page):
         known = {preset["name"] for preset in presets[names]}
         used = set(re.findall(rf"(?:^|&& |    |`){command} --preset (\w+)", text(page)))
         assert used <= known
-    lists = "".join(text(path) for path in files("", suffixes=["CMakeLists.txt"]))
+    lists = "".join(text(path) for path in files("", suffixes=["CMakeLists.txt", ".cmake"]))
     known = set(re.findall(r"add_(?:executable|library|custom_target)\((\w+)", lists))
     known |= {f"fuzz_{name}" for name in re.findall(r"fuzz_target\((\w+)", lists)}
     for target in re.findall(r"(?:--target|ninja -C \S+) (\w+)", text(page)):
@@ -86,5 +86,5 @@ def test_options_of_scripts_exist(page):
     for script, arguments in re.findall(r"\b(script/\w+)((?: --?\w[\w-]*)*)", text(page)):
         assert (ROOT / script).exists(), script
         for option in arguments.split():
-            usage = text(script) + (text("autotest/benchmark/bench.py") if "bench" in script else "")
+            usage = text("autotest/benchmark/bench.py" if script == "script/bench" else script)
             assert option in usage, f"{script} {option}"

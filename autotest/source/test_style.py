@@ -17,10 +17,11 @@ PHRASES = [
     (r", too(?=[.,;:)]|$)", "also"),
     (r"\b(takes?|took|taken|taking) the place of\b", "replaces"),
     (r"\btold\b", "stated, reported, given"),
-    (r"\b(or|and|else|,) nothing (if|when|where|without|for)\b", "an empty optional: nullopt, none"),
+    (r"\b(or|and|else|,) nothing (if|when|where|without|for)\b", "an empty optional: none"),
     (r"\b[Ww]hoever\b|\bthose who\b", "the caller, writers"),
     (r"\bin vain\b", "without effect"),
-    (r"(?<!there )\bis no (creation option|option|folder|store|array|group|name|number)\b", "is not a …"),
+    (r"(?<!there )\bis no ((creation )?option|folder|store|array|group|name|number)\b",
+     "is not a …"),
 ]
 # Of callers and programs; pages for people may say it of people.
 CODE_PHRASES = [*PHRASES, (r"\bwho\b", "that, the caller")]
@@ -48,7 +49,8 @@ def findings(path, phrases):
     for line, _, words in parts:
         for pattern, better in phrases:
             if found := re.search(pattern, words):
-                yield f"{path}:{line}: {words[max(0, found.start() - 30):found.end() + 20]!r}: {better}"
+                around = words[max(0, found.start() - 30):found.end() + 20]
+                yield f"{path}:{line}: {around!r}: {better}"
 
 
 @pytest.mark.parametrize("area", TEXTS)
@@ -60,7 +62,8 @@ def test_plain_english(area):
 
 def test_phrases_are_found():
     comments = "// The array is\n// there, and\nint x;  // that, too.\n"
-    assert [words for _, _, words in cpp_words(comments)] == [" The array is there, and", " that, too."]
+    words = [words for _, _, words in cpp_words(comments)]
+    assert words == [" The array is there, and", " that, too."]
     for sentence in ("It is there.", "The store is already there", "and this, too.", "is told by"):
         assert any(re.search(pattern, sentence) for pattern, _ in PHRASES), sentence
     for sentence in ("There is one.", "too many", "if there are any", "which is there is"):
@@ -68,8 +71,9 @@ def test_phrases_are_found():
 
 
 def test_lengths_of_files():
-    limits = {path: LIMIT for path in files(*CODE_FOLDERS, "script", "data", suffixes=[*CPP, ".py"])}
-    limits |= {path: TEST_LIMIT for path in files("autotest", suffixes=[*CPP, ".py"])}
+    suffixes = [*CPP, ".py"]
+    limits = dict.fromkeys(files(*CODE_FOLDERS, "script", "data", suffixes=suffixes), LIMIT)
+    limits |= dict.fromkeys(files("autotest", suffixes=suffixes), TEST_LIMIT)
     lengths = {str(path): text(path).count("\n") for path in limits}
     too_long = {path: lengths[str(path)] for path, limit in limits.items()
                 if lengths[str(path)] > limit and str(path) not in LONG}

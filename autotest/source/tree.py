@@ -38,7 +38,7 @@ def includes(path):
 
 
 CPP_TOKEN = re.compile(
-    r'R"\((?P<raw>.*?)\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|' r"'(?:\\.|[^'\\\n])+'|"
+    r'R"\((?P<raw>.*?)\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'|'
     r"(?P<comment>//[^\n]*(?:\n[ \t]*//[^\n]*)*)", re.DOTALL)
 
 
@@ -57,13 +57,14 @@ def python_words(source):
     comment, start, last = [], 0, 0
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
-            if comment and token.start[0] != last + 1:
+            is_alone = not token.line[:token.start[1]].strip()
+            if comment and not (is_alone and token.start[0] == last + 1):
                 yield start, "comment", " ".join(comment)
                 comment = []
             if not comment:
                 start = token.start[0]
             comment.append(token.string.lstrip("# "))
-            last = token.start[0]
+            last = token.start[0] if is_alone else 0
         elif token.type == tokenize.STRING and token.string.count(" ") > 1:
             yield token.start[0], "text", " ".join(token.string.split())
     if comment:
@@ -71,7 +72,7 @@ def python_words(source):
 
 
 def paragraphs(source):
-    """(line, text) of the paragraphs, rows and items of a Markdown page, without its code blocks."""
+    """(line, text) of the paragraphs, rows and items of a Markdown page, without code blocks."""
     lines, start, fenced = [], 0, False
     for number, line in enumerate([*source.splitlines(), ""], 1):
         is_item = re.match(r"\s*([-*]|\d+\.) |\||#", line)
