@@ -1,4 +1,4 @@
-"""Makes sure that the driver under test is the plugin of this tree and no other.
+"""Makes sure that the driver under test is the plugin of this tree.
 
 The plugin is looked for in ZARR_PLUGIN_DIR, else where `cmake --build --preset release` puts it.
 """

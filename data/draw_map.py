@@ -3,7 +3,8 @@
 
 usage: draw_map.py STORE PICTURE
 
-Needs osgeo, numpy, Pillow and a font (Debian: python3-gdal python3-numpy python3-pil fonts-dejavu-core).
+Needs osgeo, numpy, Pillow and a font
+(Debian: python3-gdal python3-numpy python3-pil fonts-dejavu-core).
 """
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ TITLE = "The geoid: the shape that the sea would have at rest"
 SUBTITLE = "Height of EGM96 above the ellipsoid WGS 84, in metres"
 INK, GREY = (38, 42, 51), (110, 116, 128)
 
-FINER = 2  # The drawing is so many times larger than the picture: smooth lines
+FINER = 2  # The drawing is this many times larger than the picture, for smooth lines.
 WIDTH, HEIGHT = 1600, 990
 MAP_LEFT, MAP_TOP, MAP_WIDTH = 50, 112, 1500
 # Half the width and half the height of the world in the Robinson projection, in metres.
@@ -42,7 +43,7 @@ PROJECT = osr.CoordinateTransformation(LONLAT, ROBINSON)
 
 
 def to_pixels(points):
-    """Where longitudes and latitudes are in the drawing."""
+    """The position of longitudes and latitudes in the drawing."""
     scale = FINER * MAP_WIDTH / (2 * EAST)
     return [(FINER * MAP_LEFT + (x + EAST) * scale, FINER * MAP_TOP + (NORTH - y) * scale)
             for x, y, _ in PROJECT.TransformPoints(points)]
@@ -57,10 +58,10 @@ def read(store):
 
 
 def project(store):
-    """Heights and light of the map. Where the world ends, and beyond, heights are NaN."""
+    """Heights and light of the map. At the edge of the world and outside it, heights are NaN."""
     heights, (x0, dx, _, y0, _, dy) = read(store)
-    # A column more at either side, for the map goes to 180 degrees, beyond the last pixel's centre.
-    # Without the rows at the poles: half of their pixels lies beyond 90 degrees.
+    # One more column at either side, because the map extends to 180 degrees, beyond the centre of
+    # the last pixel. Without the rows at the poles: half of their pixels is beyond 90 degrees.
     heights = np.pad(heights[1:-1], ((0, 0), (1, 1)), "wrap")
     lonlat = gdal.GetDriverByName("MEM").Create("", *heights.shape[::-1], 1, gdal.GDT_Float32)
     lonlat.SetGeoTransform((x0 - dx, dx, 0, y0 + dy, 0, dy))
@@ -70,7 +71,7 @@ def project(store):
         "", lonlat, format="MEM", dstSRS=ROBINSON.ExportToWkt(), resampleAlg="cubic",
         outputBounds=(-EAST, -NORTH, EAST, NORTH), width=FINER * MAP_WIDTH,
         height=FINER * MAP_HEIGHT, dstNodata=np.nan)
-    # A metre of the geoid is far less than a pixel, hence the exaggeration.
+    # A metre of the geoid is much less than a pixel, hence the exaggeration.
     light = gdal.DEMProcessing("", world, "hillshade", format="MEM", zFactor=9000, altitude=50,
                                computeEdges=True)
     return world.ReadAsArray(), light.ReadAsArray() / 255
@@ -88,7 +89,7 @@ def colored(heights):
 
 
 def outline():
-    """The edge of the world, beyond which the map is white."""
+    """The edge of the world, outside which the map is white."""
     latitudes = np.linspace(-90, 90, 361)
     return to_pixels([(-180, v) for v in latitudes] + [(180, v) for v in latitudes[::-1]])
 
@@ -105,7 +106,7 @@ def draw_coastline(draw):
     feature = dataset.GetLayer(0).GetNextFeature()
     for line in feature.geometry():
         points = line.GetPoints()
-        # Along the map's edge there is no coast, only the cut through a land.
+        # Along the edge of the map there is no coast, only the cut through land.
         part = [points[0]]
         for point in points[1:]:
             if all(abs(abs(p[0]) - 180) < 0.05 or p[1] < -89.5 for p in (part[-1], point)):

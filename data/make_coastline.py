@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes coastline.geojson, for the demo's map, from the world map that QGIS brings along.
+"""Makes coastline.geojson, for the demo's map, from QGIS's world map.
 
 usage: make_coastline.py [FILE]     FILE: where to put it, by default beside this script
 
@@ -21,13 +21,13 @@ gdal.UseExceptions()
 def land():
     """All countries in one, without the borders between them."""
     countries = ogr.Geometry(ogr.wkbMultiPolygon)
-    # Kept, for layers live no longer than their dataset.
+    # Kept, because layers live no longer than their dataset.
     world = ogr.Open(WORLD_MAP)
     for country in world.GetLayer("countries"):
         geometry = country.GetGeometryRef()
         for part in range(geometry.GetGeometryCount()):
             countries.AddGeometry(geometry.GetGeometryRef(part))
-    # Neighbours whose borders do not meet exactly leave slivers, unless they overlap a little.
+    # Neighbours whose borders do not match exactly leave slivers, unless they overlap a little.
     return countries.Buffer(0.002, 1).SimplifyPreserveTopology(TOLERANCE)
 
 
@@ -40,7 +40,8 @@ def rings(polygons):
 
 
 def main():
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("coastline.geojson")
+    default = Path(__file__).with_name("coastline.geojson")
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else default
     feature = {
         "type": "Feature",
         "properties": {"source": "Natural Earth, public domain"},

@@ -27,7 +27,7 @@ class Grid:
 
     def __init__(self, dataset, step=1):
         x0, dx, _, y0, _, dy = dataset.GetGeoTransform()
-        # A geotransform starts at the pixel's corner; coordinates stand at its centre.
+        # A geotransform starts at the corner of a pixel; coordinates are those of its centre.
         self.lon = (x0 + dx * (np.arange(dataset.RasterXSize) + 0.5))[::step]
         self.lat = (y0 + dy * (np.arange(dataset.RasterYSize) + 0.5))[::step]
 
@@ -96,7 +96,7 @@ def write_v2(folder, height, full, half, whole_degrees):
         return group
 
     def put(group, name, data, dimensions, attributes, **options):
-        # No fill value for coordinates: with a zero one readers take the equator for missing.
+        # Coordinates have no fill value: with a fill value of zero, the equator would be missing.
         options = {"fill_value": None, "chunks": False, **options}
         array = group.create_dataset(name, data=data, **options)
         array.attrs.put({"_ARRAY_DIMENSIONS": dimensions, **attributes})

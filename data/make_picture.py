@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes geoid.jpg, the README's picture: a window of QGIS that shows the geoid of this folder, and a
-terminal in which GDAL says of the same store what it can without the plugin, and with it.
+"""Makes geoid.jpg, the README's picture: QGIS showing the geoid of this folder, and a terminal with
+gdalinfo on the same store, without and with the plugin.
 
-usage: make_picture.py [FILE]     FILE: where to put the picture, by default beside this script
+usage: make_picture.py [FILE]     FILE: the picture, by default geoid.jpg beside this script
 
-Needs QGIS, Pillow and a font (Debian: qgis xvfb xauth python3-pil fonts-dejavu-core), GDAL's programs, and
-GDAL_DRIVER_PATH set to the plugin's folder. The store must be unreadable to GDAL alone: GDAL 3.6.
+Needs QGIS, Pillow and a font (Debian: qgis xvfb xauth python3-pil fonts-dejavu-core), GDAL's
+programs, and GDAL_DRIVER_PATH set to the plugin's folder. GDAL alone must fail to read the store,
+as GDAL 3.6 does.
 """
 import os
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 
 FOLDER = Path(os.environ.get("GEOID_FOLDER") or Path(__file__).parent).resolve()
 STORE = "data/geoid_v3_sharded.zarr"
-# A store that is dragged from a file manager is opened by this path.
+# A store that is dragged from a file manager opens by this path.
 STORE_PATH = str(FOLDER.parent / STORE)
 FONTS = Path("/usr/share/fonts/truetype/dejavu")
 SIZE = 1280, 690
@@ -25,7 +26,7 @@ COMMANDS = [{"GDAL_DRIVER_PATH": "disable"}, {}]
 # --- In QGIS -------------------------------------------------------------------------------------
 
 def read_colors():
-    """The rows of a colour table for gdaldem, without that for no data."""
+    """The rows of a colour table for gdaldem, without the row for missing data."""
     from qgis.core import QgsColorRampShader
     from qgis.PyQt.QtGui import QColor
 
@@ -46,7 +47,9 @@ def open_geoid(name):
 
 def colored(layer):
     from qgis.core import (
-        QgsColorRampLegendNodeSettings, QgsColorRampShader, QgsRasterShader,
+        QgsColorRampLegendNodeSettings,
+        QgsColorRampShader,
+        QgsRasterShader,
         QgsSingleBandPseudoColorRenderer,
     )
 
@@ -63,7 +66,8 @@ def colored(layer):
 
 
 def shaded(layer):
-    """Multiplied onto what is below. A degree is some 100 km, of which the geoid rises metres."""
+    """Multiplied with the colours below. A degree is about 100 km, in which the geoid rises by
+    metres."""
     from qgis.core import QgsHillshadeRenderer
     from qgis.PyQt.QtGui import QPainter
 
@@ -87,7 +91,7 @@ def coastlines():
 
 
 def show_and_grab(iface, target):
-    """Lays out QGIS's window, and saves a picture of it when the map is drawn."""
+    """Arranges QGIS's window, and saves a picture of it when the map is drawn."""
     from qgis.core import QgsProject, QgsRectangle
     from qgis.PyQt.QtCore import Qt, QTimer
     from qgis.PyQt.QtWidgets import QApplication, QDockWidget, QToolBar
@@ -115,7 +119,7 @@ def show_and_grab(iface, target):
         project.setDirty(False)
         assert window.grab().save(target)
         QApplication.instance().exit(0)
-        os._exit(0)  # QGIS asks nothing any more, and says nothing of how it ended
+        os._exit(0)  # QGIS asks no more questions, and does not report how it ended
 
     def draw():
         window.resizeDocks(docks, [270], Qt.Horizontal)
@@ -140,13 +144,14 @@ def qgis_window(folder):
         "GDAL_PAM_ENABLED": "NO",  # leave no statistics beside the store
     }
     screen = f"-screen 0 {SIZE[0]}x{SIZE[1]}x24"
-    subprocess.run(["xvfb-run", "-a", "-s", screen, "qgis", "--nologo", "--noversioncheck", "--profiles-path", folder / "profile",
+    subprocess.run(["xvfb-run", "-a", "-s", screen, "qgis", "--nologo", "--noversioncheck",
+                    "--profiles-path", folder / "profile",
                     "--code", Path(__file__).resolve()], check=True, timeout=300, env=environment)
     return Image.open(target).convert("RGB")
 
 
 def terminal_lines():
-    """What is typed, in white, and what GDAL answers."""
+    """The input in white, and GDAL's output."""
     for variables in COMMANDS:
         words = [f"{name}={value}" for name, value in variables.items()]
         yield "$ " + " ".join([*words, "gdalinfo", STORE]), "white"

@@ -1,5 +1,5 @@
-"""The stores that are read, and what makes them: our driver, with made-up data that compresses about
-as measurements do."""
+"""The stores that the benchmark reads. Our driver makes them, of random data that compresses about
+as well as measurements do."""
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,10 +8,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Store:
-    """One array, named `name`, in a store of that name."""
+    """One array, named `name`, in a store of the same name."""
     name: str
     version: int
-    codec: str  # of the floor: blosc, zstd, gzip or none
+    codec: str  # of the floor program: blosc, zstd, gzip or none
     shape: tuple
     chunk: tuple
     options: dict = field(default_factory=dict)  # creation options
@@ -52,7 +52,7 @@ ZSTD = {"COMPRESS": "ZSTD", "ZSTD_LEVEL": "3"}
 GZIP = {"COMPRESS": "GZIP"}
 SQUARE = (512, 512)
 BIG_SQUARE = (1024, 1024)
-GROWTH = (10, 100, 1000, 4000)  # sizes of one array in MB
+GROWTH = (10, 100, 1000, 4000)  # sizes of one array, in MB
 
 
 def make_stores():
@@ -74,9 +74,8 @@ def make_stores():
             add("sharded", "zstd", SCENE, (4096, 4096), ZSTD, inner=(256, 256))
             add("cube-sharded", "zstd", CUBE, (240, 360, 360), ZSTD, dtype="float32",
                 inner=(30, 60, 60))
-    for megabytes in GROWTH:
-        stores.append(Store(f"v2-growth-{megabytes}", 2, "blosc", (megabytes * 50, 10_000),
-                            (400, 10_000), LZ4, is_repetitive=True))
+    stores.extend(Store(f"v2-growth-{megabytes}", 2, "blosc", (megabytes * 50, 10_000),
+                        (400, 10_000), LZ4, is_repetitive=True) for megabytes in GROWTH)
     return {store.name: store for store in stores}
 
 
@@ -84,7 +83,7 @@ STORES = make_stores()
 
 
 def scene(row, rows, columns):
-    """Rows of an image of 16 bits: hills, and noise in the low bits."""
+    """Rows of a 16-bit image: hills, with noise in the low bits."""
     random = np.random.default_rng(row)
     y = np.arange(row, row + rows)[:, None]
     x = np.arange(columns)[None, :]
@@ -93,7 +92,7 @@ def scene(row, rows, columns):
 
 
 def field_of(time, rows, columns):
-    """A field of floats at a time, rounded as packed archives are."""
+    """A field of floats for each time, rounded as packed archives are."""
     random = np.random.default_rng(time)
     y = np.linspace(-90, 90, rows)[:, None]
     x = np.linspace(0, 360, columns)[None, :]
@@ -117,7 +116,7 @@ def blocks_of(store):
 
 
 def create_array(path, store):
-    """The dataset and the array, for writing."""
+    """The dataset and the array, opened for writing."""
     from osgeo import gdal
 
     dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
@@ -134,7 +133,7 @@ def create_array(path, store):
 
 
 def make(store, root):
-    """Makes the store below `root` unless it is there."""
+    """Makes the store below `root` unless it exists."""
     path = Path(root) / store.name
     if path.exists():
         return

@@ -1,8 +1,8 @@
-"""Measures our driver beside GDAL's own, beside zarr-python, and beside the floor (floor.cpp).
+"""Compares our driver with GDAL's own, with zarr-python, and with the floor (floor.cpp).
 
-Every measurement is a process of its own; those of one row take turns, and of each program the best
-counts. Rows are told apart by case, store, interface and threads. Each program must have read the
-same values.
+Each measurement is a process of its own. The programs of a row take turns, and the best run of
+each program counts. A row is identified by case, store, interface and threads. All programs must
+read the same values.
 
 The ratios: `floor` is ours / floor (1 is the floor), `built-in` and `zarr-py` are theirs / ours
 (above 1 we are faster). MB is the peak of memory beyond what the process had before.
@@ -20,10 +20,10 @@ from collections import namedtuple
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "driver"))  # its web server
+sys.path.insert(0, str(HERE.parent / "driver"))  # for its web server
 
-import node_stores  # noqa: E402
 import array_stores  # noqa: E402
+import node_stores  # noqa: E402
 
 Row = namedtuple("Row", "case store api threads")
 READS_2D = ("all", "windows")
@@ -32,7 +32,7 @@ DELAY = 0.030  # seconds for each request of the remote cases
 
 
 def rows():
-    """All that is measured, in the order of the table."""
+    """All cases, in the order of the table."""
     for store in array_stores.STORES.values():
         if "growth" in store.name:
             yield Row("all", store.name, "multidim", 2)
@@ -57,7 +57,7 @@ def rows():
 
 
 class Server:
-    """A web server of a folder, each of whose answers takes DELAY longer."""
+    """A web server of a folder that delays each answer by DELAY."""
 
     def __init__(self, root):
         import webserver
@@ -112,7 +112,7 @@ class Bench:
         return names
 
     def measure(self, row, program):
-        """What the process printed, or None when it failed."""
+        """The output of the process, or None if it failed."""
         environment = os.environ | {
             "GDAL_NUM_THREADS": str(row.threads),
             "GDAL_DRIVER_PATH": str(self.plugin if program == "plugin" else self.no_plugin),
@@ -138,7 +138,8 @@ class Bench:
             self.server.server.requests.clear()
         elif row.store not in array_stores.STORES:
             path += f"/{row.store}"
-        run = subprocess.run([sys.executable, str(HERE / "probe.py"), path, row.case, api, row.store],
+        run = subprocess.run([sys.executable, str(HERE / "probe.py"), path, row.case, api,
+                              row.store],
                              env=environment, capture_output=True, text=True)
         if run.returncode != 0:
             lines = run.stderr.strip().splitlines() or ["no message"]
@@ -150,7 +151,7 @@ class Bench:
         return result
 
     def run(self, row):
-        """The best of each program, after all have read the same."""
+        """The best run of each program, after a check that all read the same values."""
         best = {}
         failed = set()
         for _ in range(self.repeat):
@@ -162,7 +163,7 @@ class Bench:
                     best[program] = result
         checksums = {result["checksum"] for result in best.values() if "checksum" in result}
         differs = len(checksums) > 1
-        if "advised" in best:  # the built-in driver at its best
+        if "advised" in best:  # the fastest setting of the built-in driver
             advised = best.pop("advised")
             if "built-in" not in best or advised["seconds"] < best["built-in"]["seconds"]:
                 best["built-in"] = advised
@@ -203,7 +204,7 @@ def geometric_mean(values):
 
 
 def summary(results):
-    """The sentences that the targets are about."""
+    """The summary lines that the targets refer to."""
     def ratios(over, under, accept):
         found = [(ratio(r, over, under), r) for r in results if accept(r)]
         return [(value, r) for value, r in found if value is not None]
@@ -215,12 +216,14 @@ def summary(results):
             print(f"{title}: mean {mean:.2f}, worst {value:.2f} "
                   f"({r['case']}, {r['store']}, {r['api']}, {r['threads']} threads)")
 
-    worst("Whole reads, ours / floor", ratios("plugin", "floor", lambda r: r["api"] == "multidim"), max)
+    worst("Whole reads, ours / floor", ratios("plugin", "floor", lambda r: r["api"] == "multidim"),
+          max)
     partial = ("windows", "series", "slices")
     worst("Partial reads on 2 threads, built-in / ours",
           ratios("built-in", "plugin", lambda r: r["case"] in partial and r["threads"] == 2), min)
     worst("Writing on 2 threads, built-in / ours",
-          ratios("built-in", "plugin", lambda r: r["case"].startswith("write") and r["threads"] == 2), min)
+          ratios("built-in", "plugin",
+                 lambda r: r["case"].startswith("write") and r["threads"] == 2), min)
     worst("All rows, built-in / ours", ratios("built-in", "plugin", lambda r: True), min)
     whole = {(r["store"], r["threads"]): r["plugin"]["seconds"] for r in results
              if r["case"] == "all" and r["api"] == "multidim" and "plugin" in r}

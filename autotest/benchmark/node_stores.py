@@ -1,9 +1,8 @@
-"""Stores that are large by their number of nodes or chunks, and the one that is served over HTTP."""
+"""Stores with many nodes or chunks, and the store that is served over HTTP."""
 import json
 from pathlib import Path
 
 import numpy as np
-
 from array_stores import scene
 
 ARRAYS = 10_000
@@ -22,7 +21,7 @@ def array_document(version, length, chunk):
 
 
 def make_many(path, version, consolidated):
-    """10,000 arrays of 100 elements, with two chunks each that are not there but for the first."""
+    """10,000 arrays of 100 elements with two chunks each. Only those of the first array exist."""
     documents = {f"a{i}": array_document(version, 100, 50) for i in range(ARRAYS)}
     path.mkdir(parents=True)
     for name, document in documents.items():
@@ -45,7 +44,7 @@ def make_many(path, version, consolidated):
 
 
 def make_sparse(path, version):
-    """An array of 1000 x 1000 chunks of 8 x 8, of which ten exist."""
+    """An array of 1000 x 1000 chunks of 8 x 8, ten of which exist."""
     (path / "sparse").mkdir(parents=True)
     document = array_document(version, 8000, 8)
     document["shape"] = [8000, 8000]
@@ -73,7 +72,8 @@ def make_remote(path, version, consolidated):
 
     dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
         str(path), [],
-        [f"FORMAT=ZARR_V{version}", f"CREATE_CONSOLIDATED_METADATA={'YES' if consolidated else 'NO'}"])
+        [f"FORMAT=ZARR_V{version}",
+         f"CREATE_CONSOLIDATED_METADATA={'YES' if consolidated else 'NO'}"])
     root = dataset.GetRootGroup()
     for name in REMOTE_LEVELS:
         group = root.CreateGroup(name)
@@ -85,7 +85,7 @@ def make_remote(path, version, consolidated):
 
 
 def make_all(root):
-    """Makes those that are not there."""
+    """Makes the stores that do not exist."""
     def make(name, function, *arguments):
         path = Path(root) / name
         if path.exists():

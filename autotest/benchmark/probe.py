@@ -1,7 +1,7 @@
-"""Runs one case in this process, which does nothing else, and prints as JSON the seconds, the peak of
-memory in MB, and a checksum of what was read.
+"""Runs one case in a process of its own. Prints as JSON the seconds, the peak of memory in MB, and
+a checksum of the values read.
 
-usage: probe.py PATH CASE API STORE     what is done where by bench.py; all else comes by GDAL's options
+usage: probe.py PATH CASE API STORE     as bench.py calls it; the rest is set by GDAL's options
 """
 import json
 import random
@@ -12,7 +12,6 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-
 from array_stores import STORES, create_array, scene
 
 
@@ -21,11 +20,11 @@ def open_multidim(path, name):
 
     dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
     array = dataset.GetRootGroup().OpenMDArray(name)
-    return lambda start, count: array.ReadAsArray(start, count)
+    return array.ReadAsArray
 
 
 def open_multidim_advised(path, name):
-    """As programs have to do it with which drivers read on one thread unless they are told before."""
+    """As callers of drivers do that read on one thread unless AdviseRead() is called first."""
     from osgeo import gdal
 
     dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
@@ -58,7 +57,7 @@ OPEN = {"multidim": open_multidim, "advised": open_multidim_advised, "classic": 
 
 
 def regions(case, shape):
-    """What a case reads, one after the other, as (start, count)."""
+    """The selections of a case, in order, as (start, count)."""
     random.seed(7)
     if case == "all":
         yield [0] * len(shape), list(shape)
@@ -74,7 +73,7 @@ def regions(case, shape):
 
 
 def read(path, case, api, store):
-    """Seconds, and a checksum of all that was read."""
+    """Seconds, and a checksum of all values read."""
     wanted = list(regions(case, store.shape))
     read_region = OPEN[api](path / store.name, store.name)
     began = time.perf_counter()
@@ -87,7 +86,7 @@ def read(path, case, api, store):
 
 
 def write(path, store, rows):
-    """So many rows at a time, as programs hand them over."""
+    """So many rows at a time, as programs write them."""
     blocks = [scene(row, min(rows, store.shape[0] - row), store.shape[1])
               for row in range(0, store.shape[0], rows)]
     began = time.perf_counter()
@@ -128,7 +127,7 @@ def open_one(path):
 
 
 def sparse(path):
-    """All of an array of a million chunks, of which few exist."""
+    """All of an array with a million chunks, few of which exist."""
     from osgeo import gdal
 
     began = time.perf_counter()
@@ -138,7 +137,7 @@ def sparse(path):
 
 
 def remote(path, case):
-    """Opens one array over HTTP; for `remote window`, reads 2048 x 2048 of it as well."""
+    """Opens one array over HTTP; `remote window` also reads 2048 x 2048 of it."""
     from osgeo import gdal
 
     began = time.perf_counter()
@@ -152,7 +151,7 @@ def remote(path, case):
 
 
 def peak_memory():
-    """Of this program, in MB; what getrusage tells includes the one that started it."""
+    """Of this program, in MB; getrusage includes the program that started it."""
     return int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
 
 
@@ -161,7 +160,7 @@ def main(path, case, api, store_name):
 
     gdal.UseExceptions()
     gdal.GetDriverByName("Zarr")
-    # A path of GDAL's, as /vsicurl/http://…, has slashes that must stay.
+    # The slashes of paths such as /vsicurl/http://… must stay.
     place = path if path.startswith("/vsi") else Path(path)
     store = STORES.get(store_name)
     before = peak_memory()

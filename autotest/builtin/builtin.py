@@ -17,15 +17,15 @@ from osgeo import gdal, osr
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "driver"))
 
-from multidim import NUMBERS, extreme_values  # noqa: E402
-from options import formats, is_number, option_list, with_needs  # noqa: E402
+from multidim import NUMBERS, extreme_values
+from options import formats, is_number, option_list, with_needs
 
 DRIVER = gdal.GetDriverByName("Zarr")
 SHAPE = (2, 5, 7)
-# Of types without limits of their own, and of cases that one type is enough for.
+# For types without limits of their own, and for cases that need one type only.
 ONE_TYPE = "Int16"
 STRINGS = ["", "a", "Zürich", "a longer text than others", "x"]
-RECORD = struct.Struct("<hxxi")  # laid out as C does
+RECORD = struct.Struct("<hxxi")  # with the layout of C
 NUMERIC = {gdal.GetDataTypeName(number): (number, dtype) for number, dtype in NUMBERS.items()}
 GEOTRANSFORM = (440720.0, 60.0, 0.0, 3751320.0, 0.0, -60.0)
 
@@ -69,7 +69,7 @@ def create_attributes(owner):
 
 
 def create_dimensions(group):
-    """Of SHAPE, with coordinates: pixel centres for y and x."""
+    """An array of SHAPE with coordinates: pixel centres for y and x."""
     _, step, _, _, _, down = GEOTRANSFORM
     axes = {
         "time": ("TEMPORAL", 0.0, 1.0),
@@ -105,7 +105,7 @@ def of_one_dimension(options):
 
 def create_strings(group, options):
     dimension = group.CreateDimension("word", None, None, len(STRINGS))
-    # GDAL 3.6 has no strings without a limit.
+    # GDAL 3.6 has no strings of unlimited length.
     limited = gdal.ExtendedDataType.CreateString(40)
     array = group.CreateMDArray("String", [dimension], limited,
                                 of_one_dimension(options))
@@ -132,19 +132,19 @@ def array_cases():
 class Report:
     def __init__(self):
         self.stores = []
-        # By the path of what was not written: the case, and what the driver said.
+        # By path, what could not be written: the case, and the driver's message.
         self.failures = {}
 
     def attempt(self, path, case, function, *arguments):
         try:
             return function(*arguments)
-        except Exception as error:  # also what Python's bindings make of no result
+        except Exception as error:  # raised by Python's bindings if there is no result
             self.failures[path] = f"{case}: {error or type(error).__name__}"
             return None
 
 
 def write_multidimensional(folder, report):
-    """A store for each format; in it a group for each case, with an array for each type."""
+    """A store for each format, with a group for each case and an array for each type."""
     for form in formats(DRIVER):
         store = f"multidim_{form}.zarr"
         report.stores.append(store)
@@ -185,7 +185,7 @@ def write_raster(path, type_name, bands, options):
     dataset.SetGeoTransform(GEOTRANSFORM)
     dataset.SetSpatialRef(crs())
     dataset.SetMetadataItem("text", "some words, grüezi")
-    if bands == 1:  # the built-in driver cannot give one to the bands of one array
+    if bands == 1:  # the built-in driver cannot set one on the bands of one array
         dataset.GetRasterBand(1).SetNoDataValue(nodata_of(dtype))
     for index in range(bands):
         dataset.GetRasterBand(index + 1).WriteArray(values_of(type_name)[index])
@@ -235,7 +235,7 @@ def write(folder):
 
 
 def truth():
-    """What the values are, by type: of an array, and of the bands of a raster."""
+    """The values by type: of an array, and of the bands of a raster."""
     return {name: [digest(values_of(name)), *map(digest, values_of(name))] for name in NUMERIC}
 
 
@@ -252,7 +252,7 @@ def crs_text(reference):
 
 
 def digest(values):
-    """Of the bits, so that NaN equals itself."""
+    """Of the bits, so that NaN equals NaN."""
     values = np.ascontiguousarray(values)
     return [str(values.dtype), list(values.shape), hashlib.sha1(values.tobytes()).hexdigest()]
 
@@ -329,7 +329,7 @@ def describe_raster(name, path, seen):
 
 
 def describe(folder):
-    """What there is, by its path, and what could not be looked at."""
+    """All nodes by path, and those that could not be read."""
     seen, problems = {}, {}
     for store in json.loads((folder / "stores.json").read_text()):
         try:

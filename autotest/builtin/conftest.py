@@ -1,4 +1,4 @@
-"""Runs the built-in driver of this GDAL, and ours, each in processes of its own."""
+"""Runs GDAL's built-in driver and ours, each in processes of its own."""
 import json
 import os
 import subprocess
@@ -20,8 +20,8 @@ def run(driver_path, action, folder):
 
 @pytest.fixture(scope="session")
 def matrix(tmp_path_factory):
-    """What each of the drivers writes, as both see it: matrix["builtin"] is that of the built-in
-    one. Each has failures and truth (see builtin.py), and builtin and ours, what they see."""
+    """What each driver writes, as both read it: matrix["builtin"] is written by the built-in
+    driver. Each has failures and truth (see builtin.py), and what builtin and ours read."""
     drivers = {"builtin": "disable", "ours": os.environ["GDAL_DRIVER_PATH"]}
     written = {}
     for writer, path in drivers.items():

@@ -7,7 +7,7 @@ LISTS = {
     "raster": "DMD_CREATIONOPTIONLIST",
 }
 
-# Of options that take any text, for arrays of three dimensions; and of numbers without limits.
+# For options that take any text, for arrays of three dimensions; and for numbers without limits.
 TEXTS = {
     "ARRAY_NAME": ["other"],
     "BLOCKSIZE": ["1,2,3", "2,5,7", "2,3,5"],
@@ -22,14 +22,14 @@ TEXTS = {
 # A raster has two dimensions unless its bands are one array.
 RASTER_TEXTS = TEXTS | {"BLOCKSIZE": ["2,3", "5,7"], "SHARD_CHUNK_SHAPE": ["2,4"]}
 
-# About a store that exists, or another file than a store; and what rounds values, which tests of
-# the codecs check.
+# Options about an existing store or another file, and those that round values, which tests of the
+# codecs check.
 LEFT_OUT = {
     "APPEND_SUBDATASET", "CONVERT_TO_KERCHUNK_PARQUET_REFERENCE",
     "KEEPBITS", "ZFP_PRECISION", "ZFP_RATE", "ZFP_TOLERANCE",
 }
 
-# What makes an option count.
+# What makes an option take effect.
 NEEDS = {
     "BLOSC_": ["COMPRESS=BLOSC"],
     "BZ2_": ["COMPRESS=BZ2"],
@@ -44,7 +44,8 @@ SHARD = {"array": "BLOCKSIZE=2,4,8", "raster": "BLOCKSIZE=4,8"}
 
 
 def option_list(driver, kind):
-    """For each option its values: all of a choice, the limits and the default of a number."""
+    """The values to try for each option: all of a choice, the limits and the default of a
+    number."""
     texts = RASTER_TEXTS if kind == "raster" else TEXTS
     options = {}
     for option in ElementTree.fromstring(driver.GetMetadataItem(LISTS[kind])):
@@ -64,7 +65,7 @@ def option_list(driver, kind):
 
 
 def with_needs(kind, name, value):
-    """The option and those without which it would mean nothing."""
+    """The option, and the options that it needs to take effect."""
     needs = [option for start, needed in NEEDS.items() if name.startswith(start)
              for option in needed]
     if name == "SHARD_CHUNK_SHAPE":
@@ -73,7 +74,7 @@ def with_needs(kind, name, value):
 
 
 def is_number(driver, kind, name):
-    """Whether a value is one of many of the same sort, so that one type of elements will do."""
+    """Whether a value is one of many similar ones, so that one data type is enough."""
     option = ElementTree.fromstring(driver.GetMetadataItem(LISTS[kind])).find(
         f"Option[@name='{name}']")
     return option.get("type") in ("int", "string") and option.find("Value") is None

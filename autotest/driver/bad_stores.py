@@ -1,4 +1,4 @@
-"""Stores with an array /bad beside an array /good, and what must be true of both."""
+"""Stores with a damaged array /bad beside an array /good, and what must hold for both."""
 import re
 
 import numpy as np
@@ -19,13 +19,13 @@ def message_of(function, *arguments):
 
 
 def assert_fails(message, *parts):
-    """Parts are regular expressions, each to be found."""
+    """All of these regular expressions match."""
     for part in parts:
         assert re.search(part, message), message
 
 
 def assert_good_opens(path):
-    """The neighbour of what is bad, by itself and when all of the store is looked at."""
+    """The undamaged neighbour reads, by itself and as part of the store."""
     root = open_root(path)
     assert "good" in root.GetMDArrayNames()
     np.testing.assert_array_equal(root.OpenMDArray("good").ReadAsArray(), DATA)
@@ -50,7 +50,7 @@ def with_configuration(name, **configuration):
 
 
 def assert_bad_array(path, *problem):
-    """Nobody can open it, and everybody is told why."""
+    """No API can open it, and each reports why."""
     root = open_root(path)
     assert "bad" in root.GetMDArrayNames()
     assert_fails(message_of(root.OpenMDArray, "bad"), str(path), "bad", *problem)
@@ -59,7 +59,7 @@ def assert_bad_array(path, *problem):
 
 
 def read_everything(path):
-    """All that a program may ask. Returns what was wrong."""
+    """Makes every request that a program may make. Returns the error."""
     problems = []
 
     def attempt(function):

@@ -2,7 +2,7 @@
 import numpy as np
 from osgeo import gdal, gdal_array, osr
 
-# Since 3.11, GDAL removes the store that a new one is to replace before it asks the driver.
+# Since 3.11, GDAL removes the store that is to be replaced before it calls the driver.
 REPLACES_STORES = int(gdal.VersionInfo()) >= 3_110_000
 
 GRID = np.random.default_rng(7).integers(0, 1000, (50, 70)).astype("i2")
@@ -13,7 +13,7 @@ def open_raster(path, *options):
 
 
 def in_memory(data, nodata=None):
-    """The same pixels in GDAL's memory driver, which does everything in the plainest way."""
+    """The same pixels in GDAL's memory driver, as the reference."""
     data = data.reshape(-1, *data.shape[-2:])
     gdal_type = {"i2": gdal.GDT_Int16, "f4": gdal.GDT_Float32}[data.dtype.str[1:]]
     dataset = gdal.GetDriverByName("MEM").Create("", *data.shape[:0:-1], len(data), gdal_type)
@@ -29,7 +29,7 @@ def checksum(dataset):
 
 
 def write_tiff(path, data, gdal_type=None, place=None, crs=None, nodata=None, options=()):
-    """A GeoTIFF, with which to compare."""
+    """A GeoTIFF for comparison."""
     data = data.reshape(-1, *data.shape[-2:])
     gdal_type = gdal_type or gdal_array.NumericTypeCodeToGDALTypeCode(data.dtype)
     dataset = gdal.GetDriverByName("GTiff").Create(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-# Its assertions explain themselves, like those of tests.
+# Rewritten like tests, so that failed assertions show their values.
 pytest.register_assert_rewrite("bad_stores")
 
 from bad_stores import DATA  # noqa: E402
@@ -31,7 +31,7 @@ def v2(tmp_path):
 
 @pytest.fixture(scope="session")
 def build_shim(tmp_path_factory):
-    """Builds a library of a source file of this folder, for LD_PRELOAD."""
+    """Compiles a source file of this folder into a library for LD_PRELOAD."""
     def build(name):
         compiler = shutil.which("g++")
         if compiler is None or not sys.platform.startswith("linux"):

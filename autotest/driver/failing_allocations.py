@@ -111,7 +111,7 @@ def run(scenario, folder):
             allocations.fail_every(period)
             function(store)
             is_done = True
-        except (RuntimeError, AttributeError, TypeError):  # an error, or nothing where it was met
+        except (RuntimeError, AttributeError, TypeError):  # an error, or None in its place
             is_done = False
         finally:
             allocations.fail_every(0)
@@ -121,7 +121,7 @@ def run(scenario, folder):
             check_written(store)
         failures += is_reported or not is_done
     shutil.rmtree(folder / "written.zarr", ignore_errors=True)
-    # Memory is back, and so is everything else.
+    # Memory is available again, and everything works.
     function(store)
     if is_writing:
         check_written(store)

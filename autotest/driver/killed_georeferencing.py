@@ -1,5 +1,5 @@
-"""Changes the georeferencing of a store, again and again, and is killed before each change of a
-file: the child process of test_killed_georeferencing.py.
+"""Changes the georeferencing of a store repeatedly, and is killed before each change of a file: the
+child process of test_killed_georeferencing.py.
 
     killed_georeferencing.py STORE FOLDER
 

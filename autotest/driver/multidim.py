@@ -1,4 +1,4 @@
-"""Opening and making stores through the multidimensional API."""
+"""Opens and makes stores through the multidimensional API."""
 import numpy as np
 from osgeo import gdal
 
@@ -16,18 +16,19 @@ def open_array(path):
 
 
 def open_to_write(path, *options):
-    """The dataset: what is changed is in the store when it and all that came from it are gone."""
+    """The dataset. Changes are in the store once the dataset and all objects from it are
+    deleted."""
     flags = gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE
     return gdal.OpenEx(str(path), flags, open_options=options)
 
 
 def create(path, *options):
-    """A new store, as open_to_write() gives one that is there."""
+    """A new store, opened for writing."""
     return gdal.GetDriverByName("Zarr").CreateMultiDimensional(str(path), [], list(options))
 
 
 def create_array(group, name, shape, gdal_type, *options):
-    """With dimensions that nobody else has: y, x for two of them."""
+    """With dimensions of its own: y and x if there are two."""
     names = {1: "x", 2: "yx", 3: "zyx"}.get(len(shape), [f"d{i}" for i in range(len(shape))])
     dimensions = [
         group.CreateDimension(f"{name}_{axis}", None, None, size)
@@ -49,7 +50,7 @@ def attributes(node):
     return {attribute.GetName(): attribute.Read() for attribute in node.GetAttributes()}
 
 
-# GDAL's types of numbers, as far as this GDAL has them, and NumPy's.
+# GDAL's numeric types that this version has, and NumPy's.
 NUMBERS = {
     getattr(gdal, "GDT_" + name): np.dtype(code)
     for name, code in {
@@ -62,7 +63,7 @@ NUMBERS = {
 
 
 def extreme_values(dtype, shape):
-    """Numbers of a type, its greatest, least and odd ones among them."""
+    """Numbers of a type, including its largest, its smallest and special values."""
     random = np.random.default_rng(dtype.num)
     if dtype.kind in "ui":
         limits = np.iinfo(dtype)

@@ -59,7 +59,7 @@ def crc32c(data):
 
 
 def split(data, chunk_shape, fill_value):
-    """The index and content of each chunk; the content is None where it is all fill value."""
+    """The index and content of each chunk; the content is None if all of it is the fill value."""
     for index in np.ndindex(*(-(-n // c) for n, c in zip(data.shape, chunk_shape))):
         part = data[tuple(slice(i * c, (i + 1) * c) for i, c in zip(index, chunk_shape))]
         chunk = np.full(chunk_shape, fill_value, data.dtype)
@@ -140,7 +140,7 @@ def write_group(path, attributes=None, **members):
 
 def write_array(path, data, chunks=None, codecs=(BYTES,), fill_value=0, names=None,
                 attributes=None, **members):
-    """`members` go into zarr.json as they are: in the place of others, or beside them."""
+    """`members` are added to zarr.json, or replace members of the same name."""
     data = np.asarray(data)
     chunks = data.shape if chunks is None else chunks
     document = {
@@ -167,7 +167,7 @@ def write_array(path, data, chunks=None, codecs=(BYTES,), fill_value=0, names=No
 
 
 def consolidate(path, **documents):
-    """Puts the documents of all nodes below into that of the group, and others in their place."""
+    """Consolidates the documents of all nodes below into the document of the group."""
     for file in path.glob("*/**/zarr.json"):
         documents.setdefault(str(file.parent.relative_to(path)), json.loads(file.read_text()))
     members = {"kind": "inline", "must_understand": False, "metadata": documents}
@@ -175,9 +175,9 @@ def consolidate(path, **documents):
 
 
 def write_multiscale(path):
-    """A raster of 96 × 64 pixels, in UTM 33N from (300000, 5000000), and its overviews, by the
-    convention "multiscales". Each level has one value, which tells what was read: 10, and in the
-    overviews of half and quarter size 20 and 40."""
+    """A raster of 96 × 64 pixels, in UTM 33N from (300000, 5000000), with overviews by the
+    convention "multiscales". The pixels of a level have one value, which shows what was read: 10,
+    and in the overviews of half and quarter size 20 and 40."""
     names = {1: "data", 2: "half", 4: "quarter"}
     layout = [{"asset": "data"}] + [
         {"asset": names[factor], "derived_from": names[factor // 2],

@@ -1,4 +1,4 @@
-"""When memory runs out, a call fails with an error, and the program goes on."""
+"""When memory runs out, a call fails with an error, and the program continues."""
 import json
 import os
 import subprocess

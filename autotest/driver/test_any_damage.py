@@ -1,4 +1,4 @@
-"""Whatever is wrong with a store, no program crashes over it: random damage to all of its files."""
+"""No damage to a store makes a program crash: random damage to all of its files."""
 import re
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def mutated(content, random):
         case 5:
             content[at:end] = bytes(random.choice([0, 255]) for _ in range(end - at))
         case _:
-            # Another number, if there is one.
+            # A different number, if the content has one.
             numbers = list(re.finditer(rb"-?\d+", content))
             if numbers:
                 number = numbers[int(random.integers(len(numbers)))]
@@ -44,7 +44,7 @@ def mutated(content, random):
 
 
 def damage_stores(folder, seed, rounds):
-    """Damages files of the stores in `folder`. To be run in a process of its own."""
+    """Damages files of the stores in `folder`. Runs in a process of its own."""
     import faulthandler
     import resource
 
@@ -104,10 +104,10 @@ def write_targets(folder):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_any_damage(tmp_path, seed):
-    """One damaged file after the other: the store reads or fails, and the process lives."""
+    """With one damaged file at a time, the store reads or fails, and the process survives."""
     write_targets(tmp_path)
     code = f"import test_any_damage; test_any_damage.damage_stores({str(tmp_path)!r}, {seed}, 150)"
     result = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, timeout=120,
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-6000:]
-    assert int(result.stdout) > 30  # the damage was felt
+    assert int(result.stdout) > 30  # some damage was noticed

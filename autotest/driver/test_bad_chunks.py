@@ -1,5 +1,5 @@
-"""A fault in a chunk gives a CE_Failure that names array and chunk and what is wrong. It harms no
-other chunk, and cannot make a program ask for more memory than it needs."""
+"""A damaged chunk is a CE_Failure that names the array, the chunk and the cause. It affects no
+other chunk, and cannot make a program allocate more memory than it needs."""
 import gzip
 import struct
 import subprocess
@@ -8,20 +8,29 @@ import zlib
 
 import numpy as np
 import pytest
+from bad_stores import DATA, assert_fails, assert_good_opens, message_of, open_root, regular
 from numcodecs.blosc import Blosc
 from numcodecs.zlib import Zlib
 from numcodecs.zstd import Zstd
-from bad_stores import DATA, assert_fails, assert_good_opens, message_of, open_root, regular
 from osgeo import gdal
 from stores import (
-    BLOSC, BYTES, CRC32C, GZIP, ZSTD, crc32c, edit_json, sharding, transpose, write_array,
+    BLOSC,
+    BYTES,
+    CRC32C,
+    GZIP,
+    ZSTD,
+    crc32c,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
 )
 from v2_stores import write_v2
 
 # --- Chunks --------------------------------------------------------------------------------------
 
 def assert_bad_chunk(path, key, *problem):
-    """Reading it fails, whole and in part, again and again; the other chunks read."""
+    """Reading it fails, as a whole and in part, every time; the other chunks can be read."""
     array = open_root(path).OpenMDArray("bad")
     for _ in range(2):
         assert_fails(message_of(array.ReadAsArray), str(path), "array /bad", key, *problem)
@@ -38,7 +47,7 @@ NOISE = bytes(np.random.default_rng(3).integers(0, 256, 60, "u1"))
 
 
 def blosc(data, **header):
-    """A Blosc buffer, with fields of its header (bytes from, to) replaced."""
+    """A Blosc buffer with replaced header fields (bytes from, to)."""
     encoded = bytearray(Blosc("lz4", 5).encode(data))
     if "decoded" in header:
         encoded[4:8] = struct.pack("<I", header["decoded"])
@@ -100,7 +109,7 @@ def test_bad_chunk_v2(v2, content):
 
 
 def test_chunk_that_is_no_file(v3):
-    """A folder in its place is an absent chunk; what is not readable is a failure."""
+    """A folder in place of a chunk is an absent chunk; an unreadable file is a failure."""
     chunk = v3 / "bad/c/1/1"
     chunk.unlink()
     chunk.mkdir()
@@ -114,7 +123,7 @@ def test_chunk_that_is_no_file(v3):
 
 @pytest.fixture
 def shard(v3):
-    """A shard's file: four inner chunks of 8 bytes, then an index without a checksum."""
+    """The file of a shard: four inner chunks of 8 bytes, then an index without a checksum."""
     write_array(v3 / "bad", DATA, (4, 4), [sharding((2, 2), index_codecs=[BYTES])])
     file = v3 / "bad/c/1/1"
     assert file.stat().st_size == 4 * 8 + 4 * 16
@@ -177,7 +186,7 @@ def run(*command):
 
 @pytest.mark.parametrize("at", [0, 9, 40, -20, -1])
 def test_shard_with_wrong_checksum(v3, tmp_path, at):
-    """A checksum around the shard is checked by whoever reads all of it."""
+    """A checksum around the shard is checked when all of it is read."""
     write_array(v3 / "bad", DATA, (8, 8), [sharding((2, 8), index_codecs=[BYTES]), CRC32C])
     name = f'ZARR:"{v3}":/bad'
     assert run("gdal_translate", name, tmp_path / "good.tif").returncode == 0
@@ -194,7 +203,7 @@ def test_shard_with_wrong_checksum(v3, tmp_path, at):
 
 
 def test_chunk_that_is_a_broken_link(v3, tmp_path):
-    """What it led to may be on a disk that is not there: that is not the fill value."""
+    """The target may be on a disk that is not mounted: that is not the fill value."""
     write_array(v3 / "bad", DATA, (4, 4))
     chunk = v3 / "bad/c/1/1"
     elsewhere = tmp_path / "elsewhere"
@@ -259,18 +268,18 @@ print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
 
 
 def run_limited(path):
-    """What two ways to read one element say, in a process that can have 1.5 GB."""
+    """The errors of two ways to read one element, in a process limited to 1.5 GB."""
     result = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True,
                             timeout=60)
     assert result.returncode == 0, result.stderr
     multidim, classic, good, peak = result.stdout.splitlines()
     assert good == str(DATA.sum())
-    assert int(peak.split()[1]) < 300  # MB: nothing was filled that was not needed
+    assert int(peak.split()[1]) < 300  # MB: no memory was touched needlessly
     return multidim, classic
 
 
 HUGE = {
-    # The file is too small to become what the metadata says.
+    # The file is too small to decode to the size in the metadata.
     "bytes": ([BYTES], bytes(10), "10 bytes where 1099511627776 are expected"),
     "gzip": ([BYTES, GZIP], gzip.compress(bytes(10**6)), "decodes to at most"),
     "zstd": ([BYTES, ZSTD], Zstd().encode(bytes(10**6)), "decodes to at most"),
@@ -304,7 +313,7 @@ def test_absent_chunk_of_huge_shape(v3):
 
 
 def test_chunk_file_that_is_too_large(v3):
-    """A sparse file of 1 TB is not read when no chunk can have so many bytes."""
+    """A sparse file of 1 TB is not read if no chunk can have so many bytes."""
     with open(v3 / "bad/c/0/0", "r+b") as file:
         file.truncate(2**40)
     for said in run_limited(v3):
@@ -322,7 +331,7 @@ def test_compressed_chunk_that_claims_too_much(v3, claim):
 
 
 def test_intermediate_size_that_is_not_known(v3):
-    """Between two compressors nothing says how many bytes there are."""
+    """Between two compressors, no metadata limits the number of bytes."""
     edit_json(v3 / "bad/zarr.json", codecs=[BYTES, ZSTD, GZIP])
     (v3 / "bad/c/0/0").write_bytes(gzip.compress(bytes(100 << 20), 1))
     for said in run_limited(v3):

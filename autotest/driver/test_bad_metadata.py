@@ -1,23 +1,38 @@
-"""A fault in the metadata of a store gives a CE_Failure that names the node and what is wrong, and
-harms nothing else of the store."""
+"""An error in the metadata of a store is a CE_Failure that names the node and the cause, and
+affects nothing else in the store."""
 import json
 
 import numpy as np
 import pytest
 from bad_stores import (
-    DATA, assert_bad_array, assert_fails, assert_good_opens, message_of, open_root,
-    read_everything, regular, with_configuration,
+    DATA,
+    assert_bad_array,
+    assert_fails,
+    assert_good_opens,
+    message_of,
+    open_root,
+    read_everything,
+    regular,
+    with_configuration,
 )
 from osgeo import gdal
 from stores import (
-    ABSENT, BYTES, GZIP, consolidate, edit_json, sharding, transpose, write_array, write_group,
+    ABSENT,
+    BYTES,
+    GZIP,
+    consolidate,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
+    write_group,
 )
 
 # --- Metadata ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("version, document", [("v2", ".zarray"), ("v3", "zarr.json")])
 def test_missing_json(request, version, document):
-    """Without its document a folder is no node, and without the root's there is no store."""
+    """A folder without its document is not a node, and a root without one is not a store."""
     path = request.getfixturevalue(version)
     (path / "bad" / document).unlink()
     assert open_root(path).GetMDArrayNames() == ["good"]
@@ -54,7 +69,7 @@ def test_broken_json(v3, text, problem):
 @pytest.mark.parametrize("file", [".zarray", ".zattrs"])
 def test_broken_json_v2(v2, file, text, problem):
     if (text, file) == (b"null", ".zattrs"):
-        problem = None  # means the same as none
+        problem = None  # equivalent to none
     (v2 / "bad" / file).write_bytes(text)
     if problem:
         assert_bad_array(v2, f"bad/{file}: ", problem)
@@ -64,7 +79,7 @@ def test_broken_json_v2(v2, file, text, problem):
 
 @pytest.mark.parametrize("text, problem", TEXTS.values(), ids=TEXTS)
 def test_broken_json_of_a_group(v3, text, problem):
-    """At the root nothing is left to open; below it, the rest is."""
+    """If the root is damaged, nothing opens; below it, only the damaged node fails."""
     write_group(v3 / "group")
     (v3 / "group/zarr.json").write_bytes(text)
     assert_fails(message_of(open_root(v3).OpenGroup, "group"), "group/zarr.json: ", problem)
@@ -209,7 +224,7 @@ def test_extension_that_need_not_be_understood(v3):
     {"": "", "\u0000": 1, "a/b": 2},
 ], ids=str)
 def test_odd_attributes_do_no_harm(v3, attributes):
-    """What a convention does not understand is an attribute like any other."""
+    """What a convention cannot interpret is an ordinary attribute."""
     edit_json(v3 / "bad/zarr.json", attributes=attributes, dimension_names=["good", "bad"])
     assert read_everything(v3) == []
     np.testing.assert_array_equal(gdal.Open(f'ZARR:"{v3}":/bad').ReadAsArray(), DATA)
@@ -247,7 +262,7 @@ NAMES_THAT_LEAD_OUT = [
 
 @pytest.mark.parametrize("name", NAMES_THAT_LEAD_OUT, ids=ascii)
 def test_names_that_lead_out(tmp_path, name):
-    """There is an array outside, which nobody may reach through the store."""
+    """There is an array outside, which must not be reachable through the store."""
     store = tmp_path / "store"
     write_group(store)
     for folder in (store / "good", store / "bad", tmp_path / "outside"):
@@ -255,7 +270,7 @@ def test_names_that_lead_out(tmp_path, name):
     root = open_root(store)
     assert_fails(message_of(root.OpenMDArray, name), "not a valid node path|not exist")
     assert_fails(message_of(root.OpenGroup, name), "not a valid node path|not exist")
-    # In consolidated metadata, where such a name is passed over.
+    # In consolidated metadata, such names are skipped.
     outside = json.loads((tmp_path / "outside/zarr.json").read_text())
     consolidate(store, **{name: outside})
     assert sorted(open_root(store).GetMDArrayNames()) == ["bad", "good"]
@@ -288,7 +303,7 @@ def test_deep_groups_in_consolidated_metadata(v3):
 
 
 def test_deep_groups(v3):
-    """Deeper than is looked at: what is nearer opens, with a word about the rest."""
+    """Deeper than the limit: nearer nodes open, with a warning about the rest."""
     path = v3
     for _ in range(300):
         path = path / "g"
@@ -316,7 +331,7 @@ def test_more_codecs_than_are_run(v3):
 
 
 def test_structures_that_multiply(v2):
-    """A few bytes of metadata that would make billions of fields."""
+    """A few bytes of metadata that would expand to billions of fields."""
     inner = [["b", "<i2", [1000, 500]]]
     edit_json(v2 / "bad/.zarray", dtype=[["a", inner, [1000000]]], fill_value=None)
     assert_bad_array(v2, "data type .* is not supported")
@@ -356,7 +371,7 @@ def test_coordinates_in_millions_of_chunks_are_not_read(tmp_path):
 
 
 def test_many_bare_words(tmp_path):
-    """Each NaN of an attribute costs no more than the one before."""
+    """Each NaN of an attribute takes no longer than the one before."""
     write_array(tmp_path, np.zeros((2, 2)), attributes={"list": [[float("nan")] * 200_000]})
     text = gdal.Open(str(tmp_path)).GetMetadataItem("list")
     assert text.startswith("[[NaN,NaN") and text.count("NaN") == 200_000

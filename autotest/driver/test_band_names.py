@@ -1,4 +1,4 @@
-"""Bands of arrays with more dimensions are named by their place along these."""
+"""Bands of arrays with more dimensions are named by their place along these dimensions."""
 import json
 
 import numpy as np
@@ -35,14 +35,14 @@ def days(tmp_path):
 
 
 def long_name(array):
-    """What the document of an array of v2 or v3 says."""
+    """The content of the document of a v2 or v3 array."""
     if (array / "zarr.json").exists():
         return json.loads((array / "zarr.json").read_text())["attributes"]["long_name"]
     return json.loads((array / ".zattrs").read_text())["long_name"]
 
 
 def write_cube(path, coordinates, units=None, attributes=None):
-    """A band for each element of the dimensions that have `coordinates`, by name."""
+    """A band for each element of the dimensions in `coordinates`, by name."""
     write_group(path)
     lengths = [len(values) for values in coordinates.values()]
     write_array(path / "cube", np.zeros((*lengths, 2, 3), "u1"), names=[*coordinates, "y", "x"],
@@ -84,7 +84,7 @@ def test_values(tmp_path, units, values, want):
 
 
 def test_short_floats(tmp_path):
-    """What a float32 says in fewer digits than it may take to print it."""
+    """A float32 is printed with as few digits as identify it."""
     path = write_cube(tmp_path / "a.zarr", {"depth": np.array([0.1, 2.55], "f4")}, {"depth": "m"})
     assert names(path) == ("depth=0.1 m", "depth=2.55 m")
 
@@ -101,7 +101,7 @@ def test_several_dimensions(tmp_path):
 
 
 def test_numbers_of_bands_are_not_names(tmp_path):
-    """A dimension Band without values says no more than the number of each band."""
+    """A dimension Band without values only gives the number of each band."""
     path = write_cube(tmp_path / "a.zarr", {"band": range(3)})
     assert names(path) == ("cube",) * 3
     path = write_cube(tmp_path / "b.zarr", {"band": np.array([b"red", b"nir"])})
@@ -111,7 +111,7 @@ def test_numbers_of_bands_are_not_names(tmp_path):
 
 
 def test_names_in_the_store(tmp_path):
-    """What rioxarray makes of the names of bands; other lists are no names."""
+    """rioxarray's spelling of band names; other lists are not names."""
     with rasterio.open(tmp_path / "a.tif", "w", driver="GTiff", width=8, height=6, count=2,
                        dtype="uint8") as dataset:
         dataset.descriptions = ("red", "near infrared")
@@ -146,7 +146,7 @@ def test_names_cost_what_metadata_costs(days, monkeypatch):
 # --- copies --------------------------------------------------------------------------------------
 
 def test_geotiff_and_back(tmp_path, days):
-    """A GeoTIFF has no dimensions: the names are all that is left of them, and stay."""
+    """A GeoTIFF has no dimensions: only the names are left of them, and they are kept."""
     run("gdal_translate", "-q", days, tmp_path / "a.tif")
     assert names(tmp_path / "a.tif") == DATES
     run("gdal_translate", "-q", "-of", "Zarr", tmp_path / "a.tif", tmp_path / "b.zarr")
@@ -165,14 +165,14 @@ def test_copied_arrays_keep_their_long_name(tmp_path, days, options):
     assert [long_name(array) for array in arrays] == ["temperature"] * len(arrays)
     bands = [2] if "-b" in options else range(DAYS)
     assert len(arrays) == len(bands)
-    # GDAL keeps what is beside a store of one array under the name of the store.
+    # GDAL names the sidecar of a store with one array after the store.
     opened = [tmp_path / "a.zarr"] if len(arrays) == 1 else [
         f'ZARR:"{tmp_path}/a.zarr":/{array.name}' for array in sorted(arrays)]
     assert [names(name) for name in opened] == [(DATES[i],) for i in bands]
 
 
 def test_a_slice_is_copied(tmp_path, days):
-    """By the programs that copy pixels, and by those that warp them."""
+    """With the programs that copy pixels, and those that warp them."""
     source = f'ZARR:"{days}":/t2m:2'
     assert names(source) == ("time=2020-01-03T00:00",)
     run("gdal_translate", "-q", "-of", "Zarr", source, tmp_path / "a.zarr")
@@ -209,7 +209,7 @@ def test_a_name_of_its_own(days, access):
 
 
 def test_names_follow_the_coordinates(days):
-    """What GDAL keeps beside a store, as statistics, does not keep the names of yesterday."""
+    """A sidecar, such as one with statistics, does not keep outdated names."""
     dataset = gdal.Open(str(days))
     dataset.GetRasterBand(1).GetStatistics(False, True)
     assert dataset.GetRasterBand(1).GetDescription() == DATES[0]
@@ -223,7 +223,7 @@ def test_names_follow_the_coordinates(days):
 
 
 def test_nothing_to_keep_beside_a_store(tmp_path):
-    """A copy of bands without names, and names that are taken away where there are none."""
+    """A copy of bands without names, and removing names that do not exist."""
     write_tiff(tmp_path / "a.tif", DATA)
     run("gdal_translate", "-q", "-of", "Zarr", tmp_path / "a.tif", tmp_path / "a.zarr")
     dataset = gdal.Open(str(tmp_path / "a.zarr"), gdal.GA_Update)

@@ -1,5 +1,5 @@
-"""Bands that differ in scale, offset, unit or nodata: GDAL finds the values of each again, and no
-other program takes those of one band for those of another."""
+"""Bands that differ in scale, offset, unit or nodata: GDAL restores the values of each band, and no
+other program applies those of one band to another."""
 import json
 
 import numpy as np
@@ -41,7 +41,7 @@ def set_values(band, values):
 
 
 def values_of(path):
-    """What gdalinfo says of each band."""
+    """gdalinfo's output for each band."""
     bands = json.loads(run("gdalinfo", "-json", path))["bands"]
     return [{item: band[item] for item in ITEMS if item in band} for band in bands]
 
@@ -96,7 +96,7 @@ def test_bands_that_agree_are_one_array(tmp_path):
 @pytest.mark.parametrize("option, is_by_pixel", [
     ("SINGLE_ARRAY=YES", True), ("BLOCKSIZE=3,16,16", False)])
 def test_one_array_where_it_is_asked_for(tmp_path, vrt, option, is_by_pixel, version):
-    """Other programs find numbers without a scale, and no wrong ones."""
+    """Other programs find numbers without a scale, and never a wrong one."""
     path = tmp_path / "b.zarr"
     run("gdal_translate", "-q", "-of", "Zarr", "-co", "FORMAT=" + version, "-co", option,
         "-co", "INTERLEAVE=" + ("PIXEL" if is_by_pixel else "BAND"), vrt, path)
@@ -123,7 +123,7 @@ def test_a_copy_through_the_multidimensional_api(tmp_path, vrt):
 
 
 def test_as_subdatasets(tmp_path, vrt):
-    """When they are asked for, or when there are other arrays as well."""
+    """If they are requested, or if the store has other arrays as well."""
     path = tmp_path / "b.zarr"
     gdal.Translate(str(path), str(vrt), format="Zarr")
     assert open_raster(path, "MULTIBAND=NO").RasterCount == 0
@@ -163,7 +163,7 @@ def update(path, band, **values):
 
 
 def stated(path):
-    """The attributes that say what numbers mean."""
+    """The attributes that give numbers their meaning."""
     root = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
     found = {a.GetName() for a in root.OpenMDArray("a").GetAttributes(["SHOW_ALL=YES"])}
     return found & {"scale_factor", "add_offset", "units", "_FillValue", "gdal:bands"}
@@ -176,13 +176,13 @@ def test_each_band_has_what_it_was_given(store):
     slices = [open_raster(f'ZARR:"{store}":/a:{i}') for i in (0, 1)]
     assert [one.GetRasterBand(1).GetScale() for one in slices] == [None, 0.5]
     np.testing.assert_array_equal(open_raster(store).ReadAsArray(), DATA)
-    # Once they agree, the array says it.
+    # Once the bands agree, the array has the attribute.
     update(store, 1, scale=0.5)
     update(store, 3, scale=0.5, nodata=9)
     update(store, 1, nodata=9)
     assert [v["noDataValue"] for v in values_of(store)] == [9, 9, 9]
     assert stated(store) == {"scale_factor", "_FillValue"}
-    # And until they do no more.
+    # And until they differ.
     update(store, 3, scale=0.25, unit="m")
     assert stated(store) == {"_FillValue", "gdal:bands"}
     got = open_raster(store)
@@ -224,7 +224,8 @@ def test_lists_that_do_not_fit_are_ignored(store):
         consolidated.unlink(missing_ok=True)
     content = json.loads(document.read_text())
     attributes = content if document.name == ".zattrs" else content["attributes"]
-    attributes["gdal:bands"] = {"scale": [1, 2], "unit": 5, "offset": [1, "x", None], "nodata": [2.5, 1, 1]}
+    attributes["gdal:bands"] = {"scale": [1, 2], "unit": 5, "offset": [1, "x", None],
+                                "nodata": [2.5, 1, 1]}
     document.write_text(json.dumps(content))
     dataset = open_raster(store, "USE_CONSOLIDATED_METADATA=NO")
     for index in (1, 2, 3):

@@ -97,7 +97,7 @@ def test_levels_lie_where_the_raster_lies(tmp_path, layout):
     level = gdal.Open(f'ZARR:"{path}":/ovr_2x/a')
     assert level.GetGeoTransform() == (500000, 20, 0, 5000000, 0, -20)
     assert level.GetSpatialRef().GetAuthorityCode(None) == "32633"
-    # A level alone says so too, to who does not know of the pyramid.
+    # A level by itself also states it, for readers that do not know the pyramid.
     alone = gdal.Open(str(path / "ovr_2x"))
     assert alone.GetGeoTransform() == level.GetGeoTransform()
 
@@ -134,7 +134,7 @@ def test_arrays_of_one_group_share_the_levels(tmp_path):
 
 
 def test_a_pyramid_of_one_array_becomes_shared(tmp_path):
-    """In the layout of GDAL's own driver the finest level is an array."""
+    """In the layout of GDAL's own driver, the finest level is an array."""
     path = tmp_path / "a.zarr"
     make(path, ["SINGLE_ARRAY=NO"])
     build(f'ZARR:"{path}":/a_band1', "NEAREST", [2])
@@ -186,10 +186,11 @@ def test_a_slice_has_no_overviews_of_its_own(tmp_path):
 
 
 def test_a_store_of_several_rasters_is_no_raster(tmp_path):
-    """The error names its arrays as they can be given."""
+    """The error names its arrays in the form in which they open."""
     path = make(tmp_path / "several.zarr", ["ARRAY_NAME=height"])
     make(path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=slope"])
-    result = subprocess.run(["gdaladdo", "-r", "average", path, "2"], capture_output=True, text=True)
+    result = subprocess.run(["gdaladdo", "-r", "average", path, "2"], capture_output=True,
+                            text=True)
     assert result.returncode != 0
     names = [f'ZARR:"{path}":/{name}' for name in ("height", "slope")]
     assert f"{path} has several rasters" in result.stderr and ", ".join(names) in result.stderr

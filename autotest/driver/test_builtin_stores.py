@@ -1,5 +1,6 @@
-"""What GDAL's built-in driver writes, or opens, in a spelling of its own. The stores are made byte
-by byte, as each version of it made them; autotest/builtin has the built-in driver of this GDAL."""
+"""Deviations from the specification that GDAL's built-in driver writes or accepts. The stores are
+made byte by byte, as each version writes them; autotest/builtin uses the built-in driver of this
+GDAL."""
 import json
 import subprocess
 import sys
@@ -12,7 +13,16 @@ from bad_stores import assert_fails, assert_good_opens, message_of
 from multidim import attributes, open_root, open_to_write
 from osgeo import gdal, osr
 from stores import (
-    ABSENT, BLOSC, BYTES, GZIP, edit_json, transpose, write_array, write_group, write_json)
+    ABSENT,
+    BLOSC,
+    BYTES,
+    GZIP,
+    edit_json,
+    transpose,
+    write_array,
+    write_group,
+    write_json,
+)
 from v2_stores import write_v2, write_v2_group
 
 DATA = np.arange(60, dtype="<u2").reshape(6, 10) * 1000
@@ -84,7 +94,7 @@ def test_an_update_states_the_codecs(without_codecs):
     assert document["codecs"] == [BYTES]
     assert document["attributes"] == {"grid_mapping": "crs", "mine": "new"}
     np.testing.assert_array_equal(read(without_codecs, "/a/b/data"), DATA)
-    # What was not edited stays.
+    # Everything that was not edited is kept.
     assert "codecs" not in json.loads((without_codecs / "a/b/x/zarr.json").read_text())
 
 
@@ -98,7 +108,7 @@ ORDER_F = {"name": "transpose", "configuration": {"order": "F"}}
     ([ORDER_F, GZIP], [transpose(1, 0), BYTES, GZIP]),
 ], ids=["gzip", "blosc", "F", "F-gzip"])
 def test_codecs_without_bytes(tmp_path, codecs, stored):
-    """GDAL 3.8 to 3.10 left it out."""
+    """GDAL 3.8 to 3.10 omitted it."""
     write_array(tmp_path, DATA, (4, 4), stored)
     edit_json(tmp_path / "zarr.json", codecs=codecs)
     np.testing.assert_array_equal(gdal.Open(str(tmp_path)).ReadAsArray(), DATA)
@@ -109,7 +119,7 @@ def test_codecs_without_bytes(tmp_path, codecs, stored):
     changed = DATA.copy()
     changed[:2] += 1
     np.testing.assert_array_equal(gdal.Open(str(tmp_path)).ReadAsArray(), changed)
-    # What is written is what every program reads.
+    # The result is readable by every program.
     written = json.loads((tmp_path / "zarr.json").read_text())["codecs"]
     assert written == json.loads(json.dumps(stored))
 
@@ -158,7 +168,7 @@ def test_shuffle_of_blosc(tmp_path, word):
     raster.WriteArray(DATA + 1)
     raster.SetMetadataItem("mine", "new")
     raster = None
-    # What is written is what every program reads.
+    # The result is readable by every program.
     document = json.loads((tmp_path / "a/.zarray").read_text())
     assert document["compressor"]["shuffle"] == BLOSC_WORDS[word]
     array = zarr.open_array(str(tmp_path / "a"), mode="r")
@@ -227,7 +237,7 @@ def test_network_order(tmp_path):
     raster = gdal.Open(str(tmp_path), gdal.GA_Update)
     raster.SetMetadataItem("mine", "new")
     raster = None
-    # NumPy has it under another name.
+    # NumPy has another name for it.
     assert json.loads((tmp_path / ".zarray").read_text())["dtype"] == ">i2"
     np.testing.assert_array_equal(zarr.open_array(str(tmp_path), mode="r")[...], data)
 
@@ -267,7 +277,7 @@ def test_fill_values(tmp_path, dtype, fill_value, value):
     raster = gdal.Open(str(tmp_path), gdal.GA_Update)
     raster.SetMetadataItem("mine", "new")
     raster = None
-    # No fill value is lost, and NumPy takes it now.
+    # The fill value is kept, and NumPy accepts it now.
     np.testing.assert_array_equal(zarr.open_array(str(tmp_path), mode="r")[...], expected)
 
 
@@ -353,7 +363,7 @@ def test_a_broken_array_at_the_root_hides_nothing(array_and_group):
 # --- Chunks that are TIFF files ------------------------------------------------------------------
 
 def tiff_bytes(data, *options):
-    """By GDAL: of one band, or of as many as the first dimension is long."""
+    """By GDAL: of one band, or of as many as the first dimension has elements."""
     bands = data if data.ndim == 3 else data[np.newaxis]
     code = {"uint8": gdal.GDT_Byte, "uint16": gdal.GDT_UInt16, "int16": gdal.GDT_Int16,
             "float32": gdal.GDT_Float32, "complex64": gdal.GDT_CFloat32}[data.dtype.name]
@@ -371,7 +381,7 @@ def tiff_bytes(data, *options):
 
 
 def write_tiffs(path, chunks, chunk_shape, dtype="<u2", **members):
-    """An array of chunks along its first dimension, the contents of files."""
+    """An array of chunks along its first dimension, from the contents of files."""
     write_v2_group(path)
     write_json(path / "a/.zarray", {
         "zarr_format": 2, "shape": [len(chunks) * chunk_shape[0], *chunk_shape[1:]],
@@ -401,7 +411,7 @@ def test_tiffs(tmp_path, dtype, options):
 
 
 def test_tiffs_of_several_bands(tmp_path):
-    """In C order: by pixel, the band comes last, by band, first."""
+    """In C order: with pixel interleaving the band comes last, with band interleaving first."""
     data = np.random.default_rng(1).integers(0, 200, (4, 5, 6)).astype("<u2")
     by_band = tiff_bytes(data, "INTERLEAVE=BAND")
     by_pixel = tiff_bytes(data, "INTERLEAVE=PIXEL")
@@ -448,7 +458,7 @@ def test_tiffs_are_not_written(tmp_path):
     data = np.arange(24, dtype="<u2").reshape(1, 4, 6)
     write_tiffs(tmp_path, [tiff_bytes(data[0])], [1, 4, 6], "<u2")
 
-    # In a process of its own: what could not be written is tried once more at the end.
+    # In a process of its own, because failed writes are retried at the end.
     script = ("from osgeo import gdal; import sys; gdal.DontUseExceptions()\n"
               "raster = gdal.Open(sys.argv[1], gdal.GA_Update)\n"
               "raster.GetRasterBand(1).Fill(7)\n")

@@ -1,4 +1,4 @@
-"""The classic API: what becomes a dataset or a band, how it is read, and what it says of itself."""
+"""The classic API: what becomes a dataset or a band, how it is read, and which metadata it has."""
 import math
 
 import numpy as np
@@ -20,7 +20,7 @@ def subdatasets(dataset):
 # --- What opens as what --------------------------------------------------------------------------
 
 def test_the_one_raster_opens(tmp_path):
-    """Coordinates of one dimension, grid mappings and text do not count."""
+    """One-dimensional coordinates, grid mappings and text are not rasters."""
     write_group(tmp_path, {"title": "of the root"})
     write_group(tmp_path / "sub")
     write_array(tmp_path / "sub/grid", GRID, (32, 32), names=["y", "x"])
@@ -50,7 +50,7 @@ def several(tmp_path):
     write_array(tmp_path / "y", np.arange(50.0), names=["y"], attributes={"bounds": "y_bounds"})
     write_array(tmp_path / "y_bounds", np.zeros((50, 2)), names=["y", "side"])
     write_array(tmp_path / "sub/cube", CUBE, names=["t", "z", "y", "x"])
-    write_array(tmp_path / "sub/y_bounds", GRID)  # has the name of a helper, but not its group
+    write_array(tmp_path / "sub/y_bounds", GRID)  # has the name of a helper, but in another group
     return tmp_path
 
 
@@ -184,7 +184,7 @@ def test_wrong_axes(cube, options, problem):
 
 
 def test_axes_by_meaning(tmp_path):
-    """(longitude, time, latitude): what the dimensions are counts, not where they stand."""
+    """(longitude, time, latitude): the meaning of dimensions counts, not their order."""
     data = np.arange(24, dtype="i2").reshape(4, 2, 3)
     write_array(tmp_path, data, names=["longitude", "time", "latitude"])
     dataset = open_raster(tmp_path)
@@ -259,7 +259,7 @@ def test_window_outside(grid):
 
 
 def test_blocks(grid):
-    """Blocks at the edges hold what there is of them."""
+    """Blocks at the edges contain the part inside the raster."""
     dataset = open_raster(grid)
     band = dataset.GetRasterBand(1)
     assert band.GetBlockSize() == [16, 8]
@@ -337,15 +337,15 @@ def test_bands_in_any_order_and_layout(cube, bands, layout):
     want = CUBE.reshape(6, 20, 30)[np.array(bands) - 1, 7:18, 9:22]
     dataset = open_raster(cube)
     np.testing.assert_array_equal(read(dataset), want)
-    # What resampling reads goes through the block cache, band by band.
+    # Resampled reads go through the block cache, band by band.
     got = read(dataset, resample_alg=gdal.GRIORA_Cubic)
     np.testing.assert_array_equal(got, want)
 
 
 def test_resampled_bands(cube):
     for size, algorithm in (((15, 10), 0), ((11, 7), 0), ((10, 5), gdal.GRIORA_Average)):
-        options = dict(buf_xsize=size[0], buf_ysize=size[1], resample_alg=algorithm,
-                       band_list=[5, 2, 3], interleave="pixel")
+        options = {"buf_xsize": size[0], "buf_ysize": size[1], "resample_alg": algorithm,
+                   "band_list": [5, 2, 3], "interleave": "pixel"}
         got = open_raster(cube).ReadAsArray(**options)
         np.testing.assert_array_equal(got, in_memory(CUBE).ReadAsArray(**options))
 
@@ -371,7 +371,7 @@ def test_checksum_and_statistics(tmp_path):
     want = [valid.min(), valid.max(), valid.mean(), valid.std()]
     assert dataset.GetRasterBand(1).ComputeStatistics(False) == pytest.approx(want)
     del dataset
-    # They are kept beside the store, for this array alone.
+    # They are kept beside the store, for this array only.
     assert (tmp_path / "some.zarr.aux.xml").exists()
     dataset = gdal.Open(f'ZARR:"{path}":/a')
     assert dataset.GetRasterBand(1).GetStatistics(False, False) == pytest.approx(want)

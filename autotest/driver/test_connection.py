@@ -1,4 +1,4 @@
-"""The names under which a Zarr opens, what is said of those that do not, and what is no Zarr."""
+"""The names that open a Zarr, the errors for others, and what is not a Zarr."""
 import json
 import re
 import shutil
@@ -86,7 +86,7 @@ def test_array_after_a_metadata_file(v2, v3):
 
 @pytest.mark.parametrize("form", ["{}", 'ZARR:"{}"'])
 def test_attributes_file(v2, tmp_path, form):
-    """Attributes may hold anything: what stands beside them tells that they are a Zarr's."""
+    """Attributes may have any content: the files beside them identify the Zarr."""
     for folder in ("", "sub", "sub/grid"):
         write_json(v2 / folder / ".zattrs", {"title": "a grid"})
         assert_opens(form.format(v2 / folder / ".zattrs"))
@@ -144,7 +144,7 @@ def test_odd_folders(tmp_path, folder):
 
 @pytest.mark.parametrize("name", ["with space", "高さ", "a:b", "1:2:3", "x.y", '"', "~a"])
 def test_odd_arrays(tmp_path, name):
-    """A name may even look like a slice, if there is no other array of which it is one."""
+    """A name may look like a slice, if no other array has a slice of that name."""
     write_group(tmp_path)
     write_array(tmp_path / name, GRID)
     write_array(tmp_path / "other", GRID)
@@ -205,7 +205,7 @@ def test_absent_array(v2, v3, array, problem):
 
 
 def test_wrong_option_values(v3):
-    """GDAL itself warns of options that the driver does not declare."""
+    """GDAL warns of options that the driver does not declare."""
     warnings = []
     gdal.PushErrorHandler(lambda severity, number, message: warnings.append(message))
     open_raster(v3, "NO_SUCH_OPTION=1")
@@ -240,7 +240,7 @@ def test_folders_that_are_no_zarr(tmp_path):
 
 
 def test_files_that_are_no_zarr(tmp_path):
-    """The name alone is not enough, and neither is what stands in the file."""
+    """The name alone is not enough, and neither is the content."""
     metadata = {"zarr_format": 3, "node_type": "group"}
     for name, text in (("zarr.json", '{"type": "FeatureCollection", "features": []}'),
                        ("zarr.json", ""),
@@ -253,7 +253,7 @@ def test_files_that_are_no_zarr(tmp_path):
 
 
 def test_files_of_other_drivers(tmp_path):
-    """Inside and beside stores, and under names that end in .zarr."""
+    """Inside and beside stores, and with names that end in .zarr."""
     write_group(tmp_path / "s.zarr")
     write_json(tmp_path / "a.geojson", {"type": "FeatureCollection", "features": []})
     assert identified(tmp_path / "a.geojson") == "GeoJSON"
@@ -268,7 +268,7 @@ def test_files_of_other_drivers(tmp_path):
 
 
 def test_driver_list():
-    """One driver of this name, which says what it can do."""
+    """There is one driver of this name, which states its abilities."""
     drivers = [gdal.GetDriver(i) for i in range(gdal.GetDriverCount())]
     (driver,) = (d for d in drivers if d.ShortName == "Zarr")
     for capability in ("DCAP_OPEN", "DCAP_RASTER", "DCAP_MULTIDIM_RASTER", "DCAP_VIRTUALIO",

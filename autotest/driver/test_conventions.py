@@ -1,4 +1,4 @@
-"""Where arrays lie and what they mean, by each of the conventions that stores follow."""
+"""Position and meaning of arrays, by each convention that stores follow."""
 import netCDF4
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_spatial_dimensions_say_which_are_x_and_y(tmp_path):
     assert (raster.RasterXSize, raster.RasterYSize) == (3, 4)
     assert raster.GetGeoTransform() == (5, 1, 0, 6, 0, 2)
     np.testing.assert_array_equal(raster.ReadAsArray(), GRID.T)
-    # Seen the other way round, the transform says nothing.
+    # Read in the other direction, the transform has no meaning.
     other = gdal.OpenEx(str(tmp_path), gdal.OF_RASTER, open_options=["DIM_X=down", "DIM_Y=across"])
     assert other.GetGeoTransform(can_return_null=True) is None
 
@@ -107,7 +107,7 @@ def test_an_array_may_say_that_it_lies_nowhere(tmp_path, group):
     raster = gdal.Open(str(tmp_path))
     assert raster.GetSpatialRef() is None
     assert raster.GetGeoTransform(can_return_null=True) is None
-    # That is said of groups only.
+    # Only groups have this.
     attributes = nowhere | {"_CRS": {"url": "EPSG:3035"}}
     edit_json(tmp_path / "v/zarr.json", attributes=attributes)
     write_axis(tmp_path, "x", [1, 2, 3, 4])
@@ -155,7 +155,7 @@ def test_eopf(tmp_path):
 
 @pytest.mark.parametrize("version", ["4.8", "4.9.3"])
 def test_nczarr(tmp_path, version):
-    """Dimensions of the root that an array of a group refers to, without any name of xarray's."""
+    """Dimensions of the root that an array of a group refers to, without xarray's attributes."""
     references = ["/y", "/sub/x"]
     if version == "4.8":
         write_v2(tmp_path, "sub/v", GRID)
@@ -222,11 +222,12 @@ def test_geolocation_arrays(tmp_path):
     warped = gdal.Warp("", name, format="MEM", geoloc=True, dstSRS="EPSG:4326", xRes=0.1, yRes=0.1,
                        outputBounds=(11, 47, 14, 49), dstNodata=-1)
     got = warped.ReadAsArray()
-    # Where each pixel of the picture comes from, by the inverse of the grid's definition.
+    # The source of each pixel of the picture, by the inverse of the grid's definition.
     x = 11 + 0.1 * (np.arange(30) + 0.5)
     y = 49 - 0.1 * (np.arange(20) + 0.5)
     x, y = np.meshgrid(x, y)
-    column, row = np.linalg.solve([[0.1, 0.02], [0.02, -0.1]], np.stack([x - 10, y - 50]).reshape(2, -1))
+    column, row = np.linalg.solve([[0.1, 0.02], [0.02, -0.1]],
+                                  np.stack([x - 10, y - 50]).reshape(2, -1))
     expected = np.round(column) * 3 + np.round(row)
     near = (np.abs(column - np.round(column)) < 0.4) & (np.abs(row - np.round(row)) < 0.4)
     np.testing.assert_allclose(got.ravel()[near], expected[near])

@@ -1,4 +1,4 @@
-"""Coordinates that cannot be read: a warning names them, and nothing is placed by others."""
+"""Coordinates that cannot be read: a warning names them, and no others are used instead."""
 import subprocess
 
 import numpy as np
@@ -11,7 +11,7 @@ STATUSES = [403, 503]
 
 
 def write_store(path):
-    """A raster in a group with coordinates; the root has others of the same names."""
+    """A raster in a group with coordinates; the root has others with the same names."""
     write_group(path)
     for group, step in ((path, 1000.0), (write_group(path / "g"), 10.0)):
         for name in "xy":
@@ -29,7 +29,7 @@ def server(tmp_path, monkeypatch):
 
 @pytest.fixture
 def reports():
-    """Severity and text of all errors and warnings that come while the test runs."""
+    """Severity and text of all errors and warnings during the test."""
     collected = []
     gdal.PushErrorHandler(lambda severity, _, message: collected.append((severity, message)))
     yield collected
@@ -37,7 +37,7 @@ def reports():
 
 
 def assert_unplaced(name, reports, *parts):
-    """The raster is there without a position, and one warning holds these parts."""
+    """The raster opens without a position, with one warning that contains these parts."""
     dataset = gdal.Open(name)
     assert dataset.GetGeoTransform(can_return_null=True) is None
     np.testing.assert_array_equal(dataset.ReadAsArray(), np.ones((4, 4)))
@@ -47,7 +47,7 @@ def assert_unplaced(name, reports, *parts):
 
 
 def test_readable(server, reports):
-    """That the others do place it."""
+    """Checks that the other coordinates would position it."""
     dataset = gdal.Open(f'ZARR:"/vsicurl/{server.url}/a.zarr":/g/a')
     assert dataset.GetGeoTransform() == (-5, 10, 0, -5, 0, 10)
     assert not reports

@@ -1,6 +1,6 @@
-"""What gdal_translate and Create() write comes back whole: pixels, place, and all that is said of them.
+"""gdal_translate and Create() store everything: pixels, position and metadata.
 
-Each raster is opened again to be looked at, and compared with the GeoTIFF from which it came.
+Each raster is opened again and compared with the GeoTIFF that it was made from.
 """
 import json
 
@@ -24,7 +24,7 @@ def translate(source, path, *arguments, **options):
 
 
 def any_elements(gdal_type, shape):
-    """Elements of any bits at all but NaNs, which cannot be compared."""
+    """Elements of any bits except NaNs, which cannot be compared."""
     dtype = np.dtype(gdal_array.GDALTypeCodeToNumericTypeCode(gdal.GetDataTypeByName(gdal_type)))
     if dtype.kind == "c":
         part = RANDOM.normal(scale=1e6, size=(2, *shape))
@@ -36,7 +36,7 @@ def any_elements(gdal_type, shape):
 
 
 def description_of(dataset):
-    """All that is known of a raster but its pixels, and how they are stored."""
+    """All metadata of a raster except its pixels, and how they are stored."""
     srs = dataset.GetSpatialRef()
     bands = []
     for index in range(1, dataset.RasterCount + 1):
@@ -66,7 +66,7 @@ def description_of(dataset):
         "place": dataset.GetGeoTransform(can_return_null=True),
         "srs": srs and (srs.GetAuthorityCode(None) or srs.ExportToWkt(["FORMAT=WKT2_2019"])),
         "gcps": [(p.GCPPixel, p.GCPLine, p.GCPX, p.GCPY, p.GCPZ, p.Id) for p in dataset.GetGCPs()],
-        # What says something else that is looked at here, too, or refers to another array.
+        # Items that state another aspect tested here, or that refer to another array.
         "metadata": {k: v for k, v in dataset.GetMetadata().items()
                      if k not in ("long_name", "grid_mapping")},
         "rpc": dataset.GetMetadata("RPC"),
@@ -75,7 +75,7 @@ def description_of(dataset):
 
 
 def assert_same(path, want_path, ignore=()):
-    """Pixels and all that is said, but what is to be ignored: of datasets, bands, and metadata."""
+    """Pixels and metadata are equal, except for ignored items of datasets, bands and metadata."""
     got, want = gdal.Open(str(path)), gdal.Open(str(want_path))
     np.testing.assert_array_equal(got.ReadAsArray(), want.ReadAsArray())
     there, here = description_of(got), description_of(want)
@@ -83,7 +83,7 @@ def assert_same(path, want_path, ignore=()):
         for said in (side["metadata"], side, *side["bands"]):
             for key in ignore:
                 said.pop(key, None)
-    # Coordinates, which are the centres of cells, give the place with a rounding.
+    # Coordinates, which are the centres of cells, give the position with rounding.
     places = there.pop("place", None), here.pop("place", None)
     assert (places[0] is None) == (places[1] is None)
     if places[0]:
@@ -107,7 +107,7 @@ def test_every_type(tmp_path, gdal_type, zarr_format):
 
 @pytest.mark.parametrize("gdal_type, wider", [("CInt16", "CFloat32"), ("CInt32", "CFloat64")])
 def test_complex_integers_widen(tmp_path, gdal_type, wider):
-    """Zarr has none. A copy that has to be strict is refused, as is Create()."""
+    """Zarr has none. A strict copy is refused, and so is Create()."""
     data = (GRID + 1j * GRID[::-1]).astype("c16")
     code = gdal.GetDataTypeByName(gdal_type)
     write_tiff(tmp_path / "a.tif", data, code)
@@ -142,7 +142,7 @@ LAYOUTS = {
 
 
 def for_bands(options, bands):
-    """Lengths of chunks that fit an array without a dimension of bands."""
+    """Chunk lengths that fit an array without a band dimension."""
     if bands > 1:
         return options
     is_by_pixel = options.get("INTERLEAVE") == "PIXEL"
@@ -155,7 +155,7 @@ def for_bands(options, bands):
 @pytest.mark.parametrize("bands", [1, 3, 40])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(tmp_path, layout, bands, interleave):
-    """Sources of both interleavings, which are copied in another order."""
+    """Sources of both interleavings, which are copied in different orders."""
     data = RANDOM.integers(0, 60_000, (bands, 70, 53)).astype("u2")
     write_tiff(tmp_path / "a.tif", data, options=[f"INTERLEAVE={interleave}"])
     options = for_bands(LAYOUTS[layout], bands)
@@ -168,7 +168,7 @@ def test_layouts(tmp_path, layout, bands, interleave):
     assert_same(tmp_path / "a.zarr", tmp_path / "a.tif", ["description", "color"])
     if options.get("FORMAT") != "ZARR_V3":
         there = zarr.open_group(str(tmp_path / "a.zarr"), mode="r")["a"]
-        # GDAL may ask for the interleaving that the source has, if no other is asked for.
+        # GDAL may request the interleaving of the source if no other is requested.
         dimensions = there.attrs["_ARRAY_DIMENSIONS"]
         if options.get("INTERLEAVE") == "PIXEL":
             assert dimensions == ["Y", "X", "Band"]
@@ -196,7 +196,7 @@ def test_create_and_write(tmp_path, layout):
 
 
 def test_nothing_written(tmp_path):
-    """What is never written is zero, and no chunk."""
+    """Pixels that are never written are zero, and have no chunks."""
     dataset = gdal.GetDriverByName("Zarr").Create(str(tmp_path / "a.zarr"), 3000, 2000)
     assert not dataset.ReadAsArray().any()
     dataset = None
@@ -206,25 +206,28 @@ def test_nothing_written(tmp_path):
 
 
 def test_windows(tmp_path):
-    """Parts, other sizes, other types and single bands, through gdal_translate's VRT."""
+    """Windows, other sizes, other types and single bands, through gdal_translate's VRT."""
     data = RANDOM.integers(0, 255, (4, 90, 110)).astype("u1")
     write_tiff(tmp_path / "a.tif", data, place=PLACE, crs=32633)
     for number, arguments in enumerate([
-            "-srcwin 13 21 70 33", "-srcwin -5 -5 30 30", "-b 3 -b 1", "-outsize 50% 50% -r average",
-            "-ot Float32 -scale 0 255 0 1", "-projwin 500100 5099900 501000 5099000", "-expand gray",
+            "-srcwin 13 21 70 33", "-srcwin -5 -5 30 30", "-b 3 -b 1",
+            "-outsize 50% 50% -r average",
+            "-ot Float32 -scale 0 255 0 1", "-projwin 500100 5099900 501000 5099000",
+            "-expand gray",
             "-b 1 -mask 4", "-colorinterp red,green,blue,alpha"]):
         if "expand" in arguments:
             continue
         words = arguments.split()
         translate(tmp_path / "a.tif", tmp_path / f"{number}.zarr", *words)
         run("gdal_translate", "-q", tmp_path / "a.tif", tmp_path / f"{number}.tif", *words)
-        assert_same(tmp_path / f"{number}.zarr", tmp_path / f"{number}.tif", ["description", "color"])
+        assert_same(tmp_path / f"{number}.zarr", tmp_path / f"{number}.tif",
+                    ["description", "color"])
 
 
 # --- what is said of the pixels ------------------------------------------------------------------
 
 def make_described(bands=1, gdal_type=gdal.GDT_Byte, shape=(40, 50)):
-    """A raster in memory about which everything is said that Zarr has a place for."""
+    """A raster in memory with all metadata that Zarr has a place for."""
     data = RANDOM.integers(0, 5, (bands, *shape))
     dataset = gdal.GetDriverByName("MEM").Create("", shape[1], shape[0], bands, gdal_type)
     srs = osr.SpatialReference()
@@ -274,7 +277,7 @@ def test_description(tmp_path, bands, layout):
 
 
 def test_description_of_arrays(tmp_path):
-    """With an array for each band, each keeps what is its own."""
+    """With an array for each band, each keeps its own metadata."""
     source = make_described(3)
     for index, nodata in enumerate((1, 2, 3), 1):
         source.GetRasterBand(index).SetNoDataValue(nodata)
@@ -285,7 +288,7 @@ def test_description_of_arrays(tmp_path):
         got = description_of(open_raster(f'ZARR:"{path}":/a_band{index}'))
         assert got["bands"] == [band]
         assert got["place"] == PLACE and got["metadata"] == source.GetMetadata()
-    # A colour table comes with Create(), too.
+    # Create() can set a colour table as well.
     dataset = gdal.GetDriverByName("Zarr").Create(str(tmp_path / "b.zarr"), 5, 5, 2, options=[
         "SINGLE_ARRAY=NO"])
     dataset.GetRasterBand(2).SetCategoryNames(["one", "two"])
@@ -295,7 +298,8 @@ def test_description_of_arrays(tmp_path):
 
 
 NODATA = {
-    "Byte": [0, 255], "Int16": [-32768], "UInt16": [65535], "Int32": [-2**31], "UInt32": [2**32 - 1],
+    "Byte": [0, 255], "Int16": [-32768], "UInt16": [65535], "Int32": [-2**31],
+    "UInt32": [2**32 - 1],
     "Int64": [-2**63, 2**53 + 1], "UInt64": [2**64 - 1, 2**53 + 1],
     "Float32": [float("nan"), -9999, float(np.finfo("f4").min), float("inf")],
     "Float64": [float("nan"), 1e300, -float("inf"), 0.1],
@@ -303,7 +307,8 @@ NODATA = {
 
 
 @pytest.mark.parametrize("zarr_format", ["ZARR_V2", "ZARR_V3"])
-@pytest.mark.parametrize("gdal_type, nodata", [(t, v) for t, values in NODATA.items() for v in values])
+@pytest.mark.parametrize("gdal_type, nodata",
+                         [(t, v) for t, values in NODATA.items() for v in values])
 def test_nodata(tmp_path, gdal_type, nodata, zarr_format):
     data = any_elements(gdal_type, (1, 20, 30))
     data[0, :5] = nodata
@@ -314,7 +319,7 @@ def test_nodata(tmp_path, gdal_type, nodata, zarr_format):
         dataset = gdal.Open(str(path))
         assert repr(dataset.GetRasterBand(1).GetNoDataValue()) in (repr(nodata), f"{nodata}.0")
         np.testing.assert_array_equal(dataset.ReadAsArray(), data[0])
-    # Chunks of nothing else are not stored.
+    # Chunks without any other value are not stored.
     chunks = {str(p.relative_to(tmp_path / "a.zarr/a")).replace("/", ".").removeprefix("c.")
               for p in (tmp_path / "a.zarr/a").rglob("*")} & {f"0.{i}" for i in range(3)}
     assert not chunks
@@ -322,7 +327,7 @@ def test_nodata(tmp_path, gdal_type, nodata, zarr_format):
 
 @pytest.mark.parametrize("nodata", [-9999, 256, 0.5, float("nan")])
 def test_nodata_that_no_pixel_can_have(tmp_path, nodata):
-    """Zarr cannot keep it as an element; it stands beside the store."""
+    """Zarr cannot store it as an element, so it is kept in the sidecar."""
     write_tiff(tmp_path / "a.tif", GRID.astype("u1"), nodata=nodata)
     translate(tmp_path / "a.tif", tmp_path / "a.zarr")
     dataset = open_raster(tmp_path / "a.zarr")
@@ -352,7 +357,8 @@ def test_attribute_table(tmp_path):
     rat.CreateColumn("name", gdal.GFT_String, gdal.GFU_Name)
     rat.CreateColumn("area", gdal.GFT_Real, gdal.GFU_Generic)
     rat.SetRowCount(3)
-    for row, (value, name, area) in enumerate([(1, "wäter", 0.5), (2, "meadow", 1.25), (3, "", -1)]):
+    for row, (value, name,
+              area) in enumerate([(1, "wäter", 0.5), (2, "meadow", 1.25), (3, "", -1)]):
         rat.SetValueAsInt(row, 0, value)
         rat.SetValueAsString(row, 1, name)
         rat.SetValueAsDouble(row, 2, area)
@@ -361,7 +367,8 @@ def test_attribute_table(tmp_path):
     assert_described_as(path, source)
 
 
-@pytest.mark.parametrize("interpretations", ["red,green,blue", "red,green,blue,alpha", "gray,alpha"])
+@pytest.mark.parametrize("interpretations",
+                         ["red,green,blue", "red,green,blue,alpha", "gray,alpha"])
 @pytest.mark.parametrize("layout", ["default", "by pixel"])
 def test_color_interpretation(tmp_path, interpretations, layout):
     bands = interpretations.count(",") + 1
@@ -418,7 +425,8 @@ def test_ground_control_points(tmp_path):
 
 def test_other_domains(tmp_path):
     source = make_described()
-    rpc = {"LINE_OFF": "20", "SAMP_OFF": "25", "LAT_OFF": "48", "LONG_OFF": "9", "HEIGHT_OFF": "100",
+    rpc = {"LINE_OFF": "20", "SAMP_OFF": "25", "LAT_OFF": "48", "LONG_OFF": "9",
+           "HEIGHT_OFF": "100",
            "LINE_SCALE": "20", "SAMP_SCALE": "25", "LAT_SCALE": "1", "LONG_SCALE": "1",
            "HEIGHT_SCALE": "100"}
     for name in ("LINE_NUM", "LINE_DEN", "SAMP_NUM", "SAMP_DEN"):
@@ -456,7 +464,8 @@ def subdatasets(path):
 @pytest.mark.parametrize("zarr_format", ["ZARR_V2", "ZARR_V3"])
 @pytest.mark.parametrize("convention", ["GDAL", "SPATIAL_PROJ", "CF"])
 def test_append(tmp_path, zarr_format, convention):
-    """Other sizes and places than those of the arrays that are there, which stay as they are."""
+    """With sizes and positions that differ from those of the existing arrays, which do not
+    change."""
     rasters = {
         "first": (GRID, PLACE, 32633),
         "same": (GRID + 1, PLACE, 32633),
@@ -477,7 +486,7 @@ def test_append(tmp_path, zarr_format, convention):
                   GEOREFERENCING_CONVENTION=convention, **append)
     for name in rasters:
         assert_same(f'ZARR:"{path}":/{name}', tmp_path / f"{name}.tif", ["description", "color"])
-    # What lies in one place shares its coordinates.
+    # Arrays with the same position share their coordinates.
     arrays = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
     dimensions = {name: [d.GetName() for d in arrays.OpenMDArray(name).GetDimensions()]
                   for name in rasters}
@@ -489,7 +498,8 @@ def test_append(tmp_path, zarr_format, convention):
 
 @pytest.mark.parametrize("convention", ["GDAL", "SPATIAL_PROJ", "CF"])
 def test_append_to_what_lies_nowhere(tmp_path, convention):
-    """Arrays without coordinates share dimensions; they get none from one that is placed later."""
+    """Arrays without coordinates share dimensions; they get none from one that is positioned
+    later."""
     path = tmp_path / "a.zarr"
     for name, (place, crs) in {"a": (None, None), "b": (PLACE, 32633), "c": (None, None)}.items():
         write_tiff(tmp_path / f"{name}.tif", GRID, place=place, crs=crs)
@@ -501,7 +511,7 @@ def test_append_to_what_lies_nowhere(tmp_path, convention):
 
 
 def test_create_appended(tmp_path):
-    """Where it will lie is not known yet: it has dimensions of its own."""
+    """Its position is not known yet, so it has dimensions of its own."""
     path = tmp_path / "a.zarr"
     write_tiff(tmp_path / "a.tif", GRID, place=PLACE, crs=32633)
     translate(tmp_path / "a.tif", path)
@@ -532,7 +542,8 @@ def test_append_needs_a_name_and_a_store(tmp_path):
         (tmp_path / "none.zarr", ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"], "none.zarr"),
         *([] if REPLACES_STORES else
           [(path, ["ARRAY_NAME=b"],
-            'already exists; remove it first .gdalmanage delete ".*a.zarr".*APPEND_SUBDATASET=YES')]),
+            'already exists; remove it first .gdalmanage delete ".*a.zarr".*APPEND_SUBDATASET=YES'
+            )]),
     ]:
         with pytest.raises(RuntimeError, match=message):
             driver.CreateCopy(str(target), source, options=options)
@@ -544,7 +555,7 @@ def test_append_needs_a_name_and_a_store(tmp_path):
 
 
 def test_consolidated_metadata(tmp_path):
-    """It names what was appended, in both versions, unless it is not wanted."""
+    """It names the appended array, in both versions, unless it is not wanted."""
     write_tiff(tmp_path / "a.tif", GRID, place=PLACE, crs=32633)
     for name, options in {"v2": {}, "v3": {"FORMAT": "ZARR_V3"}}.items():
         path = tmp_path / f"{name}.zarr"

@@ -1,4 +1,4 @@
-"""What cannot be written is refused or reported, and leaves nothing behind."""
+"""Writes that fail are refused or reported, and leave nothing behind."""
 import os
 import re
 import shlex
@@ -25,7 +25,7 @@ def driver():
 
 
 def fail(*command):
-    """What a program says that ends with a code other than 0."""
+    """The error output of a program, which must fail."""
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                             timeout=120)
     assert result.returncode > 0
@@ -46,7 +46,7 @@ def source(tmp_path):
 
 @pytest.fixture
 def target(tmp_path):
-    """A folder in which nothing may appear."""
+    """A folder that must stay empty."""
     folder = tmp_path / "target"
     folder.mkdir()
     return folder
@@ -87,7 +87,7 @@ BAD_OPTIONS = [
 
 
 def split_options(text):
-    """`A=1,B=2,3` as A=1 and B=2,3."""
+    """Parses `A=1,B=2,3` as A=1 and B=2,3."""
     options = []
     for part in text.split(","):
         if "=" in part:
@@ -99,7 +99,7 @@ def split_options(text):
 
 @pytest.mark.parametrize("text, message", BAD_OPTIONS)
 def test_bad_options(source, target, text, message):
-    """The message says what is allowed, and no store is made."""
+    """The message lists the allowed values, and no store is made."""
     options = split_options(text)
     with pytest.raises(RuntimeError, match=message):
         driver().Create(str(target / "a.zarr"), 400, 300, 3, gdal.GDT_UInt16, options)
@@ -117,7 +117,7 @@ def test_bad_options_of_gdal_translate(source, target, text):
 
 @pytest.mark.parametrize("text", ["BLOCKSIZE=16,16", "ARRAY_NAME=a/b"])
 def test_bad_options_when_appending(source, target, text):
-    """The store is then as it was."""
+    """The store is then unchanged."""
     driver().CreateCopy(str(target / "a.zarr"), gdal.Open(str(source)))
     before = snapshot(target)
     options = ["APPEND_SUBDATASET=YES", text] + ["ARRAY_NAME=b"] * ("NAME" not in text)
@@ -148,11 +148,12 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("is_appended", [False, True], ids=["new", "appended"])
 def test_cancelled(source, target, layout, is_appended):
-    """At each moment at which a copy asks whether it may go on."""
+    """Cancelled at each call of the progress function."""
     options = list(LAYOUTS[layout])
     path = target / "a.zarr"
     if is_appended:
-        driver().CreateCopy(str(path), gdal.Open(str(source)), options=options[:1] if "FORMAT" in str(
+        driver().CreateCopy(str(path), gdal.Open(str(source)),
+                            options=options[:1] if "FORMAT" in str(
             options) else [])
         options += ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"]
     before = snapshot(target)
@@ -179,7 +180,7 @@ def test_cancelled(source, target, layout, is_appended):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("is_appended", [False, True], ids=["new", "appended"])
 def test_source_that_fails(source, target, layout, is_appended):
-    """A GeoTIFF that ends too early."""
+    """A truncated GeoTIFF."""
     options = list(LAYOUTS[layout])
     path = target / "a.zarr"
     if is_appended:
@@ -200,7 +201,7 @@ def test_source_that_fails(source, target, layout, is_appended):
 # --- places where nothing can be written ---------------------------------------------------------
 
 def test_path_that_exists(source, target):
-    """A folder, empty or not, and a store, unless GDAL makes room: nothing of them changes."""
+    """A folder, empty or not, and a store do not change, unless GDAL removes them first."""
     (target / "empty").mkdir()
     (target / "full").mkdir()
     (target / "full/file").write_text("mine")
@@ -218,7 +219,7 @@ def test_path_that_exists(source, target):
 
 @pytest.mark.skipif(REPLACES_STORES, reason="GDAL removes the store")
 def test_what_to_do_about_a_store_that_exists(source, target):
-    """Each advice that the error gives works as it is printed."""
+    """Each command that the error suggests works as it is printed."""
     path = target / "a.zarr"
     run("gdal_translate", "-q", "-of", "Zarr", source, path)
     error = fail("gdal_translate", "-q", "-of", "Zarr", source, path)
@@ -233,7 +234,7 @@ def test_what_to_do_about_a_store_that_exists(source, target):
 
 @pytest.mark.parametrize("name", ["none/a.zarr", "none/of/these/a.zarr", "file/a.zarr"])
 def test_folder_that_does_not_exist(source, target, name):
-    """A mistyped name makes no folders, by whatever way."""
+    """A mistyped name does not create folders, with any API."""
     (target / "file").write_text("mine")
     path = target / name
     before = snapshot(target)
@@ -259,8 +260,8 @@ def test_folder_that_does_not_exist(source, target, name):
 
 
 def test_folders_that_exist(source, target, monkeypatch):
-    """In the working directory, above it, by a link, and in the memory of GDAL, whose folders come
-    by themselves; inside of a store, groups come with their arrays."""
+    """In the working directory, above it, through a link, and in GDAL's memory file system, which
+    makes folders by itself; inside a store, groups are made with their arrays."""
     (target / "folder").mkdir()
     (target / "link").symlink_to("folder")
     monkeypatch.chdir(target / "folder")
@@ -281,7 +282,7 @@ def test_folders_that_exist(source, target, monkeypatch):
 
 @pytest.mark.skipif(not REPLACES_STORES, reason="GDAL before 3.11 replaces no folders")
 def test_store_that_is_replaced(source, target):
-    """Nothing is left of the old one, nor of what was beside it."""
+    """Nothing of the old store is left, nor of its sidecar."""
     path = target / "a.zarr"
     run("gdal_translate", "-q", "-of", "Zarr", source, path)
     want = snapshot(target)
@@ -303,14 +304,14 @@ def test_file_of_a_store(source, target, file):
 
 
 def test_name_of_an_array(source, target):
-    """An array's name is an option, and no part of the path."""
+    """The name of an array is an option, not a part of the path."""
     with pytest.raises(RuntimeError):
         driver().Create(f'ZARR:"{target}/a.zarr":/b', 5, 5)
     assert not snapshot(target)
 
 
 def test_folder_that_is_not_there(source, target):
-    """Folders above a store are made with it, or else nothing is."""
+    """Folders above a store are made with it, or not at all."""
     path = target / "not" / "there" / "a.zarr"
     try:
         driver().CreateCopy(str(path), gdal.Open(str(source)))
@@ -321,7 +322,7 @@ def test_folder_that_is_not_there(source, target):
 
 
 def without_privileges():
-    """For root, every path can be written: a child process becomes somebody else."""
+    """root can write everywhere, so a child process changes its user."""
     if os.geteuid() == 0:
         os.setgid(65534)
         os.setuid(65534)
@@ -334,16 +335,17 @@ def run_unprivileged(code, *arguments):
 
 @pytest.fixture
 def readable(tmp_path_factory, monkeypatch):
-    """A folder that others can read, but not write; they find the plugin as well."""
+    """A folder that others can read but not write; they can load the plugin as well."""
     folder = tmp_path_factory.mktemp("readable")
     for parent in [folder, *folder.parents]:
         if parent == Path(tempfile.gettempdir()):
             break
         os.chmod(parent, 0o755)
     plugin = shutil.copytree(os.environ["GDAL_DRIVER_PATH"], folder / "plugin",
-                             ignore=lambda _, names: [n for n in names if not n.startswith("gdal_")])
+                             ignore=lambda _,
+                             names: [n for n in names if not n.startswith("gdal_")])
     monkeypatch.setenv("GDAL_DRIVER_PATH", str(plugin))
-    yield folder
+    return folder
 
 
 def test_path_not_writable(readable):
@@ -356,7 +358,7 @@ def test_path_not_writable(readable):
 
 
 def test_update_not_permitted(readable):
-    """The failure is told when the dataset is flushed or closed at the latest."""
+    """The failure is reported when the dataset is flushed, or closed at the latest."""
     driver().Create(str(readable / "a.zarr"), 40, 30, options=["BLOCKSIZE=16,16"]).WriteArray(
         np.ones((30, 40), "u1"))
     before = snapshot(readable)
@@ -394,7 +396,7 @@ def test_opened_for_reading(source, target):
 
 
 def test_updating_nothing(target):
-    """Opening for update makes no store, and does not trip over a broken one."""
+    """Opening for update does not make a store, and a broken store is not an error."""
     with pytest.raises(RuntimeError):
         gdal.OpenEx(f'ZARR:"{target / "a.zarr"}"', gdal.OF_UPDATE)
     (target / "b.zarr").mkdir()
@@ -438,7 +440,7 @@ def test_copy(store, target):
 
 
 def test_what_is_not_deleted(store, target):
-    """Parts of a store, other folders, and what is not there."""
+    """Parts of a store, other folders, and paths that do not exist."""
     (target / "other").mkdir()
     (target / "other/file").write_text("mine")
     before = snapshot(target)
@@ -451,7 +453,7 @@ def test_what_is_not_deleted(store, target):
 
 
 def test_other_places_of_a_store(store, target):
-    """Neither a new name that is taken, nor a name of a part, moves or copies it."""
+    """An existing new name, or the name of a part, does not move or copy it."""
     (target / "other").mkdir()
     before = snapshot(target)
     for old, new in [(store, target / "other"), (store, store), (f'ZARR:"{store}"', target / "b"),
@@ -467,7 +469,7 @@ def test_other_places_of_a_store(store, target):
 
 
 def test_links_are_not_followed(store, target, tmp_path):
-    """What a link in a store leads to is not the store's."""
+    """The target of a link in a store does not belong to the store."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_text("mine")
@@ -483,7 +485,7 @@ def test_delete_an_archive(store, target):
 
 
 def test_delete_an_array_by_itself(target):
-    """A Zarr without a group is a store as well."""
+    """A Zarr without a group is also a store."""
     write_array(target / "a.zarr", DATA)
     write_group(target / "b.zarr")
     for name in ("a.zarr", "b.zarr"):

@@ -1,4 +1,4 @@
-"""What creation options make, as zarr-python sees it."""
+"""The effect of creation options, as zarr-python sees it."""
 import json
 
 import numpy as np
@@ -34,7 +34,7 @@ def create(path, data_type, options, shape=VALUES.shape):
 
 
 def read_back(path, data_type, values, options):
-    """What zarr-python reads of an array of `values` made with `options`."""
+    """The array that zarr-python reads after `values` were written with `options`."""
     dataset, array = create(path, gdal.ExtendedDataType.Create(data_type), options)
     assert array.WriteArray(values) == gdal.CE_None
     array = dataset = None
@@ -128,7 +128,7 @@ def test_strings_are_read_by_zarr_python(tmp_path, options, dtype):
     assert array.Write(texts) == gdal.CE_None
     array = dataset = None
     read = zarr.open(str(tmp_path / "s.zarr"), mode="r")["a"]
-    # Those of any length are objects to some versions, and a type of NumPy's to others.
+    # Strings of any length are objects in some versions, and a NumPy type in others.
     assert read.dtype.kind in "OT" if dtype is None else read.dtype == dtype
     got = read[...]
     assert (np.char.decode(got, "utf-8") if dtype == "S8" else got).tolist() == texts

@@ -1,4 +1,4 @@
-"""The sample stores of data/ hold, through GDAL, what the grid they were made from holds."""
+"""The sample stores of data/ have, through GDAL, the values of the grid they were made from."""
 import subprocess
 import sys
 
@@ -38,7 +38,7 @@ def is_wgs84(srs):
 
 
 def assert_heights(stored, scale, want):
-    """The packed store keeps each height to the nearest multiple of `scale`, the others exactly."""
+    """The packed store rounds each height to a multiple of `scale`; the others are exact."""
     if scale is None:
         np.testing.assert_array_equal(stored, want)
     else:
@@ -72,8 +72,8 @@ def test_geoid_raster(data_dir, height, store, name):
     "window",
     [
         (0, 0, 1, 1),
-        (63, 63, 2, 2),  # meets four inner chunks of a shard
-        (250, 250, 12, 12),  # meets four chunks, or shards
+        (63, 63, 2, 2),  # four inner chunks of a shard
+        (250, 250, 12, 12),  # four chunks, or shards
         (100, 7, 600, 300),
         (719, 360, 1, 1),  # in a chunk that reaches beyond the array
         (512, 256, 208, 105),
@@ -166,9 +166,10 @@ def test_deflection_slice(data_dir, vertical_deflection, component):
 def test_map_of_the_demo(data_dir, tmp_path, store):
     """Low places are blue and high ones red, on white."""
     picture = tmp_path / "map.png"
-    subprocess.run([sys.executable, data_dir / "draw_map.py", data_dir / store, picture], check=True)
+    subprocess.run([sys.executable, data_dir / "draw_map.py", data_dir / store, picture],
+                   check=True)
     red, green, blue = gdal.Open(str(picture)).ReadAsArray().astype(int)
-    # In the Robinson projection, longitudes are evenly apart along the equator.
+    # In the Robinson projection, longitudes are equidistant along the equator.
     equator, greenwich, degree = 492, 800, 1500 / 360
     low, high = (int(greenwich + longitude * degree) for longitude in (77, 132))
     assert blue[equator, low] > red[equator, low] + 50

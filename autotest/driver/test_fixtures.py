@@ -1,4 +1,4 @@
-"""Stores by other implementations read back as their writers meant (see fixtures/README.md)."""
+"""Stores of other implementations have the values that their writers meant (fixtures/README.md)."""
 import json
 from fnmatch import fnmatch
 from pathlib import Path
@@ -9,16 +9,16 @@ from osgeo import gdal, osr
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 
-# What the driver does not read yet: patterns for a fixture's features. The marks are strict, so a
-# feature that arrives has to leave its row.
+# What the driver cannot read yet: patterns for a fixture's features. The marks are strict, so a row
+# must be removed when its feature is added.
 NOT_YET = {}
 
-# GDAL has no type for these (in every version), so they come in the next wider one.
+# Some versions of GDAL have no type for these, so they are read as the next wider one.
 WIDENED = {"bool": ["uint8"], "int8": ["int8", "int16"], "float16": ["float16", "float32"]}
 
 
 def load_cases(needs=tuple(NOT_YET)):
-    """The manifest's entries; expected to fail are those that wait for something of `needs`."""
+    """The entries of the manifest; those that need something in `needs` are expected to fail."""
     for entry in json.loads((FIXTURES / "manifest.json").read_text()):
         waits_for = [
             what
@@ -53,7 +53,7 @@ def assert_values(array, want):
     if want.size == 0:
         return  # osgeo cannot make an empty numpy array
     got = np.asarray(array.ReadAsArray()).reshape(want.shape)
-    # Times come as numbers, whose units are the array's.
+    # Times are numbers, in the units of the array.
     want = want.view(want.dtype.str[0] + "i8") if want.dtype.kind in "mM" else want
     native = want.dtype.newbyteorder("=")
     assert got.dtype.name in WIDENED.get(native.name, [native.name])
@@ -126,7 +126,7 @@ def test_every_store_is_listed():
 
 
 def test_every_expected_failure_has_a_fixture():
-    """A row that matches nothing hides a mistake in its pattern."""
+    """A row that matches nothing indicates a mistake in its pattern."""
     features = [f for case in load_cases() for f in case.values[0]["features"]]
     unused = [
         pattern

@@ -1,5 +1,5 @@
-"""Processes that fork after they have read: worker threads do not exist in the child, which reads and
-writes nevertheless. Each test runs in a process of its own, for what it does to threads.
+"""Processes that fork after they have read. The child has no worker threads, and can still read and
+write. Each test runs in a process of its own, because of what it does to threads.
 """
 import multiprocessing
 import os
@@ -33,7 +33,7 @@ def path(request, tmp_path):
 
 
 def run(function, *arguments):
-    """In a process that has four threads for each read and write, and ends after a minute."""
+    """In a process with four threads for each read and write, which ends after a minute."""
     code = f"import test_forks as t; t.prepare(); t.{function.__name__}(*{arguments!r})"
     environment = os.environ | {"GDAL_NUM_THREADS": "4"}
     result = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent,
@@ -56,7 +56,7 @@ def write_rows(path, start):
 
 
 def in_child(body):
-    """Runs `body` in a forked child, which hangs at most for a while."""
+    """Runs `body` in a forked child, which is killed if it hangs."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -70,7 +70,7 @@ def in_child(body):
 
 
 def read_in_child(path):
-    """Through what the parent has opened and partly read, and anew."""
+    """Through objects that the parent opened and partly read, and through new ones."""
     dataset = gdal.Open(path)
     root = open_root(path)
     array = root.OpenMDArray("a")
@@ -83,12 +83,12 @@ def read_in_child(path):
         np.testing.assert_array_equal(read(path), DATA)
 
     in_child(body)
-    body()  # the parent has its threads still
+    body()  # the parent still has its threads
     in_child(lambda: in_child(body))
 
 
 def write_in_child(path):
-    """What the child writes, the parent reads; then the other way round."""
+    """The parent reads what the child writes, and the other way round."""
     np.testing.assert_array_equal(read(path), DATA)
     in_child(lambda: write_rows(path, 0))
     np.testing.assert_array_equal(read(path)[:ROWS], -DATA[:ROWS])
@@ -105,7 +105,7 @@ def write_in_pool(path):
 
 
 def exit_with_what_waits(path):
-    """Parts of chunks that wait in the parent are the parent's: a child that ends puts none."""
+    """Pending chunks belong to the parent: a child that ends does not put them."""
     dataset = open_to_write(path)
     array = dataset.GetRootGroup().OpenMDArray("a")
     array.Write(-DATA[:5, :5], [0, 0])

@@ -1,4 +1,4 @@
-"""ZARR_FSYNC=YES: what has been put would outlive a loss of power."""
+"""ZARR_FSYNC=YES: data that was put would survive a loss of power."""
 import re
 import shutil
 import subprocess
@@ -30,7 +30,7 @@ def source(tmp_path):
 
 
 def trace(tmp_path, *command):
-    """(call, path, new path) of each fsync, mkdir and rename that succeeded, in their order."""
+    """(call, path, new path) of each successful fsync, mkdir and rename, in order."""
     log = tmp_path / "strace.log"
     subprocess.run(["strace", "-f", "-y", "-s", "4096", "-o", str(log), "-e",
                     "trace=fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat,unlink",
@@ -72,7 +72,7 @@ def test_file_then_name_then_folder(tmp_path, source, layout):
         put.add(new_path)
         assert ("fsync", path, None) in calls[:i], f"{new_path} is not on the disk"
         folder = new_path.rpartition("/")[0]
-        until_next = [c for c in calls[i + 1:]]
+        until_next = list(calls[i + 1:])
         next_put = next((k for k, c in enumerate(until_next) if c[0] == "rename"),
                         len(until_next))
         assert ("fsync", folder, None) in until_next[:next_put], f"the name of {new_path} is not"
@@ -80,7 +80,7 @@ def test_file_then_name_then_folder(tmp_path, source, layout):
     assert put >= files and len(files) > 3  # marks that are removed again are put as well
 
 
-# What is in a folder is of no use if the folder is lost.
+# The content of a folder is useless if the folder is lost.
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_folders_that_were_made(tmp_path, source, layout):
     target, calls = translate(tmp_path, source, layout, ZARR_FSYNC="YES")

@@ -1,5 +1,5 @@
-"""A disk that is full: whatever writes is told so, at the latest when it closes what it has written,
-and every chunk and document is as it was or as it was written.
+"""A full disk is reported to every writer, on close at the latest, and every chunk and document is
+either the old one or the new one.
 """
 import gc
 import subprocess
@@ -23,7 +23,7 @@ LAYOUTS = {
                           "COMPRESS=ZSTD"],
 }
 
-# What is said when an object goes becomes an exception that Python can only warn of.
+# Errors while an object is deleted become exceptions that Python can only print.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
@@ -38,14 +38,14 @@ def file_system(folder, size):
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder],
                            capture_output=True, text=True)
     if mount.returncode != 0:
-        pytest.skip(f"NOT TESTED, a full disk: no tmpfs can be mounted here ({mount.stderr.strip()})")
+        pytest.skip(f"NOT TESTED, a full disk: cannot mount a tmpfs ({mount.stderr.strip()})")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
 
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """Half of what is to be written fits."""
+    """Half of the data fits."""
     with file_system(tmp_path / "small", "500k") as folder:
         yield folder
 
@@ -58,7 +58,7 @@ def disk(tmp_path):
 
 
 def fill(disk, free):
-    """Leaves so many bytes."""
+    """Leaves so many bytes free."""
     with open(disk / "filler", "wb", buffering=0) as file:
         try:
             while file.write(bytes(4096)) == 4096:
@@ -69,8 +69,8 @@ def fill(disk, free):
 
 
 def told_by(write):
-    """What GDAL says is wrong, be it thrown or told to the handler of errors alone, until all that
-    `write` has opened is closed: newer bindings throw what goes wrong then, where nobody catches it."""
+    """The errors that GDAL raises or passes to the error handler until everything that `write` has
+    opened is closed. Newer bindings raise those of closing where nobody catches them."""
     told = []
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setattr(sys, "unraisablehook", lambda thrown: told.append(str(thrown.exc_value)))
@@ -97,7 +97,7 @@ def files(folder):
 
 
 def assert_no_part(folder):
-    """Of a file that could not be written."""
+    """The name of the file that could not be written."""
     assert not list(folder.rglob("*partial*"))
 
 
@@ -119,14 +119,15 @@ def test_multidimensional_copy(tmp_path, small_disk, options):
     source = create(tmp_path, options, AFTER)
     of_arrays = [word for option in options for word in (
         "-co", option if "FORMAT" in option else f"ARRAY:{option}")]
-    error = fail("gdalmdimtranslate", "-q", "-of", "Zarr", *of_arrays, source, small_disk / "b.zarr")
+    error = fail("gdalmdimtranslate", "-q", "-of", "Zarr", *of_arrays, source,
+                 small_disk / "b.zarr")
     assert "b.zarr" in error
     assert not snapshot(small_disk)
 
 
 @pytest.mark.parametrize("is_flushed", [False, True], ids=["closed", "flushed"])
 def test_new_raster(small_disk, options, is_flushed):
-    """Of what is written bit by bit, failures or not, each chunk is as written, or not there."""
+    """Each chunk of a piecewise write, whether it failed or not, is as written, or missing."""
     def write():
         dataset = driver().Create(str(small_disk / "a.zarr"), 1000, 1000, options=options)
         band = dataset.GetRasterBand(1)
@@ -178,7 +179,7 @@ def write_overviews(path):
 @pytest.mark.parametrize("write", [
     write_all, write_a_pixel, write_through_multidimensional_api, write_metadata, write_overviews])
 def test_not_a_byte(disk, options, write):
-    """Nothing changes. What is written after there is space again counts."""
+    """Nothing changes. Writes succeed again once there is space."""
     path = create(disk, options, BEFORE)
     fill(disk, 0)
     before = files(path)
@@ -191,7 +192,7 @@ def test_not_a_byte(disk, options, write):
 
 @pytest.mark.parametrize("write", [write_all, write_through_multidimensional_api])
 def test_some_bytes(disk, options, write):
-    """Each chunk is as before or as written, of half of which nothing has been stored."""
+    """Each chunk is as before or as written, and half of the data is not stored."""
     path = create(disk, options, BEFORE[:500])
     half = open_raster(path).ReadAsArray()
     fill(disk, 100_000)
@@ -205,7 +206,7 @@ def test_some_bytes(disk, options, write):
 
 
 def test_programs(tmp_path, disk, options):
-    """They say so; what they return may be decided before the store is closed."""
+    """They report it; their exit code may be decided before the store is closed."""
     path = create(disk, options, BEFORE)
     place = (0, 1, 0, 1000, 0, -1)
     open_to_write(path).SetGeoTransform(place)

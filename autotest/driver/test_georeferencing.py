@@ -1,4 +1,5 @@
-"""Where a raster lies: geotransform and CRS by GDAL's and CF's conventions, and in GDAL's programs.
+"""Position of rasters: geotransform and CRS by GDAL's and CF's conventions, and in GDAL's programs.
+test_conventions.py tests the other conventions.
 
 The other conventions have test_conventions.py.
 """
@@ -16,7 +17,7 @@ from stores import edit_json, write_array, write_group
 
 @pytest.fixture
 def warnings():
-    """The warnings that come while the test runs."""
+    """The warnings during the test."""
     collected = []
 
     def collect(severity, _, message):
@@ -56,7 +57,7 @@ def test_geotransform(tmp_path, x, y, want):
 
 
 def test_geotransform_of_float32_coordinates(tmp_path):
-    """What rounding makes of even steps is still even."""
+    """Even steps that were rounded are still even."""
     x = np.linspace(0, 359.99, 36000).astype("f4")
     y = np.linspace(89.995, 80.005, 1000).astype("f4")
     assert np.ptp(np.diff(x)) > 1e-5
@@ -72,7 +73,7 @@ def test_geotransform_of_fine_grids_far_from_the_origin(tmp_path):
 
 
 def test_geotransform_of_packed_coordinates(tmp_path):
-    """The indexing variables are what they say after scale and offset."""
+    """Indexing variables are read with scale and offset."""
     write_located(tmp_path, np.arange(4, dtype="i2"), np.arange(3, dtype="i2"))
     edit_json(tmp_path / "x/zarr.json", attributes={"scale_factor": 0.5, "add_offset": 10})
     edit_json(tmp_path / "y/zarr.json", attributes={"scale_factor": -2.0})
@@ -94,7 +95,7 @@ def test_uneven_coordinates(tmp_path, x, y):
 @pytest.mark.parametrize("text, want", [
     ("500 10 0 800 0 -10", (500, 10, 0, 800, 0, -10)),
     ("500.5 10 1e-3 800 2 -10 ", (500.5, 10, 0.001, 800, 2, -10)),
-    # All else is not one, and the coordinates count.
+    # Nothing else is a geotransform, and the coordinates count.
     ("500 10 0 800 0", (-0.5, 1, 0, 1.5, 0, -1)),
     ("500 10 0 800 0 north", (-0.5, 1, 0, 1.5, 0, -1)),
     ([500, 10, 0, 800, 0, -10], (-0.5, 1, 0, 1.5, 0, -1)),
@@ -187,7 +188,7 @@ def test_useless_grid_mapping(tmp_path, warnings, name, problem):
 
 
 def test_no_crs(tmp_path):
-    """Degrees alone do not say which."""
+    """Degrees alone do not tell which."""
     write_located(tmp_path, np.arange(2.0), np.arange(2.0))
     assert gdal.Open(f'ZARR:"{tmp_path}":/a').GetSpatialRef() is None
 

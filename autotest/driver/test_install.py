@@ -1,4 +1,4 @@
-"""Installing the plugin, and telling whether a program has it."""
+"""Installing the plugin, and finding out whether a program uses it."""
 import os
 import re
 import shutil
@@ -24,7 +24,7 @@ def run(*command, code=0, **environment):
 
 @pytest.fixture
 def build(tmp_path):
-    """Configures a build of its own, with the plugin that is there already."""
+    """Configures a separate build, with the plugin that was built before."""
     def configure(*options):
         run("cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build", *options)
         shutil.copy(PLUGIN, tmp_path / "build/driver")
@@ -37,7 +37,7 @@ def installed(folder):
 
 
 def plugin_folder():
-    """Beside the libgdal of this process; the folder that Debian compiles into it."""
+    """Beside the libgdal of this process, in the folder that Debian compiles into it."""
     library = re.search(r"(/\S*)/libgdal\.so", Path("/proc/self/maps").read_text())
     folder = f"{library[1]}/gdalplugins"
     minor = ".".join(gdal.VersionInfo("RELEASE_NAME").split(".")[:2])
@@ -49,7 +49,7 @@ def test_installs_where_libgdal_looks_and_uninstalls(build, tmp_path):
     run("cmake", "--install", folder, DESTDIR=str(stage))
     plugin = stage / plugin_folder().lstrip("/") / "gdal_Zarr.so"
     assert installed(stage) == [str(plugin.relative_to(stage))]
-    # libgdal has the name of the folder in it.
+    # libgdal contains the name of the folder.
     library = re.search(r"/\S*/libgdal\.so\S*", Path("/proc/self/maps").read_text())[0]
     assert f"{os.path.dirname(library)}/gdalplugins".encode() in Path(library).read_bytes()
 
@@ -94,5 +94,6 @@ def test_programs_tell_which_driver_they_have():
     assert re.search(r"(GNU|Clang) \d+\.\d+.*, GDAL 3\.\d+\.\d+", build)
     assert build.endswith(f", GDAL {gdal.VersionInfo('RELEASE_NAME')}")
 
-    # A folder without plugins: no error, but the driver that is built in.
-    assert "gdal-zarr" not in run("gdalinfo", "--format", "Zarr", GDAL_DRIVER_PATH="/no/such/folder")
+    # A folder without plugins: no error, but the built-in driver.
+    assert "gdal-zarr" not in run("gdalinfo", "--format", "Zarr",
+                                  GDAL_DRIVER_PATH="/no/such/folder")

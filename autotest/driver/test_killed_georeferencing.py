@@ -1,5 +1,5 @@
-"""A process that ends while it changes where a raster lies leaves the old place, the new one, or
-none; the CRS is always that of the coordinates, and the pixels are whole."""
+"""A process that is killed while it changes the position of a raster leaves the old position, the
+new one, or none. The CRS always matches the coordinates, and the pixels are whole."""
 import os
 import subprocess
 import sys
@@ -70,7 +70,7 @@ def test_of_a_raster_without_a_place(tmp_path, shim):
 
 
 def test_of_a_raster_of_several_arrays(tmp_path, shim):
-    """Which share their coordinates."""
+    """These share their coordinates."""
     write_tiff(tmp_path / "a.tif", DATA, place=OLD_PLACE, crs=OLD_CRS)
     source = gdal.Translate("", str(tmp_path / "a.tif"), format="MEM")
     source.GetRasterBand(2).SetScale(0.5)

@@ -1,5 +1,5 @@
-"""Writers that are killed: every chunk and document is as it was or as it was written, and the next
-writer sets right what is left.
+"""Killed writers: every chunk and document is either the old or the new one, and the next writer
+repairs the rest.
 
 ZARR_FAULT_ROUNDS says how often each kind of writer is killed; 200 rounds take minutes.
 """
@@ -19,7 +19,7 @@ from classic import write_tiff
 from multidim import create, create_array, numeric, open_root, open_to_write
 from osgeo import gdal
 
-ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", 25))
+ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", "25"))
 CHUNK = 32
 DATA = np.random.default_rng(8).integers(0, 1 << 30, (96, 128), "i4")
 LAYOUTS = {
@@ -47,7 +47,7 @@ def start(function, *arguments):
 
 
 def assert_killed(process):
-    """Returns what it has printed."""
+    """Returns its output."""
     process.kill()
     output, _ = process.communicate()
     assert process.returncode == -signal.SIGKILL
@@ -62,7 +62,7 @@ def blocks(values):
 
 
 def assert_whole_documents(path):
-    """Each is JSON, and what consolidated metadata says is what the documents say."""
+    """Each is JSON, and consolidated metadata agrees with the documents."""
     documents = {
         str(file.relative_to(path)): json.loads(file.read_text())
         for file in path.rglob("*") if file.name in DOCUMENTS
@@ -79,8 +79,8 @@ def assert_whole_documents(path):
 # --- Updates -------------------------------------------------------------------------------------
 
 def write_for_ever(path, first):
-    """Writes one state of everything after the other: DATA and its number. Prints those that are
-    complete."""
+    """Writes one state after the other: DATA plus its number. Prints the numbers of complete
+    states."""
     for number in itertools.count(first):
         dataset = open_to_write(path)
         root = dataset.GetRootGroup()
@@ -88,7 +88,7 @@ def write_for_ever(path, first):
         if number % 2:
             array.Write(DATA + number)
         else:
-            for row in range(0, DATA.shape[0], 12):  # parts of chunks, which wait for the others
+            for row in range(0, DATA.shape[0], 12):  # pending parts of chunks
                 array.Write(DATA[row:row + 12] + number, [row, 0])
         for node in (root, array):
             node.GetAttribute("number").Write(number)
@@ -112,7 +112,7 @@ def test_updates(tmp_path, options):
     complete = 0
     for _ in range(rounds_of(LAYOUTS)):
         writer = start(write_for_ever, str(path), complete + 1)
-        writer.stdout.readline()  # it has begun
+        writer.stdout.readline()  # it has started
         time.sleep(random.uniform(0, 0.05))
         printed = assert_killed(writer).split()
         complete = int(printed[-1]) if printed else complete + 1
@@ -130,8 +130,8 @@ def test_updates(tmp_path, options):
 # --- New stores ----------------------------------------------------------------------------------
 
 def test_copies(tmp_path, options):
-    """By gdal_translate: there is a store, which opens and can be deleted, or nothing that keeps the
-    next one from being made but an empty folder."""
+    """gdal_translate leaves a store that opens and can be deleted, or at most an empty folder, in
+    which the next store can be made."""
     data = np.tile(DATA, (8, 8))
     tif, path = write_tiff(tmp_path / "a.tif", data), tmp_path / "a.zarr"
     creation = [word for option in options for word in ("-co", option)]

@@ -1,7 +1,7 @@
-"""Processes that may have little memory, few files or no threads: what they read is right, what they
-write is written, or there is an error. Nothing crashes and nothing hangs.
+"""Processes limited to little memory, few files or no threads: reading and writing either succeed
+or fail with an error. Nothing crashes and nothing hangs.
 
-ZARR_FAULT_ROUNDS says how many limits of memory are tried.
+ZARR_FAULT_ROUNDS is the number of memory limits to try.
 """
 import os
 import resource
@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from multidim import create, create_array
-from osgeo import gdal, gdal_array  # noqa: F401: before memory runs out
+from osgeo import gdal, gdal_array  # noqa: F401 (loaded before memory runs out)
 
-ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", 25))
+ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", "25"))
 NOBODY = 65534
 # Large enough for memory to matter: 4 MB.
 BEFORE = np.random.default_rng(10).integers(0, 1000, (1024, 1024), "i4")
@@ -30,7 +30,7 @@ LAYOUTS = {
 
 @pytest.fixture(params=LAYOUTS)
 def path(request):
-    """In a folder that everybody may write into."""
+    """In a folder that everybody may write to."""
     options = LAYOUTS[request.param]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.zarr"
@@ -43,12 +43,12 @@ def path(request):
 
 
 def run(path, kind, value):
-    """Reads and writes under a limit, in a process of its own. Returns what it says is wrong."""
+    """Reads and writes under a limit, in a process of its own. Returns the error."""
     code = f"import test_limits as t; t.read_and_write({str(path)!r}, {kind!r}, {value})"
     environment = os.environ | {"GDAL_NUM_THREADS": "4", "GDAL_PAM_ENABLED": "NO"}
     result = subprocess.run([sys.executable, "-B", "-c", code], cwd=Path(__file__).parent,
                             env=environment, capture_output=True, text=True)
-    # The C library ends a process whose new thread cannot have its thread-local data.
+    # The C library ends a process if a new thread cannot get its thread-local data.
     if result.returncode == 127 and result.stderr.startswith("cannot allocate memory for thread"):
         return result.stderr
     assert result.returncode == 0, result.stderr[-3000:]
@@ -57,7 +57,7 @@ def run(path, kind, value):
 
 @contextmanager
 def limit(kind, value):
-    """Of memory, what may come in addition; else what there may be."""
+    """For memory, the limit in addition to the present use; else the limit itself."""
     if kind == "AS":
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         value += pages * resource.getpagesize()
@@ -72,8 +72,7 @@ def limit(kind, value):
 
 
 def read_and_write(path, kind, value):
-    """Prints what is told, by exceptions or otherwise. Values that are read are right, or there was
-    an error."""
+    """Prints all errors, raised or reported. Values are right, or there was an error."""
     told = []
     gdal.UseExceptions()
     gdal.PushErrorHandler(lambda level, _, text: level >= gdal.CE_Failure and told.append(text))
@@ -90,7 +89,7 @@ def read_and_write(path, kind, value):
 
 
 def tell(told, body):
-    """False when there was an error."""
+    """False if there was an error."""
     count = len(told)
     try:
         body()
@@ -103,7 +102,7 @@ def assert_written(path, told):
     got = gdal.Open(str(path)).ReadAsArray()
     if not told:
         assert (got == -BEFORE).all()
-    # Blocks of 64 are whole in any layout.
+    # Blocks of 64 are whole chunks in any layout.
     blocks = [values.reshape(16, 64, 16, 64).swapaxes(1, 2).reshape(-1, 64 * 64)
               for values in (got, BEFORE, -BEFORE)]
     is_before, is_after = ((blocks[0] == of).all(axis=1) for of in blocks[1:])
@@ -137,6 +136,6 @@ def test_no_files(path):
 
 
 def test_no_threads(path):
-    """The process has but its first one."""
+    """The process has only its first one."""
     assert run(path, "NPROC", 1) == ""
     assert_written(path, "")

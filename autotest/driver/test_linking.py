@@ -1,5 +1,5 @@
-"""The plugin beside the libraries that GDAL is linked with, in C programs, where all of them share one
-name space of symbols: Python loads libgdal into a scope of its own, which hides what clashes."""
+"""The plugin beside the libraries that GDAL is linked with, in C programs, where all libraries
+share one namespace of symbols. Python loads libgdal into its own scope, which hides clashes."""
 import os
 import re
 import subprocess
@@ -31,7 +31,8 @@ def tif(tmp_path):
 
 
 def checksum(path):
-    (line,) = [line for line in run("gdalinfo", "-checksum", path).splitlines() if "Checksum" in line]
+    (line,
+     ) = [line for line in run("gdalinfo", "-checksum", path).splitlines() if "Checksum" in line]
     return line
 
 
@@ -47,7 +48,7 @@ def test_programs_write_and_read_every_encoding(tmp_path, tif, encoding, version
     np.testing.assert_array_equal(gdal.Open(str(tmp_path / "back.tif")).ReadAsArray(), GRID)
 
 
-# --- Which library each function is taken from -----------------------------------------------------
+# --- The library that each function is taken from ------------------------------------------------
 
 def bindings(*command):
     """(user, provider, symbol) of each symbol that the dynamic linker binds, as paths of files."""
@@ -60,23 +61,23 @@ def bindings(*command):
 
 
 def needed(library):
-    """The names of the libraries that a file says it is linked with."""
+    """The names of the libraries that a file needs."""
     output = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True)
     return re.findall(r"NEEDED\s+(\S+)", output.stdout)
 
 
 def is_shared(symbol):
-    """Templates of C++ that several libraries instantiate, and C's streams, of which a program has a
-    copy, are meant to be one."""
+    """Symbols that are meant to be shared: C++ templates that several libraries instantiate, and
+    C's streams, of which the program has a copy."""
     return symbol.startswith("_Z") or symbol in ("stdout", "stderr", "stdin")
 
 
 @pytest.mark.skipif(not os.path.exists("/lib64/ld-linux-x86-64.so.2")
                     and not os.path.exists("/lib/ld-linux-aarch64.so.1"),
                     reason="needs the trace of glibc's dynamic linker")
-def test_no_library_takes_the_place_of_another(tmp_path, tif):
-    """Whatever the plugin and its libraries call is bound to a library that the caller is linked with,
-    never to one of libgdal's that happens to have a function of the same name."""
+def test_no_library_replaces_another(tmp_path, tif):
+    """Each call of the plugin and its libraries is bound to a library that the caller is linked
+    with, never to one of libgdal's that happens to have a function of the same name."""
     store = tmp_path / "a.zarr"
     run("gdal_translate", "-q", "-of", "Zarr", "-co", "COMPRESS=ZFP", tif, store)
     found = bindings("gdalinfo", "-checksum", store)
@@ -89,7 +90,8 @@ def test_no_library_takes_the_place_of_another(tmp_path, tif):
     ours, todo = set(), [loaded["gdal_Zarr.so"], zfp]
     while todo:
         library = todo.pop()
-        if library not in ours and not os.path.basename(library).startswith(("libgdal", "ld-linux")):
+        if library not in ours and not os.path.basename(library).startswith(("libgdal",
+                                                                             "ld-linux")):
             ours.add(library)
             todo.extend(linked_with(library))
     assert len(ours) > 10

@@ -1,4 +1,4 @@
-"""Processes that write the same chunks, with the open option LOCKS."""
+"""Processes that write to the same chunks, with the open option LOCKS."""
 import subprocess
 import sys
 

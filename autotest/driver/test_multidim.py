@@ -1,4 +1,4 @@
-"""The multidimensional API: groups, arrays, dimensions, attributes, and what an array says of itself."""
+"""The multidimensional API: groups, arrays, dimensions, attributes, and properties of arrays."""
 import json
 import math
 import struct
@@ -11,10 +11,17 @@ from multidim import open_array, open_root
 from numcodecs import Zlib
 from osgeo import gdal, osr
 from stores import (
-    BYTES, CRC32C, GZIP, consolidate, edit_json, sharding, transpose, write_array, write_group,
+    BYTES,
+    CRC32C,
+    GZIP,
+    consolidate,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
+    write_group,
 )
 from v2_stores import write_v2, write_v2_group
-
 
 # --- Groups, arrays and dimensions ---------------------------------------------------------------
 
@@ -53,7 +60,7 @@ def tree(request, tmp_path):
         write_v2_tree(tmp_path)
         if "consolidated" in request.param:
             zarr.consolidate_metadata(str(tmp_path))
-            (tmp_path / "sub/speed/.zarray").unlink()  # nobody may look there
+            (tmp_path / "sub/speed/.zarray").unlink()  # nobody may read there
     else:
         write_v3_tree(tmp_path)
         if "consolidated" in request.param:
@@ -116,7 +123,7 @@ def test_indexing_variables(tree):
     (own,) = x.GetIndexingVariable().GetDimensions()
     assert own.GetFullName() == "/x"
     assert own.GetIndexingVariable().GetFullName() == "/x"
-    # Nothing of this size is called x.
+    # No dimension of this size is called x.
     (odd,) = root.OpenMDArrayFromFullname("/sub/deep/odd").GetDimensions()
     assert (odd.GetSize(), odd.GetIndexingVariable()) == (7, None)
 
@@ -160,7 +167,7 @@ def test_array_at_the_root(tmp_path):
 
 
 def test_dimension_roles(tmp_path):
-    """From standard_name, then units, then axis, then the name."""
+    """From standard_name, else units, else axis, else the name."""
     roles = {
         "east": ({"standard_name": "projection_x_coordinate"}, gdal.DIM_TYPE_HORIZONTAL_X, "EAST"),
         "b": ({"units": "degrees_north"}, gdal.DIM_TYPE_HORIZONTAL_Y, "NORTH"),
@@ -264,7 +271,7 @@ def test_json_attribute(tmp_path, text):
 
 
 def attribute_of(path, text):
-    """The attribute that stands as `text` in zarr.json, after a check that groups read it alike."""
+    """The attribute with the JSON `text` in zarr.json; checks that groups read it alike."""
     for node in (path, path / "a"):
         write_group(node) if node == path else write_array(node, np.zeros(1))
         document = json.loads((node / "zarr.json").read_text())
@@ -283,7 +290,7 @@ def attribute_of(path, text):
 
 
 def test_attributes_that_are_told_otherwise(tmp_path):
-    """They are not listed, but are there for who asks for them."""
+    """They are not listed, but open by name."""
     attributes = {
         "scale_factor": 2.0, "add_offset": 1.0, "units": "K", "_FillValue": 0, "_CRS": {"url": "x"},
         "_ARRAY_DIMENSIONS": ["x"], "long_name": "temperature", "note": "left",
@@ -328,7 +335,7 @@ def test_structural_info_v2(tmp_path):
 
 
 @pytest.mark.parametrize("version, dtype, fill_value, attributes, nodata", [
-    # A fill value is nodata, but for the zero that v3 makes a writer state.
+    # A fill value is nodata, except the zero that v3 requires of writers.
     (2, "f4", None, {}, None),
     (2, "f4", 0, {}, 0.0),
     (2, "i2", -1, {}, -1),
@@ -339,7 +346,7 @@ def test_structural_info_v2(tmp_path):
     (3, "f4", "0x7fc00000", {}, math.nan),
     (3, "i2", 7, {}, 7),
     (3, "?", False, {}, None),
-    # Attributes go before it.
+    # Attributes take precedence over it.
     (2, "f4", 9, {"_FillValue": -5}, -5.0),
     (2, "f4", 9, {"_FillValue": "NaN"}, math.nan),
     (3, "i2", 0, {"_FillValue": 0}, 0),
@@ -348,11 +355,11 @@ def test_structural_info_v2(tmp_path):
     (3, "f4", 0, {"_FillValue": "AAAAAABAj8A="}, -1000.0),
     (3, "f8", 1, {"missing_value": 4.5}, 4.5),
     (3, "f8", 1, {"missing_value": 4.5, "_FillValue": 8.5}, 8.5),
-    # What the type cannot hold is no value of it.
+    # A value that does not fit the type is ignored.
     (3, "u1", 0, {"_FillValue": -1}, None),
     (3, "u1", 0, {"_FillValue": 256, "missing_value": 255}, 255),
     (3, "i2", 0, {"_FillValue": 1.5}, None),
-    # Integers that a double cannot tell from their neighbours.
+    # Integers that a double cannot represent exactly.
     (3, "i8", -(2**63) + 1, {}, -(2**63) + 1),
     (2, "i8", 0, {"_FillValue": 2**53 + 1}, 2**53 + 1),
     (3, "u8", 2**64 - 1, {}, 2**64 - 1),
@@ -387,7 +394,7 @@ def test_scale_offset_unit(tmp_path):
 
 
 def test_no_scale_offset_unit(tmp_path):
-    """Text is not a scale, and the unit of a time axis is left for programs to parse."""
+    """Text is not a scale, and programs parse the unit of a time axis themselves."""
     attributes = {"scale_factor": "big", "units": "days since 1970-01-01"}
     write_array(tmp_path, np.zeros(2), attributes=attributes)
     array = open_array(tmp_path)
@@ -397,7 +404,7 @@ def test_no_scale_offset_unit(tmp_path):
 
 
 def test_axis_mapping_of_an_array(tmp_path):
-    """Numbers count the array's dimensions; a lat-first CRS has its latitude on Y."""
+    """Numbers count the dimensions of the array; a lat-first CRS has its latitude on Y."""
     for crs, mapping in ((4326, [2, 3]), (32633, [3, 2])):
         write_array(tmp_path, np.zeros((2, 2, 2)), names=["time", "y", "x"],
                     attributes={"_CRS": {"url": f"http://www.opengis.net/def/crs/EPSG/0/{crs}"}})

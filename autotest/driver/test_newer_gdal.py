@@ -1,4 +1,4 @@
-"""What GDAL has calls or types for since one version or another."""
+"""Features that need a newer GDAL than 3.6."""
 import gzip
 import json
 import math
@@ -29,7 +29,8 @@ def assert_type(path, data, gdal_type, nodata):
     array, raster = open_array(path), gdal.Open(str(path))
     band = raster.GetRasterBand(1)
     assert array.GetDataType().GetNumericDataType() == band.DataType == gdal_type
-    for got in (array.ReadAsArray(), raster.ReadAsArray(), array.AsClassicDataset(1, 0).ReadAsArray()):
+    for got in (array.ReadAsArray(), raster.ReadAsArray(),
+                array.AsClassicDataset(1, 0).ReadAsArray()):
         assert got.dtype == data.dtype
         np.testing.assert_array_equal(got, data)
     np.testing.assert_equal(array.GetNoDataValueAsDouble(), nodata)
@@ -52,7 +53,7 @@ def test_float16(tmp_path):
 
 @since(3, 8)
 def test_metadata_of_bands_from_other_arrays(tmp_path):
-    """Which GDAL finds in the root group."""
+    """GDAL finds it in the root group."""
     write_group(tmp_path)
     write_array(tmp_path / "cube", DATA.reshape(3, 2, 8), names=["t", "y", "x"])
     write_array(tmp_path / "wavelength", np.array([400, 500, 600], "i2"), names=["t"])
@@ -95,7 +96,7 @@ def test_place_of_an_inner_chunk(tmp_path, location):
 
 @since(3, 12)
 def test_chunk_without_a_place(tmp_path):
-    """The inner chunks of shards that are compressed as a whole have no bytes of their own."""
+    """Inner chunks of shards that are compressed as a whole have no bytes of their own."""
     write_array(tmp_path, DATA, (6, 8), [sharding((2, 2)), CRC32C, GZIP])
     assert open_array(tmp_path).GetRawBlockInfo([0, 0]).GetFilename() is None
 
@@ -115,7 +116,7 @@ def test_overviews_of_arrays(tmp_path):
 
 @since(3, 11)
 def test_new_programs(tmp_path):
-    """`gdal raster` and `gdal mdim` are programs on the same driver."""
+    """`gdal raster` and `gdal mdim` are programs that use the same driver."""
     write_array(tmp_path / "a.zarr", DATA, (4, 4), [sharding((2, 2))], names=["y", "x"])
     program = shutil.which("gdal")
     assert program is not None

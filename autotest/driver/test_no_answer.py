@@ -1,5 +1,5 @@
-"""What would be waited for without end is an error that names it, at once or after a time that can
-be set: pipes, sockets and devices in place of files, and servers that never answer."""
+"""Nothing waits forever: pipes, sockets and devices in place of files, and servers that never
+answer, are errors that name them, immediately or after a configurable time."""
 import json
 import os
 import socket
@@ -28,8 +28,8 @@ print("read")
 
 
 def error_of(name, seconds=15, **options):
-    """Why the array "v" of a store cannot be read, by a process that has this time for it. Its
-    standard input is a pipe into which nobody writes."""
+    """The error of reading the array "v", by a process that is limited to this time. Its standard
+    input is a pipe that nobody writes to."""
     process = subprocess.Popen([sys.executable, "-c", READ, str(name)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=os.environ | {"no_proxy": "127.0.0.1"} | options)
@@ -114,7 +114,7 @@ def test_documents_of_stores(tmp_path, kind, document):
 
 @contextmanager
 def silent_server():
-    """Accepts connections, and says nothing. Its address."""
+    """Accepts connections and never answers. Returns its address."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 

@@ -40,7 +40,7 @@ def write_arrays(path):
 
 
 def write_with_groups(path, finest):
-    """Groups below that hold an array of the same name each."""
+    """Groups below, each of which has an array of the same name."""
     write_group(path, layout(finest, "o2", "o4"))
     write_array(path / "data", LEVELS[0])
     for asset, data in zip(("o2", "o4"), LEVELS[1:]):
@@ -50,12 +50,12 @@ def write_with_groups(path, finest):
 
 
 def write_mixed(path):
-    """The finest level is an array, the others are groups that hold one of its name."""
+    """The finest level is an array, the others are groups with an array of its name."""
     return write_with_groups(path, "data")
 
 
 def write_root(path):
-    """The finest level is the group that describes the pyramid."""
+    """The finest level is the group with the attribute `multiscales`."""
     return write_with_groups(path, ".")
 
 
@@ -186,7 +186,7 @@ def test_levels_that_are_none_are_left_out(tmp_path, change):
 
 @pytest.mark.parametrize("assets", [(".", "q"), ("p", "p/q"), ("q", "q"), ("p", "q", ".")], ids=str)
 def test_levels_that_contain_each_other(tmp_path, assets):
-    """They lead nowhere, and in no circles."""
+    """They lead nowhere, and not in circles."""
     write_group(tmp_path, layout(*assets))
     write_group(tmp_path / "p")
     for name in ("q", "p/q"):

@@ -1,4 +1,4 @@
-"""The partial files that killed writers leave behind: later writers remove them."""
+"""Partial files of killed writers: later writers remove them."""
 import fcntl
 import os
 import subprocess
@@ -24,7 +24,7 @@ def store(tmp_path):
 
 
 def leave(folder, age=5 * HOURS, name=NAME):
-    """A file as a writer that was killed leaves it."""
+    """A file as a killed writer leaves it."""
     path = folder / name
     path.write_bytes(b"half of a chunk")
     os.utime(path, (time.time() - age,) * 2)
@@ -77,7 +77,7 @@ def test_what_only_looks_like_one_stays(store):
     assert (store / "x.zarr-partial").is_dir() and (store / ".y.zarr-partial").is_symlink()
 
 
-# A store of many files is not gone through when it is opened; a folder is when it is written to.
+# Opening does not look through a store of many files; writing to a folder looks through it.
 def test_that_of_a_folder_that_opening_does_not_reach_goes_when_it_is_written_to(store):
     left = leave(store / "a" / "c" / "1")
     for i in range(12000):

@@ -1,4 +1,4 @@
-"""The programs that come with GDAL, run on stores as a user runs them."""
+"""GDAL's programs, run on stores as users run them."""
 import json
 import subprocess
 
@@ -15,7 +15,7 @@ TEMPERATURE = np.random.default_rng(6).normal(280, 10, (4, 30, 50)).round(2)
 
 
 def run(*command):
-    """The output of a program that ends well and says nothing of errors."""
+    """The output of a program that succeeds and reports no errors."""
     result = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, timeout=120
     )
@@ -53,7 +53,7 @@ def utm(tmp_path):
 
 @pytest.fixture
 def climate(tmp_path):
-    """What xarray writes for packed data on three axes, in v2."""
+    """xarray's form of packed data on three axes, in v2."""
     path = tmp_path / "climate.zarr"
     dataset = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), TEMPERATURE,
@@ -77,12 +77,12 @@ def climate(tmp_path):
 
 # --- gdalinfo and gdalmdiminfo, on what others wrote ----------------------------------------------
 
-# What does not open yet; for these programs all else has to work.
+# What does not open yet; these programs must handle everything else.
 FIXTURE_CASES = list(load_cases(needs=["kerchunk references", "zipped stores"]))
 
 
 def load_json(text):
-    """Without the words that Python takes and JSON does not have."""
+    """Without the words that Python accepts and JSON does not have."""
     def refuse(word):
         raise ValueError(f"{word} is not JSON")
 
@@ -126,14 +126,14 @@ def test_gdalmdiminfo(entry):
 
 @pytest.mark.parametrize("entry", FIXTURE_CASES)
 def test_gdalinfo(entry):
-    """Statistics of each band; for what is no raster, an error that says so."""
-    # Without PAM the statistics are not left beside the store.
+    """Statistics of each band; an error if the store has no raster."""
+    # Without PAM, no statistics are left beside the store.
     command = ["gdalinfo", "-json", "-stats", "--config", "GDAL_PAM_ENABLED", "NO",
                str(FIXTURES / entry["store"])]
-    # Not by run(): a band without valid pixels is an error to gdalinfo, though it goes on.
+    # Not by run(): gdalinfo reports a band without valid pixels as an error, and continues.
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     want = np.load(FIXTURES / entry["expected"]) if "expected" in entry else None
-    if "expected_json" in entry or want is not None and want.dtype.kind in "SU":
+    if "expected_json" in entry or (want is not None and want.dtype.kind in "SU"):
         assert result.returncode == 1
         assert "has no array that can be shown as a raster" in result.stderr
         return
@@ -219,7 +219,7 @@ def test_gdalwarp_south_up(utm, tmp_path, options):
     for source, name in ((f'ZARR:"{utm}":/height', "got.tif"), (tmp_path / "twin.tif", "want.tif")):
         run("gdalwarp", "-q", *options, source, tmp_path / name)
     got, want = (gdal.Open(str(tmp_path / name)) for name in ("got.tif", "want.tif"))
-    # What it makes begins in the north.
+    # The result starts in the north.
     assert got.GetGeoTransform() == want.GetGeoTransform() and got.GetGeoTransform()[5] < 0
     assert (want.ReadAsArray() != -9999).mean() > 0.5
     np.testing.assert_array_equal(got.ReadAsArray(), want.ReadAsArray())
@@ -237,7 +237,7 @@ def test_gdalwarp_of_bands(climate, tmp_path):
 
 
 def test_gdalwarp_by_geolocation(tmp_path):
-    """A grid that is turned by 30 degrees: where its pixels lie, two arrays say."""
+    """A grid that is rotated by 30 degrees: two arrays give the position of its pixels."""
     row, column = np.indices((60, 80))
     angle = np.radians(30)
     lon = 10 + 0.1 * (column * np.cos(angle) + row * np.sin(angle))
@@ -251,7 +251,7 @@ def test_gdalwarp_by_geolocation(tmp_path):
         "-te", 12, 49, 15, 51, tmp_path / "a.zarr", tmp_path / "a.tif")
     warped = gdal.Open(str(tmp_path / "a.tif")).ReadAsArray()
     want = 100 * (51 - 0.1 * (np.arange(20)[:, None] + 0.5)) + 12 + 0.1 * (np.arange(30) + 0.5)
-    # From row to row it changes by 10; a fifth of a pixel is what GDAL gets from its index.
+    # From row to row it changes by 10; GDAL's index is accurate to a fifth of a pixel.
     np.testing.assert_allclose(warped, want, rtol=0, atol=2)
 
 
@@ -270,7 +270,7 @@ def test_overviews(tmp_path):
 
 
 def test_gdalbuildvrt_mosaic(tmp_path):
-    """Stores side by side."""
+    """Stores beside each other."""
     crs = {"_CRS": {"wkt": wkt(32633)}}
     for i in range(2):
         tile = tmp_path / f"{i}.zarr"
@@ -348,7 +348,7 @@ def test_netcdf_through_gdal(climate, tmp_path):
     for name in ("t2m", "time", "lat", "lon"):
         source, copy = want.OpenMDArray(name), got.OpenMDArray(name)
         assert_same_array(copy, source)
-        # These two have become the array's unit and CRS.
+        # These two have become the unit and the CRS of the array.
         own = {k: v for k, v in attributes(source).items() if k not in ("units", "grid_mapping")}
         assert own.items() <= attributes(copy).items()
     crs = [root.OpenMDArray("t2m").GetSpatialRef() for root in (got, want)]
@@ -382,7 +382,7 @@ def test_part_to_netcdf(climate, tmp_path, options, index):
 
 
 def test_unnamed_dimensions_to_netcdf(tmp_path):
-    """They belong to no group, so nothing looks for one."""
+    """They belong to no group, so no search for one is made."""
     write_group(tmp_path / "a.zarr")
     write_group(tmp_path / "a.zarr/deep")
     write_array(tmp_path / "a.zarr/deep/grid", GRID)

@@ -1,4 +1,4 @@
-"""Programs are told how far a read is, and can stop it."""
+"""Progress functions are called during a read, and can stop it."""
 import numpy as np
 import pytest
 from osgeo import gdal
@@ -26,7 +26,7 @@ def dataset(request, tmp_path):
 
 
 class Progress:
-    """Remembers what it is told, and stops at the call `stop_at`."""
+    """Remembers its calls, and stops at the call `stop_at`."""
 
     def __init__(self, stop_at=None):
         self.fractions = []
@@ -78,7 +78,7 @@ def test_some_bands(dataset):
     ("rows", 8), ("columns", 8), ("tiles", 6), ("one shard", 6), ("uneven", 8), ("bands", 4),
 ])
 def test_calls(tmp_path, layout, least):
-    """More than one where a read has several chunks."""
+    """Several, if a read has several chunks."""
     chunks, codecs = LAYOUTS[layout]
     write_array(write_group(tmp_path) / "a", CUBE, chunks, codecs, names=["t", "y", "x"])
     progress = Progress()
@@ -88,7 +88,7 @@ def test_calls(tmp_path, layout, least):
 
 @pytest.mark.parametrize("of_band", [False, True])
 def test_stop(tmp_path, of_band):
-    """Nothing is read after the call that stops: the rest of the buffer is as it was."""
+    """Nothing is read after the call that stops: the rest of the buffer is unchanged."""
     write_array(write_group(tmp_path) / "a", CUBE, *LAYOUTS["rows"], names=["t", "y", "x"])
     dataset = gdal.Open(f'ZARR:"{tmp_path}":/a')
     progress = Progress(stop_at=3)
@@ -111,7 +111,7 @@ def test_stop(tmp_path, of_band):
 
 
 def test_overview(tmp_path):
-    """Decimated reads that resample are told of as well."""
+    """Decimated reads that resample report progress as well."""
     write_array(write_group(tmp_path) / "a", CUBE[0], (16, 16), names=["y", "x"])
     progress = Progress()
     gdal.Open(f'ZARR:"{tmp_path}":/a').ReadAsArray(

@@ -1,4 +1,5 @@
-"""rasterio reads stores as it reads any raster: windows, masks, bands, other grids, other sizes.
+"""rasterio reads stores like any raster: windows, masks, bands, other grids, other sizes. The
+expected values are those of a GeoTIFF with the same pixels.
 
 Where a test asks what is right, a GeoTIFF with the same pixels answers.
 """
@@ -49,7 +50,7 @@ def located(tmp_path):
 
 @pytest.fixture(params=["north-up", "south-up"])
 def twins(request, tmp_path):
-    """A store, and a GeoTIFF with the same pixels in the same place."""
+    """A store, and a GeoTIFF with the same pixels and position."""
     rows = NORTH_UP if request.param == "north-up" else NORTH_UP[::-1]
     path = write_located(tmp_path / "located.zarr", rows)
     with rasterio.open(path) as dataset:
@@ -62,7 +63,7 @@ def twins(request, tmp_path):
 
 @pytest.fixture
 def climate(tmp_path):
-    """What xarray writes for a packed time series, in v2."""
+    """xarray's form of a packed time series, in v2."""
     path = tmp_path / "climate.zarr"
     dataset = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), TEMPERATURE, {"units": "K"})},
@@ -186,7 +187,7 @@ def test_boundless_windows(located, window):
 @pytest.mark.parametrize("store", ["geoid_v2.zarr", "geoid_v3.zarr", "geoid_v3_sharded.zarr",
                                    "deflection_v2.zarr"])
 def test_block_windows(data_dir, store):
-    """Blocks are chunks, inner ones where there are shards, and make up the whole."""
+    """Blocks are chunks, or inner chunks if the array has shards, and cover the whole raster."""
     with rasterio.open(data_dir / store) as dataset:
         want = dataset.read()
         rows, columns = dataset.block_shapes[0]
@@ -205,7 +206,7 @@ RESAMPLINGS = [Resampling.nearest, Resampling.bilinear, Resampling.cubic, Resamp
 
 @pytest.mark.parametrize("resampling", RESAMPLINGS, ids=lambda r: r.name)
 def test_other_sizes(twins, resampling):
-    """Decimated, magnified, and from windows that begin within a pixel."""
+    """Decimated, magnified, and from windows that start within a pixel."""
     for options in (
         {"out_shape": (15, 20)},
         {"out_shape": (1, 1)},
@@ -248,7 +249,7 @@ def test_fractional_window(located):
 
 
 def test_sample(located):
-    """Single pixels at places."""
+    """Single pixels by position."""
     indices = [(0, 0), (44, 59), (20, 33), (7, 15), (8, 16)]
     with rasterio.open(located) as dataset:
         places = [dataset.xy(*index) for index in indices]
@@ -326,7 +327,7 @@ def test_open_options(climate):
 
 
 def test_subdatasets(tmp_path):
-    """As many as there are rasters, in any depth, each with its own band count and type."""
+    """As many as the store has rasters, at any depth, each with its own band count and type."""
     halves = (GRID + 0.5).astype("f4")
     arrays = {"/a": GRID, "/deep/b": halves, "/deep/er/c": GRID.reshape(3, 15, 60)}
     for name, data in arrays.items():
@@ -337,7 +338,7 @@ def test_subdatasets(tmp_path):
         listed = dataset.tags(ns="SUBDATASETS")
     want_names = [f'ZARR:"{tmp_path}/some.zarr":{name}' for name in arrays]
     assert [listed[f"SUBDATASET_{i}_NAME"] for i in (1, 2, 3)] == want_names
-    # rasterio before 1.4 takes the quotation marks out, and they open all the same.
+    # rasterio before 1.4 removes the quotation marks, and they open nevertheless.
     assert names in (want_names, [name.replace('"', "") for name in want_names])
     for name, want in zip(names, arrays.values()):
         with rasterio.open(name) as dataset:
@@ -348,7 +349,7 @@ def test_subdatasets(tmp_path):
 # --- Threads, options, errors --------------------------------------------------------------------
 
 def test_threads(climate):
-    """A dataset for each thread, which is what rasterio asks for, on chunks that they share."""
+    """A dataset for each thread, as rasterio requires, on chunks that they share."""
     windows = [Window(x, y, 13, 11) for x in range(0, 37, 4) for y in range(0, 19, 3)]
 
     def read(window):
@@ -368,7 +369,7 @@ def test_errors(located):
     with rasterio.open(located) as dataset:
         with pytest.raises(RasterioIOError):
             dataset.read(1)
-        # What is whole can still be read.
+        # Undamaged parts can still be read.
         got = dataset.read(1, window=Window(32, 16, 28, 29))
         np.testing.assert_array_equal(got, np.where(GRID > 400, NODATA, GRID)[16:, 32:])
 

@@ -1,4 +1,4 @@
-"""Stores that cannot be changed say so when they are opened for it."""
+"""Stores that cannot be changed are refused when they are opened for update."""
 import shutil
 
 import numpy as np

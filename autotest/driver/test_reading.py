@@ -12,16 +12,24 @@ import pytest
 from multidim import numeric, open_array
 from osgeo import gdal
 from stores import (
-    BIG_ENDIAN, BLOSC, BYTES, CRC32C, GZIP, ZSTD, edit_json, sharding, transpose, write_array,
+    BIG_ENDIAN,
+    BLOSC,
+    BYTES,
+    CRC32C,
+    GZIP,
+    ZSTD,
+    edit_json,
+    sharding,
+    transpose,
+    write_array,
     write_group,
 )
 from v2_stores import write_v2
 
-
 # --- Types ---------------------------------------------------------------------------------------
 
 NUMBERS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
-# What GDAL shows where it has no such type.
+# The type that GDAL shows if it lacks the stored one.
 STAND_INS = {"?": "u1"}
 if not hasattr(gdal, "GDT_Int8"):
     STAND_INS["i1"] = "i2"
@@ -32,7 +40,7 @@ if not hasattr(gdal, "GDT_Float16"):
 @pytest.mark.parametrize("codecs", [[BYTES], [BIG_ENDIAN, BLOSC]], ids=["little", "big"])
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_buffer_types(tmp_path, dtype, codecs):
-    """Numbers come out in every type that GDAL has as GDAL's own memory driver gives them."""
+    """Numbers are converted to every GDAL type as GDAL's own memory driver converts them."""
     values = [0, 1, 2.5, 127, 128, 255, 256, 65535, 2**31, 2**53 + 1, 2**63, -1, -2.5, -(2**31)]
     if dtype[0] in "fc":
         values += [math.nan, math.inf, 1e300]
@@ -102,7 +110,7 @@ def test_strings_that_gdal_cannot_hold(tmp_path, data, problem):
 def assert_words(array):
     assert array.GetDataType().GetClass() == gdal.GEDTC_STRING
     assert array.GetNoDataValueAsRaw() is None
-    assert array.Read() == sum(WORDS, [])
+    assert array.Read() == [word for row in WORDS for word in row]
     assert array.Read([1, 2], [2, 2], [-1, -2]) == ["abcd", "高さ", "éü", ""]
     with pytest.raises(RuntimeError, match="not convertible"):
         array.ReadAsArray(buffer_datatype=numeric(gdal.GDT_CFloat32))
@@ -176,7 +184,7 @@ def assert_random_selections(array, data):
             step.append(stride if end >= begin else -stride)
         index = np.ix_(*(s + np.arange(n) * d for s, n, d in zip(start, count, step)))
         want = data[index]
-        # The buffer's dimensions lie in any order, maybe with gaps between its elements.
+        # The dimensions of the buffer have any order, with or without gaps between elements.
         order = random.permutation(data.ndim)
         gap = int(random.integers(1, 3))
         stride = [0] * data.ndim
@@ -245,7 +253,8 @@ def test_no_dimensions(tmp_path, version):
 @pytest.mark.parametrize("shape, chunks", [((5, 4), (1, 1)), ((3, 3), (8, 5)), ((7,), (2**20,)),
                                            ((1,) * 30 + (3, 2), (1,) * 30 + (2, 2))], ids=str)
 def test_shapes_at_the_edge(tmp_path, shape, chunks):
-    """Chunks of one element, chunks larger than the array, as many dimensions as NumPy has."""
+    """Chunks of one element, chunks larger than the array, and as many dimensions as NumPy
+    allows."""
     data = np.arange(1, 1 + np.prod(shape), dtype="i4").reshape(shape)
     write_array(tmp_path, data, chunks)
     np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray(), data)
@@ -267,14 +276,15 @@ def test_dimensions_of_length_zero(tmp_path, shape, chunks):
 def test_million_million_chunks(tmp_path):
     write_array(tmp_path, np.ones((1, 1), "u1"), fill_value=9)
     edit_json(tmp_path / "zarr.json", shape=[10**6, 10**6])
-    np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray([0, 0], [2, 2]), [[1, 9], [9, 9]])
+    np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray([0, 0], [2, 2]),
+                                  [[1, 9], [9, 9]])
     raster = gdal.Open(str(tmp_path))
     np.testing.assert_array_equal(raster.ReadAsArray(10**6 - 3, 10**6 - 2, 3, 2), [[9] * 3] * 2)
 
 
 @pytest.mark.parametrize("codecs", [[BYTES], [sharding((10, 10))]], ids=["plain", "sharded"])
 def test_huge_sparse_array(tmp_path, codecs):
-    """10^12 elements of which one chunk exists; nothing may be done for each of the others."""
+    """10^12 elements of which one chunk exists; no work may be done for each missing one."""
     write_array(tmp_path, np.ones((100, 100), "i2"), codecs=codecs, fill_value=9)
     edit_json(tmp_path / "zarr.json", shape=[10**6, 10**6])
     (tmp_path / "c/0/0").rename(tmp_path / "last")
@@ -288,7 +298,7 @@ def test_huge_sparse_array(tmp_path, codecs):
     got = array.ReadAsArray([10**6 - 200] * 2, [200, 200])
     np.testing.assert_array_equal(got, want)
     steps = array.ReadAsArray([10**6 - 1, 0], [11, 11], [-99_999, 99_999])
-    assert steps.sum() == 121 * 9 - 8  # only the corner is in the chunk
+    assert steps.sum() == 121 * 9 - 8  # the chunk covers only the corner
     assert steps[0, -1] == 1
 
 
@@ -363,7 +373,7 @@ print(threads() - before)
     ("gdal.SetThreadLocalConfigOption('GDAL_NUM_THREADS', '1')", "4", 0),
 ])
 def test_number_of_threads(tmp_path, monkeypatch, statement, environment, extra):
-    """The calling thread is one of GDAL_NUM_THREADS, wherever that is set."""
+    """The calling thread is one of GDAL_NUM_THREADS, wherever the option is set."""
     write_group(tmp_path)
     write_array(tmp_path / "a", np.arange(2**18, dtype="u2").reshape(512, 512), (64, 64))
     monkeypatch.setenv("GDAL_NUM_THREADS", environment)
@@ -382,7 +392,7 @@ def chunk_files(path):
 
 @pytest.mark.parametrize("codecs", CHAINS.values(), ids=CHAINS)
 def test_advise_read(tmp_path, codecs):
-    """What has been read in advance needs its files no more."""
+    """After a read in advance, the files are no longer needed."""
     write_array(tmp_path, DATA, (4, 6, 4), codecs)
     array = open_array(tmp_path)
     assert array.AdviseRead([0, 0, 0], [8, 12, 7]) == gdal.CE_None

@@ -1,7 +1,7 @@
-"""Every command of the README is run, in its order, and does what the README says.
+"""Every command of README.md and doc/*.md is run in its order, and does what the page says.
 
-The blocks are parsed from README.md. They run in a folder that has a copy of data/ and nothing
-else, with the plugin under test. What is not run is listed here, by name; a new command is run.
+The blocks are parsed from the pages. Those of a page run in a folder with a copy of data/ and
+nothing else, with the plugin under test. The commands that are not run are listed here.
 """
 import json
 import os
@@ -14,23 +14,23 @@ from pathlib import Path
 import netCDF4
 import numpy as np
 import pytest
-import rasterio
 from classic import in_memory, open_raster
 from osgeo import gdal
 from webserver import serve
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["README.md", *sorted(f"doc/{page.name}" for page in (ROOT / "doc").glob("*.md"))]
 
-# What installs, builds and tests the project is tried elsewhere, and sets the driver that is used.
-BUILDS = re.compile(r"(sudo +)?(cmake|apt-get|script/(demo|setup|test|fuzz))\b|export GDAL_DRIVER_PATH=")
-# Languages of blocks that are no commands.
-OTHER_LANGUAGES = {"cpp"}
-# Names that stand for servers of the reader's, with what they are here.
+# Other tests install, build and test the project, and choose the driver.
+BUILDS = re.compile(r"(sudo +)?(cmake|apt-get|script/\w+)\b|export GDAL_DRIVER_PATH=")
+# Languages of blocks that are not commands.
+OTHER_LANGUAGES = {"cpp", "text"}
+# The server of the examples, which is replaced by one of this test.
 HOST = "https://example.org"
 
 
 def parse_blocks(text):
-    """(language, lines) of each block: fenced ones, and indented ones, which are shell commands."""
+    """(language, lines) of each block. Indented blocks are shell commands."""
     blocks = []
     fence = None
     was_blank = True
@@ -52,12 +52,12 @@ def parse_blocks(text):
         else:
             indented = False
         was_blank = not line.strip()
-    assert fence is None, "a block without an end"
+    assert fence is None, "a block has no end"
     return blocks
 
 
 def commands(text):
-    """(language, command) in their order: a block of Python is one, a shell's has one a line."""
+    """(language, command) in order: a block of Python is one command, a line of shell another."""
     for language, lines in parse_blocks(text):
         if language in ("sh", "bash", "shell", "console"):
             for line in re.sub(r"\\\n\s*", "", "\n".join(lines)).splitlines():
@@ -66,7 +66,7 @@ def commands(text):
         elif language == "python":
             yield "python", "\n".join(lines)
         else:
-            assert language in OTHER_LANGUAGES, f"what is to be done with a block of {language!r}?"
+            assert language in OTHER_LANGUAGES, f"a block of an unknown language: {language!r}"
 
 
 def test_blocks():
@@ -93,7 +93,7 @@ no
         ("sh", "one"), ("sh", "two more"), ("python", "three = 3\n\n    four"), ("sh", "five")]
 
 
-# --- what commands have to do --------------------------------------------------------------------
+# --- what the commands must do -------------------------------------------------------------------
 
 GEOID = gdal.Open("/usr/share/proj/egm96_15.gtx").ReadAsArray()[::2, ::2]
 
@@ -123,7 +123,7 @@ def check_alps(_):
     row, column = round((90.25 - y) / 0.5), round((x + 180.25) / 0.5)
     assert (dx, dy) == (0.5, -0.5) and abs(x - 5) <= 0.5 and abs(y - 48) <= 0.5
     values = dataset.ReadAsArray()
-    # Of a window whose edges lie inside of pixels, GDAL 3.11 and newer take these whole.
+    # If the edges of a window lie inside pixels, GDAL 3.11 and newer include these pixels.
     assert values.shape in ((6, 12), (7, 13))
     height, width = values.shape
     np.testing.assert_array_equal(values, GEOID[row:row + height, column:column + width])
@@ -163,7 +163,7 @@ def check_europe(_):
 
 def check_slope(_):
     slope = open_raster("slope.tif").ReadAsArray()
-    assert 0 <= slope[1:-1, 1:-1].min() and 0.001 < slope.max() < 1
+    assert slope[1:-1, 1:-1].min() >= 0 and 0.001 < slope.max() < 1
 
 
 def check_appended(_):
@@ -179,7 +179,7 @@ def check_overviews(_):
     assert [band.GetOverview(i).XSize for i in range(band.GetOverviewCount())] == [360, 180]
     plain = in_memory(GEOID)
     plain.BuildOverviews("AVERAGE", [2])
-    # GDAL weighs pixels of an odd number of rows by how it cuts them into windows.
+    # With an odd number of rows, the weights of pixels depend on GDAL's windows.
     np.testing.assert_allclose(band.GetOverview(0).ReadAsArray(),
                                plain.GetRasterBand(1).GetOverview(0).ReadAsArray(), atol=0.01)
     assert band.GetOverview(1).ReadAsArray().mean() == pytest.approx(GEOID.mean(), abs=0.1)
@@ -194,12 +194,25 @@ def check_multidimensional_copy(_):
     assert {"name": "gzip", "configuration": {"level": 4}} in codecs
 
 
-def check_removed(_):
-    assert not Path("world.zarr").exists()
+def is_removed(path):
+    def check(_):
+        assert not Path(path).exists()
+
+    return check
+
+
+def check_created(_):
+    dataset = open_raster("new.zarr")
+    assert dataset.GetGeoTransform() == (0, 0.1, 0, 20, 0, -0.1)
+    assert (dataset.ReadAsArray() == 1.5).all()
+
+
+def check_edited(_):
+    assert open_raster("new.zarr").GetMetadataItem("title") == "example"
 
 
 WGS84 = ("Driver: Zarr/Zarr", "Size is 720, 361", 'ID["EPSG",4326]')
-# For each command by its beginning; each that leaves something behind has to be here.
+# The check of each command, by its beginning. Commands that make files must have one.
 CHECKS = {
     "gdalinfo data/geoid_v3_sharded.zarr": prints(*WGS84, "Block=64x64"),
     "gdal_translate data/geoid_v3_sharded.zarr geoid.tif": has_geoid("geoid.tif", driver="GTiff"),
@@ -216,7 +229,12 @@ CHECKS = {
     "gdal_translate -of Zarr -co APPEND_SUBDATASET=YES": check_appended,
     "gdaladdo -r average": check_overviews,
     "gdalmdimtranslate -co FORMAT=ZARR_V3": check_multidimensional_copy,
-    "gdalmanage delete": check_removed,
+    "gdalmanage delete world.zarr": is_removed("world.zarr"),
+    "gdalinfo 'ZARR:\"data/deflection_v2.zarr\":/deflection:1'": prints("Size is 360, 181"),
+    "gdalinfo -oo MULTIBAND=NO": prints("SUBDATASET_3_NAME=ZARR:"),
+    "gdal_create -of Zarr": check_created,
+    "gdal_edit.py -mo title": check_edited,
+    "gdalmanage delete new.zarr": is_removed("new.zarr"),
     "import rasterio": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),
     "from osgeo import gdal": prints("('lat', 181)", "(91, 180)"),
 }
@@ -230,11 +248,11 @@ def find_check(command):
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
-    """That of the commands, in whose folder the checks are made; with servers for the network."""
+    """The environment of the commands, in their folder, with a server for the network."""
     (tmp_path / "here").mkdir()
-    shutil.copytree(README.parent / "data", tmp_path / "here/data")
+    shutil.copytree(ROOT / "data", tmp_path / "here/data")
     for folder in (".", "bucket"):
-        shutil.copytree(README.parent / "data", tmp_path / "server" / folder, dirs_exist_ok=True)
+        shutil.copytree(ROOT / "data", tmp_path / "server" / folder, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path / "here")
     with serve(tmp_path / "server", monkeypatch) as server:
         s3 = {"AWS_S3_ENDPOINT": server.url.removeprefix("http://"), "AWS_HTTPS": "NO",
@@ -242,10 +260,10 @@ def environment(tmp_path, monkeypatch):
         yield server, os.environ | s3
 
 
-def test_every_command(environment):
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command(page, environment):
     server, variables = environment
-    done = []
-    for language, command in commands(README.read_text()):
+    for language, command in commands((ROOT / page).read_text()):
         if language == "sh" and BUILDS.match(command):
             continue
         before = set(Path.cwd().iterdir())
@@ -256,37 +274,29 @@ def test_every_command(environment):
             f"{command}\n{result.stdout}\n{result.stderr}")
         check = find_check(command)
         new = {path.name for path in set(Path.cwd().iterdir()) - before}
-        assert check or not new, f"what has to be in {new}, which {command!r} made?"
+        assert check or not new, f"{command!r} made {new}, which no check looks at"
         if check:
             check(result.stdout)
-            done.append(check)
-    missing = [beginning for beginning, check in CHECKS.items() if check not in done]
-    assert not missing, f"no longer in the README: {missing}"
-    assert {path for path, _ in server.requests if path.startswith("/bucket/geoid_v2.zarr/")}
+    if "/vsis3/bucket/" in (ROOT / page).read_text():
+        assert {path for path, _ in server.requests if path.startswith("/bucket/geoid_v2.zarr/")}
 
 
-# --- other things that it says -------------------------------------------------------------------
+def test_every_check_has_its_command():
+    known = [command for page in PAGES for _, command in commands((ROOT / page).read_text())]
+    for beginning in CHECKS:
+        assert [command for command in known if command.startswith(beginning)], beginning
 
-def test_options_exist():
-    """Each open and creation option of its tables is one of the driver's."""
-    text = README.read_text()
+
+# --- the short tables of options -----------------------------------------------------------------
+
+@pytest.mark.parametrize("heading, item", [
+    ("open option", "DMD_OPENOPTIONLIST"), ("creation option", "DMD_CREATIONOPTIONLIST")])
+def test_options_exist(heading, item):
+    """autotest/source/test_options.py checks the complete tables of doc/options.md."""
+    text = (ROOT / "README.md").read_text()
+    table = re.search(rf"\| {heading} \|.*?\n\n", text, re.DOTALL).group()
+    first_cells = [row.split("|")[1] for row in table.splitlines()[2:] if row]
+    named = re.findall(r"`([A-Z_]+)=", " ".join(first_cells))
     driver = gdal.GetDriverByName("Zarr")
-    for heading, item in (("open option", "DMD_OPENOPTIONLIST"),
-                          ("creation option", "DMD_CREATIONOPTIONLIST")):
-        table = re.search(rf"\| {heading} \|.*?\n\n", text, re.DOTALL).group()
-        first_cells = [row.split("|")[1] for row in table.splitlines()[2:] if row]
-        named = re.findall(r"`([A-Z_]+)=", " ".join(first_cells))
-        known = set(re.findall(r"Option name=['\"](\w+)", driver.GetMetadataItem(item)))
-        assert len(named) > 5 and set(named) <= known
-
-
-def test_codecs_of_new_arrays():
-    """It lists all values of COMPRESS, FILTER and CHECKSUM."""
-    text = README.read_text()
-    options = gdal.GetDriverByName("Zarr").GetMetadataItem("DMD_CREATIONOPTIONLIST")
-    for name in ("COMPRESS", "FILTER", "CHECKSUM"):
-        pattern = rf"<Option name=['\"]{name}['\"].*?</Option>"
-        option = re.search(pattern, options, re.DOTALL).group()
-        (row,) = [row for row in text.splitlines() if row.startswith("|") and f"`{name}=`" in row]
-        values = set(re.findall(r"<Value[^>]*>(\w+)</Value>", option)) - {"NONE"}
-        assert len(values) >= 2 and values <= set(re.findall(r"`(\w+)`", row))
+    known = re.findall(r"Option name=['\"](\w+)", driver.GetMetadataItem(item))
+    assert len(named) > 3 and set(named) <= set(known)

@@ -90,7 +90,7 @@ def references_of(file, url):
 
 @pytest.fixture
 def h5_values(tmp_path):
-    """The values of a file as netCDF-4 lays it out; its last chunk was never written."""
+    """The values of a file with netCDF-4's layout; its last chunk was never written."""
     values = np.random.default_rng(1).normal(280, 5, (5, 30, 40)).astype(">f4")
     with h5py.File(tmp_path / "air.nc", "w") as h5:
         air = h5.create_dataset("air", values.shape, values.dtype, chunks=(2, 16, 40),
@@ -117,7 +117,7 @@ def test_hdf5(tmp_path, h5_values, wrap):
 
 
 def test_hdf5_over_http(tmp_path, h5_values, monkeypatch):
-    """Only the bytes of the chunks that are wanted cross the network, from a file opened once."""
+    """Only the bytes of the requested chunks are transferred, from a file opened once."""
     refs = references_of(tmp_path / "air.nc", "air.nc")
     write(tmp_path / "air.json", version_1(refs))
     with serve(tmp_path, monkeypatch) as server:
@@ -139,13 +139,14 @@ def test_hdf5_over_http(tmp_path, h5_values, monkeypatch):
     'ZARR:"/vsikerchunk_json_ref/{{{}}}"', "/vsikerchunk_json_ref/{{{}}}/.zgroup",
 ])
 def test_names(tmp_path, blob, form):
-    path = write(tmp_path / "some.json", references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24]))
+    path = write(tmp_path / "some.json",
+                 references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24]))
     np.testing.assert_array_equal(read(form.format(path)), ROWS)
     np.testing.assert_array_equal(gdal.Open(form.format(path)).ReadAsArray(), ROWS)
 
 
 def test_names_of_parts(tmp_path, blob):
-    path = tmp_path / "some.refs"  # a name that tells nothing
+    path = tmp_path / "some.refs"  # a name without an extension
     refs = references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24])
     write(path, refs | {f"g/{key}": value for key, value in refs.items()})
     subdatasets = [name for name, _ in gdal.Open(str(path)).GetSubDatasets()]
@@ -185,7 +186,7 @@ def test_object_stores(tmp_path, url, path, monkeypatch):
     for option in ("AWS_NO_SIGN_REQUEST", "GS_NO_SIGN_REQUEST", "AZURE_NO_SIGN_REQUEST"):
         monkeypatch.setenv(option, "YES")
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "account")
-    gdal.SetConfigOption("GDAL_HTTP_PROXY", "127.0.0.1:9")  # where nobody answers
+    gdal.SetConfigOption("GDAL_HTTP_PROXY", "127.0.0.1:9")  # where no server listens
     try:
         assert path + ":" in error_of(write(tmp_path / "some.json", references(c0=[url, 5, 24])))
     finally:
@@ -238,7 +239,8 @@ def test_values(tmp_path, blob):
 
 
 def test_inline_objects(tmp_path):
-    refs = {".zgroup": {"zarr_format": 2}, "v/.zarray": ARRAY | {"dtype": "<f4", "fill_value": "NaN"},
+    refs = {".zgroup": {"zarr_format": 2},
+            "v/.zarray": ARRAY | {"dtype": "<f4", "fill_value": "NaN"},
             "v/.zattrs": {"a": [1, {"b": "}"}], "valid_max": float("nan")}}
     array = root_of(write(tmp_path / "a.json", refs)).OpenMDArray("v")
     assert np.isnan(array.ReadAsArray()).all()
@@ -252,7 +254,7 @@ def test_escaped_and_repeated_keys(tmp_path):
 
 
 def test_shards(tmp_path):
-    """Values of Zarr v3, shards among them, of which parts are read: all in one file."""
+    """Values of Zarr v3, including shards of which parts are read, all in one file."""
     data = np.arange(240, dtype="i4").reshape(12, 20)
     write_group(tmp_path / "s.zarr")
     write_array(tmp_path / "s.zarr/a", data, (6, 10), [sharding((3, 5), [BYTES, GZIP])])
@@ -306,7 +308,7 @@ def test_templates(tmp_path, blob, templates, url):
 
 
 def test_braces_without_templates(tmp_path):
-    """Version 0, and documents without templates, take them as they are."""
+    """Version 0, and documents without templates, take them literally."""
     (tmp_path / "{{u}}").write_bytes(TOP)
     for wrap in (dict, version_1):
         path = write(tmp_path / "a.json", wrap(references(c0=["{{u}}"])))
@@ -315,7 +317,8 @@ def test_braces_without_templates(tmp_path):
 
 @pytest.mark.parametrize("expression, value", [
     ("(i + 1) * 1000", 2000), ("2 + 3 * 4", 14), ("-7 // 2 + 10", 6), ("-7 % 4", 1), ("8 / 4", 2),
-    ("10 - 2 - 3", 5), ("--i", 1), ("((i))", 1), ("'%03d' % i", "001"), ("'%3i' | format(i)", "  1"),
+    ("10 - 2 - 3", 5), ("--i", 1), ("((i))", 1), ("'%03d' % i", "001"),
+    ("'%3i' | format(i)", "  1"),
     ("'%x' % 255", "ff"), ("'%03d' % -i", "-01"), ("'100%%%d' % i", "100%1"), ('"}}"', "}}"),
 ])
 def test_expressions(tmp_path, expression, value):
@@ -367,7 +370,7 @@ def test_templates_that_grow(tmp_path, templates, problem):
 # --- Generated keys ------------------------------------------------------------------------------
 
 def test_generated(tmp_path):
-    """A file for each row of chunks, a chunk in it for each column."""
+    """A file for each row of chunks, with a chunk for each column."""
     data = np.arange(3 * 4 * 2 * 5, dtype="<u2").reshape(6, 20)
     for row in range(3):
         chunks = np.split(data[2 * row : 2 * row + 2], 4, axis=1)
@@ -433,7 +436,8 @@ def test_generators_that_are_refused(tmp_path, change, problem):
     (3, "3 is neither text nor"), (None, "null is neither text nor"), ([], "[] is neither"),
     (["blob.bin", 5], "is neither"), (["blob.bin", 5, 24, 1], "is neither"), ([5], "is neither"),
     ([""], "it names no file"), (["blob.bin", -5, 24], "the offset is -5"),
-    (["blob.bin", "5", 24], "the offset is a string"), (["blob.bin", 5.5, 24], "the offset is a num"),
+    (["blob.bin", "5", 24], "the offset is a string"),
+    (["blob.bin", 5.5, 24], "the offset is a num"),
     ("base64:!!", "is not base64"), (["blob.bin", 5, 10**15], "are outside a value of 127 bytes"),
     (["blob.bin", 2**63, 24], "are outside"), (["blob.bin", 120, 24], "are outside"),
     (["absent.bin", 5, 24], "absent.bin: this file, which a reference names, is not there"),
@@ -471,17 +475,19 @@ def test_bad_documents(tmp_path, document, problem):
 
 def test_bad_names(tmp_path):
     path = tmp_path / "absent.json"
-    assert "this document of references is not there" in error_of(f"/vsikerchunk_json_ref/{{{path}}}")
+    error = error_of(f"/vsikerchunk_json_ref/{{{path}}}")
+    assert "this document of references is not there" in error
     for form in ("/vsikerchunk_json_ref/{}", "/vsikerchunk_json_ref/{{{}",
                  "/vsikerchunk_json_ref/{{{}}}x"):
         assert "is followed by a path in braces" in error_of(form.format(path))
-    assert "there are no Kerchunk references" in error_of(f"/vsikerchunk_parquet_ref/{{{tmp_path}}}")
+    error = error_of(f"/vsikerchunk_parquet_ref/{{{tmp_path}}}")
+    assert "there are no Kerchunk references" in error
 
 
 @pytest.mark.parametrize("form", ["{}", 'ZARR:"{}":/v', "/vsikerchunk_json_ref/{{{}}}",
                                   'ZARR:"/vsikerchunk_json_ref/{{{}}}":/v'])
 def test_file_list(tmp_path, form):
-    """The document is all that there is: what stands in it are no files."""
+    """The document is complete: its entries are not files."""
     path = write(tmp_path / "a.json", references())
     assert gdal.Open(form.format(path)).GetFileList() == [path]
 
@@ -494,7 +500,7 @@ def test_raw_block(tmp_path, blob):
 
 
 def test_many_references(tmp_path, blob):
-    """Documents of tens of megabytes take seconds at most, listing and reading included."""
+    """Documents of tens of megabytes take seconds at most, including listing and reading."""
     refs = references() | {f"w/{i}.0": ["blob.bin", i, 24] for i in range(500_000)}
     refs["w/.zarray"] = json.dumps(ARRAY | {"shape": [10**6, 6]})
     path = write(tmp_path / "a.json", version_1(refs))
@@ -572,7 +578,7 @@ def test_remote_targets_beside_the_document(tmp_path, blob, monkeypatch):
 @pytest.mark.skipif(gdal.GetDriverByName("Parquet") is not None, reason="GDAL has a Parquet driver")
 @pytest.mark.parametrize("others", [{}, {"zarr_consolidated_format": 1}], ids=["", "consolidated"])
 def test_parquet_without_a_driver(tmp_path, others):
-    """References that cannot be read are not taken for absent chunks."""
+    """References that cannot be read are not treated as absent chunks."""
     metadata = {key: json.loads(value) for key, value in references().items()}
     write(tmp_path / ".zmetadata", {"metadata": metadata, "record_size": 10} | others)
     for name in (tmp_path, f'ZARR:"{tmp_path}":/v', tmp_path / ".zmetadata",

@@ -1,4 +1,4 @@
-"""Stores that are removed while they are open: an error, and nothing is made again."""
+"""Stores that are removed while they are open: an error, and nothing is created again."""
 import os
 import shutil
 import sys
@@ -26,7 +26,7 @@ def store(request, tmp_path):
 
 
 def fails(body):
-    """Whether GDAL reports that the store is gone; when it is closed, nobody can catch that."""
+    """Whether GDAL reports that the store was removed; errors on close cannot be caught."""
     texts = []
     hook, sys.unraisablehook = sys.unraisablehook, lambda ignored: texts.append(
         str(ignored.exc_value))
@@ -77,7 +77,7 @@ def test_closing_reports_it(store):
 def test_rasterio_reports_it(store):
     dataset = rasterio.open(store, "r+")
     shutil.rmtree(store)
-    # Which newer versions put behind a text of their own.
+    # Newer versions append it to a text of their own.
     with pytest.raises(Exception, match="removed|Write failed"):
         dataset.write(DATA, 1)
         dataset.close()
@@ -85,7 +85,7 @@ def test_rasterio_reports_it(store):
     assert not os.path.exists(store)
 
 
-# Not even by the inode, which file systems use again, can the two be mixed up.
+# Not even inode numbers, which file systems reuse, can mix up the two.
 def test_another_store_of_that_name_is_left_alone(store):
     dataset = [gdal.OpenEx(store, gdal.OF_RASTER | gdal.OF_UPDATE)]
     write_chunks(dataset[0])

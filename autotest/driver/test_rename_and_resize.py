@@ -1,4 +1,4 @@
-"""What GDAL has calls for since 3.7 and 3.8: resizing, renaming and deleting."""
+"""Calls that GDAL has since 3.7 and 3.8: resizing, renaming and deleting."""
 import numpy as np
 import pytest
 from osgeo import gdal
@@ -39,7 +39,7 @@ def open_group(path, update=True):
 
 
 def has(find, name):
-    """What is not there is None to some GDALs, and an exception to others."""
+    """A missing object is None in some versions of GDAL, and an exception in others."""
     try:
         return find(name) is not None
     except RuntimeError as error:

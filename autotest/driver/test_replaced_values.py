@@ -41,7 +41,7 @@ for count in itertools.count():
 
 
 def make_states():
-    """Of a chunk; in each, other inner chunks are absent, and all have other sizes."""
+    """Of a chunk; each has other absent inner chunks, and all have different sizes."""
     random = np.random.default_rng(14)
     states = []
     for number in range(6):
@@ -61,7 +61,7 @@ def write_state(path, codecs, state):
 
 @pytest.mark.parametrize("codecs", LAYOUTS.values(), ids=LAYOUTS)
 def test_readers_beside_a_writer(tmp_path, codecs):
-    """What is read at once is of one state of a chunk; it may be an error, and never a mixture."""
+    """One read sees a single state of a chunk or an error, and never a mixture."""
     states = make_states()
     write_array(tmp_path / "a", states[0], SHAPE, codecs)
     files = [write_state(tmp_path / f"state{i}", codecs, s) for i, s in enumerate(states)]
@@ -103,7 +103,7 @@ def test_an_open_handle_sees_what_is_replaced(tmp_path, codecs):
 
 @pytest.mark.parametrize("codecs", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_value_on_a_web_server(tmp_path, monkeypatch, codecs):
-    """Replaced between two requests of one read; and what FlushCache makes an open handle see."""
+    """Replaced between two requests of one read; and what an open handle sees after FlushCache."""
     states = make_states()
     chunk = tmp_path / "a/c/0/0"
     write_array(tmp_path / "a", states[1], SHAPE, codecs)
@@ -112,7 +112,7 @@ def test_a_value_on_a_web_server(tmp_path, monkeypatch, codecs):
         dataset = gdal.OpenEx(name, gdal.OF_MULTIDIM_RASTER)
         group = dataset.GetRootGroup()
         array = group.OpenMDArray(group.GetMDArrayNames()[0])
-        array.ReadAsArray([0, 0], [2, 2])  # from now on an index, or a chunk, is kept
+        array.ReadAsArray([0, 0], [2, 2])  # from here on, an index or a chunk is cached
 
         write_state(chunk, codecs, states[2])
         dataset.FlushCache()

@@ -1,12 +1,11 @@
-"""What reading over HTTP costs: the requests that a server gets are counted."""
+"""The cost of reading over HTTP: the requests to a server are counted."""
 import threading
 import time
 
 import numpy as np
 import pytest
-from osgeo import gdal
-
 import webserver
+from osgeo import gdal
 from webserver import serve
 
 DATA = np.arange(64 * 64, dtype="u2").reshape(64, 64)
@@ -45,7 +44,7 @@ def open_array(server, name="image"):
 
 
 def paths(server):
-    """What has been asked for since the last call."""
+    """The requests since the last call."""
     asked = [path.removeprefix("/a.zarr/") for path, _ in server.requests]
     server.requests.clear()
     return asked
@@ -65,7 +64,7 @@ def test_opening(serve_store, version, consolidated):
     with serve_store(version, consolidated=consolidated) as server:
         array = open_array(server)
         assert paths(server) == OPENING[version, consolidated]
-        # What the dimensions are shows in their variables.
+        # The dimensions follow from their variables.
         assert [d.GetType() for d in array.GetDimensions()] == ["HORIZONTAL_Y", "HORIZONTAL_X"]
         asked = paths(server)
         variables = {"level/y/zarr.json", "level/x/zarr.json"} if version == 3 else (
@@ -89,7 +88,7 @@ def test_opening_by_the_name_of_the_array(serve_store, version):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_window(serve_store, version):
-    """A request for each chunk, and none for what is cached."""
+    """A request for each chunk, and none for cached chunks."""
     with serve_store(version) as server:
         array = open_array(server)
         paths(server)
@@ -121,7 +120,7 @@ def test_what_is_kept_beside_a_store(serve_store, tmp_path):
 
 
 def test_shard(serve_store):
-    """The index once, then what is near to each other together."""
+    """The index once, then neighbouring inner chunks together."""
     options = ["BLOCKSIZE=64,64", "SHARD_CHUNK_SHAPE=8,8", "COMPRESS=ZSTD"]
     with serve_store(3, options=options) as server:
         array = open_array(server)
@@ -134,7 +133,7 @@ def test_shard(serve_store):
 
 
 class CountingHandler(webserver.Handler):
-    """Keeps each request for a while, and notes how many there are at once."""
+    """Delays each answer, and records how many requests run at once."""
     lock = threading.Lock()
     now = most = 0
 
@@ -151,8 +150,7 @@ class CountingHandler(webserver.Handler):
 
 @pytest.mark.parametrize("limit, threads", [(None, "1"), (None, "2"), ("3", "2"), ("1", "1")])
 def test_many_at_once(serve_store, monkeypatch, limit, threads):
-    """Sixteen requests are under way, however few threads decode, unless another number is asked
-    for."""
+    """Sixteen requests run at once, however few threads decode, unless another number is set."""
     monkeypatch.setattr(webserver, "Handler", CountingHandler)
     with serve_store(3) as server:
         gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", limit)
@@ -165,12 +163,12 @@ def test_many_at_once(serve_store, monkeypatch, limit, threads):
             gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", None)
             gdal.SetConfigOption("GDAL_NUM_THREADS", None)
     wanted = int(limit or 16)
-    # A server of Python is not always as quick as we are.
+    # Python's server is not always as fast as the driver.
     assert (wanted + 1) // 2 <= CountingHandler.most <= max(wanted, int(threads))
 
 
 class NoRanges(webserver.Handler):
-    """Sends all of a file, whatever part is asked for."""
+    """Always sends the whole file, whatever range is requested."""
 
     def do_GET(self):
         del self.headers["Range"]
@@ -178,7 +176,7 @@ class NoRanges(webserver.Handler):
 
 
 class NoSuffixes(webserver.Handler):
-    """Knows no ranges that count from the end."""
+    """Does not support ranges that count from the end."""
 
     def do_GET(self):
         if self.headers.get("Range", "").startswith("bytes=-"):
@@ -197,11 +195,12 @@ def test_servers_that_know_less(serve_store, monkeypatch, handler):
 
 
 class OtherRanges(webserver.Handler):
-    """Sends other bytes than were asked for, and says so."""
+    """Sends other bytes than requested, and states so."""
 
     def do_GET(self):
         if (wanted := self.headers.get("Range", "")).startswith("bytes=-"):
-            return super().do_GET()
+            super().do_GET()
+            return
         if wanted:
             first, last = map(int, wanted.removeprefix("bytes=").split("-"))
             self.headers.replace_header("Range", f"bytes={first + 1}-{last + 1}")
@@ -213,12 +212,13 @@ def test_another_range_than_was_asked_for(serve_store, monkeypatch):
     options = ["BLOCKSIZE=64,64", "SHARD_CHUNK_SHAPE=8,8"]
     with serve_store(3, options=options) as server:
         array = open_array(server)
-        with pytest.raises(RuntimeError, match=r"c/0/0: .*the server sent 128 bytes at the offset 1153"):
+        with pytest.raises(RuntimeError,
+                           match=r"c/0/0: .*the server sent 128 bytes at the offset 1153"):
             array.ReadAsArray([8, 8], [8, 8])
 
 
 def test_a_large_shard_of_a_server_without_suffixes(tmp_path, monkeypatch):
-    """Is not sent as a whole for the sake of its index."""
+    """It is not transferred as a whole only to read its index."""
     monkeypatch.setattr(webserver, "Handler", NoSuffixes)
     data = np.random.default_rng(3).integers(0, 255, (2048, 1024), "u1")
     dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(

@@ -1,4 +1,4 @@
-"""The scripts that install what the tests need, where not all of it can be had."""
+"""The scripts that install what the tests need, where some of it cannot be installed."""
 import os
 import shutil
 import subprocess
@@ -15,25 +15,25 @@ def run(*command, **environment):
 
 
 def without_zarrita(folder):
-    """Copies of parts of autotest/, in which zarrita is not installed."""
+    """A copy of autotest/zarrita, in which zarrita is not installed."""
     shutil.copytree(AUTOTEST / "zarrita", folder / "zarrita",
                     ignore=shutil.ignore_patterns("node_modules*"))
     return folder / "zarrita"
 
 
-def test_a_registry_that_does_not_answer_is_said_in_a_line(tmp_path):
+def test_an_unreachable_registry_is_reported_in_one_line(tmp_path):
     zarrita = without_zarrita(tmp_path)
     before = sorted(zarrita.iterdir())
-    result = run(zarrita / "install", npm_config_registry=NO_REGISTRY,
+    result = run(AUTOTEST / "npm_install", zarrita, npm_config_registry=NO_REGISTRY,
                  npm_config_cache=str(tmp_path / "cache"))
     assert result.returncode == 1
     (line,) = result.stdout.splitlines()
-    assert line.startswith("zarrita is not installed, the tests that read with it are skipped: ")
-    # Nothing that a later run could take for an installation.
+    assert line.startswith("zarrita is not installed, whatever needs it is skipped: ")
+    # Nothing is left that a later run could mistake for an installation.
     assert sorted(zarrita.iterdir()) == before
 
 
-def test_what_needs_zarrita_is_skipped_by_name(tmp_path):
+def test_tests_with_zarrita_are_skipped_by_name(tmp_path):
     without_zarrita(tmp_path)
     shutil.copytree(AUTOTEST / "driver", tmp_path / "driver")
     for name in ("conftest.py", "pytest.ini"):
@@ -46,7 +46,7 @@ def test_what_needs_zarrita_is_skipped_by_name(tmp_path):
     assert "test_padded_strings[zarr-python] PASSED" in result.stdout
 
 
-def test_a_log_gets_some_steps_of_a_build_and_all_messages():
+def test_a_log_shows_some_steps_of_a_build_and_all_messages():
     script = """
       source "$0"
       { for i in {1..50}; do echo "[$i/50] Building $i.o"; done

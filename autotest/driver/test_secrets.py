@@ -1,4 +1,4 @@
-"""Passwords, signatures and tokens of URLs are in no message."""
+"""Passwords, signatures and tokens of URLs do not appear in messages."""
 import json
 import subprocess
 
@@ -12,7 +12,7 @@ SIGNATURE = "X-Amz-Credential=Secret1&X-Amz-Signature=Secret2&X-Amz-Security-Tok
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """Serves a store whose chunks, and whatever is called bad, are forbidden."""
+    """Serves a store whose chunks, and all names with `bad`, are forbidden."""
     write_array(write_group(tmp_path / "a.zarr") / "a", np.ones((4, 4), "u2"))
     for name, value in HTTP_OPTIONS.items():
         monkeypatch.setenv(name, value)
@@ -22,7 +22,7 @@ def server(tmp_path, monkeypatch):
 
 
 def messages_of(name):
-    """What gdalinfo writes of errors and warnings; its own last line quotes the command line."""
+    """gdalinfo's errors and warnings, without its last line, which quotes the command line."""
     result = subprocess.run(
         ["gdalinfo", "-checksum", name], capture_output=True, text=True, timeout=60
     )
@@ -47,12 +47,13 @@ def test_signed_url(server, name):
 
 def test_chunk_behind_a_password(server):
     messages = messages_of(f'ZARR:"/vsicurl/{server.url}/a.zarr":/a'.replace("//", "//me:Secret@"))
-    assert f"//***@127.0.0.1:{server.server_port}/a.zarr/a/c/0/0: HTTP response code: 403" in messages
+    chunk = f"//***@127.0.0.1:{server.server_port}/a.zarr/a/c/0/0"
+    assert f"{chunk}: HTTP response code: 403" in messages
     assert "Secret" not in messages
 
 
 def test_signed_reference(server, tmp_path):
-    """GDAL itself warns of the answer, with the URL."""
+    """GDAL itself warns about the answer, with the URL."""
     array = {"zarr_format": 2, "shape": [4, 4], "chunks": [4, 4], "dtype": "<u2", "order": "C",
              "compressor": None, "filters": None, "fill_value": 0}
     target = f"{server.url}/bad?{SIGNATURE}"

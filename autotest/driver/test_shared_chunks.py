@@ -19,7 +19,7 @@ LAYOUTS = {
     "large inner chunks": ["FORMAT=ZARR_V3", "BLOCKSIZE=64,64", "SHARD_CHUNK_SHAPE=32,32",
                            "COMPRESS=GZIP"],
 }
-# 64 windows of 12 × 12 pixels, which chunks do not end at.
+# 64 windows of 12 × 12 pixels, which are not aligned to chunks.
 WINDOW = 12
 CORNERS = [(y, x) for y in range(0, SIZE, WINDOW) for x in range(0, SIZE, WINDOW)]
 
@@ -84,7 +84,7 @@ def write_corners(name, path, corners, barrier):
         WRITERS[name](path, y, x)
 
 
-# Starting a process takes longer than all that it writes.
+# Starting a process takes longer than all its writes.
 @pytest.mark.parametrize("writer", WRITERS)
 def test_processes_lose_nothing(store, writer):
     context = multiprocessing.get_context("spawn")
@@ -107,7 +107,7 @@ def test_threads_with_datasets_of_their_own_lose_nothing(store):
         try:
             for y, x in corners:
                 by_gdal(store, y, x)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             errors.append(error)
 
     threads = [threading.Thread(target=write, args=(CORNERS[i::4],)) for i in range(4)]
@@ -128,7 +128,7 @@ def test_handles_that_stay_open_lose_nothing(store):
     np.testing.assert_array_equal(gdal.Open(store).ReadAsArray(), expected())
 
 
-# What one has written last, the other one does not undo with what it had read before.
+# A handle does not undo what the other has written, because of what it read before.
 def test_a_whole_chunk_survives_a_part_that_was_begun_before(store):
     part, whole = (gdal.OpenEx(store, gdal.OF_RASTER | gdal.OF_UPDATE) for _ in range(2))
     part.GetRasterBand(1).WriteArray(np.full((1, 3), 9, np.uint16), 5, 5)

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
-from multidim import attributes, create, create_array, open_root, open_to_write
+from multidim import attributes, create_array, open_root, open_to_write
 from osgeo import gdal
 from stores import BYTES, consolidate, edit_json, write_array, write_group
 
 SHAPE = (4, 6)
 IS_ZARR_PYTHON_3 = not zarr.__version__.startswith("2.")
 V2_FORMAT = {"zarr_format": 2} if IS_ZARR_PYTHON_3 else {"zarr_version": 2}
-# It changes what the documents say, not what it has consolidated before.
+# It changes documents, and leaves old consolidated metadata as it is.
 OWN_DOCUMENTS = {"use_consolidated": False} if IS_ZARR_PYTHON_3 else {}
 
 
@@ -53,7 +53,7 @@ class V2:
         del self.node("")[name]
 
     def rename(self, name, new):
-        if IS_ZARR_PYTHON_3:  # which has no function for it yet
+        if IS_ZARR_PYTHON_3:  # zarr-python has no function for it yet
             (self.path / name).rename(self.path / new)
         else:
             self.node("").move(name, new)
@@ -62,12 +62,13 @@ class V2:
         zarr.consolidate_metadata(str(self.path))
 
     def documents(self):
-        files = [file for name in (".zgroup", ".zarray", ".zattrs") for file in self.path.rglob(name)]
+        files = [file for name in (".zgroup", ".zarray", ".zattrs")
+                 for file in self.path.rglob(name)]
         return {str(file.relative_to(self.path)): json.loads(file.read_text()) for file in files}
 
     def consolidated(self):
         documents = json.loads((self.path / ".zmetadata").read_text())["metadata"]
-        for document in documents.values():  # zarr-python 3 has the v3 member here, too
+        for document in documents.values():  # zarr-python 3 also writes the v3 member here
             document.pop("consolidated_metadata", None)
         return documents
 
@@ -80,7 +81,7 @@ class V2:
 
 
 class V3:
-    """A store of v3 as a program changes it that knows nothing but JSON."""
+    """A store of v3, changed by a program that only knows JSON."""
 
     def __init__(self, path):
         self.path = path
@@ -248,7 +249,7 @@ def test_an_attribute_that_was_deleted_elsewhere_stays_away(store):
     assert store.state()["a"][1] == {"two": 2}
 
 
-# Closing tells it once more.
+# Closing reports it once more.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_node_that_was_removed_elsewhere_is_an_error(store):
     handle = open_to_write(store.path)
@@ -363,20 +364,20 @@ def test_kills_at_any_time(store):
 
 
 class History:
-    """Random changes, by turns through handles of GDAL and by another program."""
+    """Random changes, alternately through handles of GDAL and by another program."""
 
     def __init__(self, store, seed):
         self.store = store
         self.random = random.Random(seed)
         self.model = store.state()
-        self.handles = {}  # datasets by the path they were opened at
+        self.handles = {}  # datasets by the path they were opened with
         self.count = 0
 
     def arrays(self):
         return [name for name, (shape, _) in self.model.items() if shape]
 
     def handle(self, name):
-        """A dataset in which the node is, and the node."""
+        """A dataset in which the node exists, and the node."""
         places = [""] + (["g"] if name.startswith("g/") else []) + ([name] if name != "." else [])
         place = self.random.choice(places)
         if place not in self.handles:
@@ -393,7 +394,7 @@ class History:
     def set_attribute(self):
         name = self.random.choice(list(self.model))
         self.count += 1
-        # Who changes the same attribute at the same time is the last one; that is no history.
+        # Concurrent changes of one attribute: the last one wins, which this history cannot test.
         attribute = f"n{self.random.randrange(3)}_{self.count}"
         set_attribute(self.handle(name), attribute, self.count)
         self.model[name][1][attribute] = self.count

@@ -18,7 +18,7 @@ def open_root(path):
 
 
 def write_v3(path, data_type, chunk, shape, codecs=None, fill_value=0):
-    """A v3 array of one chunk, whose bytes the caller gives."""
+    """A v3 array of one chunk, whose bytes are given."""
     path.mkdir()
     document = {
         "zarr_format": 3,
@@ -51,7 +51,7 @@ def test_times_are_integers_with_units(tmp_path, dtype, units):
     _, array = open_root(tmp_path / "t.zarr")
     assert gdal.GetDataTypeName(array.GetDataType().GetNumericDataType()) == "Int64"
     assert array.GetUnit() == units
-    # Where a program looks for the units of a time axis.
+    # The place where programs look for the units of a time axis.
     assert (array.GetAttribute("units") is not None) and array.GetAttribute("units").Read() == units
     np.testing.assert_array_equal(array.ReadAsArray(), values)
 
@@ -138,7 +138,7 @@ def test_structures_are_compounds_with_views(tmp_path):
     values["pair"] = np.arange(12).reshape(6, 2)
     values["inner"]["x"] = np.arange(6) + 2**31
     values["inner"]["half"] = np.arange(6) / 4
-    # By hand, for zarr-python 3 has no fields that are arrays.
+    # Written by hand, because zarr-python 3 has no fields that are arrays.
     write_json(tmp_path / "s.zarr/.zarray", {
         "zarr_format": 2, "shape": [6], "chunks": [4], "dtype": dtype.descr, "order": "C",
         "fill_value": None, "filters": None, "compressor": None,
@@ -155,7 +155,7 @@ def test_structures_are_compounds_with_views(tmp_path):
 
 
 def test_the_fill_value_of_a_structure_is_nodata(tmp_path):
-    """It holds a pointer to each string, so nobody shall take those of another for it."""
+    """It holds a pointer to each string, so its bytes must not be interpreted as another type."""
     kind = np.dtype([("id", "u1"), ("name", "S5")])
     fill_value = base64.b64encode(np.array((7, b"none"), kind).tobytes()).decode()
     write_json(tmp_path / ".zarray", {

@@ -1,4 +1,5 @@
-"""Rasters that are changed in place hold what a NumPy array holds after the same steps.
+"""Rasters that are changed in place equal a NumPy array after the same steps. The steps use all of
+GDAL's ways to pixels: past the block cache and through it.
 
 The steps go through all ways to pixels that GDAL has: past the block cache and through it.
 """
@@ -35,7 +36,7 @@ def utm():
 
 
 class Raster:
-    """A dataset of the Zarr driver and the array that it should be."""
+    """A dataset of the Zarr driver and the array that it should equal."""
 
     def __init__(self, path, options, dtype, random):
         self.path, self.options, self.random = path, options, random
@@ -95,7 +96,7 @@ class Raster:
         self.model[:, y:y + height, x:x + width] = np.moveaxis(data, -1, 0)
 
     def write_resampled(self):
-        """Every pixel of the buffer becomes four: that goes through the block cache."""
+        """Every pixel of the buffer becomes four, through the block cache."""
         index, band = self.any_band()
         x, y, width, height = self.window()
         width, height = max(2, width // 2 * 2), max(2, height // 2 * 2)
@@ -105,7 +106,7 @@ class Raster:
         self.model[index, y:y + height, x:x + width] = data.repeat(2, 0).repeat(2, 1)
 
     def write_block(self):
-        """A whole one."""
+        """A whole block."""
         index, band = self.any_band()
         width, height = band.GetBlockSize()
         column = int(self.random.integers(-(-COLUMNS // width)))
@@ -150,7 +151,7 @@ class Raster:
         np.testing.assert_array_equal(self.dataset.ReadAsArray(), self.model)
 
     def read_block(self):
-        """What is dirty in the cache it does not see, whatever the driver."""
+        """It ignores dirty blocks of the cache, with any driver."""
         index, band = self.any_band()
         band.FlushCache()
         width, height = band.GetBlockSize()
@@ -169,7 +170,7 @@ class Raster:
         assert band.Checksum() == twin.GetRasterBand(1).Checksum()
 
     def read_resampled(self):
-        """By average: from the blocks of the cache."""
+        """By average, from the blocks of the cache."""
         index, band = self.any_band()
         x, y, width, height = self.window()
         twin = gdal_array.OpenArray(np.ascontiguousarray(self.model[index]))
@@ -203,9 +204,11 @@ class Raster:
         np.testing.assert_array_equal(got, self.model)
 
 
-WRITES = [Raster.write_band, Raster.write_bands, Raster.write_another_type, Raster.write_interleaved,
+WRITES = [Raster.write_band, Raster.write_bands, Raster.write_another_type,
+          Raster.write_interleaved,
           Raster.write_resampled, Raster.write_block, Raster.fill, Raster.rasterize]
-READS = [Raster.read_band, Raster.read_all, Raster.read_block, Raster.checksum, Raster.read_resampled]
+READS = [Raster.read_band, Raster.read_all, Raster.read_block, Raster.checksum,
+         Raster.read_resampled]
 PAUSES = [Raster.flush, Raster.flush_band, Raster.reopen]
 
 
@@ -230,8 +233,8 @@ def test_random_steps(tmp_path, layout, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_steps_in_little_memory(tmp_path, seed):
-    """Blocks are written when others need their place in the cache, which has room for a row of
-    them: with less, GDAL's resampled writes lose pixels, whatever the driver."""
+    """Blocks are written when the cache evicts them. It has room for a row of blocks: with less,
+    GDAL's resampled writes lose pixels, with any driver."""
     old = gdal.GetCacheMax()
     gdal.SetCacheMax(20_000)
     gdal.SetConfigOption("ZARR_WRITE_CACHE_SIZE", "1")
@@ -269,7 +272,7 @@ def test_store_of_zarr_python(tmp_path, dtype, order):
 
 
 def test_unknown_keys_stay(tmp_path):
-    """What others keep in the documents beside what is known."""
+    """Other members that programs keep in the documents."""
     write_group(tmp_path, {"title": "of the group"}, other={"must_understand": False, "a": [1]})
     write_array(tmp_path / "a", DATA, (16, 16), [sharding((8, 8), [BYTES, GZIP])],
                 names=["y", "x"], attributes={"deep": {"er": [None, True]}},
@@ -281,7 +284,8 @@ def test_unknown_keys_stay(tmp_path):
     dataset.SetMetadataItem("new", "item")
     dataset.SetGeoTransform(PLACE)
     dataset = None
-    group, array = (json.loads((tmp_path / file).read_text()) for file in ("zarr.json", "a/zarr.json"))
+    group, array = (json.loads((tmp_path / file).read_text())
+                    for file in ("zarr.json", "a/zarr.json"))
     group.pop("consolidated_metadata", None)
     assert group == before[0]
     assert array.pop("attributes").items() >= {"deep": {"er": [None, True]}, "new": "item"}.items()
@@ -291,7 +295,8 @@ def test_unknown_keys_stay(tmp_path):
 
 
 def test_slices(tmp_path):
-    """A slice of an array of more dimensions is written like a raster; the rest stays."""
+    """A slice of an array with more dimensions is written like a raster; the rest does not
+    change."""
     data = np.arange(4 * 3 * 20 * 30).reshape(4, 3, 20, 30).astype("i4")
     write_group(tmp_path)
     write_array(tmp_path / "a", data, (2, 2, 16, 16), names=["time", "level", "y", "x"])
@@ -308,7 +313,7 @@ def test_slices(tmp_path):
 
 
 def test_axes_by_option(tmp_path):
-    """A raster whose rows are another dimension than the last but one."""
+    """A raster whose rows are not the last dimension but one."""
     data = np.arange(6 * 20 * 30).reshape(6, 20, 30).astype("u2")
     write_group(tmp_path)
     write_array(tmp_path / "a", data, (4, 8, 8), names=["y", "x", "band"])
@@ -347,7 +352,7 @@ def test_change_all_that_is_said(path):
     band.SetDescription("heights")
     band.SetColorInterpretation(gdal.GCI_GrayIndex)
     band.SetMetadataItem("of", "band")
-    for it_is in ("still open", "opened again"):
+    for _ in ("still open", "opened again"):
         assert dataset.GetSpatialRef().IsSame(srs, ["IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES"])
         assert dataset.GetGeoTransform() == PLACE
         metadata = dataset.GetMetadata()
@@ -374,7 +379,7 @@ def test_take_all_back(path):
     band.SetOffset(0)
     band.SetDescription("")
     band.SetMetadata({})
-    for it_is in ("still open", "opened again"):
+    for _ in ("still open", "opened again"):
         assert dataset.GetSpatialRef() is None
         assert dataset.GetMetadata() == {}
         band = dataset.GetRasterBand(1)
@@ -386,7 +391,7 @@ def test_take_all_back(path):
 
 
 def test_metadata_keeps_its_types(path):
-    """What is set as it is already stays the number or list that others wrote."""
+    """Setting a value that is already set keeps the number or list that others wrote."""
     group = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE).GetRootGroup()
     array = group.OpenMDArray("a")
     number = array.CreateAttribute("number", [], gdal.ExtendedDataType.Create(gdal.GDT_Float64))
@@ -403,7 +408,7 @@ def test_metadata_keeps_its_types(path):
 
 
 def test_read_only_changes_go_beside_the_store(path):
-    """As for every driver: what is set on a raster opened for reading is kept in .aux.xml."""
+    """As for every driver, changes of a raster opened for reading are kept in .aux.xml."""
     before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
     dataset = open_raster(path)
     dataset.SetMetadataItem("mine", "1")
@@ -416,7 +421,7 @@ def test_read_only_changes_go_beside_the_store(path):
 
 
 def test_kept_by_subdataset(path):
-    """Beside a store of several arrays, what is kept of each stands under its name."""
+    """In the sidecar of a store with several arrays, each array has an entry under its name."""
     for name, number in (("b", 1), ("c", 2)):
         dataset = gdal.GetDriverByName("Zarr").Create(
             str(path), 64, 50, 1, gdal.GDT_Int16, ["APPEND_SUBDATASET=YES", f"ARRAY_NAME={name}"])

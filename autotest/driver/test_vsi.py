@@ -48,7 +48,7 @@ def copy_to_memory(path, name):
 
 
 def assert_reads(path):
-    """Both APIs, whole and in part."""
+    """With both APIs, whole and in part."""
     dataset = gdal.Open(path)
     assert dataset.GetDriver().ShortName == "Zarr"
     np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
@@ -108,7 +108,7 @@ def test_archive_of_the_archive(store, tmp_path):
 
 
 def test_damaged_archive(store, tmp_path):
-    """An entry that does not unpack is no absent chunk."""
+    """An entry that cannot be unpacked is not an absent chunk."""
     file = shutil.make_archive(str(tmp_path / "packed"), "zip", store)
     with zipfile.ZipFile(file) as packed:
         (chunk,) = [i for i in packed.infolist() if i.filename in ("sub/a/1.2", "sub/a/c/1/2")]
@@ -130,7 +130,7 @@ def server(store, tmp_path, monkeypatch):
 
 
 def chunk_part(store, row, column):
-    """What the URL of a chunk contains."""
+    """A part of the URL of a chunk."""
     separator, start = (".", "a/") if (store / ".zgroup").exists() else ("/", "a/c/")
     return f"{start}{row}{separator}{column}"
 
@@ -140,7 +140,7 @@ def chunk_file(store, row, column):
 
 
 def requested_keys(server):
-    """What was asked of the store; beside it GDAL looks for files of its own."""
+    """The requests to the store, without GDAL's for files beside it."""
     paths = {path for path, _ in server.requests}
     return {p.removeprefix("/some.zarr/") for p in paths if p.startswith("/some.zarr/")}
 
@@ -156,7 +156,7 @@ def test_http(server):
 
 
 def test_http_opening(server):
-    """Consolidated metadata is asked for once, and nothing but what may hold it."""
+    """Consolidated metadata is requested once, and otherwise only documents that may contain it."""
     try:
         gdal.SetConfigOption("CPL_VSIL_CURL_NON_CACHED", f"/vsicurl/{server.url}")
         assert open_remote(server)
@@ -164,11 +164,11 @@ def test_http_opening(server):
         gdal.SetConfigOption("CPL_VSIL_CURL_NON_CACHED", None)
     assert requested_keys(server) <= {"zarr.json", ".zmetadata"}
     requests = [(path, headers.get("Range")) for path, headers in server.requests]
-    assert len(requests) == len(set(requests))  # GDAL asks for the size first, without a range
+    assert len(requests) == len(set(requests))  # GDAL requests the size first, without a range
 
 
 def test_http_window(server, store):
-    """Nothing is asked of chunks outside the window."""
+    """No chunks outside the window are requested."""
     array = open_remote(server)
     server.requests.clear()
     np.testing.assert_array_equal(array.ReadAsArray([21, 5], [4, 10]), DATA[21:25, 5:15])
@@ -185,12 +185,12 @@ def test_http_absent_chunk(server, store, status):
 
 @pytest.mark.parametrize("status", [500, 503, 403, 401, 0])
 def test_http_fault(server, store, status):
-    """A chunk that cannot be had is a failure that names it; the others still read."""
+    """A chunk that cannot be read is a failure that names it; the others can still be read."""
     part = chunk_part(store, 1, 2)
     server.faults[part] = status
     array = open_remote(server)
     np.testing.assert_array_equal(array.ReadAsArray([0, 0], [20, 60]), DATA[:20])
-    for _ in range(2):  # not from a cache of what is not there either
+    for _ in range(2):  # not from a cache of missing files
         with pytest.raises(RuntimeError, match=part):
             array.ReadAsArray()
     dataset = gdal.Open(f"/vsicurl/{server.url}/some.zarr")
@@ -222,7 +222,7 @@ def test_http_nothing_there(server):
 
 
 def test_http_short_shard(server, store):
-    """A server that sends less of a file than it has."""
+    """A server that sends less of a file than its size."""
     file = chunk_file(store, 0, 1)
     file.write_bytes(file.read_bytes()[:-7])
     with pytest.raises(RuntimeError, match=chunk_part(store, 0, 1)):
@@ -231,7 +231,7 @@ def test_http_short_shard(server, store):
 
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_http_options_reach_every_request(server, threads):
-    """Options that a program sets for its thread alone are used by the threads that work for it."""
+    """Options that a program sets for its thread also apply to the threads that work for it."""
     array = open_remote(server)
     server.requests.clear()
     options = {"GDAL_HTTP_HEADERS": "X-Token: secret", "GDAL_NUM_THREADS": threads}

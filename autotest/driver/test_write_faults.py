@@ -1,4 +1,4 @@
-"""Lifetimes of what is written, errors that are told, and several threads and processes."""
+"""Lifetimes of written data, reported errors, and several threads and processes."""
 import gc
 import os
 import subprocess
@@ -45,7 +45,7 @@ def test_array_outlives_dataset_and_group(path):
     array = root.OpenMDArray("a")
     del dataset, root
     gc.collect()
-    array.Write(DATA[:20], [0, 0])  # a part of chunks, which waits
+    array.Write(DATA[:20], [0, 0])  # a pending part of chunks
     array.SetUnit("m")
     np.testing.assert_array_equal(array.ReadAsArray()[:20], DATA[:20])
     del array
@@ -75,7 +75,7 @@ def test_group_outlives_dataset(path):
 
 
 def test_one_array_however_it_is_reached(path):
-    """Two objects for a node know what the other has been given."""
+    """Two objects for a node share their changes."""
     root = open_to_write(path).GetRootGroup()
     one, two = root.OpenMDArray("a"), root.OpenMDArrayFromFullname("/a")
     one.Write(DATA[:20], [0, 0])
@@ -99,7 +99,7 @@ def test_view_outlives_array(path):
 
 
 def test_flushing_is_enough(path):
-    """Other datasets see what one has flushed, though it stays open."""
+    """Other datasets see what a dataset has flushed while it stays open."""
     dataset = open_to_write(path)
     array = dataset.GetRootGroup().OpenMDArray("a")
     array.Write(DATA[:20], [0, 0])
@@ -116,8 +116,8 @@ def test_flushing_is_enough(path):
 
 @contextmanager
 def errors():
-    """The errors that GDAL tells of meanwhile. Its bindings throw nothing then: what is told when
-    an object is deleted could be thrown nowhere."""
+    """The errors that GDAL reports meanwhile. Its bindings do not raise them: an error while an
+    object is deleted cannot be raised."""
     failures = []
     osr.DontUseExceptions()
     gdal.DontUseExceptions()
@@ -132,10 +132,10 @@ def errors():
 
 
 def obstruct(path, options):
-    """Puts a file, in place of a folder, in the way of all chunks of "a"."""
+    """Puts a file in place of a folder, in the way of all chunks of "a"."""
     chunks = path / "a/c"
     if options is LAYOUTS["v2"]:
-        # No folder but the array's own: its chunks cannot be files where folders are.
+        # Only for the array's own folder: chunks cannot be files where folders exist.
         for i in range(4):
             for j in range(6):
                 (path / f"a/{i}.{j}").mkdir()
@@ -157,8 +157,8 @@ def test_a_chunk_that_cannot_be_written(path, options):
 
 
 def test_what_waits_and_cannot_be_written(path, options):
-    """The part of a chunk is taken; that it cannot be put is said by the flush, and again by that
-    which comes when all is closed."""
+    """The part of the chunk is accepted. The flush reports that it cannot be put, and so does
+    closing."""
     dataset = open_to_write(path)
     array = dataset.GetRootGroup().OpenMDArray("a")
     array.Write(DATA[:3, :3], [0, 0])
@@ -173,7 +173,7 @@ def test_what_waits_and_cannot_be_written(path, options):
 
 
 def test_writing_goes_on_after_an_error(path, options):
-    """What waits is put when that which was in the way is gone."""
+    """Pending data is put once the obstacle is removed."""
     if options is LAYOUTS["v2"]:
         pytest.skip("obstruct() puts folders")
     dataset = open_to_write(path)
@@ -192,7 +192,7 @@ def test_writing_goes_on_after_an_error(path, options):
 
 
 def test_metadata_that_cannot_be_written(path, options):
-    """The document's place is taken by a folder; the error is told when it is put."""
+    """A folder replaces the document; the error is reported when the document is put."""
     dataset = open_to_write(path)
     root = dataset.GetRootGroup()
     array = root.OpenMDArray("a")
@@ -217,7 +217,7 @@ def test_store_in_a_folder_that_is_none(tmp_path, options):
 
 
 def test_store_that_vanishes(path):
-    """Nothing crashes, and nobody is told that all is well."""
+    """Nothing crashes, and success is not reported."""
     dataset = open_to_write(path)
     root = dataset.GetRootGroup()
     array = root.OpenMDArray("a")
@@ -234,7 +234,7 @@ def test_store_that_vanishes(path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
 def test_full_disk(tmp_path, options):
-    """Errors are told; chunks are whole or absent; what was there before stays."""
+    """Errors are reported; chunks are whole or absent; earlier data is kept."""
     mount = tmp_path / "small"
     mount.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", mount],
@@ -262,7 +262,7 @@ def test_full_disk(tmp_path, options):
 
 
 def test_an_element_that_cannot_be_stored(tmp_path):
-    """Texts are looked at before anything is put: all is as before."""
+    """Texts are checked before anything is put, so nothing changes."""
     path = tmp_path / "a.zarr"
     root = create(path).GetRootGroup()
     array = create_array(root, "a", [4], gdal.ExtendedDataType.CreateString(5),
@@ -278,13 +278,13 @@ def test_an_element_that_cannot_be_stored(tmp_path):
 
 @pytest.mark.parametrize("rows", [1, 5, 16])
 def test_threads_write_disjoint_regions(path, rows):
-    """Of one array object: rows that share chunks, and rows that do not."""
+    """In one array object: rows that share chunks, and rows that do not."""
     array = open_to_write(path).GetRootGroup().OpenMDArray("a")
     starts = np.random.default_rng(1).permutation(range(0, DATA.shape[0], rows)).tolist()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: array.Write(DATA[i : i + rows], [i, 0]), starts))
     np.testing.assert_array_equal(array.ReadAsArray(), DATA)
-    del array
+    array = None
     np.testing.assert_array_equal(read(path), DATA)
 
 
@@ -325,7 +325,7 @@ def test_threads_write_arrays_of_a_store(path):
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(make, range(12)))
-    del dataset, root, dimensions
+    dataset = root = dimensions = None
     gc.collect()
     for i in range(12):
         np.testing.assert_array_equal(read(path, f"n{i}"), DATA + i)
@@ -345,7 +345,7 @@ for i in range(first, first + 32):
 
 
 def test_processes_write_disjoint_chunks(path):
-    """Without locks: each has chunks, and shards, of its own."""
+    """Without locks: each process has its own chunks, or shards."""
     command = [sys.executable, "-c", WRITER, path, os.path.dirname(__file__)]
     writers = [subprocess.Popen([*command, str(first)]) for first in (0, 32)]
     assert [writer.wait(120) for writer in writers] == [0, 0]

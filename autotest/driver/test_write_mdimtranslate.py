@@ -1,4 +1,4 @@
-"""gdalmdimtranslate to Zarr: the copy is what the source was, by gdalmdiminfo and by its values."""
+"""gdalmdimtranslate to Zarr: the copy equals the source, by gdalmdiminfo and by its values."""
 import json
 import subprocess
 
@@ -10,7 +10,7 @@ from multidim import open_root
 from numcodecs import VLenUTF8
 from osgeo import gdal
 from stores import write_array, write_group, write_json
-from test_programs import climate, run  # noqa: F401: a fixture
+from test_programs import climate, run  # noqa: F401 (a fixture)
 from v2_stores import IS_FIRST, write_objects, write_v2, write_v2_group
 
 RANDOM = np.random.default_rng(8)
@@ -18,7 +18,7 @@ HEIGHT = RANDOM.integers(-500, 500, (45, 60)).astype("i2")
 
 
 def write_tree(path):
-    """Groups in groups, arrays of several types and ranks, attributes of several kinds."""
+    """Nested groups, arrays of several types and ranks, attributes of several kinds."""
     write_v2_group(path, {"title": "tree", "numbers": [1, 2], "nested": {"a": [None, True]}})
     write_v2(path, "y", np.linspace(60, 45, 45), {"_ARRAY_DIMENSIONS": ["y"]})
     write_v2(path, "x", np.linspace(0, 30, 60), {"_ARRAY_DIMENSIONS": ["x"]})
@@ -45,8 +45,8 @@ def tree(tmp_path):
 
 
 def described(path, *array):
-    """What gdalmdiminfo says of the content, and not of how it is stored. `_FillValue` says for
-    xarray what the nodata value is, which gdalmdiminfo says by itself."""
+    """gdalmdiminfo's description of the content, without how it is stored. `_FillValue` tells
+    xarray the nodata value, which gdalmdiminfo prints anyway."""
     def without_storage(node):
         if isinstance(node, list):
             return [without_storage(item) for item in node]
@@ -61,7 +61,7 @@ def described(path, *array):
 
 
 def same_values(got, want):
-    """Of all arrays: those that gdalmdiminfo prints, and does not print."""
+    """Of all arrays, whether gdalmdiminfo prints their values or not."""
     assert got.GetMDArrayNames() == want.GetMDArrayNames()
     for name in want.GetMDArrayNames() or []:
         arrays = got.OpenMDArray(name), want.OpenMDArray(name)
@@ -94,7 +94,7 @@ def test_there_and_back(tree, tmp_path):
     got, want = (zarr.open(str(path)) for path in (tmp_path / "v2.zarr", tree))
     names = ["height", "sub/deep/speed", "sub/names", "sub/pairs", "sub/complex"]
     if IS_FIRST:
-        names.remove("sub/complex")  # it takes their fill value for two
+        names.remove("sub/complex")  # it reads their fill value as two
     for name in names:
         np.testing.assert_array_equal(got[name][...], want[name][...])
         assert got[name].dtype == want[name].dtype
@@ -102,7 +102,7 @@ def test_there_and_back(tree, tmp_path):
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_netcdf(climate, tmp_path, version):  # noqa: F811
-    """And xarray reads from the copy what it reads from netCDF."""
+    """And xarray reads the same from the copy as from netCDF."""
     run("gdalmdimtranslate", "-q", climate, tmp_path / "a.nc")
     copy = tmp_path / "copy.zarr"
     run("gdalmdimtranslate", "-q", "-of", "Zarr", *VERSIONS[version], tmp_path / "a.nc", copy)
@@ -156,7 +156,7 @@ def test_a_group(tree, tmp_path):
 
 
 def test_options_of_arrays(tree, tmp_path):
-    """For all, and for those that a condition of GDAL's chooses."""
+    """For all arrays, and for those that a condition of GDAL's selects."""
     copy = tmp_path / "copy.zarr"
     run("gdalmdimtranslate", "-q", "-of", "Zarr", "-co", "FORMAT=ZARR_V3",
         "-co", "ARRAY:COMPRESS=ZSTD", "-co", "ARRAY:IF(NAME=height):BLOCKSIZE=32,32",
@@ -170,7 +170,7 @@ def test_options_of_arrays(tree, tmp_path):
 
 
 def test_bad_option_of_arrays(tree, tmp_path):
-    """Nothing is left of a copy that fails."""
+    """A copy that fails leaves nothing behind."""
     result = subprocess.run(
         ["gdalmdimtranslate", "-q", "-of", "Zarr", "-co", "ARRAY:COMPRESS=RAR", tree,
          tmp_path / "copy.zarr"], capture_output=True, text=True)

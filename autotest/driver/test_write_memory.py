@@ -1,4 +1,4 @@
-"""What GDAL's programs take to write more than may be in memory: 768 MB, in shards of 256 MB."""
+"""Memory that GDAL's programs need to write more than fits: 768 MB, in shards of 256 MB."""
 import json
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from classic import open_raster
 from multidim import open_root
 from osgeo import gdal
 
-LIMIT = 512 << 10  # as getrusage() counts, in kilobytes
+LIMIT = 512 << 10  # in kilobytes, as getrusage() counts
 TILE = 1024
 WIDTH, HEIGHT = 16 * TILE, 12 * TILE
 SHARDS = ["FORMAT=ZARR_V3", "BLOCKSIZE=8192,8192", "SHARD_CHUNK_SHAPE=512,512"]
@@ -18,13 +18,13 @@ COMPRESSIONS = {"plain": [], "compressed": ["COMPRESS=ZSTD", "ZSTD_LEVEL=1"]}
 
 @pytest.fixture(scope="module")
 def tile():
-    """Floats that become a quarter as large when they are compressed."""
+    """Floats that compression shrinks to a quarter."""
     return np.random.default_rng(1).integers(0, 200, (TILE, TILE)).astype("f4")
 
 
 @pytest.fixture(scope="module")
 def raster(tile, tmp_path_factory):
-    """A file of one tile, over and over."""
+    """A raster that repeats one tile."""
     folder = tmp_path_factory.mktemp("memory")
     path = folder / "tile.tif"
     dataset = gdal.GetDriverByName("GTiff").Create(str(path), TILE, TILE, 1, gdal.GDT_Float32)
@@ -37,8 +37,8 @@ def raster(tile, tmp_path_factory):
     vrt = folder / "large.vrt"
     vrt.write_text(
         f"<VRTDataset rasterXSize='{WIDTH}' rasterYSize='{HEIGHT}'>"
-        "<GeoTransform>0, 1, 0, 9000, 0, -1</GeoTransform><VRTRasterBand dataType='Float32' band='1'>"
-        f"{sources}</VRTRasterBand></VRTDataset>")
+        "<GeoTransform>0, 1, 0, 9000, 0, -1</GeoTransform>"
+        f"<VRTRasterBand dataType='Float32' band='1'>{sources}</VRTRasterBand></VRTDataset>")
     return vrt
 
 
@@ -88,7 +88,8 @@ def test_warp_onto(raster, store, tile):
         str(store), WIDTH, HEIGHT, 1, gdal.GDT_Float32, SHARDS + COMPRESSIONS["compressed"])
     dataset.SetGeoTransform((0, 1, 0, 9000, 0, -1))
     dataset = None
-    assert peak("gdalwarp", "-q", "--config", "GDAL_CACHEMAX", "64", "-wm", "64", raster, store) < LIMIT
+    assert peak("gdalwarp", "-q", "--config", "GDAL_CACHEMAX", "64", "-wm", "64", raster,
+                store) < LIMIT
     assert_is_tiled(store, tile)
 
 
@@ -106,7 +107,7 @@ for y in range(0, height, 16):
 
 
 def test_rows(raster, store, tile):
-    """All shards of a row are begun before one is complete."""
+    """All shards of a row are started before one is complete."""
     options = SHARDS + COMPRESSIONS["compressed"]
     assert peak(sys.executable, "-c", ROWS, store, raster, *options) < LIMIT
     assert_is_tiled(store, tile)
@@ -114,8 +115,8 @@ def test_rows(raster, store, tile):
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_multidimensional_copy(store, tile, tmp_path, compression):
-    """Chunks of other shapes than the source has, which is references to one file, over and over:
-    what is read waits in memory as well."""
+    """Chunks of other shapes than the source, which is references to one file, repeated: the data
+    read is buffered as well."""
     chunk = tile[:512, :512]
     chunk.tofile(tmp_path / "chunk.bin")
     shape = 16, 4096, 4096
@@ -125,7 +126,8 @@ def test_multidimensional_copy(store, tile, tmp_path, compression):
     for index in np.ndindex(16, 8, 8):
         references["a/" + ".".join(map(str, index))] = [str(tmp_path / "chunk.bin")]
     (tmp_path / "a.json").write_text(json.dumps({"version": 1, "refs": references}))
-    options = ["FORMAT=ZARR_V3", "ARRAY:BLOCKSIZE=16,2048,2048", "ARRAY:SHARD_CHUNK_SHAPE=4,256,256"]
+    options = ["FORMAT=ZARR_V3", "ARRAY:BLOCKSIZE=16,2048,2048",
+               "ARRAY:SHARD_CHUNK_SHAPE=4,256,256"]
     options += [f"ARRAY:{option}" for option in COMPRESSIONS[compression]]
     assert peak("gdalmdimtranslate", "-q", *creation(options), tmp_path / "a.json", store) < LIMIT
     array = open_root(store).OpenMDArray("a")

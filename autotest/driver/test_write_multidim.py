@@ -1,4 +1,5 @@
 """Making stores through the multidimensional API: groups, dimensions, arrays, attributes.
+test_write_readers.py tests that other libraries can read them.
 
 What other libraries find in them is looked at in test_write_readers.py.
 """
@@ -9,7 +10,14 @@ import numpy as np
 import pytest
 import zarr
 from multidim import (
-    NUMBERS, attributes, create, create_array, extended, extreme_values, numeric, open_root,
+    NUMBERS,
+    attributes,
+    create,
+    create_array,
+    extended,
+    extreme_values,
+    numeric,
+    open_root,
     open_to_write,
 )
 from osgeo import gdal, osr
@@ -31,8 +39,8 @@ def path(tmp_path):
 
 @pytest.fixture
 def new_root(path, version):
-    """A function, for what a fixture returns would live, and keep the store open, longer than the
-    test."""
+    """A function, because the result of a fixture would live, and keep the store open, longer than
+    the test."""
     return lambda: create(path, "FORMAT=" + version).GetRootGroup()
 
 
@@ -135,7 +143,7 @@ def test_arrays_share_dimensions(path, new_root):
 
 
 def test_what_a_dimension_implies_can_be_said_again(path, new_root):
-    """As programs do it that copy the attributes of a variable after they have made it."""
+    """Like programs that copy the attributes of a variable after they have made it."""
     root = new_root()
     up = root.CreateDimension("level", gdal.DIM_TYPE_VERTICAL, "UP", 2)
     array = root.CreateMDArray("level", [up], numeric(gdal.GDT_Float64))
@@ -157,7 +165,7 @@ def test_dimension_twice(new_root):
 
 
 def test_foreign_indexing_variable(new_root):
-    """A store has no place to say that a variable of another name is meant."""
+    """A store has no place for an indexing variable of another name."""
     root = new_root()
     x = root.CreateDimension("x", None, None, 3)
     other = root.CreateMDArray("lon", [x], numeric(gdal.GDT_Float64))
@@ -174,12 +182,12 @@ def test_numbers(path, new_root, version, gdal_type, dtype):
     want = extreme_values(dtype, (5, 6))
     create_array(root, "a", want.shape, gdal_type, "BLOCKSIZE=5,6").Write(want)
     del root
-    # Without compression a chunk is its elements, little-endian.
+    # Without compression, a chunk is its elements in little-endian order.
     chunk = path / ("a/0.0" if version == "ZARR_V2" else "a/c/0/0")
     assert chunk.read_bytes() == want.astype(dtype.newbyteorder("<")).tobytes()
     array = open_root(path).OpenMDArray("a")
     assert array.GetDataType().GetNumericDataType() == gdal_type
-    # Named, for without it Float16 becomes Float32.
+    # Named, because Float16 becomes Float32 without the name.
     got = array.Read(buffer_datatype=array.GetDataType())
     assert got == want.tobytes()
 
@@ -218,8 +226,8 @@ def test_padded_strings(path, string_format, dtype):
 
 
 def test_compounds(path, new_root):
-    """With space between the parts, which is not stored: the layout is the caller's as long as the
-    dataset is open, then that of a C structure."""
+    """With padding, which is not stored: the caller's layout applies as long as the dataset is
+    open, then the layout of C structures."""
     root = new_root()
     inner = gdal.ExtendedDataType.CreateCompound("", 8, [
         gdal.EDTComponent.Create("u", 0, numeric(gdal.GDT_Int16)),
@@ -249,8 +257,8 @@ def test_compounds(path, new_root):
 
 
 def test_a_compound_keeps_the_layout_of_its_creator(path, new_root):
-    """In 16 bytes what takes 8, with nodata of as many; not where another array has taken the
-    name."""
+    """In 16 bytes instead of 8, with a nodata value of that size; not if another array has taken
+    the name."""
     part = gdal.EDTComponent.Create
     int16, int32 = numeric(gdal.GDT_Int16), numeric(gdal.GDT_Int32)
     wide = gdal.ExtendedDataType.CreateCompound("", 16, [part("a", 2, int16), part("b", 8, int32)])
@@ -327,7 +335,7 @@ def test_array_twice(new_root):
 
 
 def test_never_written(path, new_root, version):
-    """Chunks that nobody wrote are not stored, and read as nodata, where it was set before."""
+    """Chunks that were never written are not stored, and read as nodata if it was set before."""
     root = new_root()
     array = create_array(root, "a", [40, 40], gdal.GDT_Int16, "BLOCKSIZE=16,16")
     array.SetNoDataValueDouble(-5)
@@ -341,7 +349,7 @@ def test_never_written(path, new_root, version):
     assert array.GetNoDataValue() == -5
     np.testing.assert_array_equal(array.ReadAsArray(), want)
     assert chunks(path / "a") == (["1.1"] if version == "ZARR_V2" else ["c/1/1"])
-    # Without a fill value, zeros are as good as others in v2.
+    # Without a fill value, zeros are ordinary values in v2.
     assert len(chunks(path / "zero")) == (9 if version == "ZARR_V2" else 0)
     assert (open_root(path).OpenMDArray("zero").ReadAsArray() == 0).all()
 
@@ -426,7 +434,7 @@ def raw(*values, dtype):
     return np.array(values, dtype).tobytes()
 
 
-# Name, dimensions, type, what is written, the JSON that it becomes, what is read.
+# Name, dimensions, type, the value written, the JSON that it becomes, the value read.
 ATTRIBUTES = [
     ("int", [], gdal.GDT_Int32, -7, -7, -7),
     ("byte", [], gdal.GDT_Byte, 200, 200, 200),
@@ -436,7 +444,7 @@ ATTRIBUTES = [
     ("whole", [], gdal.GDT_Float64, 3.0, 3.0, 3.0),
     ("float", [], gdal.GDT_Float32, 0.5, 0.5, 0.5),
     ("ints", [3], gdal.GDT_Int16, [1, -2, 3], [1, -2, 3], (1, -2, 3)),
-    ("one", [1], gdal.GDT_Int32, [9], [9], 9),  # whose list the bindings take off
+    ("one", [1], gdal.GDT_Int32, [9], [9], 9),  # whose list the bindings remove
     ("doubles", [2], gdal.GDT_Float64, [1e-300, 2.5], [1e-300, 2.5], (1e-300, 2.5)),
     ("text", [], STRING, "Zürich \"quoted\"\n", "Zürich \"quoted\"\n", "Zürich \"quoted\"\n"),
     ("texts", [3], STRING, ["a", "", "ü"], ["a", "", "ü"], ["a", "", "ü"]),
@@ -507,7 +515,7 @@ def test_attributes_that_json_has_not(new_root, dimensions, kind):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_numbers_that_json_has_not(path, new_root, value):
-    """They have the names that Zarr gives them in fill values, and xarray in attributes."""
+    """They have the same names as Zarr's fill values and xarray's attributes."""
     root = new_root()
     root.CreateAttribute("a", [], numeric(gdal.GDT_Float64)).Write(value)
     np.testing.assert_equal(root.GetAttribute("a").ReadAsDouble(), value)
@@ -550,7 +558,7 @@ def test_read_only_store(path, new_root):
     ):
         with pytest.raises(RuntimeError, match="read-only|reading only|update mode"):
             change()
-    del root, array
+    root = array = None
     root = open_root(path)
     assert root.GetAttribute("title").Read() == "old"
     np.testing.assert_array_equal(root.OpenMDArray("a").ReadAsArray(), [0, 1, 2])

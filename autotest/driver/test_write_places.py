@@ -1,5 +1,5 @@
-"""A raster lies where it was put, whoever reads it: this driver, the one that GDAL brings along,
-xarray, and rioxarray.
+"""Every reader finds the position of a raster: this driver, GDAL's built-in one, xarray, and
+rioxarray. In each GEOREFERENCING_CONVENTION, with many CRSs, north up, south up and rotated.
 
 In each GEOREFERENCING_CONVENTION, with many a CRS, north up, south up and rotated.
 """
@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-import rioxarray  # noqa: F401 (makes .rio)
+import rioxarray
 import xarray
 from classic import open_raster, write_tiff
 from osgeo import gdal, osr
@@ -31,7 +31,8 @@ CRSS = {
     "northing first": "EPSG:2193", "British": "EPSG:27700", "Swiss": "EPSG:2056",
     "US feet": "EPSG:2264", "compound": "EPSG:25832+5783", "Albers": "ESRI:102008",
     "no code": "+proj=laea +lat_0=47.3 +lon_0=8.1 +x_0=123 +ellps=bessel +units=m",
-    "rotated pole": "+proj=ob_tran +o_proj=longlat +o_lon_p=-162 +o_lat_p=39.25 +lon_0=180 +R=6371229",
+    "rotated pole":
+    "+proj=ob_tran +o_proj=longlat +o_lon_p=-162 +o_lat_p=39.25 +lon_0=180 +R=6371229",
     "sinusoidal": "+proj=sinu +R=6371007.181 +units=m", "geostationary":
     "+proj=geos +h=35785831 +lon_0=0 +ellps=GRS80 +units=m +sweep=y", "Mars": "IAU_2015:49900",
 }
@@ -88,9 +89,10 @@ def test_few_cells(tmp_path, convention, shape):
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_moved(tmp_path, convention):
-    """What is set later counts, and nothing of what was set before."""
+    """Later settings count, and nothing of the earlier ones."""
     path = write(tmp_path, convention, "EPSG:32633", PLACES["north-up"])
-    for place, crs in [("rotated", "EPSG:25832"), ("south-up", "EPSG:4326"), ("fractions", CRSS["no code"]),
+    for place, crs in [("rotated", "EPSG:25832"), ("south-up", "EPSG:4326"),
+                       ("fractions", CRSS["no code"]),
                        ("on its side", "EPSG:2193"), ("north-up", "EPSG:32633")]:
         dataset = gdal.Open(str(path), gdal.GA_Update)
         dataset.SetGeoTransform(PLACES[place])
@@ -136,8 +138,8 @@ def no_plugins(tmp_path):
 @pytest.mark.parametrize("place", ["north-up", "south-up", "fractions"])
 @pytest.mark.parametrize("convention", ["GDAL", "CF"])
 def test_built_in_driver(tmp_path, no_plugins, convention, place, crs):
-    """GDAL 3.6 knows of v2, and of coordinates and _CRS. How the axes of a CRS map to x and y, its
-    driver says as it is for the rows and columns of an array, for its own stores as well."""
+    """GDAL 3.6 reads v2, with coordinates and _CRS. Its driver states how the axes of a CRS map to
+    x and y in terms of rows and columns, also for its own stores."""
     path = write(tmp_path, convention, crs, PLACES[place])
     there = read_by_built_in_driver(f'ZARR:"{path}":/a', no_plugins)
     np.testing.assert_array_equal(there["pixels"], DATA)
@@ -151,7 +153,7 @@ def test_built_in_driver(tmp_path, no_plugins, convention, place, crs):
 @pytest.mark.parametrize("crs", CRSS.values(), ids=CRSS)
 @pytest.mark.parametrize("place", ["north-up", "south-up", "fractions"])
 def test_xarray(tmp_path, place, crs):
-    """With CF, xarray and rioxarray find place and CRS by themselves."""
+    """With CF, xarray and rioxarray find position and CRS by themselves."""
     path = write(tmp_path, "CF", crs, PLACES[place], nodata=-1)
     there = xarray.open_dataset(path, engine="zarr", decode_coords="all", mask_and_scale=False)["a"]
     np.testing.assert_array_equal(there, DATA)
@@ -170,7 +172,7 @@ def test_xarray(tmp_path, place, crs):
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("place", ["north-up", "south-up", "fractions"])
 def test_coordinates_for_xarray(tmp_path, place, convention):
-    """All conventions have coordinates, which xarray knows without any."""
+    """All conventions have coordinates, which xarray reads without any convention."""
     path = write(tmp_path, convention, "EPSG:32633", PLACES[place])
     there = xarray.open_dataset(path, engine="zarr")["a"]
     x0, dx, _, y0, _, dy = PLACES[place]

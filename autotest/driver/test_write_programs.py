@@ -1,4 +1,5 @@
-"""GDAL's programs write into stores, and change what is there.
+"""GDAL's programs write into stores, and change existing ones. Each does the same to a GeoTIFF,
+which the store must equal afterwards.
 
 Each does the same to a GeoTIFF, which the store has to equal afterwards.
 """
@@ -21,7 +22,7 @@ LAYOUTS = {
     "CF": {"GEOREFERENCING_CONVENTION": "CF"},
     "SPATIAL_PROJ": {"GEOREFERENCING_CONVENTION": "SPATIAL_PROJ", "FORMAT": "ZARR_V3"},
 }
-# What a GeoTIFF says of every raster, whoever writes it, and bands that it has no names for.
+# Metadata of every GeoTIFF, whatever wrote it, and bands that it has no names for.
 IGNORED = ("AREA_OR_POINT", "color", "description")
 
 
@@ -47,8 +48,10 @@ def shapes(tmp_path):
     srs.ImportFromEPSG(32633)
     layer = source.CreateLayer("shapes", srs)
     layer.CreateField(ogr.FieldDefn("number", ogr.OFTInteger))
-    for number, wkt in ((7, "POLYGON((500200 5099900,501500 5099700,500900 5098400,500200 5099900))"),
-                        (9, "POLYGON((501000 5099000,502300 5099100,501700 5098300,501000 5099000))")):
+    for number, wkt in ((7,
+                         "POLYGON((500200 5099900,501500 5099700,500900 5098400,500200 5099900))"),
+                        (9,
+                         "POLYGON((501000 5099000,502300 5099100,501700 5098300,501000 5099000))")):
         feature = ogr.Feature(layer.GetLayerDefn())
         feature.SetGeometry(ogr.CreateGeometryFromWkt(wkt))
         feature["number"] = number
@@ -72,9 +75,12 @@ NEW = {
     "gdaldem slope": "gdaldem slope {in} {out} -q -of {of} {co}",
     "gdal_viewshed": "gdal_viewshed -q -f {of} {co} -ox 501000 -oy 5099000 -md 800 {in} {out}",
     "nearblack": "nearblack -q -of {of} {co} -near 250 -o {out} {in}",
-    "gdal_grid": "gdal_grid -q -of {of} {co} -zfield number -outsize 60 40 -ot Float32 {shapes} {out}",
-    "gdal_calc": "gdal_calc.py --quiet --format={of} -A {in} --calc=A*2+1 --type=Int32 --outfile={out}",
-    "gdal_merge": "gdal_merge.py -q -of {of} {co} -ul_lr 499000 5101000 503000 5097000 -o {out} {in}",
+    "gdal_grid":
+    "gdal_grid -q -of {of} {co} -zfield number -outsize 60 40 -ot Float32 {shapes} {out}",
+    "gdal_calc":
+    "gdal_calc.py --quiet --format={of} -A {in} --calc=A*2+1 --type=Int32 --outfile={out}",
+    "gdal_merge":
+    "gdal_merge.py -q -of {of} {co} -ul_lr 499000 5101000 503000 5097000 -o {out} {in}",
     "gdal_fillnodata": "gdal_fillnodata.py -q -of {of} {holes} {out}",
     "gdal_sieve": "gdal_sieve.py -q -of {of} -st 30 {shown} {out}",
     "gdal_proximity": "gdal_proximity.py -q -of {of} {co} -values 7,8,9 -distunits GEO {in} {out}",
@@ -96,7 +102,8 @@ def sources(tmp_path, tif, shapes):
     if "{co}" in NEW[program] or layout == "v2"
 ])
 def test_new(tmp_path, sources, program, layout):
-    options = [word for name, value in LAYOUTS[layout].items() for word in ("-co", f"{name}={value}")]
+    options = [word for name,
+               value in LAYOUTS[layout].items() for word in ("-co", f"{name}={value}")]
     for driver, out, creation in (("Zarr", "b.zarr", options), ("GTiff", "b.tif", [])):
         names = {**sources, "of": driver, "out": tmp_path / out}
         before, _, after = NEW[program].partition("{co}")
@@ -139,7 +146,7 @@ def test_gdal_sieve_in_place(twins, shapes):
 
 @pytest.mark.parametrize("layout", ["v2", "shards"])
 def test_fillnodata_in_place(tmp_path, sources, layout):
-    """gdal_fillnodata.py always makes a new raster, or did until GDAL 3.7."""
+    """gdal_fillnodata.py always made a new raster until GDAL 3.7."""
     store = tmp_path / "holes.zarr"
     translate(sources["holes"], store, **LAYOUTS[layout])
     for path in (store, sources["holes"]):
@@ -167,7 +174,7 @@ def test_gdal_edit_one_after_another(twins):
 
 
 def test_statistics(twins):
-    """gdalinfo keeps them beside the store; so does gdal_edit, and it takes them away."""
+    """gdalinfo keeps them in the sidecar; so does gdal_edit, which can also remove them."""
     store, tif = twins
     infos = [run("gdalinfo", "-stats", "-checksum", path) for path in twins]
     for line in ("Checksum", "STATISTICS_MEAN", "STATISTICS_STDDEV", "STATISTICS_VALID_PERCENT"):
@@ -181,6 +188,6 @@ def test_statistics(twins):
 
 
 def test_gdalmove(twins):
-    """Another CRS and, as far as that goes without resampling, place."""
+    """Another CRS and, as far as possible without resampling, another position."""
     on_both(twins, "gdalmove.py", "-t_srs", "EPSG:3857", "-et", 1, "{}")
     assert open_raster(twins[0]).GetSpatialRef().GetAuthorityCode(None) == "3857"

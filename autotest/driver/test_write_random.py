@@ -1,6 +1,6 @@
-"""Random regions, written in random orders with random steps from random buffers into arrays of
-many layouts, are what a NumPy array holds that is written alike: after each step, after each
-flush, and when the store is opened again."""
+"""Random regions are written in random orders with random steps from random buffers into arrays of
+many layouts. A NumPy array that is written in the same way is the reference: after each step, after
+each flush, and when the store is opened again."""
 import numcodecs
 import numpy as np
 import pytest
@@ -8,7 +8,16 @@ import zarr
 from multidim import create, create_array, open_root, open_to_write
 from osgeo import gdal
 from stores import (
-    BIG_ENDIAN, BLOSC, BYTES, CRC32C, GZIP, ZSTD, sharding, transpose, write_array, write_group,
+    BIG_ENDIAN,
+    BLOSC,
+    BYTES,
+    CRC32C,
+    GZIP,
+    ZSTD,
+    sharding,
+    transpose,
+    write_array,
+    write_group,
 )
 from v2_stores import write_v2_group
 
@@ -71,7 +80,7 @@ LAYOUTS = {
 
 
 class Selection:
-    """A random one: start, count and step of each dimension, and the NumPy index."""
+    """A random selection: start, count and step of each dimension, and the NumPy index."""
 
     def __init__(self, random):
         self.start, self.count, self.step, slices = [], [], [], []
@@ -89,10 +98,10 @@ class Selection:
 
 
 def random_buffer(random, count):
-    """Integers in a buffer of another order, or a part of a larger one, or of another type."""
+    """Integers in a buffer with another order, in a part of a larger one, or of another type."""
     kind = random.integers(5)
     if kind == 0:
-        return np.full(count, -1, "i4")  # the fill value: chunks go
+        return np.full(count, -1, "i4")  # the fill value: chunks are removed
     values = random.integers(-(2**31), 2**31, [2 * n for n in count], "i4")
     if kind == 1:
         return np.ascontiguousarray(values[: count[0], : count[1], : count[2]].T).T
@@ -135,7 +144,7 @@ def test_random_writes(tmp_path, layout, seed):
 
 @pytest.mark.parametrize("layout", ["v2 F blosc", "v3 sharded", "foreign shard index"])
 def test_holes_stay_holes(tmp_path, layout):
-    """A store whose every chunk holds the fill value again has no chunks again."""
+    """A store that holds only the fill value again has no chunks."""
     path = tmp_path / "a.zarr"
     LAYOUTS[layout](path)
     before = sorted(path.rglob("*"))
@@ -160,7 +169,7 @@ def test_holes_stay_holes(tmp_path, layout):
     ["FORMAT=ZARR_V3", "BLOCKSIZE=8,128,128", "SHARD_CHUNK_SHAPE=4,64,64", "CHECKSUM=CRC32C"],
 ], ids=["v2", "v3", "shards"])
 def test_a_small_write_cache(tmp_path, options):
-    """What is written in an order that completes no chunk waits; beyond the bound, it is put."""
+    """Writes in an order that completes no chunk are buffered; beyond the limit, they are put."""
     path = tmp_path / "a.zarr"
     want = np.random.default_rng(3).integers(-99, 99, (8, 300, 300), "i4")
     gdal.SetConfigOption("ZARR_WRITE_CACHE_SIZE", "1000000")

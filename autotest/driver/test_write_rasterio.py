@@ -48,7 +48,7 @@ def test_write(path):
 
 
 def test_write_by_blocks(tmp_path, profile):
-    """In the order that block_windows() gives, and in another one."""
+    """In the order of block_windows(), and in another one."""
     for order in (1, -1):
         path = tmp_path / f"{order}.zarr"
         with rasterio.open(path, "w", **profile) as dataset:
@@ -61,7 +61,7 @@ def test_write_by_blocks(tmp_path, profile):
 
 @pytest.mark.parametrize("mode", ["w+", "r+"])
 def test_windows(tmp_path, path, profile, mode):
-    """Written and read by turns."""
+    """Written and read alternately."""
     random = np.random.default_rng(4)
     want = DATA.copy() if mode == "r+" else np.full_like(DATA, 65535)
     target = path if mode == "r+" else tmp_path / "new.zarr"
@@ -123,7 +123,8 @@ def test_mask_and_colormap(tmp_path):
         np.testing.assert_array_equal(dataset.read_masks(1) == 255, mask)
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint32", "int32", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype",
+                         ["uint8", "int16", "uint32", "int32", "float32", "float64", "complex64"])
 def test_types(tmp_path, dtype):
     data = (DATA[:1] % 200).astype(dtype)
     profile = PROFILE | {"count": 1, "dtype": dtype, "nodata": None}
@@ -148,7 +149,8 @@ def test_reproject_into(tmp_path, path):
     with rasterio.open(path) as source:
         transform, width, height = calculate_default_transform(
             source.crs, "EPSG:3857", source.width, source.height, *source.bounds)
-        profile = PROFILE | {"crs": "EPSG:3857", "transform": transform, "width": width, "height": height}
+        profile = PROFILE | {"crs": "EPSG:3857", "transform": transform, "width": width,
+                             "height": height}
         results = []
         for driver in ("Zarr", "GTiff"):
             target = tmp_path / f"b.{driver}"
@@ -161,7 +163,7 @@ def test_reproject_into(tmp_path, path):
 
 
 def test_threads(tmp_path, profile):
-    """As in rasterio's manual: workers compute, one at a time reads and writes."""
+    """As in rasterio's manual: workers compute, and one at a time reads and writes."""
     lock = Lock()
     with rasterio.open(tmp_path / "a.zarr", "w", **profile) as dataset:
         windows = [window for _, window in dataset.block_windows(1)]

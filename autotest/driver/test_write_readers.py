@@ -1,5 +1,5 @@
-"""What the driver writes is what others read: zarr-python (v2), zarrita (v2 and v3), netCDF-C and
-xarray, none of which asks GDAL."""
+"""Other libraries read the stores that the driver writes: zarr-python (v2), zarrita (v2 and v3),
+netCDF-C and xarray, none of which uses GDAL."""
 import base64
 import json
 import subprocess
@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
-from multidim import (
-    NUMBERS, create, create_array, extended, extreme_values, numeric, open_to_write,
-)
+from multidim import NUMBERS, create, create_array, extended, extreme_values, numeric, open_to_write
 from osgeo import gdal, osr
 from v2_stores import IS_FIRST
 
@@ -28,7 +26,7 @@ def read_zarrita(path, *names):
     """The arrays of a store, and their attributes. Without zarrita, the test is skipped."""
     script = Path(__file__).parents[1] / "zarrita/read.mjs"
     if not (script.parent / "node_modules/.package-lock.json").exists():
-        pytest.skip("zarrita is not installed: autotest/zarrita/install says why")
+        pytest.skip("zarrita is not installed: autotest/npm_install autotest/zarrita says why")
     result = subprocess.run(
         ["node", script, path, *names], capture_output=True, text=True, timeout=300
     )
@@ -49,7 +47,7 @@ def read_zarr_python(path, *names):
     root = zarr.open_consolidated(str(path))
 
     def values(array):
-        # Strings of any length have a type of their own in zarr-python 3.
+        # zarr-python 3 has a separate type for strings of any length.
         return array[...].astype(object) if array.dtype.kind == "T" else array[...]
 
     return ({name: values(root[name]) for name in names},
@@ -64,7 +62,7 @@ EACH_READER = pytest.mark.parametrize("version, read", [
 
 
 def write(path, data, *options, gdal_type=gdal.GDT_Int16):
-    """The array "a": a part of each chunk first, and all of it then."""
+    """The array "a": first a part of each chunk is written, then all of it."""
     root = create(path, *options).GetRootGroup()
     array = create_array(root, "a", data.shape, gdal_type, *options)
     array.Write(data[1::2], [1] + [0] * (data.ndim - 1), array_step=[2] + [1] * (data.ndim - 1))
@@ -118,7 +116,7 @@ def test_codecs_in_zarr_python(tmp_path, options):
 
 @pytest.mark.parametrize("layouts", [V2, V3], ids=["v2", "v3"])
 def test_codecs_in_zarrita(tmp_path, layouts):
-    """All at once, for Node starts slowly."""
+    """All at once, because Node starts slowly."""
     for name, options in layouts.items():
         write(tmp_path / name, DATA, *options)
     got, _ = read_zarrita(tmp_path, *(f"{name}/a" for name in layouts))
@@ -127,7 +125,7 @@ def test_codecs_in_zarrita(tmp_path, layouts):
 
 
 def write_types(path, *options):
-    """An array of each type of numbers, and of strings; what is in them."""
+    """An array of each numeric type, and of strings; their values."""
     root = create(path, *options).GetRootGroup()
     want = {}
     for gdal_type, dtype in NUMBERS.items():
@@ -159,7 +157,7 @@ def test_types_in_zarr_python(tmp_path):
                          ids=["v2", "v3", "sharded"])
 def test_types_in_zarrita(tmp_path, options):
     want = write_types(tmp_path / "a.zarr", *options)
-    # JavaScript has no complex numbers, and half ones only of late.
+    # JavaScript has no complex numbers, and has half-precision ones only recently.
     want = {name: values for name, values in want.items()
             if not name.startswith(("complex", "float16"))}
     got, _ = read_zarrita(tmp_path / "a.zarr", *want)
@@ -168,7 +166,7 @@ def test_types_in_zarrita(tmp_path, options):
 
 @pytest.mark.parametrize("read", [read_zarr_python, read_zarrita], ids=["zarr-python", "zarrita"])
 def test_padded_strings(tmp_path, read):
-    """zarr-python and zarrita know both kinds in v2."""
+    """zarr-python and zarrita support both kinds in v2."""
     path = tmp_path / "a.zarr"
     root = create(path).GetRootGroup()
     for name in ("ASCII", "UNICODE"):
@@ -218,13 +216,13 @@ def test_shapes(tmp_path, version, read, shape):
 
 @EACH_READER
 def test_fill_values(tmp_path, version, read):
-    """Where nothing was written."""
+    """Elements that were never written."""
     want = {}
     root = create(tmp_path / "a.zarr", "FORMAT=" + version).GetRootGroup()
     for gdal_type, dtype in NUMBERS.items():
         if dtype.kind == "c" or dtype == "f2":
             continue
-        # JavaScript reads no number of more than 53 bits.
+        # JavaScript reads no number with more than 53 bits.
         value = {"f": np.nan, "i": np.iinfo("i8").min >> 64 - 8 * dtype.itemsize,
                  "u": 1 << 8 * dtype.itemsize - 1}[dtype.kind]
         array = create_array(root, dtype.name, [3], gdal_type)
@@ -257,7 +255,7 @@ def test_attributes(tmp_path, version, read):
 # --- What coordinates mean -----------------------------------------------------------------------
 
 def write_climate(path, *options):
-    """Packed temperatures over time and place."""
+    """Packed temperatures over time and space."""
     root = create(path, *options).GetRootGroup()
     t = root.CreateDimension("time", gdal.DIM_TYPE_TEMPORAL, None, 4)
     y = root.CreateDimension("lat", gdal.DIM_TYPE_HORIZONTAL_Y, "NORTH", 23)
@@ -280,8 +278,7 @@ def write_climate(path, *options):
     data[:, 5, 5:9] = -32768
     array.Write(data)
     root.CreateAttribute("title", [], gdal.ExtendedDataType.CreateString()).Write("made for a test")
-    unpacked = np.where(data == -32768, np.nan, data * 0.01 + 280)
-    return unpacked
+    return np.where(data == -32768, np.nan, data * 0.01 + 280)
 
 
 def test_xarray(tmp_path):
@@ -298,8 +295,8 @@ def test_xarray(tmp_path):
 
 
 def test_netcdf_c(tmp_path):
-    """Which takes the names of dimensions from _ARRAY_DIMENSIONS. That of Debian 12 decompresses
-    nothing, and does not say so."""
+    """It takes the names of dimensions from _ARRAY_DIMENSIONS. That of Debian 12 does not
+    decompress, and does not report it."""
     path = tmp_path / "a.zarr"
     want = write_climate(path, "BLOCKSIZE=2,8,16")
     with netCDF4.Dataset(f"file://{path}#mode=zarr,file") as got:

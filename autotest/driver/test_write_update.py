@@ -1,4 +1,4 @@
-"""Changing stores that are there: what is changed, what stays, and consolidated metadata."""
+"""Changing existing stores: the changed and the unchanged parts, and consolidated metadata."""
 import json
 import os
 import signal
@@ -8,9 +8,7 @@ import sys
 import numpy as np
 import pytest
 import zarr
-from multidim import (
-    attributes, create, create_array, numeric, open_root, open_to_write,
-)
+from multidim import attributes, create, create_array, numeric, open_root, open_to_write
 from osgeo import gdal, osr
 from stores import BYTES, GZIP, consolidate, edit_json, write_array, write_group, write_json
 from v2_stores import IS_FIRST, write_v2, write_v2_group
@@ -55,12 +53,12 @@ def path(tmp_path, version):
 
 
 def with_separator(name, document):
-    """v2's separator is a dot when none is named, which zarr-python 3 does and others do not."""
+    """v2's separator is a dot by default, which zarr-python 3 applies and others do not."""
     return {"dimension_separator": "."} | document if name.endswith(".zarray") else document
 
 
 def documents(path):
-    """All metadata of a store by name, but for consolidated metadata."""
+    """All metadata of a store by name, except consolidated metadata."""
     found = {}
     for file in path.rglob("*"):
         if file.name in (".zarray", ".zgroup", ".zattrs", "zarr.json"):
@@ -71,7 +69,7 @@ def documents(path):
 
 
 def change_attributes(path, version, node, change):
-    """What documents() gives when attributes of a node have been changed in a document."""
+    """The result of documents() after attributes of a node have been changed in its document."""
     want = documents(path)
     key = f"{node}/zarr.json" if version == "v3" else f"{node}/.zattrs"
     change(want[key.lstrip("/")]["attributes"] if version == "v3" else want[key.lstrip("/")])
@@ -102,7 +100,7 @@ def test_values_leave_metadata(path, version):
 
 
 def test_unknown_members_stay(path, version):
-    """Whatever else a document says."""
+    """Other members of a document."""
     def change(attributes):
         attributes.update(units="km", new=5)
 
@@ -138,7 +136,7 @@ def test_attributes_of_a_group_without_any(path, version):
 
 
 def test_attribute_of_another_type(path):
-    """It keeps its own, as an attribute in GDAL does."""
+    """It keeps its own, as an attribute does in GDAL."""
     array = open_to_write(path).GetRootGroup().OpenMDArray("a")
     attribute = array.GetAttribute("keep")
     attribute.Write([3.5, 4.0])
@@ -176,7 +174,7 @@ def test_packing_and_place(path, version):
 
 
 def test_nodata_of_an_array_with_holes(path, version):
-    """Another nodata does not make other numbers of those that stand for holes."""
+    """Another nodata value does not change the numbers that stand for missing values."""
     (path / ("a/1.1" if version == "v2" else "a/c/1/1")).unlink()
     want = DATA.copy()
     want[5:10, 4:8] = -1
@@ -209,7 +207,7 @@ def test_nodes_are_added(path, version):
 
 
 def test_an_array_alone(tmp_path, version):
-    """A store whose root is an array can be written, but nothing can be put beside it."""
+    """A store whose root is an array can be written, but nothing can be added beside it."""
     path = tmp_path / "alone.zarr"
     if version == "v2":
         write_v2(path, "", DATA, chunks=(5, 4))
@@ -223,7 +221,7 @@ def test_an_array_alone(tmp_path, version):
                  lambda: root.CreateAttribute("title", [], STRING)):
         with pytest.raises(RuntimeError):
             make()
-    del root, array
+    root = array = None
     array = open_root(path).OpenMDArray("alone")
     want = DATA.copy()
     want[4:6, 3:5] = -7
@@ -234,7 +232,7 @@ def test_an_array_alone(tmp_path, version):
 # --- Steps, strides and types of buffers ---------------------------------------------------------
 
 def test_buffers(path):
-    """Transposed, every second element of more, of other types, from the end to the start."""
+    """Transposed, every second element, of other types, from the end to the start."""
     array = open_to_write(path).GetRootGroup().OpenMDArray("a")
     array.Write(np.asfortranarray(DATA + 1))
     np.testing.assert_array_equal(array.ReadAsArray(), DATA + 1)
@@ -279,7 +277,7 @@ def test_outside(path, start, count, step):
 def consolidate_store(path, version):
     if version == "v3":
         consolidate(path)
-    elif IS_FIRST:  # It leaves out what it does not know, and adds what is not there.
+    elif IS_FIRST:  # It omits unknown members, and adds missing ones.
         write_json(path / ".zmetadata",
                    {"zarr_consolidated_format": 1, "metadata": documents(path)})
     else:
@@ -287,16 +285,16 @@ def consolidate_store(path, version):
 
 
 def consolidated(path):
-    """What stands in the store; None when nothing does."""
+    """The stored content; None if there is none."""
     if (path / ".zmetadata").exists():
         document = json.loads((path / ".zmetadata").read_text())
         for part in document["metadata"].values():
-            # zarr-python 3 has that of v3 in the groups of v2 as well, and in it no nodes.
+            # zarr-python 3 also has v3's member in the groups of v2, without any nodes.
             part.pop("consolidated_metadata", None)
-            # Of arrays, it leaves out what it does not know.
+            # Of arrays, it omits unknown members.
             if not IS_FIRST and "shape" in part:
                 part.pop("mine", None)
-        # It also lists attributes where there are none.
+        # It also lists attributes where none exist.
         document["metadata"] = {
             name: with_separator(name, part) for name, part in document["metadata"].items() if part
         }
@@ -307,7 +305,7 @@ def consolidated(path):
 
 
 def made_anew(path, version, tmp_path):
-    """What others make of the documents as they are."""
+    """How other libraries read the documents."""
     copy = tmp_path / "copy.zarr"
     subprocess.run(["rm", "-rf", copy], check=True)
     subprocess.run(["cp", "-r", path, copy], check=True)
@@ -415,7 +413,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_killed_before_flushing(path, version, tmp_path, change):
-    """Consolidated metadata is true, or gone; the store opens."""
+    """Consolidated metadata is true or missing; the store opens."""
     consolidate_store(path, version)
     folder = os.path.dirname(__file__)
     result = subprocess.run([sys.executable, "-c", KILLED, path, folder, change.__name__])
@@ -425,4 +423,4 @@ def test_killed_before_flushing(path, version, tmp_path, change):
     assert root.GetAttribute("title").Read() in ("root", "other")
     for name in root.GetMDArrayNames():
         got = root.OpenMDArray(name).ReadAsArray()
-        assert (np.abs(got) == DATA).all()  # as before, or as written
+        assert (np.abs(got) == DATA).all()  # the old or the new state

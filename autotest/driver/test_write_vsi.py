@@ -1,4 +1,5 @@
-"""Stores behind GDAL's virtual file systems: some can be written, others say that they cannot."""
+"""Stores behind GDAL's virtual file systems: some can be written, others report that they
+cannot."""
 import shutil
 
 import numpy as np
@@ -16,7 +17,8 @@ LAYOUTS = {
 
 @pytest.fixture
 def source(tmp_path):
-    return gdal.Open(str(write_tiff(tmp_path / "a.tif", DATA, place=(0, 10, 0, 500, 0, -10), crs=32633)))
+    return gdal.Open(str(write_tiff(tmp_path / "a.tif", DATA, place=(0, 10, 0, 500, 0, -10),
+                                    crs=32633)))
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ def test_cancelled_in_memory(memory, source):
 
 @pytest.mark.parametrize("prefix", ["", "/vsizip/"])
 def test_archive(tmp_path, source, prefix):
-    """It can be read, and is not changed."""
+    """It can be read, and does not change."""
     gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "a.zarr"), source)
     shutil.make_archive(tmp_path / "b", "zip", tmp_path / "a.zarr")
     before = (tmp_path / "b.zip").read_bytes()
@@ -107,5 +109,6 @@ def test_web(tmp_path, source, monkeypatch):
         for options in ([], ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"]):
             with pytest.raises(RuntimeError, match="a.zarr|b.zarr"):
                 gdal.GetDriverByName("Zarr").CreateCopy(
-                    f"/vsicurl/{server.url}/{'a' if options else 'b'}.zarr", source, options=options)
+                    f"/vsicurl/{server.url}/{'a' if options else 'b'}.zarr", source,
+                    options=options)
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before

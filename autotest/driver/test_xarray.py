@@ -1,4 +1,5 @@
-"""xarray, rioxarray and zarr-python find in a store what GDAL finds: values, places, CRS, times.
+"""xarray, rioxarray and zarr-python find the same in a store as GDAL: values, positions, CRS,
+times. xarray and zarr-python read the store by themselves, rioxarray reads it through the driver.
 
 xarray and zarr-python read the store by themselves, rioxarray reads it through the driver.
 """
@@ -56,7 +57,7 @@ def open_root(path):
 
 
 def decoded(array):
-    """What xarray makes of the values of an array: unpacked, NaN where they are missing."""
+    """xarray's values of an array: unpacked, NaN for missing ones."""
     values = array.GetUnscaled().ReadAsArray()
     if array.GetNoDataValue() is None or values.dtype.kind != "f":
         return values
@@ -86,7 +87,7 @@ def test_multidimensional(tmp_path, encoding, consolidated):
 
 @pytest.mark.parametrize("unit", ["seconds", "hours", "days", "microseconds"])
 def test_times(tmp_path, unit):
-    """The numbers and their unit, from which xarray works out the times."""
+    """The numbers and their unit, from which xarray computes the times."""
     units = f"{unit} since 1999-12-31T18:00:00"
     climate().to_zarr(tmp_path / "a.zarr", encoding={"time": {"units": units}})
     time = open_root(tmp_path / "a.zarr").OpenMDArray("time")
@@ -101,7 +102,7 @@ def test_times(tmp_path, unit):
 
 @pytest.mark.parametrize("lat", [LAT, LAT[::-1]], ids=["north-up", "south-up"])
 def test_raster(tmp_path, lat):
-    """Bands are times, rows and columns stand where the coordinates say."""
+    """Bands are times, and rows and columns match the coordinates."""
     path = write_climate(tmp_path / "a.zarr", lat=lat)
     there = xarray.open_dataset(path, engine="zarr", mask_and_scale=False, decode_times=False)
     dataset = gdal.Open(f'ZARR:"{path}":/t2m')
@@ -120,7 +121,7 @@ def test_raster(tmp_path, lat):
 
 
 def test_regions_and_appends(tmp_path):
-    """What xarray added to a store later."""
+    """Data that xarray added to a store later."""
     path = tmp_path / "a.zarr"
     whole = climate()
     packed, seconds = PACKED | {"chunks": (1, 16, 16)}, {"units": "seconds since 2000-01-01"}
@@ -173,7 +174,7 @@ def test_same_store_twice(tmp_path, lat):
     # Masked, the values are the packed ones.
     masked = rioxarray.open_rasterio(f'ZARR:"{path}":/t2m', masked=True)
     np.testing.assert_array_equal(np.isnan(masked), np.isnan(TEMPERATURE))
-    # A part by place, which for the driver is a window.
+    # A part by position, which is a window for the driver.
     part = there.isel(band=2).sel(x=slice(3, 9), y=slice(lat[5], lat[20]))
     want = want.isel(time=2).sel(lon=slice(3, 9), lat=slice(lat[5], lat[20]))
     assert part.shape == (16, 13)
@@ -187,7 +188,7 @@ def test_rasterio_engine(tmp_path):
 
 
 def write_projected(path, code):
-    """As rioxarray writes places: a `spatial_ref` with the CRS as WKT and a GeoTransform."""
+    """rioxarray's form: a `spatial_ref` with the CRS as WKT and a GeoTransform."""
     x, y = 5 + 10.0 * np.arange(50), 5_000_295 - 10.0 * np.arange(30)
     dataset = xarray.Dataset(
         {"t2m": (("time", "y", "x"), TEMPERATURE)},
@@ -220,7 +221,7 @@ def test_what_rioxarray_writes(tmp_path, code):
 
 
 def test_reprojected(tmp_path):
-    """The same warp of what came through the driver and of what xarray read."""
+    """The same warp of the data from the driver and from xarray."""
     path = write_projected(tmp_path / "a.zarr", 32633)
     through_driver = rioxarray.open_rasterio(path, masked=True)
     by_xarray = xarray.open_dataset(path, engine="zarr", decode_coords="all")["t2m"]
@@ -233,7 +234,7 @@ def test_reprojected(tmp_path):
 
 
 def test_shards_with_rioxarray(tmp_path):
-    """Rows and columns by index reach single inner chunks."""
+    """Rows and columns by index intersect single inner chunks."""
     data = np.random.default_rng(1).integers(0, 1000, (3, 40, 60)).astype("u2")
     crs = "http://www.opengis.net/def/crs/EPSG/0/32633"
     write_group(tmp_path)

@@ -130,7 +130,8 @@ def test_several_stores(tmp_path):
         write_store(tmp_path / "store" / name, 2)
     file = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path / "store")
     for name in (file, f'ZARR:"{file}"', f"/vsizip/{file}"):
-        with pytest.raises(RuntimeError, match=r'more than one Zarr: name one of them.*/(one|two)"'):
+        with pytest.raises(RuntimeError,
+                           match=r'more than one Zarr: name one of them.*/(one|two)"'):
             gdal.Open(name)
     assert_reads(f"/vsizip/{file}/two")
 
@@ -172,7 +173,7 @@ def test_other_archives_are_not_claimed(tmp_path, archive):
 
 
 def test_other_extensions_are_not_claimed(tmp_path, archive):
-    """Else every document of an office would be looked into."""
+    """Otherwise, every office document would be opened."""
     shutil.copy(archive, tmp_path / "packed.docx")
     assert not claims(tmp_path / "packed.docx")
 
@@ -207,7 +208,7 @@ def test_a_document_of_a_store_with_one_raster(tmp_path, pack, version, document
 
 @pytest.mark.parametrize("version, document", [(2, ".zarray"), (3, "zarr.json")])
 def test_a_document_for_each_raster(tmp_path, pack, version, document):
-    """With the place that its coordinates, in the group around it, give it."""
+    """With the position from its coordinates, which are in the group around it."""
     path = tmp_path / "store/some.zarr"
     if version == 3:
         write_group(path)
@@ -226,7 +227,7 @@ def test_a_document_for_each_raster(tmp_path, pack, version, document):
         dataset = gdal.Open(f"/vsizip/{file}/{name}")
         np.testing.assert_array_equal(dataset.ReadAsArray(), DATA + i)
         assert dataset.GetGeoTransform() == (100, 1, 0, 50, 0, -1)
-    # By prefix, and as hierarchies, all documents open that open in folders.
+    # By prefix, and as hierarchies, the same documents open as in folders.
     for name in (names[0], names[0].removesuffix(f"a/{document}") + f"x/{document}"):
         assert gdal.Open(f'ZARR:"/vsizip/{file}/{name}"').RasterCount == 1
         assert gdal.OpenEx(f"/vsizip/{file}/{name}", gdal.OF_MULTIDIM_RASTER) is not None

@@ -1,4 +1,4 @@
-"""Writes Zarr v2 with zarr-python, be it the 2.13 of Debian 12 or a 3.
+"""Writes Zarr v2 with zarr-python 2.13, as in Debian 12, or 3.
 
     write_v2(path, "sub/a", data, {"units": "m"}, chunks=(4, 4), compressor=numcodecs.Zlib())
 
@@ -10,9 +10,10 @@ import numpy as np
 import zarr
 from stores import edit_json, write_json
 
-if hasattr(zarr, "config"):  # zarr-python 3; what tests call by themselves, and xarray, write v2 too
+if hasattr(zarr,
+           "config"):  # zarr-python 3: direct calls of tests, and xarray, write v2 as well
     zarr.config.set({"default_zarr_format": 2})
-# zarr-python 3.0, which writes some things in v2 that no other version would.
+# zarr-python 3.0, which writes some things in v2 differently from any other version.
 IS_FIRST = zarr.__version__.startswith("3.0.")
 
 
@@ -21,7 +22,7 @@ def write_v2_group(path, attributes=None):
 
 
 def write_v2(path, name, data, attributes=None, **options):
-    """Writes an array, and groups above it where there are none; the name "" is the root. Returns
+    """Writes an array, and the groups above it that do not exist; the name "" is the root. Returns
     zarr-python's array."""
     for group in reversed(PurePosixPath(name).parents):
         write_v2_group(path / group)
@@ -34,8 +35,8 @@ def write_v2(path, name, data, attributes=None, **options):
 
 
 def write_with_first(path, data, order="C", **options):
-    """Past its neglect of the order, and its filters for strings of any length, which it adds to
-    those of a fixed one as well."""
+    """Works around an ignored order, and filters for strings of any length that it also adds to
+    strings of fixed length."""
     data = np.asarray(data)
     is_text = data.dtype.kind in "SU"
     stored = data.view(f"V{data.itemsize}") if is_text else data
@@ -48,10 +49,11 @@ def write_with_first(path, data, order="C", **options):
 
 
 def write_objects(path, texts, object_codec, order="C", fill_value=None):
-    """An array of strings of any length, which each zarr-python wants in another way: of one chunk,
-    or of none where all of it is the fill value."""
+    """An array of strings of any length, which each zarr-python needs in another form: with one
+    chunk, or with none if all of it is the fill value."""
     write_json(path / ".zarray", {
-        "zarr_format": 2, "shape": texts.shape, "chunks": texts.shape, "dtype": "|O", "order": order,
+        "zarr_format": 2, "shape": texts.shape, "chunks": texts.shape, "dtype": "|O",
+        "order": order,
         "fill_value": fill_value, "filters": [object_codec.get_config()], "compressor": None,
     })
     if (texts != fill_value).any():

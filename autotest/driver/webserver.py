@@ -9,7 +9,7 @@ from osgeo import gdal
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves files of `root`, also in part; paths that hold a key of `faults` get its status."""
+    """Serves files of `root`, also in part; paths that contain a key of `faults` get its status."""
 
     def do_HEAD(self):
         self.do_GET()
@@ -18,21 +18,24 @@ class Handler(BaseHTTPRequestHandler):
         self.server.requests.append((self.path, dict(self.headers)))
         for part, status in self.server.faults.items():
             if part in self.path:
-                return self.fail(status)
+                self.fail(status)
+                return
         file = self.server.root / self.path.lstrip("/")
         if not file.is_file():
-            return self.fail(404)
+            self.fail(404)
+            return
         content = file.read_bytes()
         tag = hashlib.md5(content).hexdigest()
         status = 200
         if wanted := self.headers.get("Range"):
             first, last = wanted.removeprefix("bytes=").split("-")
             size = len(content)
-            if not first:  # so many at the end
+            if not first:  # this many at the end
                 first, last = max(0, size - int(last)), ""
             first = int(first)
             if first >= size:
-                return self.fail(416)
+                self.fail(416)
+                return
             status = 206
             content = content[first : int(last) + 1 if last else None]
         self.send_response(status)
@@ -47,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.after_answer(self.path)
 
     def fail(self, status):
-        """Status 0 hangs up without a word."""
+        """Status 0 closes the connection without an answer."""
         if status == 0:
             return
         self.send_response(status)
@@ -68,14 +71,14 @@ HTTP_OPTIONS = {
 
 
 class Server(ThreadingHTTPServer):
-    request_queue_size = 64  # who has to wait for a place in it waits a second
+    request_queue_size = 64  # a connection that waits for a place in it waits a second
 
     def after_answer(self, path):
-        """Is called after each file, or part of one, that has been sent."""
+        """Called after each file, or part of one, that has been sent."""
 
 
 def start_server(handler=None):
-    """On a port whose number, in the text of an error, must not be taken for the status 404."""
+    """On a port whose number cannot be mistaken for the status 404 in the text of an error."""
     for port in range(40400, 40500):
         try:
             return Server(("127.0.0.1", port), handler or Handler)

@@ -1,4 +1,4 @@
-"""Arrays at random for zarr-python 3 to write. A seed makes the same array each time, but for types
+"""Random arrays for zarr-python 3 to write. A seed makes the same array each time, except for types
 that only some versions of zarr-python have.
 
     plan = make_plan(seed)
@@ -12,7 +12,7 @@ import numcodecs
 import numpy as np
 import zarr
 
-# zarr-python 3.0: it knows fewer types, and there is more that it writes or reads wrongly.
+# zarr-python 3.0 has fewer types, and writes or reads more things wrongly.
 IS_FIRST = version("zarr").startswith("3.0.")
 
 INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
@@ -22,7 +22,8 @@ TIMES = ["M8[s]", "M8[10us]", "m8[D]", "m8[ns]"]
 TEXTS = ["U1", "U5", "S1", "S6"]
 RECORDS = [[("a", "i2"), ("b", "f8"), ("c", "u1")], [("x", "f4"), ("y", "f4")]]
 
-LOSSY = {"numcodecs.fixedscaleoffset", "numcodecs.quantize", "numcodecs.bitround", "numcodecs.astype"}
+LOSSY = {"numcodecs.fixedscaleoffset", "numcodecs.quantize", "numcodecs.bitround",
+         "numcodecs.astype"}
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Plan:
     options: dict  # of zarr.create()
     codecs: list  # the names of all, those of shards and indexes among them
     shard_depth: int = 0
-    is_lossy: bool = False  # its values are finite, and what zarr-python reads is what is wanted
+    is_lossy: bool = False  # its values are finite, and those that zarr-python reads are expected
     regions: list = field(default_factory=list)
 
 
@@ -59,7 +60,7 @@ def random_words(random, count):
 
 
 def random_values(random, dtype, shape, finite=False):
-    """All that the type can hold, but for those NaNs that a conversion would change."""
+    """All values of the type, except NaNs that a conversion would change."""
     count = int(np.prod(shape))
     if dtype is str:
         return np.array(random_words(random, count), object).reshape(shape)
@@ -112,13 +113,13 @@ def codec(name, **configuration):
 
 
 def transpose(random, dtype, rank):
-    if rank < 2 or chance(random, 0.6) or IS_FIRST and dtype is str:
+    if rank < 2 or chance(random, 0.6) or (IS_FIRST and dtype is str):
         return []
     return [codec("transpose", order=[int(i) for i in random.permutation(rank)])]
 
 
 def numcodecs_filter(random, dtype):
-    """None, or one. It has to be the last before "bytes", for zarr-python's lose the shape."""
+    """None, or one. It must be the last before "bytes", because zarr-python's lose the shape."""
     kind, of = np.dtype(dtype).kind, np.dtype(dtype).str
     if kind in "iu" and chance(random, 0.3):
         return [codec("numcodecs.delta", dtype=of)]
@@ -153,14 +154,14 @@ def bytes_to_bytes(random, item_size):
 
 
 def chunk_codecs(random, dtype, rank, shard_depth):
-    """Of chunks that are no shards."""
+    """Of chunks that are not shards."""
     before = transpose(random, dtype, rank)
     if dtype is str:
         return [*before, {"name": "vlen-utf8"}, *bytes_to_bytes(random, 1)]
     dtype = np.dtype(dtype)
     endian = pick(random, ["little", "big"])
     filters = numcodecs_filter(random, dtype)
-    if filters and IS_FIRST:  # which undoes filters wrongly when the others are about
+    if filters and IS_FIRST:  # which undoes filters wrongly in the presence of the others
         before, endian, filters = [], "little", filters if shard_depth < 2 else []
     shuffle = [codec("numcodecs.shuffle", elementsize=dtype.itemsize)]
     return [*before, *filters, codec("bytes", endian=endian),
@@ -176,14 +177,14 @@ def sharding(random, chunk_shape, codecs):
 
 
 def make_v3(random, plan, chunk_shape):
-    """Innermost first: each round puts the chunks into shards."""
+    """Innermost first: each round groups the chunks into shards."""
     rank = len(plan.shape)
     plan.shard_depth = int(random.choice(3, p=[0.4, 0.4, 0.2])) if rank else 0
     codecs = chunk_codecs(random, plan.dtype, rank, plan.shard_depth)
     for _ in range(plan.shard_depth):
         before = transpose(random, plan.dtype, rank)
         order = before[0]["configuration"]["order"] if before else range(rank)
-        # zarr-python also wants a shard to be divisible by its inner chunks as if nothing came before.
+        # zarr-python also requires the shard to be divisible by its inner chunks before the codecs.
         shard_shape = [0] * rank
         for n, axis in zip(chunk_shape, order):
             shard_shape[axis] = math.lcm(n, chunk_shape[axis]) * int(random.integers(1, 4))
@@ -246,7 +247,7 @@ def make_v2(random, plan, chunk_shape):
 # --- Plans ---------------------------------------------------------------------------------------
 
 def random_dtype(random, zarr_format):
-    """As a string or list, which says the byte order; str for strings of any length."""
+    """As a string or list, which states the byte order; str for strings of any length."""
     kinds = [NUMBERS] * 8 + [[str]]
     if IS_FIRST:
         kinds += [["S1", "S6"], RECORDS] if zarr_format == 2 else []
@@ -254,7 +255,7 @@ def random_dtype(random, zarr_format):
         kinds += [TIMES, TEXTS, RECORDS]
     dtype = pick(random, pick(random, kinds))
     if dtype is str or zarr_format == 3:
-        return dtype  # whose byte order is a codec's
+        return dtype  # whose byte order is part of a codec
     order = pick(random, "<>")
     return [(n, order + t) for n, t in dtype] if isinstance(dtype, list) else order + dtype
 
@@ -273,17 +274,17 @@ def make_plan(seed):
     if chance(random, 0.4):
         plan.regions.insert(0, ...)
     if IS_FIRST and plan.shard_depth > 1:
-        plan.regions = plan.regions[:1]  # it cannot change a part of a shard in a shard
+        plan.regions = plan.regions[:1]  # it cannot change a part of a nested shard
     if IS_FIRST and zarr_format == 2 and np.dtype(plan.dtype).kind == "c":
         plan.fill_value, plan.regions = None, [...]  # nor read a complex fill value that it wrote
     return plan
 
 
 def write(plan, path):
-    """Writes the array with zarr-python, and returns what a reader has to find."""
+    """Writes the array with zarr-python, and returns the values to expect."""
     random = np.random.default_rng([plan.seed, 1])
-    # zarr-python fails when an inner chunk of a shard becomes empty.
-    is_safe = plan.shard_depth == 0 or plan.regions == [...] and not IS_FIRST
+    # zarr-python fails if an inner chunk of a shard becomes empty.
+    is_safe = plan.shard_depth == 0 or (plan.regions == [...] and not IS_FIRST)
     write_empty = not is_safe or chance(random, 0.3)
     with zarr.config.set({"array.write_empty_chunks": write_empty}):
         array = zarr.create(

@@ -1,4 +1,4 @@
-"""A thousand arrays that zarr-python 3 writes are read without one difference."""
+"""A thousand arrays that zarr-python 3 writes are read without a difference."""
 from collections import Counter
 
 import numpy as np
@@ -30,17 +30,17 @@ def test_random_array(tmp_path, seed):
 
 
 def random_slice(random, size):
-    """Of one element at least, in either direction."""
+    """Of at least one element, in either direction."""
     start, stop = sorted(random.choice(size + 1, 2, replace=False).tolist())
     step = int(random.choice([1, 1, 1, 2, 5]))
-    # GDAL has no view that begins at 0 and goes down.
+    # GDAL has no view that starts at 0 and descends.
     if random.random() < 0.7 or stop == 1:
         return slice(start, stop, step)
     return slice(stop - 1, start - 1 if start > 0 else None, -step)
 
 
 def as_text(region):
-    """What GetView() calls it."""
+    """The same in the syntax of GetView()."""
     def bound(number):
         return "" if number is None else number
 
@@ -68,7 +68,7 @@ def assert_same_bits(got, want):
     native = want.dtype.newbyteorder("=")
     got, want = np.asarray(got).astype(native), want.astype(native)
     if got.tobytes() != want.tobytes():
-        np.testing.assert_array_equal(got.reshape(want.shape), want)  # says where
+        np.testing.assert_array_equal(got.reshape(want.shape), want)  # names the element
         pytest.fail("a NaN or a zero is another one")
 
 

@@ -1,4 +1,4 @@
-"""Arrays at random that the driver writes are read by zarr-python 3 without one difference."""
+"""Random arrays that the driver writes are read by zarr-python 3 without a difference."""
 import numpy as np
 import pytest
 import zarr
@@ -74,7 +74,7 @@ def test_random_write(tmp_path, seed):
 
 
 def write(random, path, zarr_format, shape, dtype, kind, options):
-    """Writes a few regions of an array; returns what it holds then."""
+    """Writes a few regions of an array; returns its values afterwards."""
     dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
         str(path), [], [f"FORMAT=ZARR_V{zarr_format}"])
     group = dataset.GetRootGroup().CreateGroup("group")
@@ -91,8 +91,8 @@ def write(random, path, zarr_format, shape, dtype, kind, options):
         want[...] = 7
         array.SetNoDataValueDouble(7)
     regions = [random_region(random, shape) for _ in range(random.integers(5))]
-    # Of v2, what was never written is undefined where there is no nodata value.
-    if zarr_format == 2 and not has_nodata or chance(random, 0.4):
+    # In v2, elements that were never written are undefined if there is no nodata value.
+    if (zarr_format == 2 and not has_nodata) or chance(random, 0.4):
         regions.insert(0, tuple(slice(0, n, 1) for n in shape))
     for region in regions:
         part = random_values(random, dtype, want[region].shape)

@@ -4,7 +4,7 @@ import os
 import pytest
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
-# QGIS works out the statistics of the layers it loads; they are not to be left beside the stores.
+# QGIS computes the statistics of the layers it loads; none may be left beside the stores.
 os.environ["GDAL_PAM_ENABLED"] = "NO"
 
 
@@ -24,7 +24,7 @@ def qgis(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def project(qgis):
-    """Has all layers of a test, and ends them: a failed test's would outlive QGIS else."""
+    """Owns all layers of a test and deletes them: those of a failed test would outlive QGIS."""
     from qgis.core import QgsProject
 
     yield QgsProject.instance()

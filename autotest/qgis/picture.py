@@ -2,14 +2,22 @@
 import numpy as np
 from osgeo import gdal_array
 from qgis.core import (
-    QgsColorRampShader, QgsContrastEnhancement, QgsCoordinateReferenceSystem,
-    QgsMapRendererParallelJob, QgsMapSettings, QgsProject, QgsRasterLayer, QgsRasterShader,
-    QgsRectangle, QgsSingleBandGrayRenderer, QgsSingleBandPseudoColorRenderer,
+    QgsColorRampShader,
+    QgsContrastEnhancement,
+    QgsCoordinateReferenceSystem,
+    QgsMapRendererParallelJob,
+    QgsMapSettings,
+    QgsProject,
+    QgsRasterLayer,
+    QgsRasterShader,
+    QgsRectangle,
+    QgsSingleBandGrayRenderer,
+    QgsSingleBandPseudoColorRenderer,
 )
 from qgis.PyQt.QtCore import QSize
 from qgis.PyQt.QtGui import QColor, QImage
 
-BACKGROUND = (0, 0, 255)  # shows where there is no data, for no gray is blue
+BACKGROUND = (0, 0, 255)  # shows missing data, because no gray is blue
 
 
 def open_layer(name):
@@ -31,7 +39,7 @@ def show_gray(layer, band, low, high):
 
 
 def show_colors(layer, band, colors):
-    """Colours by value, (value, (r, g, b)) in rising order, and what lies between them."""
+    """Colours by value, (value, (r, g, b)) in ascending order, interpolated in between."""
     ramp = QgsColorRampShader(colors[0][0], colors[-1][0])
     ramp.setColorRampType(QgsColorRampShader.Interpolated)
     ramp.setColorRampItemList(
@@ -62,7 +70,7 @@ def draw(layer, png, size=None, crs=None, extent=None):
 
 
 def gray(data, low, high):
-    """What `show_gray` and `draw` have to make of data, masked where there is none."""
+    """The expected result of `show_gray` and `draw` for data, masked where it is missing."""
     level = np.clip((np.ma.filled(data, low) - low) / (high - low) * 255, 0, 255)
     mask = np.ma.getmaskarray(data)
     return np.stack([np.where(mask, channel, level) for channel in BACKGROUND])

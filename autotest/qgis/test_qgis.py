@@ -1,4 +1,4 @@
-"""QGIS shows stores where they lie, the right way up, with the values that are in them."""
+"""QGIS shows stores in their position, the right way up, with their values."""
 import os
 import shutil
 
@@ -10,7 +10,7 @@ from osgeo import gdal, osr
 from qgis.core import QgsPointXY, QgsProviderRegistry, QgsRasterBandStats
 from stores import BYTES, ZSTD, sharding, write_array, write_group, write_multiscale
 
-# An F has no symmetry: turned or mirrored in any way, it is another picture.
+# An F has no symmetry: any rotation or mirroring makes a different picture.
 LETTER = np.array([[int(c) for c in row] for row in (
     "00000000", "01111110", "01000000", "01000000", "01111000", "01000000", "01000000", "01000000",
     "01000000", "00000000",
@@ -67,15 +67,15 @@ def test_geoid(data_dir, geoid, png, name):
 
 
 def test_dropped_folder(data_dir):
-    """What QGIS asks about a file or folder that is dropped into its window."""
+    """QGIS's query about a file or folder that is dropped into its window."""
     for store in ("geoid_v2.zarr", "deflection_v2.zarr"):
         (offered,) = QgsProviderRegistry.instance().querySublayers(str(data_dir / store))
         assert (offered.driverName(), offered.uri()) == ("Zarr", str(data_dir / store))
 
 
 def test_geoid_values(data_dir, geoid):
-    """What the tool for identifying features and the layer's properties ask for; packed values
-    come in metres."""
+    """The queries of the tool that identifies features, and of the layer's properties; packed
+    values are in metres."""
     layer = picture.open_layer(data_dir / "geoid_v3.zarr")
     provider = layer.dataProvider()
     assert (provider.bandScale(1), provider.bandOffset(1)) == (0.005, 0)
@@ -99,7 +99,7 @@ def test_geoid_colors(data_dir, geoid, png):
 
 
 def test_geoid_in_parts(data_dir, geoid, png):
-    """A zoom on a part, each pixel four by four."""
+    """A zoom on a part, with four by four pixels for each."""
     layer = picture.open_layer(data_dir / "geoid_v3_sharded.zarr")
     picture.show_gray(layer, 1, -110, 90)
     got = picture.draw(layer, png, size=(320, 240), extent=(4.75, 29.75, 44.75, 59.75))
@@ -108,7 +108,7 @@ def test_geoid_in_parts(data_dir, geoid, png):
 
 
 def test_geoid_from_afar(data_dir, geoid, png):
-    """A third of its size: every pixel is one of the nine that it stands for."""
+    """A third of its size: every pixel is one of the nine that it represents."""
     layer = picture.open_layer(data_dir / "geoid_v2.zarr")
     picture.show_gray(layer, 1, -110, 90)
     got = picture.draw(layer, png, size=(240, 120), extent=(-180.25, -89.75, 179.75, 90.25))[0]
@@ -118,7 +118,7 @@ def test_geoid_from_afar(data_dir, geoid, png):
 
 
 def test_geoid_on_another_projection(data_dir, geoid, png):
-    """QGIS works out places between others that it knows, so it may take the pixel beside."""
+    """QGIS interpolates positions between known ones, so it may choose the neighbouring pixel."""
     layer = picture.open_layer(data_dir / "geoid_v2.zarr")
     picture.show_gray(layer, 1, -110, 90)
     got = picture.draw(layer, png, size=(200, 160), crs="EPSG:3035",
@@ -135,7 +135,7 @@ def test_geoid_on_another_projection(data_dir, geoid, png):
 
 
 def transform(code, to_code, *places):
-    """Places, as their CRS orders them, in another."""
+    """Positions, in the axis order of their CRS, in another CRS."""
     srs, to_srs = osr.SpatialReference(), osr.SpatialReference()
     srs.ImportFromEPSG(code)
     to_srs.ImportFromEPSG(to_code)
@@ -146,7 +146,7 @@ def transform(code, to_code, *places):
 
 @pytest.mark.parametrize("component", [1, 2, 3])
 def test_deflection(data_dir, png, component):
-    """Bands of an array of three dimensions; at the poles there is nothing."""
+    """Bands of an array with three dimensions; there is no data at the poles."""
     path = data_dir / "deflection_v2.zarr"
     want = np.ma.masked_invalid(gdal.Open(str(path)).ReadAsArray()[component - 1])
     assert want.mask[[0, -1]].all() and not want.mask[1:-1].any()
@@ -159,7 +159,7 @@ def test_deflection(data_dir, png, component):
 # --- Stores that are made here -------------------------------------------------------------------
 
 def write_projected(path, code, y_step):
-    """The letter in v3 shards, on a grid in metres, so that it stands upright on the map."""
+    """The letter in v3 shards, on a grid in metres, so that it is upright on the map."""
     write_group(path)
     data = letter().filled(NODATA)[:: 1 if y_step < 0 else -1]
     write_array(path / "letter", data, (20, 24),
@@ -192,7 +192,7 @@ PACKING = {"dtype": "i2", "scale_factor": 0.5, "add_offset": 100.0, "_FillValue"
 @pytest.mark.parametrize("lat", [50 - 0.25 * np.arange(40), 40 + 0.25 * np.arange(40)],
                          ids=["north-up", "south-up"])
 def test_time_series(tmp_path, png, lat):
-    """What xarray writes: packed, masked, times as bands."""
+    """xarray's form: packed, masked, times as bands."""
     frames = np.array([np.roll(letter("f8").filled(np.nan), 5 * i, axis=1) for i in range(5)])
     stored = frames if lat[0] > lat[-1] else frames[:, ::-1]
     xarray.Dataset(
@@ -214,7 +214,7 @@ def test_time_series(tmp_path, png, lat):
 
 
 def test_subdatasets(tmp_path, png):
-    """A store of several rasters offers them, and each opens by its name."""
+    """A store with several rasters offers them, and each opens by its name."""
     path = write_projected(tmp_path / "a.zarr", 32633, -100.0)
     write_array(path / "twice", 2 * letter().filled(0), names=["y", "x"],
                 attributes={"_CRS": {"wkt": wkt(32633)}})
@@ -229,13 +229,14 @@ def test_subdatasets(tmp_path, png):
 
 @pytest.mark.parametrize("folder", ["", "with its folder"])
 def test_zipped(tmp_path, png, folder):
-    """Of the files in an archive QGIS offers one for each raster, which lies in its place."""
+    """For an archive, QGIS offers one file for each raster, which has its position."""
     path = write_projected(tmp_path / "store" / folder, 32633, -100.0)
     one = shutil.make_archive(str(tmp_path / "one.zarr"), "zip", tmp_path / "store")
     write_array(path / "twice", 2 * letter().filled(0), names=["y", "x"],
                 attributes={"_CRS": {"wkt": wkt(32633)}})
     two = shutil.make_archive(str(tmp_path / "two"), "zip", tmp_path / "store")
-    for archive, documents in ((one, ["zarr.json"]), (two, ["letter/zarr.json", "twice/zarr.json"])):
+    for archive, documents in ((one, ["zarr.json"]),
+                               (two, ["letter/zarr.json", "twice/zarr.json"])):
         offered = QgsProviderRegistry.instance().querySublayers(archive)
         assert {sublayer.driverName() for sublayer in offered} == {"Zarr"}
         names = sorted(sublayer.uri() for sublayer in offered)
@@ -257,7 +258,7 @@ def test_slice(tmp_path, png):
 
 
 def test_true_colors(tmp_path, png):
-    """Three bands of bytes come in colour, without anything to be set."""
+    """Three bands of bytes are shown in colour by default."""
     data = letter("u1").data
     rgb = np.stack([data, data[:, ::-1], np.full_like(data, 30)])
     write_array(tmp_path, rgb, (3, 16, 16), names=["band", "y", "x"],
