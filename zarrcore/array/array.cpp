@@ -82,9 +82,10 @@ Array::~Array() {
 // asks for that any more.
 void Array::forget_cached() const {
   const std::uint64_t old = id_.exchange(next_array_id());
-  context_->chunks.erase_array(old);
-  context_->shard_indexes.erase_array(old);
-  context_->spent_on_parts.erase_array(old);
+  const auto is_own = [old](const CacheKey& key) { return key.array_id == old; };
+  context_->chunks.erase_if(is_own);
+  context_->shard_indexes.erase_if(is_own);
+  context_->spent_on_parts.erase_if(is_own);
 }
 
 void Array::refresh() const {

@@ -4,11 +4,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "zarrcore/array/cache_key.h"
 #include "zarrcore/array/cached_chunk.h"
-#include "zarrcore/array/lru_cache.h"
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/free_memory.h"
+#include "zarrcore/base/lru_cache.h"
 #include "zarrcore/codec/sharding.h"
 
 namespace zarrcore {
@@ -18,6 +19,9 @@ struct CachedIndex {
   ShardIndex index;
   KeptState state;
 };
+
+template <typename Value>
+using ArrayCache = LruCache<CacheKey, Value, CacheKeyHash>;
 
 struct Context {
   static constexpr std::uint64_t kDefaultChunkCacheBytes = std::uint64_t{192} << 20;
@@ -31,10 +35,10 @@ struct Context {
 
   ThreadPool pool;
   // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  LruCache<CachedChunk> chunks;         // makes way for what waits to be written
-  LruCache<CachedIndex> shard_indexes;  // decoded
+  ArrayCache<CachedChunk> chunks;         // makes way for what waits to be written
+  ArrayCache<CachedIndex> shard_indexes;  // decoded
   // What the requests for parts of chunks have cost, in bytes that could have been had instead.
-  LruCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
+  ArrayCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
   std::atomic<std::uint64_t> waiting_bytes{0};  // in all writers
   std::atomic<std::uint64_t> requests{0};       // their numbers, as the caches count them
 };
