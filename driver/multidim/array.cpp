@@ -165,7 +165,7 @@ void Array::make_structural_info() {
 
 std::vector<GUInt64> Array::GetBlockSize() const {
   return guarded<std::vector<GUInt64>>({}, [&] {
-    const zarrcore::Shape block = array_->block_shape();
+    const zarrcore::Shape block = array_->inner_chunk_shape();
     return std::vector<GUInt64>(block.begin(), block.end());
   });
 }

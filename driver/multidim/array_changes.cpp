@@ -296,7 +296,7 @@ bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
 
 std::uint64_t Array::waiting_bytes() const {
   const auto writer = writer_if_any();
-  return writer ? writer->waiting_bytes() : 0;
+  return writer ? writer->pending_bytes() : 0;
 }
 
 }  // namespace gdal_zarr

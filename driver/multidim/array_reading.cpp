@@ -14,7 +14,7 @@ namespace gdal_zarr {
 bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
   return guarded(false, [&] {
     info.clear();
-    const auto block = array_->find_block({position, rank()});
+    const auto block = array_->find_stored_range({position, rank()});
     if (!block) return true;
     // References have no files for what they hold.
     const std::string path = session_->hierarchy().store()->description() + '/' + block->key;

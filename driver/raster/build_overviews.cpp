@@ -114,7 +114,7 @@ class Pyramid {
     }
     if (!metadata.chunk_runs.empty()) {
       metadata.chunk_runs.clear();
-      metadata.chunk_shape = fine.core().block_shape();
+      metadata.chunk_shape = fine.core().inner_chunk_shape();
     }
     // What the values mean; where they lie is said apart.
     const Json all = std::move(metadata.attributes);

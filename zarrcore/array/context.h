@@ -14,7 +14,7 @@
 
 namespace zarrcore {
 
-// The index of a shard, and the state of the value it was read from.
+// The index of a shard, and the version of the value it was read from.
 struct CachedIndex {
   ShardIndex index;
   KeptState state;
@@ -34,13 +34,13 @@ struct Context {
   }
 
   ThreadPool pool;
-  // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  ArrayCache<CachedChunk> chunks;         // makes way for what waits to be written
+  // Decoded, in stored order; for shards that are compressed as a whole, their bytes.
+  ArrayCache<CachedChunk> chunks;         // gives up memory for pending chunks
   ArrayCache<CachedIndex> shard_indexes;  // decoded
-  // What the requests for parts of chunks have cost, in bytes that could have been had instead.
+  // The cost of requests for parts of chunks, as the bytes that could have been read instead.
   ArrayCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
-  std::atomic<std::uint64_t> waiting_bytes{0};  // in all writers
-  std::atomic<std::uint64_t> requests{0};       // their numbers, as the caches count them
+  std::atomic<std::uint64_t> pending_bytes{0};  // of all writers
+  std::atomic<std::uint64_t> requests{0};       // the last request number of the caches
 };
 
 }  // namespace zarrcore
