@@ -109,6 +109,7 @@ void for_each_inner_chunk(const ShardingCodec& sharding, std::span<const AxisSli
   const Shape& grid = sharding.inner_grid();
   const std::size_t rank = grid.size();
   std::vector<AxisWalker> walkers;
+  walkers.reserve(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     walkers.emplace_back(GridDimension(grid[i] * inner_shape[i], inner_shape[i]), axes[i].start,
                          axes[i].count, axes[i].step);

@@ -158,6 +158,7 @@ std::vector<std::size_t> PendingChunk::pending_positions() const {
   const std::shared_lock lock(mutex_);
   const std::lock_guard inner_lock(inner_mutex_);
   std::vector<std::size_t> positions;
+  positions.reserve(inner_chunks_.size());
   for (const auto& [position, inner] : inner_chunks_) positions.push_back(position);
   return positions;
 }
@@ -226,10 +227,11 @@ bool PendingChunk::try_to_put_chunk(bool is_locked) {
 bool PendingChunk::try_to_put_shard(bool is_locked) {
   const bool is_partial = std::any_of(inner_chunks_.begin(), inner_chunks_.end(),
                                       [](const auto& item) { return !item.second->is_whole(); });
-  std::optional<StoredShard> stored;
-  if (is_partial || !is_complete()) {
-    stored = StoredShard::open(*array_.store, *key_, chain_, true);
-  }
+  // Needed for the elements and inner chunks that have not been written.
+  const auto stored = is_partial || !is_complete()
+                          ? std::make_unique<const StoredShard>(
+                                StoredShard::open(*array_.store, *key_, chain_, true))
+                          : nullptr;
   InnerChunks changed;
   for (const auto& [position, inner] : inner_chunks_) {
     if (!inner->is_whole() && !inner->base_shard->is_good_for(*stored)) {
@@ -241,7 +243,7 @@ bool PendingChunk::try_to_put_shard(bool is_locked) {
     auto& chunk = changed[position];
     if (inner->is_encoded()) chunk = inner->encoded();
   }
-  return put_shard(*array_.store, *key_, chain_, changed, stored ? &*stored : nullptr, is_locked);
+  return put_shard(*array_.store, *key_, chain_, changed, stored.get(), is_locked);
 }
 
 bool PendingChunk::retire() {

@@ -76,11 +76,12 @@ void StoredShard::read_whole() {
 }
 
 bool StoredShard::is_good_for(const StoredShard& now) const {
-  if (!version_.is_good_for(now.version_) || exists() != now.exists()) return false;
+  if (!version_.is_good_for(now.version_)) return false;
+  if (!stored_ || !now.stored_) return stored_.has_value() == now.stored_.has_value();
   // Only one of the two may include the frame.
   const std::uint64_t size = chain_->sharding()->encoded_index_size();
-  return !exists() || std::ranges::equal(stored_->encoded.span().first(size),
-                                         now.stored_->encoded.span().first(size));
+  return std::ranges::equal(stored_->encoded.span().first(size),
+                            now.stored_->encoded.span().first(size));
 }
 
 std::optional<ShardIndex::Entry> StoredShard::find(std::size_t position) const {
@@ -93,7 +94,7 @@ Buffer StoredShard::read(std::uint64_t offset, std::uint64_t length) const {
   const ByteRange ranges[] = {ByteRange::at(offset, length), extent_.index_range()};
   auto parts = get_ranges_of_version(
       *value, ranges, [&] { return value == value_ || version_.is_good_for(value->version()); });
-  if (!parts || !std::ranges::equal(parts->back().span(), stored_->encoded.span())) {
+  if (!parts || !stored_ || !std::ranges::equal(parts->back().span(), stored_->encoded.span())) {
     throw ValueChanged();
   }
   return std::move(parts->front());

@@ -6,7 +6,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/odometer.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {

@@ -51,7 +51,7 @@ TEST(AxisWalker, SeveralStepLikeAnOdometer) {
   walkers.emplace_back(GridDimension(6, 2), 0, 6, 1);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks;
   do {
-    chunks.emplace_back(walkers[0].part().chunk, walkers[1].part().chunk);
+    chunks.emplace_back(walkers[0].slice().chunk, walkers[1].slice().chunk);
   } while (advance(walkers));
   EXPECT_EQ(chunks, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{
                         {0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
