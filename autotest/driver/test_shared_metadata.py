@@ -257,7 +257,7 @@ def test_a_node_that_was_removed_elsewhere_is_an_error(store):
     store.erase("a")
     handle.FlushCache()
     set_attribute(target, "one", 1)
-    with pytest.raises(RuntimeError, match="/a: .*somebody else has removed it"):
+    with pytest.raises(RuntimeError, match="/a: .*another program has removed it"):
         handle.FlushCache()
     del target, handle
     assert not (store.path / "a").exists()

@@ -31,7 +31,7 @@ class Windows {
   Windows(const RasterView& view, bool wants_all_bands) {
     const Array& array = view.array();
     const zarrcore::Shape& chunk = array.metadata().chunk_shape;
-    const zarrcore::Shape block = array.core().block_shape();
+    const zarrcore::Shape block = array.core().inner_chunk_shape();
     const auto length = [](const zarrcore::Shape& shape, std::optional<std::size_t> axis,
                            int limit) {
       const auto all = static_cast<std::uint64_t>(limit);

@@ -192,12 +192,12 @@ void Array::flush() {
 
 std::uint64_t Array::pending_bytes() const {
   const auto writer = writer_if_any();
-  return writer ? writer->waiting_bytes() : 0;
+  return writer ? writer->pending_bytes() : 0;
 }
 
 std::vector<GUInt64> Array::GetBlockSize() const {
   return guarded<std::vector<GUInt64>>({}, [&] {
-    const zarrcore::Shape block = array_->block_shape();
+    const zarrcore::Shape block = array_->inner_chunk_shape();
     return std::vector<GUInt64>(block.begin(), block.end());
   });
 }
@@ -224,7 +224,7 @@ void Array::set_shape(const zarrcore::Shape& shape) {
 bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
   return guarded(false, [&] {
     info.clear();
-    const auto block = array_->find_block({position, rank()});
+    const auto block = array_->find_stored_range({position, rank()});
     if (!block) return true;
     // Values that stand in the document of references itself are in no file.
     const std::string path = session_->hierarchy().store()->description() + '/' + block->key;

@@ -77,7 +77,7 @@ int RasterView::length(std::optional<std::size_t> axis) const {
 }
 
 std::pair<int, int> RasterView::block_size() const {
-  const zarrcore::Shape block = array().core().block_shape();
+  const zarrcore::Shape block = array().core().inner_chunk_shape();
   const auto along = [&](std::optional<std::size_t> axis, int length) {
     return axis ? static_cast<int>(std::clamp<std::uint64_t>(block[*axis], 1,
                                                              static_cast<std::uint64_t>(length)))

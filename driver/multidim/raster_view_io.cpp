@@ -81,7 +81,7 @@ std::vector<std::uint64_t> RasterView::cut(std::size_t axis, std::uint64_t first
                            return codec.name == "sharding_indexed";
                          });
   if (unit == 0 || (first / unit == reach / unit && !has_frame)) {
-    unit = array().core().block_shape()[axis];
+    unit = array().core().inner_chunk_shape()[axis];
   }
   unit = std::max<std::uint64_t>(unit, 1);
   const std::uint64_t units = reach / unit - first / unit + 1;
@@ -116,7 +116,7 @@ bool RasterView::transfer_with_progress(GDALRWFlag flag, const RasterRequest& re
   const bool is_one_chunk = rows.size() * columns.size() == 1;
   if (is_one_chunk && bands.size() > 1 && flag == GF_Read) {
     const std::uint64_t unit =
-        arrays_.size() > 1 ? 1 : array().core().block_shape()[other_axes_.back()];
+        arrays_.size() > 1 ? 1 : array().core().inner_chunk_shape()[other_axes_.back()];
     const std::uint64_t step = std::max(unit, (bands.size() + max_parts - 1) / max_parts);
     band_ends.clear();
     for (std::uint64_t end = step; end < bands.size(); end += step) band_ends.push_back(end);

@@ -115,7 +115,7 @@ class Pyramid {
     }
     if (!metadata.chunk_runs.empty()) {
       metadata.chunk_runs.clear();
-      metadata.chunk_shape = fine.core().block_shape();
+      metadata.chunk_shape = fine.core().inner_chunk_shape();
     }
     // The attributes that say what values mean; georeferencing is written separately.
     const Json all = std::move(metadata.attributes);

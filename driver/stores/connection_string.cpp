@@ -3,13 +3,12 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/metadata/format.h"
+#include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
 namespace {
@@ -117,10 +116,7 @@ bool is_v1_document(const std::string& path) {
 }
 
 bool is_metadata_file(const std::string& file_name) {
-  const auto all = zarrcore::formats();
-  return std::any_of(all.begin(), all.end(), [&](const zarrcore::Format* format) {
-    return format->is_document(file_name);
-  });
+  return zarrcore::is_document_name(file_name);
 }
 
 }  // namespace gdal_zarr

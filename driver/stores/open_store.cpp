@@ -4,7 +4,7 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
@@ -14,6 +14,7 @@
 #include "driver/stores/vsi/zip_archive.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/listed_store.h"
 
 namespace gdal_zarr {
@@ -138,13 +139,9 @@ bool has_reference_prefix(const std::string& path) {
 }
 
 const char* find_main_document(const std::string& path) {
-  static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
-                                                         ".zmetadata"};
-  const auto has = [&](const char* document) { return is_there(path + '/' + document); };
-  const auto* const found = std::find_if(kDocuments.begin(), kDocuments.end(), has);
-  if (found != kDocuments.end()) return *found;
-  // The names of v1 are common: only both together count.
-  return has("meta") && has("attrs") ? "meta" : nullptr;
+  const auto found = zarrcore::find_node_document(
+      [&](std::string_view name) { return is_there(path + '/' + std::string(name)); });
+  return found ? found->data() : nullptr;
 }
 
 bool is_zarr_folder(const std::string& path) {

@@ -13,9 +13,9 @@
 namespace zarrcore {
 namespace {
 
-// A selection is worked on in batches of so many chunks or units.
+// How many chunks or inner chunks of a selection are worked on at once.
 constexpr std::size_t kBatchSize = ChunkReader::kBatchSize;
-// After so many bytes have been put, the process is as small again as it should be.
+// After this many bytes have been put, free memory is returned to the system.
 constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
 
 // Calls `body` with the chunks that a selection meets, a batch at a time.
@@ -33,13 +33,13 @@ void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Str
 
 }  // namespace
 
-// What is written of one unit of a chunk.
-struct ArrayWriter::Part {
+// A slice of an inner chunk of a pending chunk.
+struct ArrayWriter::PendingSlice {
   Pending chunk;
-  InnerSlice slice;
+  StoredSlice slice;
 };
 
-// Of what goes wrong in several threads that go on all the same.
+// The first error of several threads that continue after an error.
 class ArrayWriter::FirstError {
  public:
   // False when `body` throws.
@@ -63,8 +63,8 @@ class ArrayWriter::FirstError {
   std::exception_ptr error_;
 };
 
-// Chunks that are being read: none of them is put meanwhile, for a shard that is would be read with
-// the index of the old one.
+// Chunks that are being read. None of them is put meanwhile: a shard would be read with the index
+// of its old value.
 class ArrayWriter::HeldChunks {
  public:
   explicit HeldChunks(ArrayWriter& writer) : writer_(writer) {}
@@ -103,14 +103,14 @@ ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chun
     order_.splice(order_.begin(), order_, it->second);
     return *it->second;
   }
-  order_.push_front(std::make_shared<PendingChunk>(*array_, chunk, waiting_bytes_));
+  order_.push_front(std::make_shared<PendingChunk>(array_->state(), chunk, pending_bytes_));
   chunks_.emplace(chunk, order_.begin());
   return order_.front();
 }
 
 void ArrayWriter::write(const Selection& selection, const Source& source,
                         const WriteOptions& options) {
-  with_context([&] { return array_->description(); },
+  with_context([&] { return array_->state().description(); },
                [&] {
                  check_selection(selection, array_->shape());
                  if (source.strides.size() != array_->shape().size()) {
@@ -118,50 +118,50 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                                std::to_string(array_->shape().size()) + " dimensions of the array");
                  }
                  if (options_.locks) {
-                   for_each_batch(array_->grid_, selection, source.strides,
+                   for_each_batch(array_->state().grid, selection, source.strides,
                                   [&](const std::vector<ChunkSlice>& chunks) {
                                     write_locked(chunks, source, options);
                                   });
                    return;
                  }
                  FirstError error;
-                 make_room(error);
-                 std::vector<Part> parts;
-                 for_each_chunk(array_->grid_, selection, source.strides,
+                 evict(error);
+                 std::vector<PendingSlice> slices;
+                 for_each_chunk(array_->state().grid, selection, source.strides,
                                 [&](const ChunkSlice& slice) {
                                   const Pending chunk = pending(slice.chunk);
-                                  for (InnerSlice& part : chunk->cut(slice))
-                                    parts.push_back({chunk, std::move(part)});
-                                  if (parts.size() >= kBatchSize)
-                                    write_parts(parts, source, options, error);
+                                  for (StoredSlice& inner : chunk->cut(slice))
+                                    slices.push_back({chunk, std::move(inner)});
+                                  if (slices.size() >= kBatchSize)
+                                    write_slices(slices, source, options, error);
                                 });
-                 write_parts(parts, source, options, error);
+                 write_slices(slices, source, options, error);
                  error.rethrow();
                });
 }
 
-void ArrayWriter::write_parts(std::vector<Part>& parts, const Source& source,
-                              const WriteOptions& options, FirstError& error) {
-  array_->context_->pool.parallel_for(
-      parts.size(), std::max<std::size_t>(1, options.threads),
+void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& source,
+                               const WriteOptions& options, FirstError& error) {
+  array_->state().context->pool.parallel_for(
+      slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        Part& part = parts[i];
-        while (!part.chunk->write(part.slice, source.data + part.slice.offset, source.converter)) {
-          part.chunk = pending(part.chunk->index());
+        auto& [chunk, slice] = slices[i];
+        while (!chunk->write(slice, source.data + slice.offset, source.converter)) {
+          chunk = pending(chunk->index());
         }
-        if (part.chunk->is_complete()) error.keep([&] { put(part.chunk); });
-        make_room(error);
+        if (chunk->is_complete()) error.keep([&] { put(chunk); });
+        evict(error);
       },
       options.worker_scope);
-  parts.clear();
+  slices.clear();
 }
 
-// Puts what is complete, and then what has waited longest, until the rest is within the bound.
-// Throws when that cannot be done.
-void ArrayWriter::make_room(FirstError& error) {
-  array_->context_->chunks.make_way(array_->context_->waiting_bytes);
-  if (waiting_bytes_ <= options_.max_bytes) return;
-  const std::lock_guard one_at_a_time(room_mutex_);
+// Puts complete chunks first, then the least recently written ones, until the pending bytes are
+// within the bound. Throws when that is impossible.
+void ArrayWriter::evict(FirstError& error) {
+  array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
+  if (pending_bytes_ <= options_.max_bytes) return;
+  const std::lock_guard one_at_a_time(evict_mutex_);
   std::vector<Pending> oldest;
   {
     const std::lock_guard lock(mutex_);
@@ -171,23 +171,23 @@ void ArrayWriter::make_room(FirstError& error) {
                         [](const Pending& chunk) { return chunk->is_complete(); });
   bool has_failed = false;
   for (const Pending& chunk : oldest) {
-    if (waiting_bytes_ <= options_.max_bytes) return;
+    if (pending_bytes_ <= options_.max_bytes) return;
     has_failed |= !error.keep([&] { put(chunk); });
   }
-  if (has_failed && waiting_bytes_ > options_.max_bytes) error.rethrow();
+  if (has_failed && pending_bytes_ > options_.max_bytes) error.rethrow();
 }
 
 void ArrayWriter::put(const Pending& chunk) {
-  const std::uint64_t bytes = chunk->waiting_bytes();
+  const std::uint64_t bytes = chunk->pending_bytes();
   chunk->put();
   drop(chunk);
-  array_->context_->chunks.make_way(array_->context_->waiting_bytes);
+  array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
   if ((put_bytes_ += bytes) < kReturnedBytes) return;
   put_bytes_ = 0;
   return_free_memory();
 }
 
-// Forgets a chunk of which nothing waits. One that somebody uses just now is forgotten later.
+// Drops a chunk that has nothing pending. A chunk that is in use is dropped later.
 void ArrayWriter::drop(const Pending& chunk) {
   const std::lock_guard lock(mutex_);
   const auto it = chunks_.find(chunk->index());
@@ -197,29 +197,30 @@ void ArrayWriter::drop(const Pending& chunk) {
 }
 
 void ArrayWriter::flush(const WriteOptions& options) {
-  with_context([&] { return array_->description(); },
+  with_context([&] { return array_->state().description(); },
                [&] {
                  std::vector<Pending> all;
                  {
                    const std::lock_guard lock(mutex_);
                    all.assign(order_.begin(), order_.end());
                  }
-                 // All threads encode, however few the chunks are. What cannot be encoded is
-                 // reported by put(), which tries again.
-                 std::vector<std::pair<Pending, std::size_t>> units;
+                 // All threads encode, even if there are few chunks. Chunks that cannot be encoded
+                 // are reported by put(), which tries again.
+                 std::vector<std::pair<Pending, std::size_t>> inner_chunks;
                  for (const Pending& chunk : all) {
-                   for (const std::size_t unit : chunk->waiting_units())
-                     units.emplace_back(chunk, unit);
+                   for (const std::size_t position : chunk->pending_positions())
+                     inner_chunks.emplace_back(chunk, position);
                  }
                  FirstError not_encoded;
-                 array_->context_->pool.parallel_for(
-                     units.size(), std::max<std::size_t>(1, options.threads),
+                 array_->state().context->pool.parallel_for(
+                     inner_chunks.size(), std::max<std::size_t>(1, options.threads),
                      [&](std::size_t i) {
-                       not_encoded.keep([&] { units[i].first->encode(units[i].second); });
+                       const auto& [chunk, position] = inner_chunks[i];
+                       not_encoded.keep([&] { chunk->encode(position); });
                      },
                      options.worker_scope);
                  FirstError error;
-                 array_->context_->pool.parallel_for(
+                 array_->state().context->pool.parallel_for(
                      all.size(), std::max<std::size_t>(1, options.threads),
                      [&](std::size_t i) { error.keep([&] { put(all[i]); }); },
                      options.worker_scope);
@@ -229,10 +230,10 @@ void ArrayWriter::flush(const WriteOptions& options) {
 
 void ArrayWriter::read(const Selection& selection, const Destination& destination,
                        const ReadOptions& options) {
-  with_context([&] { return array_->description(); },
+  with_context([&] { return array_->state().description(); },
                [&] {
-                 array_->check_read(selection, destination);
-                 for_each_batch(array_->grid_, selection, destination.strides,
+                 array_->state().check_read(selection, destination);
+                 for_each_batch(array_->state().grid, selection, destination.strides,
                                 [&](const std::vector<ChunkSlice>& chunks) {
                                   if (options_.locks) {
                                     read_locked(chunks, destination, options);
@@ -246,24 +247,24 @@ void ArrayWriter::read(const Selection& selection, const Destination& destinatio
 void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
                               const ReadOptions& options) {
   HeldChunks held(*this);
-  std::vector<Part> waiting;
-  std::vector<ChunkPart> stored;
+  std::vector<PendingSlice> pending_slices;
+  std::vector<StoredPart> stored;
   for (const ChunkSlice& slice : chunks) {
     const Pending chunk = held.add(slice.chunk);
-    for (InnerSlice& part : chunk->split(slice, destination.data, stored)) {
-      waiting.push_back({chunk, std::move(part)});
+    for (StoredSlice& inner : chunk->split(slice, destination.data, stored)) {
+      pending_slices.push_back({chunk, std::move(inner)});
     }
   }
-  array_->context_->pool.parallel_for(
-      waiting.size(), std::max<std::size_t>(1, options.threads),
+  array_->state().context->pool.parallel_for(
+      pending_slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        const auto& [chunk, slice] = waiting[i];
+        const auto& [chunk, slice] = pending_slices[i];
         chunk->read(slice, destination.data + slice.offset, destination.converter);
       },
       options.worker_scope);
-  // With what the caches know now: a chunk of which nothing waits has been forgotten by them.
-  ChunkReader(*array_->store_, *array_->context_, array_->id_, array_->fill_value_,
-              array_->data_type().item_size, destination.converter, options)
+  // Only now does the reader look at the caches: a chunk that has just been put has invalidated
+  // them.
+  ChunkReader(array_->state(), *array_->state().context, destination.converter, options)
       .read(std::move(stored));
 }
 
@@ -273,32 +274,30 @@ FileLocks::Held ArrayWriter::lock(const std::string& key) const {
 
 void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Source& source,
                                const WriteOptions& options) {
-  array_->context_->pool.parallel_for(
+  array_->state().context->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        PendingChunk chunk(*array_, chunks[i].chunk, waiting_bytes_);
+        PendingChunk chunk(array_->state(), chunks[i].chunk, pending_bytes_);
         const FileLocks::Held held = lock(chunk.key());
-        for (const InnerSlice& part : chunk.cut(chunks[i])) {
-          chunk.write(part, source.data + part.offset, source.converter);
+        for (const StoredSlice& slice : chunk.cut(chunks[i])) {
+          chunk.write(slice, source.data + slice.offset, source.converter);
         }
         chunk.put();
       },
       options.worker_scope);
 }
 
-// Past the caches: they do not know what other processes have put.
+// Bypasses the caches, which do not know what other processes have put.
 void ArrayWriter::read_locked(const std::vector<ChunkSlice>& chunks, const Destination& destination,
                               const ReadOptions& options) {
-  array_->context_->pool.parallel_for(
+  array_->state().context->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
         Context fresh(0, 0);
-        std::vector<ChunkPart> part{array_->part_of(chunks[i], destination.data)};
+        std::vector<StoredPart> part{array_->state().part_of(chunks[i], destination.data)};
         const FileLocks::Held held = lock(*part.front().key);
         const ReadOptions alone;
-        ChunkReader(*array_->store_, fresh, array_->id_, array_->fill_value_,
-                    array_->data_type().item_size, destination.converter, alone)
-            .read(std::move(part));
+        ChunkReader(array_->state(), fresh, destination.converter, alone).read(std::move(part));
       },
       options.worker_scope);
 }

@@ -7,7 +7,7 @@
 namespace zarrcore {
 namespace {
 
-// Memory for a decoded chunk, in which anything may stand.
+// Memory for a decoded chunk; its content is undefined.
 MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
   const std::uint64_t size = chain.decoded_size();
   if (scratch.elements.size() != size) scratch.elements = Buffer(size);
@@ -40,31 +40,28 @@ void ScratchPool::with_scratch(const std::function<void(DecodedChunk&)>& body) {
   put_back();
 }
 
-ChunkDecoder::ChunkDecoder(Store& store, Context& context, std::uint64_t array_id,
-                           std::span<const std::byte> fill_value, std::uint64_t item_size,
+ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
                            const ElementConverter* converter, std::size_t threads)
-    : store_(store),
+    : array_(array),
       context_(context),
       request_(++context.requests),
-      array_id_(array_id),
-      fill_value_(fill_value),
-      item_size_(item_size),
+      cache_id_(array.cache_id),
       converter_(converter),
       scratch_(threads) {}
 
-CacheKey ChunkDecoder::cache_key(const ChunkPart& part) const {
-  return {array_id_, part.chain, *part.key, part.offset, part.length};
+CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
+  return {cache_id_, part.chain, *part.key, part.offset, part.length};
 }
 
-std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const ChunkPart& part) const {
+std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
   auto chunk = context_.chunks.find(cache_key(part), request_);
   if (!chunk) return nullptr;
   const ValueVersion current =
-      part.is_whole_value() ? store_.current_version(*part.key) : part.version;
+      part.is_whole_value() ? array_.store->current_version(*part.key) : part.version;
   return chunk->state().is_good_for(current) ? chunk : nullptr;
 }
 
-bool ChunkDecoder::copy_from_cache(const ChunkPart& part) const {
+bool ChunkDecoder::copy_from_cache(const StoredPart& part) const {
   const auto chunk = find_cached(part);
   if (!chunk) return false;
   with_context([&] { return "chunk " + *part.key; },
@@ -72,9 +69,9 @@ bool ChunkDecoder::copy_from_cache(const ChunkPart& part) const {
   return true;
 }
 
-void ChunkDecoder::decode(const ChunkPart& part, Encoded encoded) {
+void ChunkDecoder::decode(const StoredPart& part, Encoded encoded) {
   scratch_.with_scratch([&](DecodedChunk& scratch) {
-    // Nobody will come back for the rest of a chunk that is used as a whole.
+    // A chunk that is used as a whole is not needed again, so it is not cached.
     if (is_whole(part.axes) && part.destination != nullptr) {
       decode_whole(part, encoded.bytes, scratch);
     } else {
@@ -83,9 +80,9 @@ void ChunkDecoder::decode(const ChunkPart& part, Encoded encoded) {
   });
 }
 
-// Decodes a chunk that is used in part, or as much of it as that takes, and keeps it for those who
-// come for the rest.
-void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const {
+// Decodes a chunk of which only a part is used, or only the needed blocks of it, and caches it for
+// requests for the rest.
+void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) const {
   const CodecChain& chain = *part.chain;
   std::shared_ptr<const CachedChunk> chunk;
   const auto block_size = part.destination != nullptr ? chain.block_size(encoded.bytes)
@@ -103,14 +100,15 @@ void ChunkDecoder::decode_to_cache(const ChunkPart& part, Encoded encoded) const
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
 }
 
-// Straight to its place, if it is dense there, or from where it stands already.
-void ChunkDecoder::decode_whole(const ChunkPart& part, ByteSpan encoded,
+// Decodes straight into the destination if the chunk is dense there. Encoded bytes that already are
+// the decoded ones are copied from where they are.
+void ChunkDecoder::decode_whole(const StoredPart& part, ByteSpan encoded,
                                 DecodedChunk& scratch) const {
   const CodecChain& chain = *part.chain;
   if (const auto elements = chain.find_decoded(encoded)) return copy(part, elements->data());
   const Shape& shape = chain.stored_spec().shape;
   bool is_dense = converter_ == nullptr;
-  auto expected = static_cast<std::ptrdiff_t>(item_size_);
+  auto expected = static_cast<std::ptrdiff_t>(item_size());
   for (std::size_t i = shape.size(); is_dense && i-- > 0;) {
     const AxisSlice& axis = part.axes[i];
     is_dense = axis.count == shape[i] && (axis.count == 1 || axis.stride == expected);
@@ -127,7 +125,7 @@ void ChunkDecoder::decode_whole(const ChunkPart& part, ByteSpan encoded,
   copy(part, chunk.data());
 }
 
-void ChunkDecoder::place_elements(const ChunkPart& part, std::span<const ByteRange> ranges,
+void ChunkDecoder::place_elements(const StoredPart& part, std::span<const ByteRange> ranges,
                                   std::span<Buffer> encoded) {
   const CodecChain& chain = *part.chain;
   for (Buffer& elements : encoded) chain.decode_elements(elements.span());
@@ -144,23 +142,17 @@ void ChunkDecoder::place_elements(const ChunkPart& part, std::span<const ByteRan
   });
 }
 
-// Copies what is wanted from a decoded chunk in stored order, of which `elements` are those from
-// the byte `first` on.
-void ChunkDecoder::copy(const ChunkPart& part, const std::byte* elements,
+// Copies the selected elements of a decoded chunk; `elements` points to its byte `first`.
+void ChunkDecoder::copy(const StoredPart& part, const std::byte* elements,
                         std::uint64_t first) const {
   if (part.destination == nullptr) return;
-  const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size_);
+  const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size());
   elements += layout.offset - static_cast<std::ptrdiff_t>(first);
-  if (converter_ != nullptr) {
-    convert_strided(layout.counts, *converter_, elements, layout.in_chunk, part.destination,
-                    layout.in_memory);
-  } else {
-    copy_strided(layout.counts, item_size_, elements, layout.in_chunk, part.destination,
-                 layout.in_memory);
-  }
+  copy_or_convert(layout.counts, item_size(), converter_, elements, layout.in_chunk,
+                  part.destination, layout.in_memory);
 }
 
-void ChunkDecoder::fill(const ChunkPart& part) const {
+void ChunkDecoder::fill(const StoredPart& part) const {
   if (part.destination == nullptr) return;
   Shape counts;
   Strides destination;
@@ -169,11 +161,8 @@ void ChunkDecoder::fill(const ChunkPart& part) const {
     destination.push_back(axis.stride);
   }
   const Strides source(counts.size(), 0);
-  if (converter_ != nullptr) {
-    convert_strided(counts, *converter_, fill_value_.data(), source, part.destination, destination);
-  } else {
-    copy_strided(counts, item_size_, fill_value_.data(), source, part.destination, destination);
-  }
+  copy_or_convert(counts, item_size(), converter_, array_.fill_value.data(), source,
+                  part.destination, destination);
 }
 
 }  // namespace zarrcore

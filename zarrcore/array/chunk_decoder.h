@@ -1,48 +1,29 @@
-// Decoding chunks to their place in the caller's memory, and keeping those that are used in part.
+// Decoding chunks into the caller's memory, and caching those of which only a part is used.
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "zarrcore/array/chunk_walk.h"
+#include "zarrcore/array/array_state.h"
 #include "zarrcore/array/context.h"
+#include "zarrcore/array/stored_part.h"
+#include "zarrcore/base/strided.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
 
-// What is wanted of one chunk, inner chunk or shard, and where it goes.
-struct ChunkPart {
-  const CodecChain* chain = nullptr;
-  // The store's key; of a part inside a shard that had to be decompressed, a name for that shard.
-  std::shared_ptr<const std::string> key;
-  // Of a part of a shard: the state of the shard's value that the place below is of. Through
-  // `value`, that state is read; what is kept of it has the version.
-  std::shared_ptr<OpenValue> value;
-  ValueVersion version;
-  // Where the encoded chunk stands in the value of the key, or, inside a shard that had to be
-  // decompressed as a whole, in those bytes.
-  std::shared_ptr<const Buffer> bytes;
-  std::uint64_t offset = 0;
-  std::uint64_t length = kWholeValue;
-  std::vector<AxisSlice> axes;
-  std::byte* destination = nullptr;  // null: the chunk goes to the cache alone
-
-  // The length of a chunk that is all of its value.
-  static constexpr std::uint64_t kWholeValue = UINT64_MAX;
-  bool is_whole_value() const { return length == kWholeValue; }
-};
-
-// Memory for decoding, for as many threads as may decode at once: others wait until one is done.
+// Memory for decoding. It also limits how many threads decode at once: others wait.
 class ScratchPool {
  public:
   explicit ScratchPool(std::size_t threads);
 
-  // Calls `body` with memory that nobody else has meanwhile.
+  // Calls `body` with memory that no other thread uses until it returns.
   void with_scratch(const std::function<void(DecodedChunk&)>& body);
 
  private:
@@ -51,53 +32,51 @@ class ScratchPool {
   std::vector<DecodedChunk> idle_;
 };
 
-// All for one request of one array. Safe to use from several threads at once. Throws Error.
+// Serves one request of one array. Safe to use from several threads at once. Throws Error.
 class ChunkDecoder {
  public:
-  // At most `threads` threads decode at once. The converter may be null.
-  ChunkDecoder(Store& store, Context& context, std::uint64_t array_id,
-               std::span<const std::byte> fill_value, std::uint64_t item_size,
-               const ElementConverter* converter, std::size_t threads);
+  // At most `threads` threads decode at once. The converter may be null. Cached chunks are those of
+  // `context`.
+  ChunkDecoder(const ArrayState& array, Context& context, const ElementConverter* converter,
+               std::size_t threads);
 
-  // The chunk in the cache; null when it is not there, or of another state of its value.
-  std::shared_ptr<const CachedChunk> find_cached(const ChunkPart& part) const;
+  // The cached chunk; null when it is missing, or from another version of its value.
+  std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part) const;
 
-  // Copies what is wanted of a chunk that is in the cache; false when it is not.
-  bool copy_from_cache(const ChunkPart& part) const;
+  // Copies the selected elements of a cached chunk; false when it is not cached.
+  bool copy_from_cache(const StoredPart& part) const;
 
-  // What has been fetched of a chunk: `bytes` are all of `owner`, which may be taken, if there is
-  // one.
+  // Fetched bytes of a chunk. If `owner` is not null, `bytes` are all of its bytes, and it may be
+  // moved from.
   struct Encoded {
     ByteSpan bytes;
     Buffer* owner = nullptr;
     ValueVersion version = {};
   };
-  // Decodes a chunk, or as much of it as is wanted, to its place.
-  void decode(const ChunkPart& part, Encoded encoded);
+  // Decodes a chunk, or as much of it as is selected, to its destination.
+  void decode(const StoredPart& part, Encoded encoded);
 
-  // The same of elements that stand alone (CodecChain::elements_stand_alone): what stands in the
-  // given ranges of the chunk, which hold what is wanted.
-  void place_elements(const ChunkPart& part, std::span<const ByteRange> ranges,
+  // The same for elements that stand alone (CodecChain::elements_stand_alone): `encoded` has the
+  // bytes at the given ranges of the chunk, which contain all selected elements.
+  void place_elements(const StoredPart& part, std::span<const ByteRange> ranges,
                       std::span<Buffer> encoded);
 
-  // Puts the fill value where an absent chunk belongs.
-  void fill(const ChunkPart& part) const;
+  // Writes the fill value in place of a missing chunk.
+  void fill(const StoredPart& part) const;
 
-  CacheKey cache_key(const ChunkPart& part) const;
+  CacheKey cache_key(const StoredPart& part) const;
   std::uint64_t request() const { return request_; }
-  std::uint64_t item_size() const { return item_size_; }
+  std::uint64_t item_size() const { return array_.metadata.data_type.item_size; }
 
  private:
-  void decode_to_cache(const ChunkPart& part, Encoded encoded) const;
-  void decode_whole(const ChunkPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
-  void copy(const ChunkPart& part, const std::byte* elements, std::uint64_t first = 0) const;
+  void decode_to_cache(const StoredPart& part, Encoded encoded) const;
+  void decode_whole(const StoredPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
+  void copy(const StoredPart& part, const std::byte* elements, std::uint64_t first = 0) const;
 
-  Store& store_;
+  const ArrayState& array_;
   Context& context_;
   std::uint64_t request_;
-  std::uint64_t array_id_;
-  std::span<const std::byte> fill_value_;
-  std::uint64_t item_size_;
+  std::uint64_t cache_id_;  // the array's when the request began
   const ElementConverter* converter_;
   ScratchPool scratch_;
 };

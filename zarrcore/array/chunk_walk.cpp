@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "zarrcore/base/odometer.h"
+
 namespace zarrcore {
 
 bool is_whole(std::span<const AxisSlice> axes) {
@@ -53,21 +55,13 @@ void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t
     length += (axis.count - 1) * period;
   }
   std::vector<std::uint64_t> position(outer, 0);
-  while (true) {
+  do {
     body(offset, length);
-    std::size_t i = outer;
-    while (true) {
-      if (i == 0) return;
-      --i;
-      const std::uint64_t step = axes[i].count > 1 ? distance(i, axes[i].step) : 0;
-      if (++position[i] < axes[i].count) {
-        offset += step;
-        break;
-      }
-      offset -= step * (axes[i].count - 1);
-      position[i] = 0;
-    }
-  }
+  } while (advance_position(
+      position, [&](std::size_t i) { return axes[i].count; },
+      [&](std::size_t i, std::ptrdiff_t steps) {
+        offset += distance(i, axes[i].step) * static_cast<std::uint64_t>(steps);
+      }));
 }
 
 void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
@@ -98,12 +92,10 @@ void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Str
     ChunkSlice slice;
     slice.offset = first;
     for (std::size_t i = 0; i < rank; ++i) {
-      const AxisPart& along = walkers[i].part();
+      const AxisWalker::Slice& along = walkers[i].slice();
       const GridDimension& dimension = grid.dimension(i);
       slice.chunk.push_back(along.chunk);
-      slice.axes.push_back({along.start, along.count, steps[i],
-                            std::min(dimension.chunk_length(along.chunk),
-                                     dimension.array_length() - dimension.chunk_start(along.chunk)),
+      slice.axes.push_back({along.start, along.count, steps[i], dimension.chunk_extent(along.chunk),
                             along_memory[i]});
       slice.offset += static_cast<std::ptrdiff_t>(along.position) * along_memory[i];
     }
@@ -112,20 +104,21 @@ void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Str
 }
 
 void for_each_inner_chunk(const ShardingCodec& sharding, std::span<const AxisSlice> axes,
-                          const std::function<void(InnerSlice)>& body) {
+                          const std::function<void(StoredSlice)>& body) {
   const Shape& inner_shape = sharding.inner_shape();
   const Shape& grid = sharding.inner_grid();
   const std::size_t rank = grid.size();
   std::vector<AxisWalker> walkers;
+  walkers.reserve(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     walkers.emplace_back(GridDimension(grid[i] * inner_shape[i], inner_shape[i]), axes[i].start,
                          axes[i].count, axes[i].step);
   }
   std::vector<AxisSlice> slices(rank);
   do {
-    InnerSlice inner;
+    StoredSlice inner;
     for (std::size_t i = 0; i < rank; ++i) {
-      const AxisPart& along = walkers[i].part();
+      const AxisWalker::Slice& along = walkers[i].slice();
       slices[i] = {along.start, along.count, axes[i].step,
                    std::min(inner_shape[i], axes[i].extent - along.chunk * inner_shape[i]),
                    axes[i].stride};
@@ -137,7 +130,7 @@ void for_each_inner_chunk(const ShardingCodec& sharding, std::span<const AxisSli
   } while (advance(walkers));
 }
 
-std::vector<AxisSlice> axes_in_shard(const ShardingCodec& sharding, const InnerSlice& inner,
+std::vector<AxisSlice> axes_in_shard(const ShardingCodec& sharding, const StoredSlice& inner,
                                      std::vector<AxisSlice> axes) {
   const std::vector<std::size_t>& order = sharding.inner_chain().axis_order();
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -1,5 +1,5 @@
-// Cutting what is read or written: a selection along the chunk grid of its array, and what is
-// wanted of a shard along its inner chunks.
+// Cutting a selection into chunk slices along the chunk grid of its array, and a chunk slice into
+// stored slices along the inner chunks of a shard.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace zarrcore {
 
-// What is wanted of one chunk along one dimension.
+// A slice of one chunk along one dimension.
 struct AxisSlice {
   std::uint64_t start = 0;    // in the chunk
   std::uint64_t count = 0;    // elements
@@ -24,14 +24,14 @@ struct AxisSlice {
   std::ptrdiff_t stride = 0;  // in the caller's memory, in bytes
 };
 
-// Whether all that the array has of a chunk is wanted.
+// Whether a slice contains all elements of the chunk that are inside the array.
 bool is_whole(std::span<const AxisSlice> axes);
 
 // The slices of a chunk reordered for a chain's stored order.
 std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
                                     const std::vector<std::size_t>& order);
 
-// Where what is wanted of a chunk lies, in the chunk and in the caller's memory.
+// Where the elements of a slice are, in the chunk and in the caller's memory.
 struct SliceLayout {
   Shape counts;
   std::ptrdiff_t offset = 0;  // of the first element in the chunk, in bytes
@@ -43,40 +43,40 @@ struct SliceLayout {
 SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
                       std::size_t item_size);
 
-// Calls `body` with offset and length, in bytes, of each run of consecutive bytes that holds what
-// is wanted of a dense chunk, in ascending order. Elements that lie in a row along a dimension are
-// in one run when at most `max_gap` bytes are between each two; along the innermost dimension, they
-// always are.
+// Calls `body` with offset and length, in bytes, of each run of consecutive bytes that contains
+// elements of a slice of a dense chunk, in ascending order. Neighbours along a dimension share a
+// run when at most `max_gap` bytes are between them; along the innermost dimension, they always do.
 void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
                   std::size_t item_size, std::uint64_t max_gap,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body);
 
-// What a selection takes of one chunk.
+// The part of a selection in one chunk.
 struct ChunkSlice {
-  std::vector<std::uint64_t> chunk;  // its coordinates in the grid
+  std::vector<std::uint64_t> chunk;  // its position in the grid
   std::vector<AxisSlice> axes;       // in the array's order
   std::ptrdiff_t offset = 0;         // of the first element in the caller's memory, in bytes
 };
 
-// Calls `body` once for every chunk that a selection meets, which has been checked
+// Calls `body` with the slice of every chunk that a selection meets. The selection has been checked
 // (check_selection). `strides` are those of the caller's memory, for the selected elements.
 void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
                     const std::function<void(ChunkSlice)>& body);
 
-// What is wanted of one inner chunk of a shard.
-struct InnerSlice {
+// The part of a chunk slice in one inner chunk of a shard.
+struct StoredSlice {
   std::size_t position = 0;     // in the shard's index
   std::vector<AxisSlice> axes;  // in the stored order of the inner chain
   std::ptrdiff_t offset = 0;    // like a ChunkSlice's, from the first element of the shard's slice
 };
 
-// Calls `body` once for every inner chunk that is met by what is wanted of a shard, in the stored
-// order of the shard's chain.
+// Calls `body` for every inner chunk that a slice of a shard meets. `axes` is the slice in the
+// stored order of the shard's chain.
 void for_each_inner_chunk(const ShardingCodec& sharding, std::span<const AxisSlice> axes,
-                          const std::function<void(InnerSlice)>& body);
+                          const std::function<void(StoredSlice)>& body);
 
-// What a slice of an inner chunk is in the shard: as `axes`, of which it has been cut.
-std::vector<AxisSlice> axes_in_shard(const ShardingCodec& sharding, const InnerSlice& inner,
+// The same slice of an inner chunk as a slice of the shard. `axes` is the slice of the shard that
+// it was cut from.
+std::vector<AxisSlice> axes_in_shard(const ShardingCodec& sharding, const StoredSlice& inner,
                                      std::vector<AxisSlice> axes);
 
 }  // namespace zarrcore

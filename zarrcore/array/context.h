@@ -4,20 +4,24 @@
 #include <atomic>
 #include <cstdint>
 
+#include "zarrcore/array/cache_key.h"
 #include "zarrcore/array/cached_chunk.h"
-#include "zarrcore/array/lru_cache.h"
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/free_memory.h"
+#include "zarrcore/base/lru_cache.h"
 #include "zarrcore/codec/sharding.h"
 
 namespace zarrcore {
 
-// The index of a shard, and the state of the value it was read from.
+// The index of a shard, and the version of the value it was read from.
 struct CachedIndex {
   ShardIndex index;
   KeptState state;
 };
+
+template <typename Value>
+using ArrayCache = LruCache<CacheKey, Value, CacheKeyHash>;
 
 struct Context {
   static constexpr std::uint64_t kDefaultChunkCacheBytes = std::uint64_t{192} << 20;
@@ -30,13 +34,13 @@ struct Context {
   }
 
   ThreadPool pool;
-  // Decoded, in stored order; and, where a chain compresses shards as a whole, their bytes.
-  LruCache<CachedChunk> chunks;         // makes way for what waits to be written
-  LruCache<CachedIndex> shard_indexes;  // decoded
-  // What the requests for parts of chunks have cost, in bytes that could have been had instead.
-  LruCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
-  std::atomic<std::uint64_t> waiting_bytes{0};  // in all writers
-  std::atomic<std::uint64_t> requests{0};       // their numbers, as the caches count them
+  // Decoded, in stored order; for shards that are compressed as a whole, their bytes.
+  ArrayCache<CachedChunk> chunks;         // gives up memory for pending chunks
+  ArrayCache<CachedIndex> shard_indexes;  // decoded
+  // The cost of requests for parts of chunks, as the bytes that could have been read instead.
+  ArrayCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
+  std::atomic<std::uint64_t> pending_bytes{0};  // of all writers
+  std::atomic<std::uint64_t> requests{0};       // the last request number of the caches
 };
 
 }  // namespace zarrcore

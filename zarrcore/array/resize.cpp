@@ -71,65 +71,66 @@ void clear_outside(ArrayWriter& writer, const Array& whole, const std::vector<Ax
 }  // namespace
 
 void resize(const Array& array, const Shape& new_shape, const WriteOptions& options) {
-  with_context(
-      [&] { return array.description(); },
-      [&] {
-        const std::size_t rank = array.shape().size();
-        if (new_shape.size() != rank) {
-          throw Error("the new shape does not have the " + std::to_string(rank) +
-                      " dimensions of the array");
-        }
-        if (new_shape == array.shape()) return;
-        if (!array.grid_.is_regular()) {
-          throw Error("an array with a chunk grid that is not regular cannot be resized");
-        }
-        std::vector<Axis> axes;
-        ArrayMetadata padded = array.metadata();
-        for (std::size_t i = 0; i < rank; ++i) {
-          const std::uint64_t chunk_length = padded.chunk_shape[i];
-          const std::uint64_t length = std::min(array.shape()[i], new_shape[i]);
-          const std::uint64_t chunks = length == 0 ? 0 : ceil_divide(length, chunk_length);
-          const auto padded_length = checked_multiply(chunks, chunk_length);
-          if (!padded_length) throw Error("the array is too long to be resized");
-          padded.shape[i] = *padded_length;
-          axes.push_back({chunk_length, chunks, length, array.shape()[i] != new_shape[i]});
-        }
+  const ArrayState& state = array.state();
+  with_context([&] { return state.description(); },
+               [&] {
+                 const std::size_t rank = array.shape().size();
+                 if (new_shape.size() != rank) {
+                   throw Error("the new shape does not have the " + std::to_string(rank) +
+                               " dimensions of the array");
+                 }
+                 if (new_shape == array.shape()) return;
+                 if (!state.grid.is_regular()) {
+                   throw Error("an array with a chunk grid that is not regular cannot be resized");
+                 }
+                 std::vector<Axis> axes;
+                 ArrayMetadata padded = array.metadata();
+                 for (std::size_t i = 0; i < rank; ++i) {
+                   const std::uint64_t chunk_length = padded.chunk_shape[i];
+                   const std::uint64_t length = std::min(array.shape()[i], new_shape[i]);
+                   const std::uint64_t chunks = length == 0 ? 0 : ceil_divide(length, chunk_length);
+                   const auto padded_length = checked_multiply(chunks, chunk_length);
+                   if (!padded_length) throw Error("the array is too long to be resized");
+                   padded.shape[i] = *padded_length;
+                   axes.push_back({chunk_length, chunks, length, array.shape()[i] != new_shape[i]});
+                 }
 
-        std::vector<Chunk> outside;
-        std::vector<Chunk> cut;
-        find_chunks(*array.store_, array.metadata(), "", [&](Chunk chunk) {
-          bool is_outside = false;
-          bool is_cut = false;
-          for (std::size_t i = 0; i < rank; ++i) {
-            const bool is_beyond = chunk[i] >= axes[i].chunks;
-            // Nobody's, before and after.
-            if (is_beyond && !axes[i].changes) return;
-            is_outside |= is_beyond;
-            is_cut |= !is_beyond && axes[i].is_cut(chunk[i]);
-          }
-          if (is_outside) {
-            outside.push_back(std::move(chunk));
-          } else if (is_cut) {
-            cut.push_back(std::move(chunk));
-          }
-        });
+                 std::vector<Chunk> outside;
+                 std::vector<Chunk> cut;
+                 find_chunks(*state.store, array.metadata(), "", [&](Chunk chunk) {
+                   bool is_outside = false;
+                   bool is_cut = false;
+                   for (std::size_t i = 0; i < rank; ++i) {
+                     const bool is_beyond = chunk[i] >= axes[i].chunks;
+                     // Nobody's, before and after.
+                     if (is_beyond && !axes[i].changes) return;
+                     is_outside |= is_beyond;
+                     is_cut |= !is_beyond && axes[i].is_cut(chunk[i]);
+                   }
+                   if (is_outside) {
+                     outside.push_back(std::move(chunk));
+                   } else if (is_cut) {
+                     cut.push_back(std::move(chunk));
+                   }
+                 });
 
-        const auto for_each = [&](const std::vector<Chunk>& chunks, const auto& body) {
-          array.context_->pool.parallel_for(
-              chunks.size(), std::max<std::size_t>(1, options.threads),
-              [&](std::size_t i) { body(chunks[i]); }, options.worker_scope);
-        };
-        for_each(outside, [&](const Chunk& chunk) {
-          const auto key = array.key_of(chunk);
-          with_context([&] { return "chunk " + *key; }, [&] { array.store_->erase(*key); });
-        });
-        const auto whole = std::make_shared<const Array>(array.store_, array.path_,
-                                                         std::move(padded), array.context_);
-        ArrayWriter writer(whole);
-        for_each(cut, [&](const Chunk& chunk) { clear_outside(writer, *whole, axes, chunk); });
-        writer.flush(options);
-        array.forget_cached();
-      });
+                 const auto for_each = [&](const std::vector<Chunk>& chunks, const auto& body) {
+                   state.context->pool.parallel_for(
+                       chunks.size(), std::max<std::size_t>(1, options.threads),
+                       [&](std::size_t i) { body(chunks[i]); }, options.worker_scope);
+                 };
+                 for_each(outside, [&](const Chunk& chunk) {
+                   const auto key = state.key_of(chunk);
+                   with_context([&] { return "chunk " + *key; }, [&] { state.store->erase(*key); });
+                 });
+                 const auto whole = std::make_shared<const Array>(state.store, state.path,
+                                                                  std::move(padded), state.context);
+                 ArrayWriter writer(whole);
+                 for_each(cut,
+                          [&](const Chunk& chunk) { clear_outside(writer, *whole, axes, chunk); });
+                 writer.flush(options);
+                 state.invalidate_caches();
+               });
 }
 
 }  // namespace zarrcore

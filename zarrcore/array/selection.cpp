@@ -7,17 +7,17 @@
 
 namespace zarrcore {
 
-void AxisWalker::go_to(std::uint64_t position) {
+void AxisWalker::move_to(std::uint64_t position) {
   const std::uint64_t index = start_ + position * step_;
   const std::uint64_t chunk = dimension_.chunk_of(index);
   const std::uint64_t offset = index - dimension_.chunk_start(chunk);
   const std::uint64_t in_chunk = (dimension_.chunk_length(chunk) - 1 - offset) / step_ + 1;
-  part_ = {chunk, offset, std::min(in_chunk, count_ - position), position};
+  slice_ = {chunk, offset, std::min(in_chunk, count_ - position), position};
 }
 
 bool AxisWalker::advance() {
-  const std::uint64_t next = part_.position + part_.count;
-  go_to(next < count_ ? next : 0);
+  const std::uint64_t next = slice_.position + slice_.count;
+  move_to(next < count_ ? next : 0);
   return next < count_;
 }
 

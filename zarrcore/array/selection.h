@@ -1,7 +1,21 @@
-// What part of an array is meant: along each dimension, `count` elements from `start` on, `step`
-// apart.
+// A selection: which elements of an array a caller reads or writes, and the memory they go to or
+// come from.
+//
+// Words of the engine. In array order:
+//   selection       what a caller asks for: along each dimension `count` elements, `step` apart
+//   chunk slice     the part of a selection in one chunk (chunk_walk.h)
+// In stored order, the order of the dimensions after the transposes of a codec chain:
+//   stored slice    the part of a chunk slice in one inner chunk (chunk_walk.h)
+//   stored part     the bytes of a chunk or inner chunk that are asked of a store, and where their
+//                   elements go (stored_part.h)
+// Chunk, shard and inner chunk are those of the specification; a chunk that is not a shard counts
+// as its own only inner chunk. When writing:
+//   pending chunk   a chunk that has been written to but not yet put (pending_chunk.h)
+//   evict           to put pending chunks, or to drop cached values, because of a memory limit
+//   flush           to put all pending chunks
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,43 +31,62 @@ struct Selection {
   std::vector<std::int64_t> step = {};  // may be negative; empty means 1 everywhere
 };
 
-// The part of a selection along one dimension that falls into one chunk.
-struct AxisPart {
-  std::uint64_t chunk = 0;
-  std::uint64_t start = 0;     // first selected element, counted from the chunk's start
-  std::uint64_t count = 0;     // selected elements; at least 1
-  std::uint64_t position = 0;  // of the first selected element among all selected
+// The memory that a selection is read to. Element (i, j, …) of the selection, counted in selected
+// elements, is written at data + i * strides[0] + j * strides[1] + …, in bytes.
+struct Destination {
+  std::byte* data = nullptr;
+  Strides strides;
+  // Converts from the array's type to the caller's; null when they are the same. Elements of
+  // variable length (base/arena.h) need one, because the memory they point to is released.
+  const ElementConverter* converter = nullptr;
+};
+
+// The memory that a selection is written from, laid out like a Destination.
+struct Source {
+  const std::byte* data = nullptr;
+  Strides strides;
+  // Converts from the caller's type to the array's; null when they are the same. The memory that
+  // elements of variable length point to is copied.
+  const ElementConverter* converter = nullptr;
 };
 
 // Walks `count` > 0 elements from `start` on, `step` > 0 apart, along a dimension, chunk by chunk.
-// Chunks without a selected element are passed over. All elements must be inside the dimension.
+// Chunks without a selected element are skipped. All elements must be inside the dimension.
 class AxisWalker {
  public:
+  // The part of the selection along this dimension that is in one chunk.
+  struct Slice {
+    std::uint64_t chunk = 0;
+    std::uint64_t start = 0;     // first selected element, counted from the chunk's start
+    std::uint64_t count = 0;     // selected elements; at least 1
+    std::uint64_t position = 0;  // of the first selected element among all selected
+  };
+
   AxisWalker(const GridDimension& dimension, std::uint64_t start, std::uint64_t count,
              std::uint64_t step)
       : dimension_(dimension), start_(start), count_(count), step_(step) {
-    rewind();
+    move_to(0);
   }
 
-  const AxisPart& part() const { return part_; }
-  // False when there is no further part; then the first one is current again.
+  const Slice& slice() const { return slice_; }
+  // Moves to the next chunk. After the last one it returns false, and the first one is current
+  // again.
   bool advance();
 
  private:
-  void rewind() { go_to(0); }
-  void go_to(std::uint64_t position);
+  void move_to(std::uint64_t position);
 
   GridDimension dimension_;
   std::uint64_t start_;
   std::uint64_t count_;
   std::uint64_t step_;
-  AxisPart part_;
+  Slice slice_;
 };
 
 // Steps several walkers like an odometer, the last one fastest. False after the last position.
 bool advance(std::span<AxisWalker> walkers);
 
-// Throws Error when `selection` does not fit an array of `shape`, or reaches outside of it.
+// Throws Error when `selection` does not have the dimensions of `shape` or exceeds it.
 void check_selection(const Selection& selection, const Shape& shape);
 
 }  // namespace zarrcore

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "zarrcore/store/posix_file.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "zarrcore/base/odometer.h"
+
 namespace zarrcore {
 
 void WrittenElements::add(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape) {
@@ -20,21 +22,13 @@ void WrittenElements::add(std::span<const AxisSlice> axes, std::span<const std::
   }
   Shape position(layout.counts.size(), 0);
   auto offset = static_cast<std::uint64_t>(layout.offset);
-  while (true) {
+  do {
     add_run(offset, row);
-    std::size_t i = position.size();
-    while (true) {
-      if (i == 0) return;
-      --i;
-      const auto stride = static_cast<std::uint64_t>(layout.in_chunk[i]);
-      if (++position[i] < layout.counts[i]) {
-        offset += stride;
-        break;
-      }
-      offset -= stride * (layout.counts[i] - 1);
-      position[i] = 0;
-    }
-  }
+  } while (advance_position(
+      position, [&](std::size_t i) { return layout.counts[i]; },
+      [&](std::size_t i, std::ptrdiff_t steps) {
+        offset += static_cast<std::uint64_t>(layout.in_chunk[i] * steps);
+      }));
 }
 
 void WrittenElements::add_run(std::uint64_t start, std::uint64_t length) {

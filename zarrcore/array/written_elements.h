@@ -1,4 +1,4 @@
-// Which elements of a chunk have been written: a bit for each.
+// Which elements of an inner chunk have been written: a bit for each.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace zarrcore {
 
 class WrittenElements {
  public:
-  // Adds what is written of a dense chunk of `shape`, the same each time.
+  // Adds a slice of a dense chunk of `shape`, the same each time.
   void add(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape);
 
   std::uint64_t count() const { return count_; }

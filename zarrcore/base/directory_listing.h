@@ -13,6 +13,8 @@ namespace zarrcore {
 struct DirectoryListing {
   std::vector<std::string> keys;      // names of the values directly below the prefix
   std::vector<std::string> prefixes;  // names of the deeper levels
+
+  bool is_empty() const { return keys.empty() && prefixes.empty(); }
 };
 
 // The listing of `prefix` ("" for the root) among entries that are sorted by their keys, without a

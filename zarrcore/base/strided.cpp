@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "zarrcore/base/odometer.h"
+
 namespace zarrcore {
 namespace {
 
@@ -47,20 +49,14 @@ template <typename Body>
 void for_each_position(std::span<const Axis> axes, const std::byte* source, std::byte* destination,
                        const Body& body) {
   std::vector<std::uint64_t> position(axes.size(), 0);
-  while (true) {
+  do {
     body(source, destination);
-    std::size_t i = axes.size();
-    while (true) {
-      if (i == 0) return;
-      --i;
-      source += axes[i].source;
-      destination += axes[i].destination;
-      if (++position[i] < axes[i].count) break;
-      source -= axes[i].source * static_cast<std::ptrdiff_t>(axes[i].count);
-      destination -= axes[i].destination * static_cast<std::ptrdiff_t>(axes[i].count);
-      position[i] = 0;
-    }
-  }
+  } while (advance_position(
+      position, [&](std::size_t i) { return axes[i].count; },
+      [&](std::size_t i, std::ptrdiff_t steps) {
+        source += axes[i].source * steps;
+        destination += axes[i].destination * steps;
+      }));
 }
 
 template <std::size_t kSize>
@@ -216,6 +212,17 @@ void convert_strided(std::span<const std::uint64_t> shape, const ElementConverte
                    std::ptrdiff_t to_stride, std::uint64_t count) {
         converter.convert(from, from_stride, to, to_stride, count);
       });
+}
+
+void copy_or_convert(std::span<const std::uint64_t> shape, std::size_t item_size,
+                     const ElementConverter* converter, const std::byte* source,
+                     std::span<const std::ptrdiff_t> source_strides, std::byte* destination,
+                     std::span<const std::ptrdiff_t> destination_strides) {
+  if (converter != nullptr) {
+    convert_strided(shape, *converter, source, source_strides, destination, destination_strides);
+  } else {
+    copy_strided(shape, item_size, source, source_strides, destination, destination_strides);
+  }
 }
 
 }  // namespace zarrcore

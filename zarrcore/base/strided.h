@@ -41,4 +41,10 @@ void convert_strided(std::span<const std::uint64_t> shape, const ElementConverte
                      const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
                      std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);
 
+// convert_strided() if there is a converter, else copy_strided().
+void copy_or_convert(std::span<const std::uint64_t> shape, std::size_t item_size,
+                     const ElementConverter* converter, const std::byte* source,
+                     std::span<const std::ptrdiff_t> source_strides, std::byte* destination,
+                     std::span<const std::ptrdiff_t> destination_strides);
+
 }  // namespace zarrcore

@@ -1,8 +1,11 @@
 // Chunk grids: how the index space of an array is cut into chunks (v3 core, "chunk grids").
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "zarrcore/base/strided.h"
 
@@ -34,6 +37,10 @@ class GridDimension {
   std::uint64_t chunk_start(std::uint64_t chunk) const;
   // Elements of a chunk as it is stored.
   std::uint64_t chunk_length(std::uint64_t chunk) const { return run_of_chunk(chunk).length; }
+  // Elements of a chunk that are inside the array.
+  std::uint64_t chunk_extent(std::uint64_t chunk) const {
+    return std::min(chunk_length(chunk), array_length_ - chunk_start(chunk));
+  }
   // The largest chunk_length of all.
   std::uint64_t max_chunk_length() const { return max_chunk_length_; }
 

@@ -4,8 +4,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/odometer.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
@@ -104,41 +104,59 @@ std::uint64_t ShardingCodec::max_encoded_size() const {
 
 template <typename Body>
 void ShardingCodec::for_each_inner_chunk(const Body& body) const {
+  if (inner_count_ == 0) return;
   const Strides strides = c_strides(spec_.shape, spec_.data_type.item_size);
   std::vector<std::uint64_t> chunk(inner_grid_.size(), 0);
-  for (std::uint64_t position = 0; position < inner_count_; ++position) {
-    std::size_t offset = 0;
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
-      offset += chunk[i] * inner_shape()[i] * static_cast<std::size_t>(strides[i]);
-    }
-    body(position, offset);
-    for (std::size_t i = chunk.size(); i-- > 0;) {
-      if (++chunk[i] < inner_grid_[i]) break;
-      chunk[i] = 0;
-    }
+  std::size_t position = 0;
+  std::ptrdiff_t offset = 0;
+  do {
+    body(position++, offset);
+  } while (advance_position(
+      chunk, [&](std::size_t i) { return inner_grid_[i]; },
+      [&](std::size_t i, std::ptrdiff_t steps) {
+        offset += static_cast<std::ptrdiff_t>(inner_shape()[i]) * strides[i] * steps;
+      }));
+}
+
+std::uint64_t ShardingCodec::index_offset(std::uint64_t shard_size) const {
+  if (shard_size < index_size_) {
+    throw Error("a shard of " + std::to_string(shard_size) +
+                " bytes is too short for its index of " + std::to_string(index_size_));
   }
+  return index_at_end_ ? shard_size - index_size_ : 0;
+}
+
+std::optional<ShardIndex::Entry> ShardingCodec::find(const ShardIndex& index, std::size_t position,
+                                                     std::uint64_t shard_size) const {
+  const ShardIndex::Entry& entry = index.at(position);
+  if (!entry.is_present()) return std::nullopt;
+  const bool is_inside = entry.offset <= shard_size && entry.length <= shard_size - entry.offset;
+  const bool is_too_long =
+      inner_chain_->sharding() == nullptr && entry.length > inner_chain_->max_encoded_size();
+  if (is_inside && !is_too_long) return entry;
+  throw Error("the index says that inner chunk " + std::to_string(position) + " has " +
+              std::to_string(entry.length) + " bytes at offset " + std::to_string(entry.offset) +
+              ", which cannot be right");
 }
 
 ShardIndex ShardingCodec::index_of(ByteSpan shard) const {
-  if (shard.size() < index_size_) {
-    throw Error("the shard has " + std::to_string(shard.size()) + " bytes, fewer than its index");
-  }
-  return decode_index(index_at_end_ ? shard.last(index_size_) : shard.first(index_size_));
+  return decode_index(shard.subspan(index_offset(shard.size()), index_size_));
 }
 
-ByteSpan ShardingCodec::find_inner(ByteSpan shard, const ShardIndex::Entry& entry) {
-  if (entry.offset > shard.size() || entry.length > shard.size() - entry.offset) {
-    throw Error("the shard index points outside the shard");
-  }
-  return shard.subspan(entry.offset, entry.length);
+template <typename Body>
+bool ShardingCodec::visit_inner(ByteSpan shard, const ShardIndex& index, std::size_t position,
+                                const Body& body) const {
+  const auto entry = find(index, position, shard.size());
+  if (!entry) return false;
+  with_context([&] { return "inner chunk " + std::to_string(position); },
+               [&] { body(shard.subspan(entry->offset, entry->length)); });
+  return true;
 }
 
 void ShardingCodec::check_kept(ByteSpan encoded) const {
   const ShardIndex index = index_of(encoded);
   for (std::size_t position = 0; position < index.size(); ++position) {
-    if (!index.at(position).is_present()) continue;
-    with_context([&] { return "inner chunk " + std::to_string(position); },
-                 [&] { inner_chain_->check_kept(find_inner(encoded, index.at(position))); });
+    visit_inner(encoded, index, position, [&](ByteSpan inner) { inner_chain_->check_kept(inner); });
   }
 }
 
@@ -147,18 +165,14 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& are
   const Shape& stored_shape = inner_chain_->stored_spec().shape;
   const Strides no_strides(stored_shape.size(), 0);
   Buffer scratch(inner_chain_->decoded_size());
-  for_each_inner_chunk([&](std::uint64_t position, std::size_t offset) {
-    const ShardIndex::Entry& entry = index.at(position);
-    std::byte* destination = decoded.data() + offset;
-    if (!entry.is_present()) {
-      copy_strided(stored_shape, spec_.data_type.item_size, spec_.fill_value.data(), no_strides,
-                   destination, inner_strides_);
-      return;
-    }
-    with_context([&] { return "inner chunk " + std::to_string(position); },
-                 [&] { inner_chain_->decode(find_inner(encoded, entry), scratch.span(), arena); });
-    copy_strided(stored_shape, spec_.data_type.item_size, scratch.data(), stored_strides_,
-                 destination, inner_strides_);
+  for_each_inner_chunk([&](std::size_t position, std::ptrdiff_t offset) {
+    const bool is_present = visit_inner(encoded, index, position, [&](ByteSpan inner) {
+      inner_chain_->decode(inner, scratch.span(), arena);
+    });
+    copy_strided(stored_shape, spec_.data_type.item_size,
+                 is_present ? scratch.data() : spec_.fill_value.data(),
+                 is_present ? stored_strides_ : no_strides, decoded.data() + offset,
+                 inner_strides_);
   });
 }
 
@@ -168,7 +182,7 @@ Buffer ShardingCodec::encode(ByteSpan decoded) const {
   std::vector<ShardIndex::Entry> entries(inner_count_);
   std::uint64_t end = index_at_end_ ? 0 : index_size_;
   Buffer scratch(inner_chain_->decoded_size());
-  for_each_inner_chunk([&](std::uint64_t position, std::size_t start) {
+  for_each_inner_chunk([&](std::size_t position, std::ptrdiff_t start) {
     copy_strided(stored_shape, spec_.data_type.item_size, decoded.data() + start, inner_strides_,
                  scratch.data(), stored_strides_);
     if (inner_chain_->is_filled(scratch.span())) return;
@@ -196,17 +210,6 @@ Buffer ShardingCodec::encode_index(std::span<const ShardIndex::Entry> entries) c
                reinterpret_cast<const std::byte*>(entries.data()), source, stored_index.data(),
                c_strides(index_spec.shape, sizeof(std::uint64_t)));
   return index_chain_->encode(stored_index.span());
-}
-
-void ShardingCodec::check_entry(std::size_t position, const ShardIndex::Entry& entry,
-                                std::uint64_t shard_size) const {
-  const bool is_inside = entry.offset <= shard_size && entry.length <= shard_size - entry.offset;
-  const bool is_too_long =
-      inner_chain_->sharding() == nullptr && entry.length > inner_chain_->max_encoded_size();
-  if (is_inside && !is_too_long) return;
-  throw Error("the index says that inner chunk " + std::to_string(position) + " has " +
-              std::to_string(entry.length) + " bytes at offset " + std::to_string(entry.offset) +
-              ", which cannot be right");
 }
 
 Codec make_sharding(const Json& configuration, const ChunkSpec& spec) {

@@ -1,13 +1,13 @@
 // The `sharding_indexed` codec (v3 codecs, "sharding-indexed"): a chunk that is itself a store of
-// inner chunks. A shard is the encoded inner chunks, in any order and with gaps if the writer
-// likes, and at its start or end an index: for each inner chunk, in C order of their grid, the
-// offset and the number of its bytes as two 64-bit integers, both 2^64-1 for one that is not there.
-// Offsets count from the start of the shard. The index is an array of shape (inner grid…, 2) and is
-// encoded by a chain of its own, whose encoded size must be fixed.
+// inner chunks. A shard holds the encoded inner chunks, in any order and possibly with gaps, and at
+// its start or end an index. For each inner chunk, in C order of their grid, the index has the
+// offset and the number of bytes as two 64-bit integers, both 2^64-1 for a missing one. Offsets
+// count from the start of the shard. The index is an array of shape (inner grid…, 2). It is encoded
+// by its own codec chain, whose encoded size must be fixed.
 //
-// The engine uses this class to read inner chunks without their shard: it fetches the bytes of
-// the index, hands them to decode_index(), and fetches the ranges that the index gives. A checksum
-// around the shard is checked only by a reader of the whole of it.
+// The engine reads inner chunks without the rest of their shard (array/stored_shard.h): it fetches
+// the bytes at index_offset(), passes them to decode_index(), and fetches the ranges that find()
+// returns. A checksum around the shard is only checked when the whole shard is read.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace zarrcore {
 
 class ShardIndex {
  public:
-  // Of a chunk that is not there, unless it is given other numbers.
+  // By default, the entry of a missing chunk.
   struct Entry {
     std::uint64_t offset = UINT64_MAX;
     std::uint64_t length = UINT64_MAX;
@@ -50,14 +50,18 @@ class ShardingCodec final : public ArrayToBytesCodec {
 
   std::uint64_t encoded_index_size() const { return index_size_; }
   bool index_at_end() const { return index_at_end_; }
-  // Throws Error when the index is not right in itself.
+  // Where the encoded index starts in a shard of `shard_size` bytes. Throws Error when the shard is
+  // too short for it.
+  std::uint64_t index_offset(std::uint64_t shard_size) const;
+  // Throws Error when an entry of the index is impossible in any shard.
   ShardIndex decode_index(ByteSpan encoded_index) const;
 
   // `entries`, by position in C order of the inner grid.
   Buffer encode_index(std::span<const ShardIndex::Entry> entries) const;
-  // Throws Error when an entry that is present cannot be right in a shard of `shard_size` bytes.
-  void check_entry(std::size_t position, const ShardIndex::Entry& entry,
-                   std::uint64_t shard_size) const;
+  // The entry of an inner chunk; nullopt for a missing one. Throws Error when the entry is
+  // impossible in a shard of `shard_size` bytes.
+  std::optional<ShardIndex::Entry> find(const ShardIndex& index, std::size_t position,
+                                        std::uint64_t shard_size) const;
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override;
@@ -69,8 +73,10 @@ class ShardingCodec final : public ArrayToBytesCodec {
 
  private:
   ShardIndex index_of(ByteSpan shard) const;
-  // The encoded bytes of an inner chunk that is present.
-  static ByteSpan find_inner(ByteSpan shard, const ShardIndex::Entry& entry);
+  // Calls `body` with the encoded bytes of an inner chunk; false for a missing one.
+  template <typename Body>
+  bool visit_inner(ByteSpan shard, const ShardIndex& index, std::size_t position,
+                   const Body& body) const;
   // Calls `body(position, offset)` for every inner chunk: its position in the index and the byte
   // offset of its first element in the dense chunk.
   template <typename Body>

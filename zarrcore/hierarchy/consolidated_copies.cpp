@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json_members.h"
@@ -13,8 +17,8 @@
 namespace zarrcore {
 namespace {
 
-// What is owed: {"groups": {path: {key of a document: document}}}.
-const std::string kOwedKey = ".zarr-consolidation-owed";
+// The owed copies: {"groups": {path: {key of a document: document}}}.
+constexpr std::string_view kOwedKey = ".zarr-consolidation-owed";
 
 bool is_group_or_consolidated(Store& store, const Format& format) {
   const DocumentSource documents = stored_documents(store);
@@ -57,7 +61,7 @@ ConsolidatedCopies::Copy ConsolidatedCopies::collect(const std::string& group) c
   return copy;
 }
 
-// The copies that groups at and around these nodes hold.
+// The copies in the groups at and above these nodes.
 ConsolidatedCopies::Copies ConsolidatedCopies::find(const std::vector<std::string>& paths) const {
   const DocumentSource documents = stored_documents(*top_);
   std::set<std::string> groups;
@@ -72,13 +76,13 @@ ConsolidatedCopies::Copies ConsolidatedCopies::find(const std::vector<std::strin
         found.emplace(group, std::move(copy->documents));
       }
     } catch (const Error&) {
-      found.emplace(group, collect(group));  // it is there, but not right
+      found.emplace(group, collect(group));  // it exists, but is broken
     }
   }
   return found;
 }
 
-// Takes the copies around these nodes away and notes them, with those that are owed already.
+// Removes the copies above these nodes and notes them, with those that are already owed.
 ConsolidatedCopies::Copies ConsolidatedCopies::take(const std::vector<std::string>& paths) {
   Copies owed;
   if (owes_) {
@@ -114,7 +118,7 @@ void ConsolidatedCopies::note(const Copies& owed) {
 
 ConsolidatedCopies::Copies ConsolidatedCopies::read_owed() const {
   Copies owed;
-  const auto text = stored_documents(*top_).text(kOwedKey);
+  const auto text = stored_documents(*top_).text(std::string(kOwedKey));
   if (!text) return owed;
   with_context([] { return kOwedKey; },
                [&] {
@@ -135,7 +139,7 @@ ConsolidatedCopies::Copies ConsolidatedCopies::read_owed() const {
 
 void ConsolidatedCopies::owe(const std::string& path) {
   if (!format_.consolidated_key("")) return;
-  // Somebody else may have made what was owed.
+  // Another program may have made the owed copies.
   if (owes_ && (!top_->knows_versions() || is_owed())) return;
   owes_ = false;
   owes_ = !take({path}).empty();
@@ -150,8 +154,17 @@ void ConsolidatedCopies::make_owed() {
   top_->erase(kOwedKey);
 }
 
-// The documents that there are, and those of the copy for nodes that nothing else describes. Where
-// nothing stands, a node was removed.
+void ConsolidatedCopies::add_copied(DocumentMap& documents, const std::string& key,
+                                    const LazyDocument& document) const {
+  try {
+    documents.emplace(key, document.get());
+  } catch (const Error& error) {
+    on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
+  }
+}
+
+// The existing documents, and from the copy those of nodes that have no other documents. A node
+// with nothing below its path has been removed.
 DocumentMap ConsolidatedCopies::rebuild(const std::string& group, const Copy& copy) const {
   DocumentMap documents = collect_documents(*top_, format_, group, on_problem_);
   std::map<std::string, bool, std::less<>> is_copied;  // by node path
@@ -165,19 +178,13 @@ DocumentMap ConsolidatedCopies::rebuild(const std::string& group, const Copy& co
       });
       it = is_copied.emplace(node, !has_own && has_anything_below(node)).first;
     }
-    if (!it->second) continue;
-    try {
-      documents.emplace(key, document.get());
-    } catch (const Error& error) {
-      on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
-    }
+    if (it->second) add_copied(documents, key, document);
   }
   return documents;
 }
 
 bool ConsolidatedCopies::has_anything_below(const std::string& path) const {
-  const DirectoryListing listing = top_->list(path);
-  return !listing.keys.empty() || !listing.prefixes.empty();
+  return !top_->list(path).is_empty();
 }
 
 void ConsolidatedCopies::take_away(const std::string& group) {
@@ -188,7 +195,7 @@ void ConsolidatedCopies::take_away(const std::string& group) {
       rest = format_.without_consolidated(*document);
     }
   } catch (const Error&) {
-    // One that is the group's own document stays, for it holds more.
+    // The group's own document stays, because it contains more.
     if (format_.without_consolidated(Json::object())) throw;
   }
   if (rest) {
@@ -204,24 +211,18 @@ void ConsolidatedCopies::put_copy(const std::string& group, const DocumentMap& d
       [&] { put_document(*top_, format_, format_.consolidated_document(documents, group)); });
 }
 
-// The copy with what has changed, where it takes requests to read all documents again.
+// The copy with the changes applied, for stores where reading all documents again takes requests.
 DocumentMap ConsolidatedCopies::update(const std::string& group, const Copy& copy,
                                        const Changes& changes) const {
   DocumentMap documents;
-  for (const auto& [key, document] : copy) {
-    try {
-      documents.emplace(key, document.get());
-    } catch (const Error& error) {
-      on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
-    }
-  }
+  for (const auto& [key, document] : copy) add_copied(documents, key, document);
   for (const std::string& path : changes.replaced) {
     const std::string node = in_top(path);
     if (!is_at_or_below(node, group)) continue;
     std::erase_if(documents, [&](const auto& item) { return is_at_or_below(item.first, node); });
     documents.merge(collect_documents(*top_, format_, node, on_problem_));
   }
-  std::vector<std::string> nodes{group};  // whose own document may hold the copy
+  std::vector<std::string> nodes{group};  // its own document may contain the copy
   for (const auto* paths : {&changes.updated, &changes.made}) {
     for (const std::string& path : *paths) nodes.push_back(in_top(path));
   }
@@ -258,7 +259,7 @@ void ConsolidatedCopies::change(const Changes& changes, const std::function<void
     change();
     return;
   }
-  owes_ = false;  // from now on it is owed by who comes next
+  owes_ = false;  // if this process ends, the next program to make changes owes them
   std::exception_ptr error;
   try {
     change();

@@ -1,10 +1,10 @@
-// The consolidated metadata around nodes that are changed: each group may hold a copy of the
-// documents of all nodes below it, and readers believe it. The groups that the store itself stands
-// in, in folders above its own, count as well.
+// Keeps consolidated metadata in sync while nodes change: each group may have a copy of the
+// documents of all nodes below it, which readers use instead of the documents. This includes groups
+// above the store itself, in folders around its own.
 //
-// A copy is true, or it is not there: it is taken away before a node changes, and put again with
-// what has changed. Meanwhile a document of the topmost group tells what is owed; whoever changes
-// something next makes it again, should this process end in between.
+// A copy is either correct or missing: it is removed before a node changes, and put again with the
+// changes. Meanwhile a document of the topmost group notes which copies are owed. If this process
+// ends in between, the next program to change something makes them.
 #pragma once
 
 #include <functional>
@@ -24,31 +24,31 @@ class ConsolidatedCopies {
 
   // Node paths in the store.
   struct Changes {
-    std::vector<std::string> updated;  // nodes whose documents change
-    std::vector<std::string>
-        replaced;                   // with all that is below them: they go, or come from elsewhere
-    std::vector<std::string> made;  // since owe() was called for them
+    std::vector<std::string> updated;   // their documents change
+    std::vector<std::string> replaced;  // removed, or moved here, with all nodes below them
+    std::vector<std::string> made;      // new since owe() was called for them
   };
 
-  // Looks for the topmost group around `store`.
+  // Finds the topmost group around `store`.
   ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format, OnProblem on_problem);
 
-  // Keeps others waiting who change nodes of the same hierarchy. Null where the store has no locks.
+  // Locks out other programs that change nodes of the same hierarchy. Null if the store has no
+  // locks.
   std::unique_ptr<StoreLock> lock() const { return top_->lock(""); }
 
-  // Whether somebody who is gone, or has not finished, owes copies.
+  // Whether copies are owed: by a program that has ended, or has not finished yet.
   bool is_owed() const;
 
-  // For who holds the lock. They throw Error.
+  // The following functions are called with the lock held. They throw Error.
 
-  // Makes what is owed, from the documents that there are.
+  // Makes the owed copies from the existing documents.
   void make_owed();
-  // Takes the copies around a node away that is about to be made: they are owed from now on.
+  // Removes the copies above a node that is about to be made: they are owed from now on.
   void owe(const std::string& path);
   // Makes `changes` by calling `change`, and puts the copies, also when it throws.
   void change(const Changes& changes, const std::function<void()>& change);
 
-  // The root of the store gets a copy even if it has none.
+  // The root of the store gets a copy even if it has none now.
   void want_root() { wants_root_ = true; }
 
  private:
@@ -62,6 +62,9 @@ class ConsolidatedCopies {
   Copies read_owed() const;
   DocumentMap rebuild(const std::string& group, const Copy& copy) const;
   DocumentMap update(const std::string& group, const Copy& copy, const Changes& changes) const;
+  // Adds a document of a copy, or reports why it cannot be used.
+  void add_copied(DocumentMap& documents, const std::string& key,
+                  const LazyDocument& document) const;
   bool has_anything_below(const std::string& path) const;
   void note(const Copies& owed);
   void take_away(const std::string& group);

@@ -35,8 +35,8 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     }
     if (consolidated_) {
       for (const std::string& problem : consolidated_->problems) options_.on_problem(problem);
-      root_texts_.clear();  // nothing is asked of the store any more
-      // A consolidated hierarchy has a root group even if nobody wrote a document for it.
+      root_texts_.clear();  // the store is not read any more
+      // A consolidated hierarchy has a root group even without a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
     } else if (!has("", NodeKind::group) && !has("", NodeKind::array)) {
       continue;
@@ -50,8 +50,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
   throw Error(std::move(message));
 }
 
-// The store's own documents. Those at its root are asked for by several formats, and some by every
-// node.
+// Documents at the root are cached: several formats ask for them, and some formats for every node.
 std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) const {
   if (is_at_root(key)) {
     const std::lock_guard lock(mutex_);
@@ -94,7 +93,7 @@ DocumentSource Hierarchy::documents() const {
   return is_consolidated() ? copied_documents() : own_documents();
 }
 
-// For who changes nodes: one that has no documents of its own, but something where it would stand.
+// For changes: a node that is only described by consolidated metadata, if its path exists.
 std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path) const {
   if (!consolidated_ || is_consolidated()) return std::nullopt;
   for (const std::string& key : format_->node_keys(path)) {
@@ -102,8 +101,7 @@ std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path)
   }
   auto node = format_->read_node(copied_documents(), path);
   if (!node) return std::nullopt;
-  const DirectoryListing listing = store_->list(path);
-  if (listing.keys.empty() && listing.prefixes.empty()) return std::nullopt;
+  if (store_->list(path).is_empty()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   known_by_copy_.insert(path);
   return node;
@@ -171,7 +169,7 @@ bool Hierarchy::prefetch(std::span<const std::string> paths, NodeKind wanted, Th
     try {
       node(paths[i], wanted);
     } catch (const Error&) {
-      // Who asks for the node gets the error.
+      // Opening the node reports the error.
     }
   };
   pool.parallel_for(paths.size(), requests, read, scope);
@@ -186,7 +184,7 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
     try {
       if (root_array() != nullptr) names.emplace_back();
     } catch (const Error&) {
-      names.emplace_back();  // who opens it will see what is wrong
+      names.emplace_back();  // opening it reports the error
     }
   }
   for (std::string& name : format_->child_names(source, group)) {
@@ -196,7 +194,7 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
       found = format_->find_kind(source, child);
       if (!found) found = kind_of(node(child));
     } catch (const Error&) {
-      found = NodeKind::array;  // who opens it will see what is wrong
+      found = NodeKind::array;  // opening it reports the error
     }
     if (found == kind) names.push_back(std::move(name));
   }

@@ -1,11 +1,11 @@
-// The nodes of a store: which groups and arrays there are, and their metadata. With consolidated
-// metadata the store is asked for nothing but the one document that holds it.
+// The nodes of a store: its groups and arrays, and their metadata. With consolidated metadata, only
+// the one document that contains it is read from the store.
 //
-// Nodes can be changed. Nodes are made, renamed and removed at once; new metadata of one that is
-// there is put by flush(), however often it changes until then. Others may change the same nodes:
-// each is read from its own documents, and what has changed of it is put into those that are there
-// by then. Consolidated metadata is true or, from the time that a node is made until flush(),
-// absent.
+// Nodes can be changed. Creating, renaming and removing a node takes effect at once; changed
+// metadata is put by flush(), however often it has changed until then. Other programs may change
+// the same nodes: each node is read from its own documents, and its changes are merged into the
+// documents as they are when they are put. Consolidated metadata is correct or, from the creation
+// of a node until flush(), missing.
 #pragma once
 
 #include <functional>
@@ -26,9 +26,9 @@
 namespace zarrcore {
 
 struct HierarchyOptions {
-  bool use_consolidated = true;  // of one that is created: whether it gets consolidated metadata
+  bool use_consolidated = true;  // when creating: whether to write consolidated metadata
   bool is_writable = false;      // whether the functions that change nodes may be called
-  // Told of faults that are passed over: what is wrong with one node must not hide the others.
+  // Called for faults that are skipped, so that one broken node does not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
 };
 
@@ -37,7 +37,7 @@ struct Child {
 
   std::string name;  // empty for an array at a root that is a group as well
   Kind kind;
-  std::string problem;  // of a broken one: why it is neither
+  std::string problem;  // if broken: why
 };
 
 class Hierarchy {
@@ -45,60 +45,61 @@ class Hierarchy {
   // Throws Error when there is neither a group nor an array at the root of the store.
   explicit Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options = {});
 
-  // A new hierarchy, whose root is `root`. Throws Error when there is one in the store.
+  // A new hierarchy with the root node `root`. Throws Error when the store already has one.
   static std::unique_ptr<Hierarchy> create(std::shared_ptr<Store> store, const Format& format,
                                            const NodeMetadata& root, HierarchyOptions options = {});
 
   const std::shared_ptr<Store>& store() const { return store_; }
   const Format& format() const { return *format_; }
-  // Whether the store is asked for nothing but consolidated metadata.
+  // Whether only consolidated metadata is read.
   bool is_consolidated() const { return consolidated_ && !options_.is_writable; }
 
-  // The node at `path` ("" for the root, "a/b"; slashes around it do not matter), or null when
-  // there is none; one that is not `wanted` may count as none, which saves looking for it. Throws
-  // Error, which names the document, when its metadata is not right. A root that is both is a group
-  // unless an array is wanted.
+  // The node at `path` ("" for the root, "a/b"; leading and trailing slashes are ignored), or null
+  // when it does not exist. With `wanted`, a node of the other kind may be reported as missing,
+  // which saves requests. Throws Error, which names the document, when its metadata is invalid. A
+  // root that is both a group and an array is the group unless an array is wanted.
   std::shared_ptr<const NodeMetadata> node(std::string_view path,
                                            std::optional<NodeKind> wanted = {}) const;
 
-  // Whether there is a node of this kind. The attributes of a group may turn out to be not right
+  // Whether a node of this kind exists. The attributes of a group may still turn out to be invalid
   // when it is read. Throws Error like node().
   bool has(std::string_view path, NodeKind kind) const;
 
-  // Reads nodes that will be asked for, as many at once as the store has requests under way.
-  // Returns false, and does nothing, when it has but one, or when nothing is asked of it.
+  // Reads nodes in advance, with as many parallel requests as suit the store. Returns false and
+  // does nothing when the store has no parallel requests, or when only consolidated metadata is
+  // read.
   bool prefetch(std::span<const std::string> paths, NodeKind wanted, ThreadPool& pool,
                 const WorkerScope& scope) const;
 
-  // The names of the arrays, or groups, directly below the group at `path`, sorted. A node whose
-  // metadata is not right counts as an array. The name of an array at a root that is a group as
-  // well is empty.
+  // The names of the arrays, or groups, directly below the group at `path`, sorted. A node with
+  // invalid metadata counts as an array. The name of an array at a root that is also a group is
+  // empty.
   std::vector<std::string> child_names(std::string_view path, NodeKind kind) const;
 
-  // The nodes directly below the group at `path`, sorted by name, all of which are read.
+  // The nodes directly below the group at `path`, sorted by name. Reads all of them.
   std::vector<Child> children(std::string_view path) const;
 
-  // The keys of the metadata documents that have been read from the store so far, sorted.
+  // The keys of the metadata documents read so far, sorted.
   std::vector<std::string> documents_read() const;
 
-  // The array at `path`. Throws Error when there is none or it cannot be used.
+  // The array at `path`. Throws Error when it does not exist or cannot be used.
   std::shared_ptr<const Array> open_array(std::string_view path,
                                           std::shared_ptr<Context> context) const;
 
-  // Changes, below. Each throws Error, which names the node, when it cannot be made. `path` is a
-  // node path. Arrays that were opened before do not learn of changes.
+  // The following functions change nodes. They throw Error, which names the node. `path` is a node
+  // path. Open arrays do not see the changes.
 
-  // Makes a node below a group that is there. Nothing may stand at `path` yet, be it a node or not:
-  // old chunks would become the new array's.
+  // Creates a node below an existing group. Nothing may exist at `path`, not even keys of no node:
+  // old chunks would become chunks of the new array.
   void create_node(const std::string& path, NodeMetadata metadata);
-  // Changes the metadata of a node, which stays of the same kind.
+  // Changes the metadata of a node, but not its kind.
   void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit);
-  // Removes a node and all below it. Not the root: that is the store.
+  // Removes a node and all nodes below it. Not the root, which is the store.
   void erase_node(const std::string& path);
-  // Gives a node another name in the same group. Not the root.
+  // Renames a node within its group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
-  // Puts the metadata that has been updated, of one node or of all, and flush() consolidated
-  // metadata that is absent because nodes were made. What fails is tried again by the next call.
+  // Puts updated metadata, of one node or of all. flush() also puts consolidated metadata that is
+  // missing because nodes were created. The next call tries again what has failed.
   void flush_node(const std::string& path);
   void flush();
 
@@ -106,9 +107,9 @@ class Hierarchy {
   Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format)
       : store_(std::move(store)), options_(std::move(options)), format_(&format) {}
 
-  // hierarchy_changes.cpp
+  // new_nodes.cpp, node_places.cpp, node_metadata.cpp
   void start_changes();
-  ConsolidatedCopies& copies() const;
+  ConsolidatedCopies& copies();
   void check_is_new(const std::string& path) const;
   bool is_still_there(const std::string& path) const;
   std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
@@ -127,24 +128,24 @@ class Hierarchy {
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
-  const Format* format_ = nullptr;              // the root's, which all nodes share
+  const Format* format_ = nullptr;              // that of the root, which all nodes share
   std::mutex change_mutex_;                     // held during a change
-  std::unique_ptr<ConsolidatedCopies> copies_;  // for who may change nodes
-  // Nodes whose metadata has yet to be put, and what it was when it was read or put last.
+  std::unique_ptr<ConsolidatedCopies> copies_;  // for changes; null until it is needed
+  // Nodes with updated metadata, with the metadata that was last read or put.
   std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
-  std::set<std::string, std::less<>> made_;  // nodes that consolidated metadata misses
-  bool is_unfinished_ = false;               // when consolidated metadata could not be put
+  std::set<std::string, std::less<>> made_;  // new nodes that consolidated metadata lacks
+  bool is_unfinished_ = false;               // whether putting consolidated metadata has failed
 
   mutable std::mutex mutex_;
   std::optional<ConsolidatedDocuments> consolidated_;
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
-  // The array at a root that is a group as well, or null; nothing until it is asked for.
+  // The array at a root that is also a group, or null; nullopt until it is looked for.
   mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
-  // Groups whose attributes may not have been read.
+  // Groups that exist, whose attributes may not have been read.
   mutable std::set<std::string, std::less<>> known_groups_;
-  // Of documents at the root, which are asked for more than once.
+  // Documents at the root, which are needed more than once.
   mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
-  // Nodes of which nothing but consolidated metadata tells.
+  // Nodes that are only described by consolidated metadata.
   mutable std::set<std::string, std::less<>> known_by_copy_;
   mutable std::set<std::string> documents_read_;
 };

@@ -1,13 +1,13 @@
-// A change of a node as a change of its documents: others may have changed the same documents since
-// they were read.
+// Merging a change of a document into its current state: other programs may have changed it since
+// it was read.
 #pragma once
 
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
 
-// `current` with what differs between `base` and `changed`, two states of a document: each of its
-// members, and each of its attributes, is one thing that changes or stays as it is.
+// Applies the difference between `base` and `changed`, two states of a document, to `current`. Each
+// member of the document, and each of its attributes, changes as a whole or not at all.
 Json merge_document(const Json& base, const Json& changed, Json current);
 
 }  // namespace zarrcore

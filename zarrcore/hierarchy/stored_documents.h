@@ -1,4 +1,4 @@
-// The metadata documents of a store, past everything that is remembered of them.
+// The metadata documents of a store as they are now, without any cache.
 #pragma once
 
 #include <functional>
@@ -9,25 +9,25 @@
 
 namespace zarrcore {
 
-// No metadata document is larger; a file that is must be something else.
+// The limit for the size of a metadata document: a larger file must be something else.
 inline constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
 
-// The store must live as long. What is JSON is parsed anew for each request.
+// The store must outlive the source. JSON is parsed for every request.
 DocumentSource stored_documents(Store& store);
 
-// As above, where the texts come from `text`, which throws Error without the key.
+// The same with texts from `text`. The errors that it throws need not name the key.
 DocumentSource documents_with_text(
     Store& store, std::function<std::shared_ptr<const Buffer>(const std::string& key)> text);
 
-// What stands in `documents`, which must live as long.
+// A view of `documents`, which must outlive it.
 DocumentSource documents_in(const DocumentMap& documents);
 
-// The documents of the node at `path`, and of all nodes below it. `on_problem` is told of those
-// that cannot be read, which are left out.
+// The documents of the node at `path`, and of all nodes below it. Documents that cannot be read are
+// left out and reported to `on_problem`.
 DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
                               const std::function<void(const std::string& problem)>& on_problem);
 
-// The documents of one node; none when there is no such node. Throws Error.
+// The documents of one node; none if it does not exist. Throws Error.
 DocumentMap documents_of_node(Store& store, const Format& format, const std::string& path);
 
 void put_document(Store& store, const Format& format, const Document& document);

@@ -6,13 +6,14 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/dtype/data_type.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
 
 namespace zarrcore {
 namespace {
 
-constexpr std::string_view kEntryPoint = "zarr.json";
+constexpr std::string_view kEntryPoint = kNodeDocument;
 constexpr std::string_view kMetaRoot = "meta/root";
 constexpr std::string_view kDataRoot = "data/root";
 // Where zarr-python keeps consolidated metadata, as if it were a node.
@@ -96,7 +97,7 @@ std::optional<ArrayMetadata> read_array(const DocumentSource& documents, const s
 bool root_is_group(const DocumentSource& documents, const std::string& suffix) {
   if (documents.has(std::string(kMetaRoot) + ".group" + suffix)) return true;
   const DirectoryListing below = documents.list(std::string(kMetaRoot));
-  return !below.keys.empty() || !below.prefixes.empty();
+  return !below.is_empty();
 }
 
 class DraftFormat final : public Format {
@@ -121,7 +122,7 @@ class DraftFormat final : public Format {
     }
     // A group without a document is implied by what stands below it; the root always is.
     const DirectoryListing below = documents.list(prefix);
-    if (path.empty() || !below.keys.empty() || !below.prefixes.empty()) return GroupMetadata{};
+    if (path.empty() || !below.is_empty()) return GroupMetadata{};
     return std::nullopt;
   }
 

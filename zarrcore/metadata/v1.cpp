@@ -3,15 +3,13 @@
 #include <array>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
 #include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {
-
-constexpr std::string_view kV1ArrayDocument = "meta";
-constexpr std::string_view kV1AttributesDocument = "attrs";
 
 // `compression` is the id of a codec, `compression_opts` its configuration, or for those that have
 // nothing but a level this number.

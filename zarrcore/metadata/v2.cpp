@@ -6,17 +6,13 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
 #include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {
-
-constexpr std::string_view kV2ArrayDocument = ".zarray";
-constexpr std::string_view kGroupDocument = ".zgroup";
-constexpr std::string_view kV2AttributesDocument = ".zattrs";
-constexpr std::string_view kConsolidatedDocument = ".zmetadata";
 
 // The attributes that stand beside an array or group; none when there is no document.
 Json read_attributes(const DocumentSource& documents, const std::string& path) {
@@ -38,7 +34,7 @@ std::optional<NodeMetadata> read_array(const DocumentSource& documents, const st
 }
 
 std::optional<Json> read_group_document(const DocumentSource& documents, const std::string& path) {
-  const std::string key = join_path(path, kGroupDocument);
+  const std::string key = join_path(path, kV2GroupDocument);
   auto document = documents.document(key);
   if (document) with_context([&] { return key; }, [&] { check_zarr_format(*document, 2); });
   return document;
@@ -68,7 +64,7 @@ class V2Format final : public Format {
   std::optional<NodeKind> find_kind(const DocumentSource& documents,
                                     const std::string& path) const override {
     if (documents.has(join_path(path, kV2ArrayDocument))) return NodeKind::array;
-    if (documents.has(join_path(path, kGroupDocument))) return NodeKind::group;
+    if (documents.has(join_path(path, kV2GroupDocument))) return NodeKind::group;
     return std::nullopt;
   }
 
@@ -79,7 +75,7 @@ class V2Format final : public Format {
 
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                          const std::string& path) const override {
-    const std::string key = join_path(path, kConsolidatedDocument);
+    const std::string key = join_path(path, kV2ConsolidatedDocument);
     const auto text = documents.text(key);
     if (text == nullptr) return std::nullopt;
     return with_context(
@@ -116,8 +112,8 @@ class V2Format final : public Format {
   }
 
   bool is_document(std::string_view file_name) const override {
-    return file_name == kV2ArrayDocument || file_name == kGroupDocument ||
-           file_name == kV2AttributesDocument || file_name == kConsolidatedDocument;
+    return file_name == kV2ArrayDocument || file_name == kV2GroupDocument ||
+           file_name == kV2AttributesDocument || file_name == kV2ConsolidatedDocument;
   }
 
   std::vector<Document> array_documents(const ArrayMetadata& array,
@@ -129,7 +125,7 @@ class V2Format final : public Format {
 
   std::vector<Document> group_documents(const GroupMetadata& group,
                                         const std::string& path) const override {
-    return {{join_path(path, kGroupDocument), make_v2_group_document(group)},
+    return {{join_path(path, kV2GroupDocument), make_v2_group_document(group)},
             {join_path(path, kV2AttributesDocument), group.attributes}};
   }
 
@@ -141,17 +137,17 @@ class V2Format final : public Format {
   }
 
   std::vector<std::string> node_keys(const std::string& path) const override {
-    return {join_path(path, kV2ArrayDocument), join_path(path, kGroupDocument),
-            join_path(path, kV2AttributesDocument), join_path(path, kConsolidatedDocument)};
+    return {join_path(path, kV2ArrayDocument), join_path(path, kV2GroupDocument),
+            join_path(path, kV2AttributesDocument), join_path(path, kV2ConsolidatedDocument)};
   }
 
   std::optional<std::string> consolidated_key(const std::string& path) const override {
-    return join_path(path, kConsolidatedDocument);
+    return join_path(path, kV2ConsolidatedDocument);
   }
 
   Document consolidated_document(const DocumentMap& documents,
                                  const std::string& path) const override {
-    static constexpr std::array<std::string_view, 3> kNames{kV2ArrayDocument, kGroupDocument,
+    static constexpr std::array<std::string_view, 3> kNames{kV2ArrayDocument, kV2GroupDocument,
                                                             kV2AttributesDocument};
     Json content = Json::object();
     content["zarr_consolidated_format"] = 1;
@@ -162,7 +158,7 @@ class V2Format final : public Format {
         metadata[std::string(*name)] = document;
       }
     }
-    return {join_path(path, kConsolidatedDocument), std::move(content)};
+    return {join_path(path, kV2ConsolidatedDocument), std::move(content)};
   }
 
   std::string document_text(const Json& content) const override {

@@ -7,6 +7,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/draft.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/members.h"
@@ -14,8 +15,6 @@
 
 namespace zarrcore {
 namespace {
-
-constexpr std::string_view kDocument = "zarr.json";
 
 // Members that a node may have beside those of the specification are refused unless they say that
 // they need not be understood (core specification, "extensibility").
@@ -245,7 +244,7 @@ class V3Format final : public Format {
 
   std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
                                         std::optional<NodeKind> /*wanted*/) const override {
-    const std::string key = join_path(path, kDocument);
+    const std::string key = join_path(path, kNodeDocument);
     const auto document = documents.document(key);
     if (!document || is_draft_entry_point(*document)) return std::nullopt;
     return with_context([&] { return key; }, [&] { return parse_v3_node(*document, path); });
@@ -253,7 +252,7 @@ class V3Format final : public Format {
 
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                          const std::string& path) const override {
-    const std::string key = join_path(path, kDocument);
+    const std::string key = join_path(path, kNodeDocument);
     const auto text = documents.text(key);
     if (text == nullptr || !JsonMembers::is_object(text->text())) return std::nullopt;
     return with_context(
@@ -279,7 +278,7 @@ class V3Format final : public Format {
             const std::string_view metadata = members.value();
             if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
             for (JsonMembers nodes(metadata); nodes.next();) {
-              add_consolidated(consolidated, path, unescape_json(nodes.raw_key()), kDocument,
+              add_consolidated(consolidated, path, unescape_json(nodes.raw_key()), kNodeDocument,
                                {text, nodes.value()});
             }
           }
@@ -293,18 +292,18 @@ class V3Format final : public Format {
         });
   }
 
-  bool is_document(std::string_view file_name) const override { return file_name == kDocument; }
+  bool is_document(std::string_view file_name) const override { return file_name == kNodeDocument; }
 
   std::vector<Document> array_documents(const ArrayMetadata& array,
                                         const std::string& path) const override {
-    const std::string key = join_path(path, kDocument);
+    const std::string key = join_path(path, kNodeDocument);
     return {
         {key, with_context([&] { return key; }, [&] { return make_v3_array_document(array); })}};
   }
 
   std::vector<Document> group_documents(const GroupMetadata& group,
                                         const std::string& path) const override {
-    return {{join_path(path, kDocument), make_v3_group_document(group)}};
+    return {{join_path(path, kNodeDocument), make_v3_group_document(group)}};
   }
 
   const NewArrayRules* new_array_rules() const override {
@@ -316,11 +315,11 @@ class V3Format final : public Format {
   }
 
   std::vector<std::string> node_keys(const std::string& path) const override {
-    return {join_path(path, kDocument)};
+    return {join_path(path, kNodeDocument)};
   }
 
   std::optional<std::string> consolidated_key(const std::string& path) const override {
-    return join_path(path, kDocument);
+    return join_path(path, kNodeDocument);
   }
 
   std::optional<Json> without_consolidated(const Json& document) const override {
@@ -331,7 +330,7 @@ class V3Format final : public Format {
 
   Document consolidated_document(const DocumentMap& documents,
                                  const std::string& path) const override {
-    const std::string group_key = join_path(path, kDocument);
+    const std::string group_key = join_path(path, kNodeDocument);
     const auto group = documents.find(group_key);
     if (group == documents.end()) throw Error(group_key + ": there is no group to consolidate");
     Json content = group->second;
@@ -340,7 +339,7 @@ class V3Format final : public Format {
                  [&] {
                    for (const auto& [key, document] : documents) {
                      const auto name = key_below(path, key);
-                     if (!name || last_segment(key) != kDocument || key == group_key) continue;
+                     if (!name || last_segment(key) != kNodeDocument || key == group_key) continue;
                      // Nested groups need not repeat what this one holds.
                      Json& copy = metadata[std::string(parent_path(*name))] = document;
                      copy.erase("consolidated_metadata");

@@ -161,7 +161,7 @@ std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
   return with_context([&] { return folder; },
                       [&] {
                         folders_.make(folder);
-                        return lock_folder(folder.c_str());
+                        return lock_folder(folder);
                       });
 }
 
@@ -189,7 +189,7 @@ bool FileSystemStore::erase_if(std::string_view key, const ValueVersion& expecte
   if (!fs::exists(fs::symlink_status(path, ignored))) {
     return !ValueVersion::absent().differs_from(expected);
   }
-  const auto lock = lock_folder(StoreFolders::of(path).c_str());
+  const auto lock = lock_folder(StoreFolders::of(path));
   if (!expected.is_unknown() && PosixFile::version(path.c_str()).differs_from(expected)) {
     return false;
   }

@@ -1,15 +1,16 @@
-// A lock on a folder of the local file system, for who changes files in it: other processes, and
-// other threads, that take it wait. It leaves nothing behind and goes with its process.
+// A lock on a folder of the local file system, for changing files in it: other processes, and other
+// threads, wait for it. It leaves no files behind and ends with its process.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
 
-// Waits until nobody else holds the lock. Null when there is no such folder, or when its file
-// system has no such locks (NFS). Throws Error.
-std::unique_ptr<StoreLock> lock_folder(const char* path);
+// Waits until no other thread or process has the lock. Null when the folder does not exist, or when
+// its file system has no such locks (NFS). Throws Error.
+std::unique_ptr<StoreLock> lock_folder(const std::string& path);
 
 }  // namespace zarrcore

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -81,14 +80,6 @@ bool is_absent(std::string path) {
 }
 
 }  // namespace
-
-long process_id() {
-  return ::getpid();
-}
-
-bool is_process_alive(long id) {
-  return ::kill(static_cast<pid_t>(id), 0) == 0 || errno != ESRCH;
-}
 
 // Not with std::filesystem, whose iterators take memory in functions that cannot throw.
 void visit_folder(const char* path,

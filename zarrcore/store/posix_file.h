@@ -12,9 +12,6 @@
 
 namespace zarrcore {
 
-long process_id();
-bool is_process_alive(long id);
-
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
 
 // Calls `visit` with the name of each entry of a folder, in any order, as long as it returns true.

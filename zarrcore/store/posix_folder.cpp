@@ -16,12 +16,12 @@ namespace zarrcore {
 namespace {
 
 #ifdef O_PATH
-constexpr int kHoldFolder = O_PATH;  // one that may not be listed, nor locked
+constexpr int kHoldFolder = O_PATH;  // of a folder that can be neither listed nor locked
 #else
 constexpr int kHoldFolder = O_SEARCH;
 #endif
 
-// So many threads may follow each other before others have their turn.
+// How many threads may share one lock before exclusive ones have their turn.
 constexpr unsigned kMaxSharers = 32;
 
 std::string folder_problem(const std::string& path) {
@@ -30,14 +30,23 @@ std::string folder_problem(const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<PosixFolder> PosixFolder::open(const std::string& path) {
+std::shared_ptr<PosixFolder> PosixFolder::open(const std::string& path, std::error_code& error) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 && errno == EACCES) {
     descriptor = ::open(path.c_str(), kHoldFolder | O_DIRECTORY | O_CLOEXEC);
   }
   if (descriptor >= 0) return std::shared_ptr<PosixFolder>(new PosixFolder(descriptor));
-  if (errno == ENOENT) return nullptr;
-  throw Error(folder_problem(path));
+  error = std::error_code(errno, std::generic_category());
+  return nullptr;
+}
+
+std::shared_ptr<PosixFolder> PosixFolder::open(const std::string& path) {
+  std::error_code error;
+  auto folder = open(path, error);
+  if (!folder && error != std::errc::no_such_file_or_directory) {
+    throw Error(path + ": " + error.message());
+  }
+  return folder;
 }
 
 PosixFolder::~PosixFolder() {
@@ -64,15 +73,14 @@ bool PosixFolder::remove(const char* name) const noexcept {
   return ::unlinkat(descriptor_, name, 0) == 0;
 }
 
-PosixFolder::Lock::Lock(PosixFolder& folder, LockMode mode) : folder_(folder) {
-  folder_.lock(mode);
-}
+PosixFolder::Lock::Lock(PosixFolder& folder, LockMode mode)
+    : folder_(folder), is_held_(folder_.lock(mode)) {}
 
 PosixFolder::Lock::~Lock() {
   folder_.unlock();
 }
 
-void PosixFolder::lock(LockMode mode) {
+bool PosixFolder::lock(LockMode mode) {
   const bool is_shared = mode == LockMode::shared;
   std::unique_lock turn(mutex_);
   unlocked_.wait(turn, [&] {
@@ -81,16 +89,18 @@ void PosixFolder::lock(LockMode mode) {
   });
   if (holders_++ == 0) {
     sharers_ = 0;
-    while (::flock(descriptor_, is_shared ? LOCK_SH : LOCK_EX) != 0) {
-      if (errno != EINTR) break;
-    }
+    do {
+      is_locked_ = ::flock(descriptor_, is_shared ? LOCK_SH : LOCK_EX) == 0;
+    } while (!is_locked_ && errno == EINTR);
   }
   if (is_shared) ++sharers_;
+  return is_locked_;
 }
 
 void PosixFolder::unlock() {
   const std::lock_guard turn(mutex_);
   if (--holders_ > 0) return;
+  // To close the descriptor is not enough: a forked process has it as well.
   ::flock(descriptor_, LOCK_UN);
   unlocked_.notify_all();
 }
@@ -98,7 +108,7 @@ void PosixFolder::unlock() {
 void PosixFolder::sync(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) throw Error(folder_problem(path));
-  // Some file systems do not have it for folders, whose names they write at once.
+  // Some file systems cannot sync folders because they write their entries at once.
   const bool is_done = ::fsync(descriptor) == 0 || errno == EINVAL;
   const std::string problem = is_done ? std::string() : folder_problem(path);
   ::close(descriptor);

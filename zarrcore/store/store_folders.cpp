@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/store/posix_file.h"
 #include "zarrcore/store/temporary_file.h"
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "zarrcore/base/process.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

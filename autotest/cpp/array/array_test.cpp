@@ -184,7 +184,7 @@ TEST(Array, RankZeroIsOneElement) {
                                     codec_list({sharding_codec({}, kPlain, index_codecs())})}) {
     const Stored stored = make_stored(random, {}, {}, "int32", codecs);
     EXPECT_EQ(read(*stored.array, {}), stored.values);
-    EXPECT_EQ(stored.array->block_shape(), Shape{});
+    EXPECT_EQ(stored.array->inner_chunk_shape(), Shape{});
   }
 }
 
@@ -424,16 +424,17 @@ TEST(Array, ASelectionOutsideIsRefusedAndNamesTheArray) {
 
 TEST(Array, ABlockIsWhatIsDecodedAtOnce) {
   Random random(31);
-  const auto block = [&](const std::string& codecs) {
-    return make_stored(random, {12, 24}, {6, 12}, "uint8", codecs).array->block_shape();
+  const auto inner_chunk = [&](const std::string& codecs) {
+    return make_stored(random, {12, 24}, {6, 12}, "uint8", codecs).array->inner_chunk_shape();
   };
-  EXPECT_EQ(block(kPlain), (Shape{6, 12}));
-  EXPECT_EQ(block(codec_list({sharding_codec({3, 4}, kPlain, kPlain)})), (Shape{3, 4}));
+  EXPECT_EQ(inner_chunk(kPlain), (Shape{6, 12}));
+  EXPECT_EQ(inner_chunk(codec_list({sharding_codec({3, 4}, kPlain, kPlain)})), (Shape{3, 4}));
   const std::string nested =
       sharding_codec({3, 4}, codec_list({sharding_codec({1, 2}, kPlain, kPlain)}), kPlain);
-  EXPECT_EQ(block(codec_list({nested})), (Shape{1, 2}));
-  EXPECT_EQ(block(codec_list({transpose_codec({1, 0}), sharding_codec({4, 3}, kPlain, kPlain)})),
-            (Shape{3, 4}));
+  EXPECT_EQ(inner_chunk(codec_list({nested})), (Shape{1, 2}));
+  EXPECT_EQ(
+      inner_chunk(codec_list({transpose_codec({1, 0}), sharding_codec({4, 3}, kPlain, kPlain)})),
+      (Shape{3, 4}));
 }
 
 TEST(Array, MetadataThatCannotBeUsedNamesTheArray) {

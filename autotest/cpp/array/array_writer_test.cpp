@@ -110,7 +110,7 @@ TEST_P(Writing, RandomRegionsInRandomOrderAreWhatWasWritten) {
       if (round % 5 == 0) values = Bytes(values.size());
       write(writer, selection, values, 1 + round % 3u);
       write(expected, selection, values);
-      EXPECT_LE(writer.waiting_bytes(), max_bytes);
+      EXPECT_LE(writer.pending_bytes(), max_bytes);
       if (round % 4 == 0) {
         const Selection any = random_selection(random, kShape);
         EXPECT_EQ(read_through(writer, any), selected(expected, kShape, kItem, any));
@@ -118,7 +118,7 @@ TEST_P(Writing, RandomRegionsInRandomOrderAreWhatWasWritten) {
       }
       if (round % 10 == 0) {
         writer.flush();
-        EXPECT_EQ(writer.waiting_bytes(), 0);
+        EXPECT_EQ(writer.pending_bytes(), 0);
         EXPECT_EQ(read(*array, everything(kShape)), expected);
       }
     }
@@ -174,7 +174,7 @@ TEST_P(Writing, WholeChunksAreWrittenWithoutBeingRead) {
   ArrayWriter writer(array);
   for (int round = 0; round < 2; ++round) {
     write(writer, everything(kShape), filled(static_cast<std::int16_t>(round)));
-    EXPECT_EQ(writer.waiting_bytes(), 0);
+    EXPECT_EQ(writer.pending_bytes(), 0);
   }
   EXPECT_TRUE(observed->take_requests().empty());
 }
@@ -187,11 +187,11 @@ TEST_P(Writing, WhatCannotBePutIsReportedAndTriedAgain) {
   ArrayWriter writer(array);
   EXPECT_ERROR(write(writer, everything(kShape), filled(3)), "array /", "c/0/1",
                "the disk is on fire");
-  EXPECT_GT(writer.waiting_bytes(), 0);
+  EXPECT_GT(writer.pending_bytes(), 0);
   EXPECT_ERROR(writer.flush(), "array /", "c/0/1", "the disk is on fire");
   is_broken = false;
   writer.flush();
-  EXPECT_EQ(writer.waiting_bytes(), 0);
+  EXPECT_EQ(writer.pending_bytes(), 0);
   EXPECT_EQ(read(*array, everything(kShape)), filled(3));
 }
 
@@ -387,18 +387,18 @@ TEST_F(Writing, TheCacheMakesWayForWhatWaits) {
   for (std::uint64_t row = 0; row < 3; ++row) {
     write(writer, {{row, 0}, {1, 8}, {1, 1}}, filled(2));
   }
-  EXPECT_EQ(context->waiting_bytes, writer.waiting_bytes());
-  EXPECT_LT(2000 - context->waiting_bytes, both);
+  EXPECT_EQ(context->pending_bytes, writer.pending_bytes());
+  EXPECT_LT(2000 - context->pending_bytes, both);
   EXPECT_EQ(context->chunks.byte_count(), both / 2);
   writer.flush();
-  EXPECT_EQ(context->waiting_bytes, 0);
+  EXPECT_EQ(context->pending_bytes, 0);
 }
 
 TEST_F(Writing, ASelectionOutsideIsRefused) {
   const auto array = create(kLayouts[0].codecs);
   ArrayWriter writer(array);
   EXPECT_ERROR(write(writer, {{9, 0}, {2, 1}, {1, 1}}, filled(1)), "array /");
-  EXPECT_EQ(writer.waiting_bytes(), 0);
+  EXPECT_EQ(writer.pending_bytes(), 0);
 }
 
 }  // namespace

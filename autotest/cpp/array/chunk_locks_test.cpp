@@ -110,7 +110,7 @@ TEST_P(ChunkLocks, EachChunkIsPutOnceInACall) {
   const std::vector<std::int32_t> values(24, 5);
   writer.write({{0, 0}, {8, 3}, {}},
                {reinterpret_cast<const std::byte*>(values.data()), {12, 4}, nullptr}, {3, nullptr});
-  EXPECT_EQ(writer.waiting_bytes(), 0);
+  EXPECT_EQ(writer.pending_bytes(), 0);
   EXPECT_EQ(store->put_counts().size(), 8 + 1);
   for (const auto& [key, count] : store->put_counts()) EXPECT_EQ(count, 1) << key;
 }
@@ -126,7 +126,7 @@ TEST_P(ChunkLocks, WhatCannotBePutIsReportedAndNotKept) {
   const std::int32_t five = 5;
   const Source source{reinterpret_cast<const std::byte*>(&five), {0, 0}, nullptr};
   EXPECT_ERROR(writer.write({{0, 0}, {8, 3}, {}}, source), "c/3/0", "on fire");
-  EXPECT_EQ(writer.waiting_bytes(), 0);
+  EXPECT_EQ(writer.pending_bytes(), 0);
   is_broken = false;
   writer.write({{0, 0}, {8, 3}, {}}, source);
   EXPECT_EQ(read(*array, {{3, 0}, {1, 4}, {}}), elements<std::int32_t>({5, 5, 5, 0}));

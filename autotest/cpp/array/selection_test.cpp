@@ -20,28 +20,28 @@ TEST(AxisWalker, VisitsEverySelectedElementOnceAndInOrder) {
     AxisWalker walker(dimension, start, count, step);
     std::uint64_t next = 0;
     do {
-      const AxisPart part = walker.part();
-      ASSERT_EQ(part.position, next);
-      ASSERT_GE(part.count, 1);
-      for (std::uint64_t i = 0; i < part.count; ++i, ++next) {
-        const std::uint64_t in_chunk = part.start + i * step;
+      const AxisWalker::Slice slice = walker.slice();
+      ASSERT_EQ(slice.position, next);
+      ASSERT_GE(slice.count, 1);
+      for (std::uint64_t i = 0; i < slice.count; ++i, ++next) {
+        const std::uint64_t in_chunk = slice.start + i * step;
         ASSERT_LT(in_chunk, chunk_length);
-        ASSERT_EQ(part.chunk * chunk_length + in_chunk, start + next * step);
+        ASSERT_EQ(slice.chunk * chunk_length + in_chunk, start + next * step);
       }
     } while (walker.advance());
     EXPECT_EQ(next, count);
-    EXPECT_EQ(walker.part().position, 0) << "it starts again";
+    EXPECT_EQ(walker.slice().position, 0) << "it starts again";
   }
 }
 
 TEST(AxisWalker, WalksPast32Bits) {
   const std::uint64_t far = std::uint64_t{1} << 40;
   AxisWalker walker(GridDimension(far * 4, 1000), far, 3, far);
-  EXPECT_EQ(walker.part().chunk, far / 1000);
+  EXPECT_EQ(walker.slice().chunk, far / 1000);
   ASSERT_TRUE(walker.advance());
-  EXPECT_EQ(walker.part().chunk, 2 * far / 1000);
+  EXPECT_EQ(walker.slice().chunk, 2 * far / 1000);
   ASSERT_TRUE(walker.advance());
-  EXPECT_EQ(walker.part().position, 2);
+  EXPECT_EQ(walker.slice().position, 2);
   EXPECT_FALSE(walker.advance());
 }
 
@@ -51,7 +51,7 @@ TEST(AxisWalker, SeveralStepLikeAnOdometer) {
   walkers.emplace_back(GridDimension(6, 2), 0, 6, 1);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks;
   do {
-    chunks.emplace_back(walkers[0].part().chunk, walkers[1].part().chunk);
+    chunks.emplace_back(walkers[0].slice().chunk, walkers[1].slice().chunk);
   } while (advance(walkers));
   EXPECT_EQ(chunks, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{
                         {0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));

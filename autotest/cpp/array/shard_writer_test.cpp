@@ -178,7 +178,7 @@ TEST(ShardedWriting, NeverHasAShardInOnePiece) {
   ArrayWriter writer(array);
   const std::byte value{1};
   writer.write(everything(shape), {&value, {0}, nullptr});
-  EXPECT_EQ(writer.waiting_bytes(), 0);
+  EXPECT_EQ(writer.pending_bytes(), 0);
   EXPECT_EQ(memory->get("c/0")->size() >> 20, 16);
   EXPECT_EQ(store->largest(), 256 << 10);
   // And a part of it.

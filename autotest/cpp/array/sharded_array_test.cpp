@@ -163,7 +163,7 @@ TEST(ShardedArray, TransposesBeforeAndInsideAreUndone) {
   const std::string inside = codec_list({transpose_codec({1, 0}), bytes_codec()});
   const Sharded sharded(
       codec_list({transpose_codec({1, 0}), sharding_codec({10, 20}, inside, index_codecs())}));
-  EXPECT_EQ(sharded.array->block_shape(), (Shape{20, 10}));
+  EXPECT_EQ(sharded.array->inner_chunk_shape(), (Shape{20, 10}));
   for (const Selection& selection :
        {kCorner, kOtherChunk, Selection{{299, 0}, {10, 50}, {-7, 6}}}) {
     EXPECT_EQ(read(*sharded.array, selection), sharded.expected(selection));
@@ -299,19 +299,19 @@ TEST(ShardedArray, TheBytesOfABlockAreFound) {
     const auto store = std::make_shared<MemoryStore>();
     write_array(*store, "", array_document({8, 6}, {4, 4}, "\"uint8\"", codecs), values);
     const auto array = open_array(store);
-    const Shape block = array->block_shape();
-    for (std::uint64_t row = 0; row < 8; row += block[0]) {
-      for (std::uint64_t column = 0; column < 6; column += block[1]) {
-        const std::uint64_t position[] = {row / block[0], column / block[1]};
-        const auto found = array->find_block(position);
+    const Shape inner = array->inner_chunk_shape();
+    for (std::uint64_t row = 0; row < 8; row += inner[0]) {
+      for (std::uint64_t column = 0; column < 6; column += inner[1]) {
+        const std::uint64_t position[] = {row / inner[0], column / inner[1]};
+        const auto found = array->find_stored_range(position);
         ASSERT_TRUE(found);
         const auto stored = store->get(found->key, kNoSizeLimit);
         EXPECT_EQ(stored->span()[found->offset], values[row * 6 + column]);
-        EXPECT_EQ(found->length.value_or(stored->size()), block[0] * block[1]);
+        EXPECT_EQ(found->length.value_or(stored->size()), inner[0] * inner[1]);
       }
     }
     const std::uint64_t outside[] = {0, 6};
-    EXPECT_ERROR(array->find_block(outside), "array /", "there is no block at this position");
+    EXPECT_ERROR(array->find_stored_range(outside), "array /", "no chunk has this position");
   }
 }
 
@@ -321,11 +321,12 @@ TEST(ShardedArray, TheBytesOfABlockMayBeNowhere) {
   write_array(*store, "", array_document({8}, {4}, "\"uint8\"", codec_list({plain})),
               bytes_of({1, 1, 0, 0, 0, 0, 0, 0}));
   const auto array = open_array(store);
-  for (const std::uint64_t position : {1, 2, 3}) EXPECT_FALSE(array->find_block({&position, 1}));
+  for (const std::uint64_t position : {1, 2, 3})
+    EXPECT_FALSE(array->find_stored_range({&position, 1}));
   write_array(*store, "", array_document({8}, {4}, "\"uint8\"", codec_list({plain, codec("gzip")})),
               bytes_of({1, 1, 1, 1, 1, 1, 1, 1}));
   const std::uint64_t first = 0;
-  EXPECT_FALSE(open_array(store)->find_block({&first, 1}));
+  EXPECT_FALSE(open_array(store)->find_stored_range({&first, 1}));
 }
 
 TEST(ShardedArray, InnerShardsThatAreCompressedAsAWholeAreToldApart) {

@@ -148,7 +148,7 @@ TEST_P(WriteFault, EveryFaultOfTheStoreIsReportedAndNothingIsLost) {
     attempt([&] { writer.flush(); });
     has_failed = store->has_failed();
     EXPECT_EQ(errors, has_failed ? 1 : 0) << "fault " << faults;
-    EXPECT_EQ(writer.waiting_bytes(), 0);
+    EXPECT_EQ(writer.pending_bytes(), 0);
     ASSERT_EQ(read(*open_array(memory), everything(kShape)), elements(expected))
         << "fault " << faults;
   }
@@ -166,7 +166,7 @@ TEST_P(WriteFault, AWriterThatCannotPutTakesNoMoreThanItsBound) {
   ArrayWriter writer(array, {kBound});
   for (std::int32_t round = 0; round < 10; ++round) {
     EXPECT_ERROR(write(writer, everything(kShape), round), "on fire");
-    EXPECT_LE(writer.waiting_bytes(), kBound + 64 * 96 * 4);
+    EXPECT_LE(writer.pending_bytes(), kBound + 64 * 96 * 4);
   }
   is_broken = false;
   write(writer, everything(kShape), 3);
@@ -272,7 +272,7 @@ TEST_P(WriteFault, AFullDiskIsAnErrorAndLeavesTheOldChunk) {
         if (std::string(error.what()).find("c/") != std::string::npos) ++errors;
       }
     }
-    if (errors != 2 || writer.waiting_bytes() == 0) throw Error("the full disk was not reported");
+    if (errors != 2 || writer.pending_bytes() == 0) throw Error("the full disk was not reported");
   });
   EXPECT_EQ(child.wait(), 0);
   EXPECT_EQ(read(*open_array(std::make_shared<FileSystemStore>(root)), everything(kShape)),

@@ -203,7 +203,7 @@ TEST_P(AnyHierarchy, ANodeIsMadeOnlyWhereNothingStands) {
                                        group_with("x")),
                "has this name");
   EXPECT_ERROR(Hierarchy::create(store_, format(), group_with("x"), options()),
-               "there is a Zarr already");
+               "a Zarr already exists here");
 }
 
 TEST_P(AnyHierarchy, ConsolidatedMetadataIsKeptTrueWithoutBeingUsed) {

@@ -1,7 +1,5 @@
 #include "driver/stores/references/json_references.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "zarrcore/base/base64.h"
@@ -11,6 +9,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/members.h"
 
 namespace gdal_zarr {
@@ -63,10 +62,7 @@ std::uint64_t rendered_number(const std::string& text, const char* what) {
 
 // Whether the member of references or of an older document is the metadata of a node.
 bool is_zarr_document(const zarrcore::JsonMembers& member) {
-  static constexpr std::array<std::string_view, 5> kDocuments{".zgroup", ".zarray", ".zattrs",
-                                                              ".zmetadata", "zarr.json"};
-  const std::string_view name = zarrcore::last_segment(member.raw_key());
-  return std::find(kDocuments.begin(), kDocuments.end(), name) != kDocuments.end() &&
+  return zarrcore::is_document_name(zarrcore::last_segment(member.raw_key())) &&
          member.rest().find_first_of("\"{[") == 0;
 }
 

@@ -178,12 +178,11 @@ ParquetReferences::ParquetReferences(Buffer metadata, ReadTable read_table)
 }
 
 std::shared_ptr<const ReferenceTable> ParquetReferences::table(const std::string& file) const {
-  const zarrcore::CacheKey key{0, nullptr, file, 0, 0};
-  if (auto cached = tables_.find(key)) return cached;
+  if (auto cached = tables_.find(file)) return cached;
   const std::lock_guard lock(reading_);
-  if (auto cached = tables_.find(key)) return cached;
+  if (auto cached = tables_.find(file)) return cached;
   auto table = std::make_shared<const ReferenceTable>(read_table_(file));
-  tables_.insert(key, table, table->byte_count());
+  tables_.insert(file, table, table->byte_count());
   return table;
 }
 

@@ -21,7 +21,7 @@
 
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/reference.h"
-#include "zarrcore/array/lru_cache.h"
+#include "zarrcore/base/lru_cache.h"
 
 namespace gdal_zarr {
 
@@ -68,7 +68,7 @@ class ParquetReferences final : public References {
   std::uint64_t record_size_ = 0;
   ReadTable read_table_;
   mutable std::mutex reading_;  // one file at a time
-  mutable zarrcore::LruCache<ReferenceTable> tables_;
+  mutable zarrcore::LruCache<std::string, ReferenceTable> tables_;
 };
 
 // The references in `folder`, or null when it has none. Throws zarrcore::Error when this GDAL has

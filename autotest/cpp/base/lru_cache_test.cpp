@@ -1,4 +1,4 @@
-#include "zarrcore/array/lru_cache.h"
+#include "zarrcore/base/lru_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,14 @@
 namespace zarrcore::test {
 namespace {
 
-CacheKey key(const std::string& name, std::uint64_t array_id = 1) {
-  CacheKey made;
-  made.array_id = array_id;
-  made.key = name;
-  return made;
+using Cache = LruCache<std::string, std::string>;
+
+std::string key(const std::string& name, int owner = 1) {
+  return std::to_string(owner) + ':' + name;
+}
+
+auto is_owned_by(int owner) {
+  return [prefix = key("", owner)](const std::string& key) { return key.starts_with(prefix); };
 }
 
 std::shared_ptr<const std::string> value(const char* text) {
@@ -23,7 +26,7 @@ std::shared_ptr<const std::string> value(const char* text) {
 constexpr std::uint64_t kLarge = 1 << 20;  // much more than an entry needs for itself
 
 TEST(LruCache, FindsWhatWasInserted) {
-  LruCache<std::string> cache(10 * kLarge);
+  Cache cache(10 * kLarge);
   cache.insert(key("a"), value("1"), 5);
   cache.insert(key("b"), value("2"), 5);
   EXPECT_EQ(*cache.find(key("a")), "1");
@@ -31,25 +34,8 @@ TEST(LruCache, FindsWhatWasInserted) {
   EXPECT_EQ(cache.find(key("c")), nullptr);
 }
 
-TEST(LruCache, EveryPartOfAKeyCounts) {
-  LruCache<std::string> cache(10 * kLarge);
-  const int chains[2] = {};
-  const CacheKey base = key("a");
-  cache.insert(base, value("1"), 5);
-  CacheKey other = base;
-  other.offset = 1;
-  EXPECT_EQ(cache.find(other), nullptr);
-  other = base;
-  other.length = 1;
-  EXPECT_EQ(cache.find(other), nullptr);
-  other = base;
-  other.chain = &chains[1];
-  EXPECT_EQ(cache.find(other), nullptr);
-  EXPECT_EQ(cache.find(key("a", 2)), nullptr);
-}
-
 TEST(LruCache, MakesWayButForAQuarter) {
-  LruCache<std::string> cache(9 * kLarge);
+  Cache cache(9 * kLarge);
   const auto insert = [&] {
     for (int i = 0; i < 8; ++i) cache.insert(key(std::to_string(i)), value("1"), kLarge);
   };
@@ -66,8 +52,8 @@ TEST(LruCache, MakesWayButForAQuarter) {
   EXPECT_EQ(cache.byte_count() / kLarge, 8);
 }
 
-TEST(LruCache, ForgetsTheLeastRecentlyUsed) {
-  LruCache<std::string> cache(3 * kLarge + kLarge / 2);
+TEST(LruCache, EvictsTheLeastRecentlyUsed) {
+  Cache cache(3 * kLarge + kLarge / 2);
   cache.insert(key("a"), value("1"), kLarge);
   cache.insert(key("b"), value("2"), kLarge);
   cache.insert(key("c"), value("3"), kLarge);
@@ -80,13 +66,13 @@ TEST(LruCache, ForgetsTheLeastRecentlyUsed) {
 }
 
 // More values than there is room for, used again and again in the same order.
-TEST(LruCache, ARequestDoesNotDriveOutItsOwnValues) {
-  LruCache<std::string> cache(10 * kLarge + kLarge / 2);
+TEST(LruCache, ARequestDoesNotEvictItsOwnValues) {
+  Cache cache(10 * kLarge + kLarge / 2);
   cache.insert(key("other"), value("1"), kLarge);
   for (std::uint64_t request = 1; request <= 3; ++request) {
     int found = 0;
     for (int i = 0; i < 12; ++i) {
-      const CacheKey name = key(std::to_string(i));
+      const std::string name = key(std::to_string(i));
       if (cache.find(name, request) != nullptr) {
         ++found;
       } else {
@@ -106,7 +92,7 @@ TEST(LruCache, ARequestDoesNotDriveOutItsOwnValues) {
 }
 
 TEST(LruCache, IsBoundedInBytes) {
-  LruCache<std::string> cache(10 * kLarge);
+  Cache cache(10 * kLarge);
   for (int i = 0; i < 1000; ++i) {
     cache.insert(key(std::to_string(i)), value("x"), kLarge);
     EXPECT_LE(cache.byte_count(), 10 * kLarge);
@@ -114,14 +100,14 @@ TEST(LruCache, IsBoundedInBytes) {
 }
 
 TEST(LruCache, ManyEmptyValuesAreNotFree) {
-  LruCache<std::string> cache(kLarge);
+  Cache cache(kLarge);
   for (int i = 0; i < 100000; ++i) cache.insert(key(std::to_string(i)), value(""), 0);
   EXPECT_LE(cache.byte_count(), kLarge);
   EXPECT_EQ(cache.find(key("0")), nullptr);
 }
 
 TEST(LruCache, TheNewestStaysHoweverLargeItIs) {
-  LruCache<std::string> cache(kLarge);
+  Cache cache(kLarge);
   cache.insert(key("a"), value("1"), 10);
   cache.insert(key("b"), value("2"), 100 * kLarge);
   EXPECT_EQ(cache.find(key("a")), nullptr);
@@ -131,7 +117,7 @@ TEST(LruCache, TheNewestStaysHoweverLargeItIs) {
 }
 
 TEST(LruCache, InsertingAgainReplaces) {
-  LruCache<std::string> cache(10 * kLarge);
+  Cache cache(10 * kLarge);
   cache.insert(key("a"), value("1"), kLarge);
   const std::uint64_t once = cache.byte_count();
   cache.insert(key("a"), value("2"), kLarge);
@@ -140,7 +126,7 @@ TEST(LruCache, InsertingAgainReplaces) {
 }
 
 TEST(LruCache, AValueInUseOutlivesItsEntry) {
-  LruCache<std::string> cache(0);
+  Cache cache(0);
   cache.insert(key("a"), value("1"), 10);
   const auto held = cache.find(key("a"));
   cache.insert(key("b"), value("2"), 10);
@@ -148,21 +134,21 @@ TEST(LruCache, AValueInUseOutlivesItsEntry) {
   EXPECT_EQ(*held, "1");
 }
 
-TEST(LruCache, ErasesWhatBelongsToAnArray) {
-  LruCache<std::string> cache(10 * kLarge);
+TEST(LruCache, ErasesByKey) {
+  Cache cache(10 * kLarge);
   cache.insert(key("a", 1), value("1"), 10);
   cache.insert(key("a", 2), value("2"), 10);
   cache.insert(key("b", 1), value("3"), 10);
-  cache.erase_array(1);
+  cache.erase_if(is_owned_by(1));
   EXPECT_EQ(cache.find(key("a", 1)), nullptr);
   EXPECT_EQ(cache.find(key("b", 1)), nullptr);
   EXPECT_EQ(*cache.find(key("a", 2)), "2");
-  cache.erase_array(2);
+  cache.erase_if(is_owned_by(2));
   EXPECT_EQ(cache.byte_count(), 0);
 }
 
 TEST(LruCache, ManyThreadsMayUseItAtOnce) {
-  LruCache<std::string> cache(50 * kLarge);
+  Cache cache(50 * kLarge);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&cache, t] {
@@ -171,7 +157,7 @@ TEST(LruCache, ManyThreadsMayUseItAtOnce) {
         const auto found = cache.find(key(name, t % 2));
         EXPECT_TRUE(found == nullptr || *found == name);
         cache.insert(key(name, t % 2), std::make_shared<const std::string>(name), kLarge);
-        if (i % 500 == 0) cache.erase_array(t % 2);
+        if (i % 500 == 0) cache.erase_if(is_owned_by(t % 2));
       }
     });
   }

@@ -1,55 +1,45 @@
-// A cache of immutable values that forgets the least recently used ones when their bytes exceed a
+// A cache of immutable values that evicts the least recently used ones when their bytes exceed a
 // bound. A single value always stays, so that a chunk larger than the cache is not decoded again
 // for each of its rows.
 //
-// Whoever uses many values together gives that request a number. It drives out the values of
-// others, but not its own: when those alone exceed the bound, the first of them stay, and who comes
-// again for the same finds those. (The last would have been driven out in turn, each just
-// before it is wanted.)
+// Values used together share a request number. A request evicts the values of other requests, but
+// not its own: when its own exceed the bound, the first ones stay and the later ones are dropped.
+// Repeating the request then finds the first ones. (With plain LRU order, each value would be
+// evicted just before it is used again.)
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace zarrcore {
 
-// Some bytes of one value of a store, as one codec chain of one array decodes them. The chain is
-// part of it: a shard and the one chunk in it can be the very same bytes.
-struct CacheKey {
-  std::uint64_t array_id = 0;
-  const void* chain = nullptr;
-  std::string key;
-  std::uint64_t offset = 0;
-  std::uint64_t length = 0;
+// Bytes that a cache key holds outside of the key object itself.
+inline std::uint64_t heap_bytes(const std::string& key) {
+  return key.size();
+}
+template <typename Key>
+  requires requires(const Key& key) { key.byte_count(); }
+std::uint64_t heap_bytes(const Key& key) {
+  return key.byte_count();
+}
 
-  bool operator==(const CacheKey&) const = default;
-};
-
-struct CacheKeyHash {
-  std::size_t operator()(const CacheKey& key) const {
-    std::size_t hash = std::hash<std::string>()(key.key) ^ std::hash<const void*>()(key.chain);
-    for (const std::uint64_t number : {key.array_id, key.offset, key.length}) {
-      hash = hash * 0x9e3779b97f4a7c15u + number;
-    }
-    return hash;
-  }
-};
-
-// Safe to use from several threads at once.
-template <typename Value>
+// Safe to use from several threads at once. `Key` has an overload of heap_bytes().
+template <typename Key, typename Value, typename Hash = std::hash<Key>>
 class LruCache {
  public:
   explicit LruCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Null when the value is not here. A request of 0 is none.
-  std::shared_ptr<const Value> find(const CacheKey& key, std::uint64_t request = 0) {
+  // Null when the value is not cached. Request 0 means no request.
+  std::shared_ptr<const Value> find(const Key& key, std::uint64_t request = 0) {
     const std::lock_guard lock(mutex_);
     const auto it = index_.find(key);
     if (it == index_.end()) return nullptr;
@@ -58,12 +48,12 @@ class LruCache {
     return it->second->value;
   }
 
-  // `bytes` is the size of the value; what the cache needs to keep it is added to that.
-  void insert(const CacheKey& key, std::shared_ptr<const Value> value, std::uint64_t bytes,
+  // `bytes` is the size of the value; the cache adds its own overhead.
+  void insert(const Key& key, std::shared_ptr<const Value> value, std::uint64_t bytes,
               std::uint64_t request = 0) {
     const std::lock_guard lock(mutex_);
     if (const auto it = index_.find(key); it != index_.end()) remove(it->second);
-    bytes += kEntryBytes + 2 * key.key.size();
+    bytes += kEntryBytes + 2 * heap_bytes(key);
     entries_.push_front({key, std::move(value), bytes, request});
     try {
       index_.emplace(key, entries_.begin());
@@ -75,23 +65,25 @@ class LruCache {
     shrink(request);
   }
 
-  // Forgets all that was found through one array.
-  void erase_array(std::uint64_t array_id) {
+  // Removes the values whose keys satisfy `predicate`.
+  template <typename Predicate>
+  void erase_if(const Predicate& predicate) {
     const std::lock_guard lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end();) {
       const auto next = std::next(it);
-      if (it->key.array_id == array_id) remove(it);
+      if (predicate(it->key)) remove(it);
       it = next;
     }
   }
 
-  // Makes the bound at least `bytes`.
+  // Raises the bound to `bytes` if it is lower.
   void reserve(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     max_bytes_ = std::max(max_bytes_, bytes);
   }
 
-  // Lowers the bound by what others need just now, though not below a quarter of it.
+  // Lowers the bound by the bytes that are needed elsewhere, but not below a quarter of it. Each
+  // call replaces the previous one.
   void make_way(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     needed_elsewhere_ = bytes;
@@ -104,16 +96,16 @@ class LruCache {
   }
 
  private:
-  // About what a list node, a hash node and a value's control block take.
+  // Roughly the size of a list node, a hash node and a value's control block.
   static constexpr std::uint64_t kEntryBytes = 256;
 
   struct Entry {
-    CacheKey key;
+    Key key;
     std::shared_ptr<const Value> value;
     std::uint64_t bytes;
-    std::uint64_t request;  // that used it last
+    std::uint64_t request;  // the last one that used the value
   };
-  using Iterator = typename std::list<Entry>::iterator;
+  using Iterator = std::list<Entry>::iterator;
 
   void shrink(std::uint64_t request) {
     const std::uint64_t bound =
@@ -135,7 +127,7 @@ class LruCache {
   std::uint64_t needed_elsewhere_ = 0;
   std::uint64_t bytes_ = 0;
   std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<CacheKey, Iterator, CacheKeyHash> index_;
+  std::unordered_map<Key, Iterator, Hash> index_;
 };
 
 }  // namespace zarrcore

@@ -1,0 +1,37 @@
+#include "zarrcore/array/cache_key.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "zarrcore/base/lru_cache.h"
+
+namespace zarrcore::test {
+namespace {
+
+TEST(CacheKey, EveryPartOfItCounts) {
+  LruCache<CacheKey, std::string, CacheKeyHash> cache(1 << 20);
+  const int chains[2] = {};
+  const CacheKey base{.array_id = 1, .key = "a"};
+  cache.insert(base, std::make_shared<const std::string>("1"), 5);
+  EXPECT_NE(cache.find(base), nullptr);
+  CacheKey other = base;
+  other.offset = 1;
+  EXPECT_EQ(cache.find(other), nullptr);
+  other = base;
+  other.length = 1;
+  EXPECT_EQ(cache.find(other), nullptr);
+  other = base;
+  other.chain = &chains[1];
+  EXPECT_EQ(cache.find(other), nullptr);
+  other = base;
+  other.array_id = 2;
+  EXPECT_EQ(cache.find(other), nullptr);
+  other = base;
+  other.key = "b";
+  EXPECT_EQ(cache.find(other), nullptr);
+}
+
+}  // namespace
+}  // namespace zarrcore::test

@@ -1,0 +1,114 @@
+#include "zarrcore/array/array_state.h"
+
+#include <cstring>
+#include <utility>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace zarrcore {
+namespace {
+
+std::uint64_t next_cache_id() {
+  static std::atomic<std::uint64_t> counter{0};
+  return ++counter;
+}
+
+}  // namespace
+
+ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_path,
+                       ArrayMetadata array_metadata, std::shared_ptr<Context> array_context)
+    : store(std::move(array_store)),
+      path(std::move(array_path)),
+      metadata(std::move(array_metadata)),
+      context(std::move(array_context)),
+      cache_id(next_cache_id()) {
+  with_context([&] { return description(); },
+               [&] {
+                 make_fill_value();
+                 grid = metadata.chunk_runs.empty()
+                            ? ChunkGrid::regular(metadata.shape, metadata.chunk_shape)
+                            : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
+                 // Made now, so that opening the array reports faulty codecs.
+                 const Shape first(metadata.shape.size(), 0);
+                 first_chain = &chain_for(grid.chunk_shape(first));
+                 // For the v3 draft, writers and the specification differ on the key of a scalar's
+                 // only chunk.
+                 if (const auto other = metadata.chunk_key_encoding.other_scalar_key();
+                     other && first.empty()) {
+                   const std::string key =
+                       join_path(metadata.chunk_prefix, metadata.chunk_key_encoding.encode(first));
+                   if (!store->get_ranges(key, {}))
+                     scalar_key = join_path(metadata.chunk_prefix, *other);
+                 }
+               });
+}
+
+void ArrayState::make_fill_value() {
+  const DataType& type = metadata.data_type;
+  const auto& value = metadata.fill_value;
+  fill_value.assign(type.item_size, std::byte{0});
+  if (!value) return;
+  if (type.is_variable()) {
+    const VariableElement element{reinterpret_cast<const char*>(value->data()), value->size()};
+    std::memcpy(fill_value.data(), &element, sizeof(element));
+  } else {
+    fill_value = *value;
+    fill_value.resize(type.item_size);
+  }
+}
+
+std::string ArrayState::description() const {
+  return store->description() + ": array /" + path;
+}
+
+std::shared_ptr<const std::string> ArrayState::key_of(std::span<const std::uint64_t> chunk) const {
+  return std::make_shared<const std::string>(scalar_key.value_or(
+      join_path(metadata.chunk_prefix, metadata.chunk_key_encoding.encode(chunk))));
+}
+
+const CodecChain& ArrayState::chain_of(std::span<const std::uint64_t> chunk) const {
+  return grid.is_regular() ? *first_chain : chain_for(grid.chunk_shape(chunk));
+}
+
+const CodecChain& ArrayState::chain_for(const Shape& chunk_shape) const {
+  const std::lock_guard lock(chains_mutex);
+  auto& chain = chains[chunk_shape];
+  if (!chain) {
+    chain = std::make_unique<const CodecChain>(
+        metadata.codecs, ChunkSpec{chunk_shape, metadata.data_type, fill_value});
+  }
+  return *chain;
+}
+
+StoredPart ArrayState::part_of(const ChunkSlice& slice, std::byte* data) const {
+  StoredPart part;
+  part.chain = &chain_of(slice.chunk);
+  part.key = key_of(slice.chunk);
+  part.axes = permute_axes(slice.axes, part.chain->axis_order());
+  if (data != nullptr) part.destination = data + slice.offset;
+  return part;
+}
+
+void ArrayState::check_read(const Selection& selection, const Destination& destination) const {
+  check_selection(selection, metadata.shape);
+  if (metadata.data_type.is_variable() && destination.converter == nullptr &&
+      destination.data != nullptr) {
+    throw Error("elements of variable length are read with a converter");
+  }
+  if (destination.strides.size() != metadata.shape.size()) {
+    throw Error("the destination does not have the " + std::to_string(metadata.shape.size()) +
+                " dimensions of the array");
+  }
+}
+
+// Reads under way may still cache values under the old id, which nobody looks up again.
+void ArrayState::invalidate_caches() const {
+  const std::uint64_t old = cache_id.exchange(next_cache_id());
+  const auto is_own = [old](const CacheKey& key) { return key.array_id == old; };
+  context->chunks.erase_if(is_own);
+  context->shard_indexes.erase_if(is_own);
+  context->spent_on_parts.erase_if(is_own);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,68 @@
+// The state of one array that the parts of the engine share: Array owns it; readers, writers,
+// pending chunks and resize() get a reference, which must not outlive the array. Pending chunks
+// belong to their ArrayWriter, cached chunks to the Context.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zarrcore/array/context.h"
+#include "zarrcore/array/selection.h"
+#include "zarrcore/array/stored_part.h"
+#include "zarrcore/chunk/chunk_grid.h"
+#include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/metadata/array_metadata.h"
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+struct ArrayState {
+  // Throws Error, which names the array, when its metadata cannot be used.
+  ArrayState(std::shared_ptr<Store> array_store, std::string array_path,
+             ArrayMetadata array_metadata, std::shared_ptr<Context> array_context);
+
+  // Constant from the constructor on.
+  const std::shared_ptr<Store> store;
+  const std::string path;  // of the node
+  const ArrayMetadata metadata;
+  const std::shared_ptr<Context> context;
+  std::vector<std::byte> fill_value;  // one element, as missing chunks have it
+  ChunkGrid grid;
+  const CodecChain* first_chain = nullptr;  // of the first chunk; in a regular grid, of all chunks
+  std::optional<std::string> scalar_key;    // if it is not the one that the key encoding gives
+
+  // The array's part of the keys in the context's caches. A new id invalidates what is cached.
+  mutable std::atomic<std::uint64_t> cache_id;
+  mutable std::atomic<bool> has_prefetched{false};
+
+  // Guarded by `chains_mutex`: the chains made so far, by chunk shape. Chains are never removed,
+  // and each is constant.
+  mutable std::mutex chains_mutex;
+  mutable std::map<Shape, std::unique_ptr<const CodecChain>> chains;
+
+  // The store and the array, for messages.
+  std::string description() const;
+  // `chunk` is the position of a chunk in the grid.
+  std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
+  const CodecChain& chain_of(std::span<const std::uint64_t> chunk) const;
+  // What is read for a chunk slice; `data` is the caller's memory, or null to fill the cache only.
+  StoredPart part_of(const ChunkSlice& slice, std::byte* data) const;
+  // Throws Error when a selection or the memory for it does not fit the array.
+  void check_read(const Selection& selection, const Destination& destination) const;
+  // Makes reads that begin later see what has been put since.
+  void invalidate_caches() const;
+
+ private:
+  void make_fill_value();
+  const CodecChain& chain_for(const Shape& chunk_shape) const;
+};
+
+}  // namespace zarrcore

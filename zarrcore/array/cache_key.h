@@ -1,0 +1,35 @@
+// The key of the caches of a Context: which stored part a cached value was made from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace zarrcore {
+
+// Some bytes of one value of a store, as one codec chain of one array decodes them. The chain
+// belongs to the key: a shard and its only inner chunk can be the same bytes.
+struct CacheKey {
+  std::uint64_t array_id = 0;
+  const void* chain = nullptr;
+  std::string key;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+
+  bool operator==(const CacheKey&) const = default;
+  // Bytes outside of the object.
+  std::uint64_t byte_count() const { return key.size(); }
+};
+
+struct CacheKeyHash {
+  std::size_t operator()(const CacheKey& key) const {
+    std::size_t hash = std::hash<std::string>()(key.key) ^ std::hash<const void*>()(key.chain);
+    for (const std::uint64_t number : {key.array_id, key.offset, key.length}) {
+      hash = hash * 0x9e3779b97f4a7c15u + number;
+    }
+    return hash;
+  }
+};
+
+}  // namespace zarrcore

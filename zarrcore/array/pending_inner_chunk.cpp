@@ -1,0 +1,184 @@
+#include "zarrcore/array/pending_inner_chunk.h"
+
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/error.h"
+
+namespace zarrcore {
+namespace {
+
+std::uint64_t product(std::span<const AxisSlice> axes, std::uint64_t AxisSlice::* member) {
+  std::uint64_t result = 1;
+  for (const AxisSlice& axis : axes) result *= axis.*member;
+  return result;
+}
+
+// Copies elements of variable length; the memory that they point to is copied to the arena.
+void copy_variable(const SliceLayout& layout, const ElementConverter* converter,
+                   const std::byte* source, Arena& arena, std::byte* destination) {
+  constexpr std::size_t kItem = sizeof(VariableElement);
+  std::uint64_t count = 1;
+  for (const std::uint64_t length : layout.counts) count *= length;
+  std::vector<VariableElement> elements(count);
+  auto* bytes = reinterpret_cast<std::byte*>(elements.data());
+  const Strides dense = c_strides(layout.counts, kItem);
+  copy_or_convert(layout.counts, kItem, converter, source, layout.in_memory, bytes, dense);
+  for (VariableElement& element : elements) element = arena.keep(element.text());
+  copy_strided(layout.counts, kItem, bytes, dense, destination, layout.in_chunk);
+}
+
+}  // namespace
+
+bool PendingInnerChunk::needs_stored(const StoredSlice& slice) const {
+  return state_ == State::untouched && !zarrcore::is_whole(slice.axes);
+}
+
+void PendingInnerChunk::load(const std::optional<Buffer>& stored) {
+  decoded_ = decode(stored);
+  state_ = State::decoded;
+}
+
+void PendingInnerChunk::write(const StoredSlice& slice, const std::byte* source,
+                              const ElementConverter* converter) {
+  const std::uint64_t inside = product(slice.axes, &AxisSlice::extent);
+  if (inside_.empty()) {
+    for (const AxisSlice& axis : slice.axes) inside_.push_back(axis.extent);
+  }
+  if (zarrcore::is_whole(slice.axes)) {
+    const bool is_all = inside * type().item_size == chain_.decoded_size();
+    DecodedChunk fresh = is_all ? DecodedChunk{Buffer(chain_.decoded_size()), {}} : make_filled();
+    copy(slice, source, converter, fresh);
+    decoded_ = std::move(fresh);
+    note_whole();
+  } else {
+    if (state_ != State::decoded) decoded_ = decode_own();
+    state_ = State::decoded;
+    copy(slice, source, converter, decoded_);
+    if (!is_whole_) {
+      written_.add(slice.axes, shape());
+      if (written_.count() == inside) note_whole();
+    }
+  }
+  state_ = State::decoded;
+  encoded_ = {};
+  changed_ += product(slice.axes, &AxisSlice::count);
+  // For overlapping slices this may be too early, which only costs another decoding.
+  if (is_whole_ && changed_ >= inside) encode();
+}
+
+// From now on, no element is taken from the store.
+void PendingInnerChunk::note_whole() {
+  is_whole_ = true;
+  written_ = {};
+  base_shard.reset();
+}
+
+DecodedChunk PendingInnerChunk::make_filled() const {
+  DecodedChunk chunk{Buffer(chain_.decoded_size()), {}};
+  const std::uint64_t item_size = type().item_size;
+  copy_strided(shape(), item_size, array_.fill_value.data(), Strides(shape().size(), 0),
+               chunk.elements.data(), c_strides(shape(), item_size));
+  return chunk;
+}
+
+DecodedChunk PendingInnerChunk::decode_own() const {
+  return state_ == State::encoded ? chain_.decode(encoded_.span()) : make_filled();
+}
+
+DecodedChunk PendingInnerChunk::decode(const std::optional<Buffer>& stored) const {
+  if (!stored) return make_filled();
+  chain_.check_kept(stored->span());
+  return chain_.decode(stored->span());
+}
+
+void PendingInnerChunk::rebase(const std::optional<Buffer>& stored) {
+  DecodedChunk fresh = decode(stored);
+  DecodedChunk own;
+  if (state_ != State::decoded) own = decode_own();
+  const std::byte* elements = (state_ == State::decoded ? decoded_ : own).elements.data();
+  const std::uint64_t item_size = type().item_size;
+  written_.for_each_run([&](std::uint64_t start, std::uint64_t length) {
+    std::byte* target = fresh.elements.data() + start * item_size;
+    std::memcpy(target, elements + start * item_size, length * item_size);
+    if (!type().is_variable()) return;
+    auto* items = reinterpret_cast<VariableElement*>(target);
+    for (std::uint64_t i = 0; i < length; ++i) items[i] = fresh.arena.keep(items[i].text());
+  });
+  decoded_ = std::move(fresh);
+  encoded_ = {};
+  state_ = State::decoded;
+  encode();
+}
+
+void PendingInnerChunk::copy(const StoredSlice& slice, const std::byte* source,
+                             const ElementConverter* converter, DecodedChunk& chunk) const {
+  const std::uint64_t item_size = type().item_size;
+  const SliceLayout layout = layout_of(slice.axes, shape(), item_size);
+  std::byte* destination = chunk.elements.data() + layout.offset;
+  if (type().is_variable()) {
+    copy_variable(layout, converter, source, chunk.arena, destination);
+  } else {
+    copy_or_convert(layout.counts, item_size, converter, source, layout.in_memory, destination,
+                    layout.in_chunk);
+  }
+}
+
+void PendingInnerChunk::encode() {
+  const bool is_filled = array_.metadata.fill_value && chain_.is_filled(decoded_.elements.span());
+  if (!is_filled) {
+    try {
+      encoded_ = chain_.encode(std::move(decoded_.elements));
+    } catch (const Error&) {
+      if (!repeat_edges()) throw;
+      encoded_ = chain_.encode(std::move(decoded_.elements));
+    }
+  }
+  // Encoders allocate as much memory as they could need. Inner chunks of a shard stay in memory; a
+  // chunk that is not a shard is put next.
+  if (is_in_shard_) encoded_.shrink_to_fit();
+  state_ = is_filled ? State::filled : State::encoded;
+  decoded_ = {};
+  changed_ = 0;
+}
+
+// Copies the last elements inside the array to those outside of it: a filter may be unable to
+// encode the fill value, which the caller never wrote. False when no elements are outside.
+bool PendingInnerChunk::repeat_edges() {
+  if (inside_.size() != shape().size() || inside_ == shape()) return false;
+  std::uint64_t count = 1;  // of rows along a dimension, whose items have `size` bytes
+  std::uint64_t size = decoded_.elements.size();
+  for (std::size_t i = 0; i < shape().size(); ++i) {
+    const std::uint64_t row = size;
+    size /= shape()[i];
+    for (std::uint64_t k = 0; k < count; ++k) {
+      std::byte* start = decoded_.elements.data() + k * row;
+      const std::byte* last = start + (inside_[i] - 1) * size;
+      for (std::uint64_t at = inside_[i]; at < shape()[i]; ++at) {
+        std::memcpy(start + at * size, last, size);
+      }
+    }
+    count *= shape()[i];
+  }
+  return true;
+}
+
+void PendingInnerChunk::read(const StoredSlice& slice, std::byte* destination,
+                             const ElementConverter* converter) const {
+  DecodedChunk loaded;
+  if (state_ == State::encoded) loaded = chain_.decode(encoded_.span());
+  const std::uint64_t item_size = type().item_size;
+  SliceLayout layout = layout_of(slice.axes, shape(), item_size);
+  const std::byte* source = loaded.elements.data() + layout.offset;
+  if (state_ == State::decoded) source = decoded_.elements.data() + layout.offset;
+  if (state_ == State::filled) {
+    source = array_.fill_value.data();
+    layout.in_chunk.assign(layout.counts.size(), 0);
+  }
+  copy_or_convert(layout.counts, item_size, converter, source, layout.in_chunk, destination,
+                  layout.in_memory);
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,94 @@
+// One inner chunk of a pending chunk: what has been written to it, in memory, decoded or already
+// encoded again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "zarrcore/array/array_state.h"
+#include "zarrcore/array/chunk_walk.h"
+#include "zarrcore/array/stored_shard.h"
+#include "zarrcore/array/written_elements.h"
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/codec/codec_chain.h"
+
+namespace zarrcore {
+
+// All members are guarded by `mutex`, which callers lock. Throws Error; what has been written
+// before is then not lost.
+class PendingInnerChunk {
+ public:
+  // `chain` is that of the inner chunk. `is_in_shard`: it stays in memory, encoded, until the rest
+  // of its shard is encoded. The array and the chain must outlive this object.
+  PendingInnerChunk(const ArrayState& array, const CodecChain& chain, bool is_in_shard)
+      : array_(array), chain_(chain), is_in_shard_(is_in_shard) {}
+
+  bool is_pending() const { return state_ != State::untouched; }
+  bool is_decoded() const { return state_ == State::decoded; }
+  bool is_encoded() const { return state_ == State::encoded; }
+  // Whether it can be put as it is.
+  bool is_finished() const { return state_ == State::encoded || state_ == State::filled; }
+  // Whether every element has been written, so that nothing of the stored chunk remains.
+  bool is_whole() const { return is_whole_; }
+  // With is_encoded().
+  ByteSpan encoded() const { return encoded_.span(); }
+  std::uint64_t byte_count() const {
+    return encoded_.capacity() + decoded_.byte_count() + written_.byte_count();
+  }
+
+  // Whether load() has to be called before a slice is written.
+  bool needs_stored(const StoredSlice& slice) const;
+  // Takes the elements of the stored chunk, which is nullopt when it is missing.
+  void load(const std::optional<Buffer>& stored);
+  // Writes a slice; `source` points to its first element. When all elements have been written, they
+  // are encoded.
+  void write(const StoredSlice& slice, const std::byte* source, const ElementConverter* converter);
+  // Copies a slice to `destination`. With is_pending().
+  void read(const StoredSlice& slice, std::byte* destination,
+            const ElementConverter* converter) const;
+
+  void encode();
+  // Applies what has been written to the chunk as it is stored now, and encodes the result.
+  void rebase(const std::optional<Buffer>& stored);
+
+  mutable std::mutex mutex;
+  // Unless is_whole(): the version of the value, or of the shard, that load() was called with.
+  ValueVersion base = {};
+  std::shared_ptr<const StoredShard> base_shard = {};
+
+ private:
+  enum class State : std::uint8_t {
+    untouched,
+    decoded,
+    encoded,
+    filled,  // every element has the fill value
+  };
+
+  const Shape& shape() const { return chain_.stored_spec().shape; }
+  const DataType& type() const { return array_.metadata.data_type; }
+  DecodedChunk make_filled() const;
+  DecodedChunk decode(const std::optional<Buffer>& stored) const;
+  // The elements as they are, unless they are decoded or untouched.
+  DecodedChunk decode_own() const;
+  void copy(const StoredSlice& slice, const std::byte* source, const ElementConverter* converter,
+            DecodedChunk& chunk) const;
+  void note_whole();
+  bool repeat_edges();
+
+  const ArrayState& array_;
+  const CodecChain& chain_;
+  bool is_in_shard_;
+  State state_ = State::untouched;
+  DecodedChunk decoded_;
+  Buffer encoded_;
+  std::uint64_t changed_ = 0;  // elements written since it was last encoded
+  Shape inside_ = {};          // elements that are inside the array, in stored order
+  bool is_whole_ = false;
+  WrittenElements written_ = {};  // unless is_whole_
+};
+
+}  // namespace zarrcore

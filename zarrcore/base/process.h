@@ -1,0 +1,11 @@
+// Processes of the operating system.
+#pragma once
+
+namespace zarrcore {
+
+long process_id();
+
+// Whether a process with this id is running on this machine, as far as that can be told.
+bool is_process_alive(long id);
+
+}  // namespace zarrcore

@@ -1,0 +1,81 @@
+// New hierarchies and new nodes.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/consolidated_copies.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+
+namespace zarrcore {
+
+std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const Format& format,
+                                             const NodeMetadata& root, HierarchyOptions options) {
+  options.is_writable = true;
+  std::unique_ptr<Hierarchy> hierarchy(new Hierarchy(std::move(store), std::move(options), format));
+  with_context([&] { return hierarchy->store_->description(); },
+               [&] {
+                 for (const Format* other : formats()) {
+                   if (other->read_node(hierarchy->own_documents(), ""))
+                     throw Error("a Zarr already exists here");
+                 }
+                 hierarchy->root_texts_.clear();
+                 const auto documents = hierarchy->documents_of(root, "");
+                 ConsolidatedCopies& copies = hierarchy->copies();
+                 const auto lock = copies.lock();
+                 // A single array does not need it.
+                 const bool is_group = std::holds_alternative<GroupMetadata>(root);
+                 if (hierarchy->options_.use_consolidated && is_group) copies.want_root();
+                 hierarchy->put_documents(documents);
+                 copies.owe("");
+               });
+  hierarchy->made_.insert("");
+  hierarchy->nodes_[""] = std::make_shared<const NodeMetadata>(root);
+  return hierarchy;
+}
+
+void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  with_context([&] { return store_->description() + ": /" + path; },
+               [&] {
+                 const auto lock = copies().lock();
+                 check_is_new(path);
+                 auto documents = documents_of(metadata, path);
+                 copies_->owe(path);
+                 made_.insert(path);
+                 put_documents(std::move(documents));
+               });
+  const std::lock_guard lock(mutex_);
+  nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));
+}
+
+void Hierarchy::check_is_new(const std::string& path) const {
+  check_key(path);
+  const std::string_view name = last_segment(path);
+  if (format_->is_document(name)) throw Error("a metadata document of the format has this name");
+  const std::string group(parent_path(path));
+  const auto parent = node(group);
+  if (!parent || !std::holds_alternative<GroupMetadata>(*parent)) {
+    throw Error("the group /" + group + " does not exist");
+  }
+  if (!is_still_there(group)) throw Error("the group /" + group + " has been removed");
+  if (node(path)) throw Error("a node of this name already exists");
+  if (!store_->list(path).is_empty()) throw Error("something else than a node exists here");
+}
+
+// Whether a known node still exists: another program may have removed it.
+bool Hierarchy::is_still_there(const std::string& path) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (known_by_copy_.contains(path)) return true;
+  }
+  const auto keys = format_->node_keys(path);
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const std::string& key) { return store_->has(key); });
+}
+
+}  // namespace zarrcore

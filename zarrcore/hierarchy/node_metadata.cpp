@@ -1,0 +1,159 @@
+// Changed metadata of nodes: merging it into the stored documents, and putting it together with the
+// consolidated metadata.
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/hierarchy/consolidated_copies.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/hierarchy/merge_document.h"
+#include "zarrcore/hierarchy/stored_documents.h"
+
+namespace zarrcore {
+
+// Makes consolidated metadata that another program owes. If that fails, it stays owed.
+void Hierarchy::start_changes() {
+  if (!store_->read_only_reason().empty()) return;
+  try {
+    if (!copies().is_owed()) return;
+    const auto lock = copies().lock();
+    copies().make_owed();
+  } catch (const Error& error) {
+    options_.on_problem(std::string("consolidated metadata: ") + error.what());
+  }
+}
+
+ConsolidatedCopies& Hierarchy::copies() {
+  if (!options_.is_writable) throw Error("it was opened for reading only");
+  if (!copies_) {
+    copies_ = std::make_unique<ConsolidatedCopies>(store_, *format_, options_.on_problem);
+  }
+  return *copies_;
+}
+
+void Hierarchy::update_node(const std::string& path,
+                            const std::function<void(NodeMetadata&)>& edit) {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  const auto old = node(path);
+  with_context([&] { return store_->description() + ": /" + path; },
+               [&] {
+                 copies();
+                 if (!old) throw Error("the node does not exist");
+                 NodeMetadata metadata = *old;
+                 edit(metadata);
+                 documents_of(metadata, path);  // throws now if the format cannot express it
+                 updated_.emplace(path, old);
+                 const std::lock_guard lock(mutex_);
+                 nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));
+               });
+}
+
+void Hierarchy::flush_node(const std::string& path) {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  if (!updated_.contains(path)) return;
+  with_context([&] { return store_->description(); },
+               [&] {
+                 const auto lock = copies().lock();
+                 if (made_.contains(path)) {
+                   put_updated(path);  // no copy contains it yet
+                 } else {
+                   change({.updated = {path}, .replaced = {}, .made = {}},
+                          [&] { put_updated(path); });
+                 }
+               });
+}
+
+void Hierarchy::flush() {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  if (updated_.empty() && made_.empty() && !is_unfinished_) return;
+  with_context([&] { return store_->description(); },
+               [&] {
+                 const auto updated = updated_;
+                 ConsolidatedCopies::Changes changes;
+                 for (const auto& [path, base] : updated) {
+                   if (!made_.contains(path)) changes.updated.push_back(path);
+                 }
+                 const auto lock = copies().lock();
+                 change(std::move(changes), [&] {
+                   std::exception_ptr first_error;
+                   for (const auto& [path, base] : updated) {
+                     try {
+                       put_updated(path);
+                     } catch (const Error&) {
+                       if (!first_error) first_error = std::current_exception();
+                     }
+                   }
+                   if (first_error) std::rethrow_exception(first_error);
+                 });
+               });
+}
+
+// Also adds the new nodes to consolidated metadata.
+void Hierarchy::change(ConsolidatedCopies::Changes changes, const std::function<void()>& change) {
+  changes.made.assign(made_.begin(), made_.end());
+  is_unfinished_ = true;
+  copies_->change(changes, change);
+  is_unfinished_ = false;
+  made_.clear();
+}
+
+// Applies the changes of a node to its documents as they are now.
+void Hierarchy::put_updated(const std::string& path) {
+  with_context([&] { return '/' + path; },
+               [&] {
+                 const auto changed = node(path);
+                 const auto before = documents_of(*updated_.at(path), path);
+                 const auto after = documents_of(*changed, path);
+                 const DocumentMap stored = documents_of_node(*store_, *format_, path);
+                 auto current = format_->read_node(documents_in(stored), path);
+                 if (!current && known_by_copy_.contains(path)) current = *updated_.at(path);
+                 if (!current)
+                   throw Error(after.front().key + " is missing: another program has removed it");
+                 if (current->index() != changed->index())
+                   throw Error("another program has replaced it");
+                 std::vector<Document> documents = documents_of(*current, path);
+                 DocumentMap merged;
+                 for (std::size_t i = 0; i < documents.size(); ++i) {
+                   Json& content = documents[i].content;
+                   content =
+                       merge_document(before[i].content, after[i].content, std::move(content));
+                   merged.emplace(documents[i].key, content);
+                 }
+                 auto result = format_->read_node(documents_in(merged), path);
+                 if (!result) throw Error("it conflicts with changes of another program");
+                 std::erase_if(documents, [&](const Document& document) {
+                   const auto it = stored.find(document.key);
+                   return it != stored.end() && it->second == document.content;
+                 });
+                 put_documents(std::move(documents));
+                 const std::lock_guard lock(mutex_);
+                 nodes_[path] = std::make_shared<const NodeMetadata>(std::move(*result));
+                 known_by_copy_.erase(path);
+               });
+  updated_.erase(path);
+}
+
+std::vector<Document> Hierarchy::documents_of(const NodeMetadata& metadata,
+                                              const std::string& path) const {
+  if (const auto* array = std::get_if<ArrayMetadata>(&metadata)) {
+    return format_->array_documents(*array, path);
+  }
+  return format_->group_documents(std::get<GroupMetadata>(metadata), path);
+}
+
+// The first document is the one that makes the node, so it is put last.
+void Hierarchy::put_documents(std::vector<Document> documents) {
+  for (auto document = documents.rbegin(); document != documents.rend(); ++document) {
+    put_document(*store_, *format_, *document);
+    const std::lock_guard lock(mutex_);
+    documents_read_.insert(document->key);
+    root_texts_.erase(document->key);
+  }
+}
+
+}  // namespace zarrcore
