@@ -4,14 +4,12 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "driver/entry/zipped_raster.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/gdal/shape_text.h"
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
@@ -19,6 +17,7 @@
 #include "driver/stores/open_store.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 
@@ -105,10 +104,8 @@ std::size_t parse_dimension(const Array& array, const std::string& text) {
     return dimension->GetName() == text;
   });
   if (named != dimensions.end()) return static_cast<std::size_t>(named - dimensions.begin());
-  std::size_t index = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, index);
-  if (error == std::errc() && stop == end && index < dimensions.size()) return index;
+  const auto index = zarrcore::parse_number<std::size_t>(text);
+  if (index && *index < dimensions.size()) return *index;
   std::string names;
   for (const auto& dimension : dimensions) {
     names += (names.empty() ? "" : ", ") + dimension->GetName();
@@ -150,7 +147,7 @@ GDALDataset* open_candidates(Session& session, const GDALOpenInfo* info,
     const std::string name = session.full_name(candidate.node_path);
     const char* type = GDALGetDataTypeName(gdal_type(candidate.type).GetNumericDataType());
     add_subdataset(list, format_connection_string(session.path(), name),
-                   "[" + shape_text(candidate.shape, "x") + "] " + name + " (" + type + ")");
+                   "[" + zarrcore::shape_text(candidate.shape, "x") + "] " + name + " (" + type + ")");
   }
   return new ContainerDataset(info->pszFilename, std::move(list));
 }
