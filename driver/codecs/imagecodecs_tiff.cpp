@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
-#include "driver/gdal/shape_text.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace gdal_zarr {
@@ -179,9 +179,9 @@ class TiffCodec final : public zarrcore::BytesToBytesCodec {
     const zarrcore::Shape found =
         is_by_pixel ? zarrcore::Shape{height, width, bands} : zarrcore::Shape{bands, height, width};
     if (without_ones(found) != without_ones(shape_)) {
-      MemoryTiff::fail("the TIFF holds " + shape_text(found, " x ") +
+      MemoryTiff::fail("the TIFF holds " + zarrcore::shape_text(found, " x ") +
                        " pixels where the chunk has " +
-                       shape_text(shape_.empty() ? zarrcore::Shape{1} : shape_, " x "));
+                       zarrcore::shape_text(shape_.empty() ? zarrcore::Shape{1} : shape_, " x "));
     }
     for (int i = 1; i <= dataset->GetRasterCount(); ++i) check(*dataset->GetRasterBand(i), bands);
     const auto size = static_cast<GSpacing>(type_.item_size);

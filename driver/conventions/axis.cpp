@@ -5,15 +5,14 @@
 #include <string_view>
 
 #include "driver/gdal/compat.h"
-#include "driver/gdal/lower_case.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
 std::string text_of(const zarrcore::Json& attributes, std::string_view name) {
-  const zarrcore::Json* value = zarrcore::find_member(attributes, name);
-  return value != nullptr && value->is_string() ? lower_case(value->get<std::string>())
-                                                : std::string();
+  const std::string* text = zarrcore::find_string(attributes, name);
+  return text == nullptr ? std::string() : zarrcore::lower_case(*text);
 }
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -68,14 +67,14 @@ Axis axis_of_name(std::string_view name) {
 }  // namespace
 
 bool is_time_unit(const std::string& units) {
-  return lower_case(units).find(" since ") != std::string::npos;
+  return zarrcore::lower_case(units).find(" since ") != std::string::npos;
 }
 
 AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes) {
   Axis axis = axis_of_standard_name(text_of(attributes, "standard_name"));
   if (axis == Axis::unknown) axis = axis_of_units(text_of(attributes, "units"));
   if (axis == Axis::unknown) axis = axis_of_letter(text_of(attributes, "axis"));
-  if (axis == Axis::unknown) axis = axis_of_name(lower_case(dimension_name));
+  if (axis == Axis::unknown) axis = axis_of_name(zarrcore::lower_case(dimension_name));
   switch (axis) {
     case Axis::x:
       return {GDAL_DIM_TYPE_HORIZONTAL_X, "EAST"};

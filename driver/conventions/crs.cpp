@@ -45,10 +45,8 @@ CrsPtr crs_from_cf(const CrsSources& sources) {
 
 // "crs", or the first of "crs: x y other: lat lon".
 std::string grid_mapping_variable(const Json& attributes) {
-  const Json* value = zarrcore::find_member(attributes, "grid_mapping");
-  if (value == nullptr || !value->is_string()) return {};
-  const auto& text = value->get_ref<const std::string&>();
-  return text.substr(0, text.find_first_of(": "));
+  const std::string* text = zarrcore::find_string(attributes, "grid_mapping");
+  return text == nullptr ? std::string() : text->substr(0, text->find_first_of(": "));
 }
 
 CrsPtr find_crs(const CrsSources& sources) {

@@ -40,10 +40,9 @@ GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y) {
 }
 
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes) {
-  const zarrcore::Json* value = zarrcore::find_member(grid_mapping_attributes, "GeoTransform");
-  if (value == nullptr || !value->is_string()) return std::nullopt;
-  const CPLStringList tokens(
-      CSLTokenizeString2(value->get_ref<const std::string&>().c_str(), " ,", 0));
+  const std::string* text = zarrcore::find_string(grid_mapping_attributes, "GeoTransform");
+  if (text == nullptr) return std::nullopt;
+  const CPLStringList tokens(CSLTokenizeString2(text->c_str(), " ,", 0));
   GeoTransform transform{};
   if (tokens.size() != static_cast<int>(transform.size())) return std::nullopt;
   for (int i = 0; i < tokens.size(); ++i) {

@@ -36,12 +36,13 @@ void add_levels(const Json* list, const char* path_key, Multiscales& multiscales
 void add_axes(const Json* axes, Multiscales& multiscales) {
   if (axes == nullptr || !axes->is_array()) return;
   for (const Json& axis : *axes) {
-    const Json* name = axis.is_string() ? &axis : find_member(axis, "name");
-    if (name == nullptr || !name->is_string()) {
+    const std::string* name =
+        axis.is_string() ? zarrcore::as_string(axis) : zarrcore::find_string(axis, "name");
+    if (name == nullptr) {
       multiscales.axes.clear();
       return;
     }
-    multiscales.axes.push_back(name->get<std::string>());
+    multiscales.axes.push_back(*name);
   }
 }
 

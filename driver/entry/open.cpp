@@ -4,7 +4,6 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -19,6 +18,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 
@@ -71,10 +71,8 @@ std::size_t parse_dimension(const Array& array, const std::string& text) {
     return dimension->GetName() == text;
   });
   if (named != dimensions.end()) return static_cast<std::size_t>(named - dimensions.begin());
-  std::size_t index = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, index);
-  if (error == std::errc() && stop == end && index < dimensions.size()) return index;
+  const auto index = zarrcore::parse_number<std::size_t>(text);
+  if (index && *index < dimensions.size()) return *index;
   std::string names;
   for (const auto& dimension : dimensions) {
     names += (names.empty() ? "" : ", ") + dimension->GetName();

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
-#include "driver/gdal/shape_text.h"
 #include "driver/stores/connection_string.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -61,8 +61,9 @@ GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& c
   for (const Candidate& candidate : candidates) {
     const std::string array = session.full_name(candidate.node_path);
     const char* type = GDALGetDataTypeName(gdal_type(candidate.type).GetNumericDataType());
-    add_subdataset(list, format_connection_string(session.path(), array),
-                   "[" + shape_text(candidate.shape, "x") + "] " + array + " (" + type + ")");
+    add_subdataset(
+        list, format_connection_string(session.path(), array),
+        "[" + zarrcore::shape_text(candidate.shape, "x") + "] " + array + " (" + type + ")");
   }
   return new ContainerDataset(name, std::move(list));
 }

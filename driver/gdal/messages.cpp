@@ -1,4 +1,5 @@
 #include "driver/gdal/messages.h"
+#include "zarrcore/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +7,6 @@
 #include <cstdio>
 #include <exception>
 
-#include "driver/gdal/lower_case.h"
 
 namespace gdal_zarr {
 namespace {
@@ -124,7 +124,7 @@ class Masker {
     while (begin > 0 && is_name_character(value(begin - 1))) name += value(--begin);
     std::reverse(name.begin(), name.end());
     const bool is_in_query = begin > 0 && is_one_of(value(begin - 1), "?&;");
-    if (!is_secret(lower_case(name), is_in_query)) return equals + 1;
+    if (!is_secret(zarrcore::lower_case(name), is_in_query)) return equals + 1;
     std::size_t end = equals + 1;
     while (end < characters_.size() && !is_end(end, characters_[equals].is_encoded, "&#")) ++end;
     const std::size_t next = end;

@@ -128,9 +128,9 @@ bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
 
 std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
   std::vector<std::shared_ptr<Array>> variables;
-  const Json* names = zarrcore::find_member(attributes_, "coordinates");
-  if (names == nullptr || !names->is_string() || session_->root_is_array()) return variables;
-  const CPLStringList list(CSLTokenizeString2(names->get<std::string>().c_str(), " ", 0));
+  const std::string* names = zarrcore::find_string(attributes_, "coordinates");
+  if (names == nullptr || session_->root_is_array()) return variables;
+  const CPLStringList list(CSLTokenizeString2(names->c_str(), " ", 0));
   const std::string group(zarrcore::parent_path(node_path()));
   for (int i = 0; i < list.size(); ++i) {
     if (!zarrcore::is_valid_segment(list[i])) continue;

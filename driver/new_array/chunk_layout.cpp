@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/gdal/shape_text.h"
 #include "driver/new_array/creation_options.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -134,7 +134,7 @@ std::optional<Shape> given_lengths(const NewArray& array, const CreationOptions&
   if (lengths && lengths->size() != array.shape.size()) {
     throw Error("creation option " + name + " has " + std::to_string(lengths->size()) +
                 " lengths where the array has " + std::to_string(array.shape.size()) +
-                " dimensions, " + shape_text(array.shape, ","));
+                " dimensions, " + zarrcore::shape_text(array.shape, ","));
   }
   return lengths;
 }
@@ -150,7 +150,7 @@ Shape multiples_of(const Shape& inner, Shape shape) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const auto length =
         zarrcore::checked_multiply(zarrcore::ceil_divide(shape[i], inner[i]), inner[i]);
-    if (!length) throw Error("creation option SHARD_CHUNK_SHAPE is " + shape_text(inner, ","));
+    if (!length) throw Error("creation option SHARD_CHUNK_SHAPE is " + zarrcore::shape_text(inner, ","));
     shape[i] = *length;
   }
   return shape;
@@ -159,9 +159,9 @@ Shape multiples_of(const Shape& inner, Shape shape) {
 void check_divides(const Shape& inner, const Shape& shard) {
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (shard[i] % inner[i] != 0) {
-      throw Error("creation option BLOCKSIZE is " + shape_text(shard, ",") +
+      throw Error("creation option BLOCKSIZE is " + zarrcore::shape_text(shard, ",") +
                   ", of which not every length is a multiple of SHARD_CHUNK_SHAPE's, " +
-                  shape_text(inner, ","));
+                  zarrcore::shape_text(inner, ","));
     }
   }
 }

@@ -4,7 +4,6 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/new_array/option_table.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -69,21 +69,12 @@ std::string option_xml(const Option& option) {
   return xml + "  </Option>\n";
 }
 
-// The whole text as a number.
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
-
 std::optional<zarrcore::Shape> parse_lengths(const std::string& text) {
   const CPLStringList parts(CSLTokenizeString2(
       text.c_str(), ",", CSLT_ALLOWEMPTYTOKENS | CSLT_STRIPLEADSPACES | CSLT_STRIPENDSPACES));
   zarrcore::Shape lengths;
   for (int i = 0; i < parts.size(); ++i) {
-    const auto length = parse_number<std::uint64_t>(parts[i]);
+    const auto length = zarrcore::parse_number<std::uint64_t>(parts[i]);
     if (!length || *length == 0) return std::nullopt;
     lengths.push_back(*length);
   }
@@ -105,7 +96,7 @@ std::optional<std::string> allowed_value(const Option& option, const std::string
       if (is_any_of(given, {"NO", "FALSE", "OFF", "0"})) return "NO";
       return std::nullopt;
     case ValueType::integer: {
-      const auto number = parse_number<std::int64_t>(given);
+      const auto number = zarrcore::parse_number<std::int64_t>(given);
       if (!number || static_cast<double>(*number) < option.low ||
           static_cast<double>(*number) > option.high) {
         return std::nullopt;
@@ -113,7 +104,7 @@ std::optional<std::string> allowed_value(const Option& option, const std::string
       return std::to_string(*number);
     }
     case ValueType::real: {
-      const auto number = parse_number<double>(given);
+      const auto number = zarrcore::parse_number<double>(given);
       const bool is_in_range = number && *number >= option.low && *number <= option.high;
       return is_in_range ? std::optional(given) : std::nullopt;
     }
@@ -183,7 +174,7 @@ void warn(const std::string& what) {
 std::string codec_names(std::string_view option) {
   std::span<const OptionValue> values = find_creation_option(option)->values;
   if (values.front().name == "NONE") values = values.subspan(1);
-  return CPLString(joined(values, ",")).tolower();
+  return zarrcore::lower_case(joined(values, ","));
 }
 
 }  // namespace
@@ -236,11 +227,11 @@ bool CreationOptions::boolean(std::string_view name) const {
 }
 
 std::int64_t CreationOptions::integer(std::string_view name) const {
-  return parse_number<std::int64_t>(text(name)).value();
+  return zarrcore::parse_number<std::int64_t>(text(name)).value();
 }
 
 double CreationOptions::real(std::string_view name) const {
-  return parse_number<double>(text(name)).value();
+  return zarrcore::parse_number<double>(text(name)).value();
 }
 
 std::optional<zarrcore::Shape> CreationOptions::lengths(std::string_view name) const {

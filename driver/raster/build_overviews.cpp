@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "driver/gdal/lower_case.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/georeferencing_write.h"
 #include "driver/raster/raster_band.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -191,7 +191,7 @@ class Pyramid {
         }
         finer = coarse->shape;
       }
-      if (made_.contains(asset)) level.resampling = lower_case(resampling);
+      if (made_.contains(asset)) level.resampling = zarrcore::lower_case(resampling);
       list.push_back(std::move(level));
     }
     return list;

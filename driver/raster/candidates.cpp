@@ -32,10 +32,9 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
     if (!array) continue;
     // CF: the variables that these attributes name describe this one.
     for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
-      const zarrcore::Json* value = zarrcore::find_member(array->attributes, name);
-      if (value == nullptr || !value->is_string()) continue;
-      const CPLStringList words(
-          CSLTokenizeString2(value->get_ref<const std::string&>().c_str(), " ", 0));
+      const std::string* text = zarrcore::find_string(array->attributes, name);
+      if (text == nullptr) continue;
+      const CPLStringList words(CSLTokenizeString2(text->c_str(), " ", 0));
       for (int i = 0; i < words.size(); ++i) {
         helpers.insert(zarrcore::join_path(group, words[i]));
       }

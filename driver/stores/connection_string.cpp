@@ -4,10 +4,10 @@
 #include <cpl_string.h>
 
 #include <cctype>
-#include <charconv>
 
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
@@ -42,11 +42,9 @@ void parse_array(std::string_view rest, const std::string& name, ConnectionStrin
   while (true) {
     const auto colon = rest.rfind(':');
     if (colon == std::string_view::npos) break;
-    std::uint64_t index = 0;
-    const char* end = rest.data() + rest.size();
-    const auto [stop, error] = std::from_chars(rest.data() + colon + 1, end, index);
-    if (error != std::errc() || stop != end) break;
-    connection.slice.insert(connection.slice.begin(), index);
+    const auto index = zarrcore::parse_number<std::uint64_t>(rest.substr(colon + 1));
+    if (!index) break;
+    connection.slice.insert(connection.slice.begin(), *index);
     rest = rest.substr(0, colon);
   }
   if (rest.empty() || rest[0] != '/') {

@@ -70,7 +70,7 @@ bool seems_to_be_references(const std::string& path) {
 std::shared_ptr<zarrcore::Store> open_json_references(const std::string& path,
                                                       const std::string& group) {
   auto references = zarrcore::with_context(
-      [&] { return path; },
+      path,
       [&] {
         const File file = open_file(path);
         if (!file) throw Error("this document of references is not there");

@@ -11,6 +11,7 @@
 #include "driver/types/structure_converter.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/dtype/element_converter.h"
@@ -90,11 +91,11 @@ std::string string_value(const std::byte* element, const DataType& type) {
   } else if (type.kind == TypeKind::fixed_bytes) {
     text.assign(reinterpret_cast<const char*>(element), type.item_size);
   } else {
-    text = zarrcore::with_context([] { return "an element"; },
+    text = zarrcore::with_context("an element",
                                   [&] { return zarrcore::encode_utf8({element, type.item_size}); });
   }
   // The zeros at the end of a fixed length are padding.
-  if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);
+  if (!type.is_variable()) text.resize(zarrcore::without_trailing(text, '\0').size());
   if (text.find('\0') != std::string::npos) {
     throw zarrcore::Error("an element holds a zero byte, which a string of GDAL cannot");
   }

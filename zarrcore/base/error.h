@@ -1,55 +1,73 @@
-// The one exception of the core. Whoever finds a fault says what is wrong; each caller on the way
-// up that knows more (the chunk, the key, the node) puts it in front with `add_context`, so the
-// message that reaches the user reads "array /a/b: chunk a/b/c/0/0: zstd: frame is corrupt".
+// The one exception of the core. The function that finds a fault says what is wrong; each caller on
+// the way up that knows more (the chunk, the key, the node) puts it in front with with_context(), so
+// the message that reaches the user reads "array /a/b: chunk a/b/c/0/0: zstd: frame is corrupt".
 #pragma once
 
-#include <algorithm>
+#include <concepts>
+#include <cstdint>
 #include <exception>
-#include <new>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace zarrcore {
 
 class Error : public std::exception {
  public:
-  explicit Error(std::string message) : message_(std::move(message)) { drop_zeros(); }
+  explicit Error(std::string message);
 
   const char* what() const noexcept override { return message_.c_str(); }
 
   // Puts "context: " before the message.
-  void add_context(std::string_view context) {
-    message_.insert(0, ": ");
-    message_.insert(0, context);
-    drop_zeros();
-  }
+  void add_context(std::string_view context);
 
  private:
-  // A name out of a file may hold a NUL, which would end the text for the reader of what().
-  void drop_zeros() { std::replace(message_.begin(), message_.end(), '\0', '?'); }
-
   std::string message_;
 };
 
-// Runs `body`; an Error that it throws goes on with the text that `context()` returns in front. All
-// other exceptions become an Error, too: running out of memory nearly always means that a file
-// asked too much.
-template <typename Context, typename Body>
-decltype(auto) with_context(Context&& context, Body&& body) {
+// A piece of a context: a text, which must outlive the call that it is for, or a number.
+class ContextPart {
+ public:
+  template <std::convertible_to<std::string_view> Text>
+  ContextPart(const Text& text) : text_(text) {}  // NOLINT: converts
+  template <std::unsigned_integral Number>
+  ContextPart(Number number) : number_(number) {}  // NOLINT: converts
+
+  void append_to(std::string& text) const;
+
+ private:
+  std::string_view text_;
+  std::optional<std::uint64_t> number_;
+};
+
+// In a catch block: throws what was caught on, as an Error with `context` in front. An exception
+// that is not a std::exception stays as it is.
+[[noreturn]] void rethrow_with_context(std::initializer_list<ContextPart> context);
+
+// Runs `body` and returns what it returns. An exception leaves as an Error with `context` in front,
+// whatever it was: running out of memory nearly always means that a file asked for too much. The
+// context is one text, several parts in braces, or a function that makes the text; nothing is joined
+// or made unless there is an error.
+template <typename Body>
+decltype(auto) with_context(std::initializer_list<ContextPart> context, Body&& body) {
   try {
     return body();
-  } catch (Error& error) {
-    error.add_context(context());
-    throw;
-  } catch (const std::bad_alloc&) {
-    Error error("not enough memory");
-    error.add_context(context());
-    throw error;
-  } catch (const std::exception& exception) {
-    Error error(exception.what());
-    error.add_context(context());
-    throw error;
+  } catch (...) {
+    rethrow_with_context(context);
+  }
+}
+
+template <typename Context, typename Body>
+decltype(auto) with_context(const Context& context, Body&& body) {
+  try {
+    return body();
+  } catch (...) {
+    if constexpr (std::invocable<Context>) {
+      rethrow_with_context({context()});
+    } else {
+      rethrow_with_context({context});
+    }
   }
 }
 

@@ -251,6 +251,15 @@ const Json* find_member(const Json& value, std::string_view key) {
   return it == value.end() ? nullptr : &*it;
 }
 
+const std::string* as_string(const Json& value) {
+  return value.get_ptr<const std::string*>();
+}
+
+const std::string* find_string(const Json& value, std::string_view key) {
+  const Json* member = find_member(value, key);
+  return member == nullptr ? nullptr : as_string(*member);
+}
+
 std::uint64_t as_unsigned(const Json& value, std::string_view what) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (value.is_number_integer()) {

@@ -81,7 +81,13 @@ std::string_view describe_kind(const Json& value);
 // The member `key` of the object `value`, or null when it is absent or `value` is no object.
 const Json* find_member(const Json& value, std::string_view key);
 
-// `value` as an unsigned integer; Throws Error that starts with `what` when it is not one.
+// The text of `value`, or null when it is not a string.
+const std::string* as_string(const Json& value);
+
+// The text of the member `key`, or null when there is no such member or it is not a string.
+const std::string* find_string(const Json& value, std::string_view key);
+
+// `value` as an unsigned integer. Throws Error that starts with `what` when it is not one.
 std::uint64_t as_unsigned(const Json& value, std::string_view what);
 
 // `value` as a list of unsigned integers, with the same errors.

@@ -20,7 +20,7 @@ class CastValueCodec final : public ArrayToArrayCodec {
         encoded_spec_{spec.shape, encoded, std::vector<std::byte>(encoded.item_size)},
         encode_(std::move(encode)),
         decode_(std::move(decode)) {
-    with_context([] { return "the fill value"; },
+    with_context("the fill value",
                  [&] { encode_.run(spec.fill_value.data(), encoded_spec_.fill_value.data(), 1); });
   }
 
@@ -79,7 +79,7 @@ std::vector<MappedScalar> parse_map(const Json& configuration, std::string_view 
   }
   const Json* pairs = find_member(*both, direction);
   if (pairs == nullptr || pairs->is_null()) return map;
-  with_context([&] { return "\"scalar_map\", \"" + std::string(direction) + "\""; },
+  with_context({"\"scalar_map\", \"", direction, "\""},
                [&] {
                  if (!pairs->is_array()) throw Error("it is no list");
                  for (const Json& pair : *pairs) {

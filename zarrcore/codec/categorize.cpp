@@ -13,6 +13,7 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
@@ -102,7 +103,7 @@ class CategorizeFilter final : public ElementFilter {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
       text.assign(reinterpret_cast<const char*>(decoded + i * decoded_size_), decoded_size_);
-      std::size_t size = text.find_last_not_of('\0') + 1;  // 0 if there is no such
+      std::size_t size = without_trailing(text, '\0').size();
       size += (sizeof(char32_t) - size % sizeof(char32_t)) % sizeof(char32_t);
       text.resize(size);
       const std::uint64_t number = labels_.number(text);

@@ -67,7 +67,7 @@ Buffer ObjectListCodec::encode(ByteSpan decoded) const {
   if (shape_.empty()) list = Json::array({std::move(list)});
   list.push_back("|O");
   list.push_back(shape_);
-  return with_context([&] { return name_; }, [&] { return write(list); });
+  return with_context(name_, [&] { return write(list); });
 }
 
 std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
@@ -90,7 +90,7 @@ std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
 }
 
 void ObjectListCodec::check_kept(ByteSpan encoded) const {
-  with_context([&] { return name_; },
+  with_context(name_,
                [&] {
                  const Json list = parse(encoded);
                  const std::vector<const Json*> elements = elements_of(list);
@@ -104,7 +104,7 @@ void ObjectListCodec::check_kept(ByteSpan encoded) const {
 }
 
 void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
-  with_context([&] { return name_; },
+  with_context(name_,
                [&] {
                  const Json list = parse(encoded);
                  const std::vector<const Json*> elements = elements_of(list);

@@ -41,7 +41,7 @@ class ScaleOffsetCodec : public ArrayToArrayCodec {
   // Once the codec is whole.
   void encode_fill_value() {
     const std::vector<std::byte> decoded = encoded_spec_.fill_value;
-    with_context([] { return "the fill value"; },
+    with_context("the fill value",
                  [&] { encode_elements(decoded.data(), encoded_spec_.fill_value.data(), 1); });
   }
 

@@ -9,6 +9,7 @@
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/dispatch.h"
@@ -133,7 +134,7 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
       const auto element =
           load_element<VariableElement>(elements.data() + i * sizeof(VariableElement));
       with_context(
-          [&] { return "vlen: element " + std::to_string(i); },
+          {"vlen: element ", i},
           [&] { store(element.text(), decoded.subspan(i * type_.item_size, type_.item_size)); });
     }
   }
@@ -144,8 +145,7 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
         type_.kind == TypeKind::fixed_utf32
             ? encode_utf8(element)
             : std::string(reinterpret_cast<const char*>(element.data()), element.size());
-    text.erase(text.find_last_not_of('\0') + 1);
-    return text;
+    return std::string(without_trailing(text, '\0'));
   }
 
   void store(std::string_view text, MutableByteSpan element) const {

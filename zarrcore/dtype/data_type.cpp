@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace zarrcore {
 namespace {
@@ -160,10 +160,7 @@ std::optional<DataType> parse_type_name(std::string_view name) {
     if (named.name == name) return named.type();
   }
   if (name.size() < 2 || name[0] != 'r') return std::nullopt;
-  std::uint64_t bits = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + 1, end, bits);
-  if (error != std::errc() || stop != end) return std::nullopt;
+  const std::uint64_t bits = parse_number<std::uint64_t>(name.substr(1)).value_or(0);
   if (bits == 0 || bits % 8 != 0 || bits / 8 > kMaxItemSize) return std::nullopt;
   return DataType{TypeKind::raw, bits / 8};
 }

@@ -1,7 +1,7 @@
+#include "zarrcore/base/text.h"
 #include "zarrcore/dtype/numpy_type.h"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -61,8 +61,7 @@ std::optional<TimeUnit> parse_time_unit(std::string_view text) {
   if (text.size() < 3 || text.front() != '[' || text.back() != ']') return std::nullopt;
   text = text.substr(1, text.size() - 2);
   TimeUnit unit;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), unit.count);
-  if (error == std::errc()) text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  unit.count = take_number<std::int64_t>(text).value_or(unit.count);
   const auto name = find_time_unit(text);
   if (!name || unit.count < 1) return std::nullopt;
   unit.name = *name;
@@ -86,14 +85,11 @@ std::optional<NumpyType> parse_numpy_type(std::string_view text) {
     text.remove_prefix(1);
   }
   if (text.size() < 2) return std::nullopt;
-  std::uint64_t size = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + 1, end, size);
-  if (error != std::errc()) return std::nullopt;
-  const auto type = type_of(text[0], size);
+  std::string_view rest = text.substr(1);
+  const auto size = take_number<std::uint64_t>(rest);
+  const auto type = size ? type_of(text[0], *size) : std::nullopt;
   if (!type) return std::nullopt;
   result.type = *type;
-  const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
   if (result.type.is_time()) {
     const auto unit = parse_time_unit(rest);
     if (!unit) return std::nullopt;

@@ -14,9 +14,9 @@ NamedConfiguration parse_named_configuration(const Json& value, std::string_view
   if (!value.is_object()) {
     throw fail("is " + std::string(describe_kind(value)) + " where an object is expected");
   }
-  const Json* name = find_member(value, "name");
-  if (name == nullptr || !name->is_string()) throw fail("has no \"name\" that is a string");
-  NamedConfiguration named{name->get<std::string>()};
+  const std::string* name = find_string(value, "name");
+  if (name == nullptr) throw fail("has no \"name\" that is a string");
+  NamedConfiguration named{*name};
   if (const Json* configuration = find_member(value, "configuration");
       configuration != nullptr && !configuration->is_null()) {
     if (!configuration->is_object()) {
@@ -41,7 +41,7 @@ void check_configuration(const NamedConfiguration& named, std::string_view what,
   for (const auto& member : named.configuration.items()) {
     const std::string& key = member.key();
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    with_context([&] { return std::string(what) + " \"" + named.name + "\""; },
+    with_context({what, " \"", named.name, "\""},
                  [&] { throw unknown_member(key); });
   }
 }

@@ -37,12 +37,11 @@ std::optional<std::string> key_suffix(const DocumentSource& documents) {
   const std::string key(kEntryPoint);
   const auto entry = documents.document(key);
   if (!entry || !is_draft_entry_point(*entry)) return std::nullopt;
-  return with_context([&] { return key; },
+  return with_context(key,
                       [&] {
                         check_extensions(*entry);
-                        const Json* suffix = find_member(*entry, "metadata_key_suffix");
-                        return suffix != nullptr && suffix->is_string() ? suffix->get<std::string>()
-                                                                        : std::string(".json");
+                        const std::string* suffix = find_string(*entry, "metadata_key_suffix");
+                        return suffix != nullptr ? *suffix : std::string(".json");
                       });
 }
 
@@ -50,8 +49,8 @@ std::optional<std::string> key_suffix(const DocumentSource& documents) {
 // fallback of one that is not known is another type than the writer's: its values would be wrong.
 NumpyDtype parse_data_type(const Json& value) {
   if (!value.is_object()) {
-    if (value.is_string()) {
-      const auto core = parse_type_name(value.get_ref<const std::string&>());
+    if (const std::string* name = as_string(value)) {
+      const auto core = parse_type_name(*name);
       if (core && byte_units(*core).empty()) return {*core, {}, false};
     }
     return parse_numpy_dtype(value);
@@ -64,7 +63,8 @@ NumpyDtype parse_data_type(const Json& value) {
   const Json* fallback = find_member(value, "fallback");
   const bool is_known =
       extension != nullptr && std::ranges::any_of(kKnown, [&](std::string_view known) {
-        return extension->is_string() && extension->get_ref<const std::string&>() == known;
+        const std::string* name = as_string(*extension);
+        return name != nullptr && *name == known;
       });
   if (!is_known && fallback != nullptr && !fallback->is_null()) {
     throw Error("the data type " + excerpt(required_member(value, "type")) + " of the extension " +
@@ -90,7 +90,7 @@ std::optional<ArrayMetadata> read_array(const DocumentSource& documents, const s
   const std::string key = join_path(kMetaRoot, path) + ".array" + suffix;
   const auto document = documents.document(key);
   if (!document) return std::nullopt;
-  return with_context([&] { return key; }, [&] { return parse_draft_array(*document, path); });
+  return with_context(key, [&] { return parse_draft_array(*document, path); });
 }
 
 // Whether there is a group at the root, with a document or with nodes below it.
@@ -114,7 +114,7 @@ class DraftFormat final : public Format {
     }
     if (const std::string key = prefix + ".group" + *suffix;
         const auto document = documents.document(key)) {
-      return with_context([&] { return key; },
+      return with_context(key,
                           [&] {
                             check_extensions(*document);
                             return GroupMetadata{object_member(*document, "attributes")};
@@ -184,9 +184,8 @@ const Format& draft_format() {
 }
 
 bool is_draft_entry_point(const Json& document) {
-  const Json* format = find_member(document, "zarr_format");
-  return format != nullptr && format->is_string() &&
-         format->get_ref<const std::string&>().starts_with("http");
+  const std::string* format = find_string(document, "zarr_format");
+  return format != nullptr && format->starts_with("http");
 }
 
 ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {

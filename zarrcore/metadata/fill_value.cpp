@@ -1,7 +1,6 @@
 #include "zarrcore/metadata/fill_value.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
 #include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
@@ -46,13 +46,10 @@ Bytes parse_bool(const Json& value, const DataType& type) {
 }
 
 // "12", and as the draft of 2020 allows, "0x0c" and "0b1100".
-std::optional<std::uint64_t> parse_digits(std::string_view text) {
+std::optional<std::uint64_t> parse_magnitude(std::string_view text) {
   const int base = text.starts_with("0x") ? 16 : text.starts_with("0b") ? 2 : 10;
   if (base != 10) text.remove_prefix(2);
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+  return parse_digits(text, base);
 }
 
 // A whole number as a sign and a magnitude.
@@ -78,7 +75,7 @@ std::optional<Whole> parse_whole(const Json& value) {
     std::string_view text = value.get_ref<const std::string&>();
     Whole whole{text.starts_with('-'), 0};
     if (whole.negative) text.remove_prefix(1);
-    const auto magnitude = parse_digits(text);
+    const auto magnitude = parse_magnitude(text);
     if (!magnitude) return std::nullopt;
     whole.magnitude = *magnitude;
     return whole;
@@ -111,7 +108,7 @@ Bytes float_bytes(double number, std::uint64_t size) {
 // The bits of a number, most significant digit first, at full width: "0x7fc00001", "0b0111…".
 std::optional<Bytes> parse_bits(std::string_view text, std::uint64_t size) {
   const std::uint64_t digits = text.starts_with("0x") ? 2 * size : 8 * size;
-  const auto bits = parse_digits(text);
+  const auto bits = parse_magnitude(text);
   if (!bits || text.size() != 2 + digits) return std::nullopt;
   return integer_bytes(*bits, size);
 }
@@ -122,11 +119,9 @@ std::optional<Bytes> parse_float_text(std::string_view text, std::uint64_t size)
     return float_bytes(std::numeric_limits<double>::infinity(), size);
   if (text == "-Infinity") return float_bytes(-std::numeric_limits<double>::infinity(), size);
   if (text.starts_with("0x") || text.starts_with("0b")) return parse_bits(text, size);
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return float_bytes(number, size);
+  const auto number = parse_number<double>(text);
+  if (!number) return std::nullopt;
+  return float_bytes(*number, size);
 }
 
 Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {

@@ -7,6 +7,7 @@
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
 #include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
@@ -77,25 +78,19 @@ Json format_byte_list(const Bytes& bytes) {
   return list;
 }
 
-std::string without_padding(std::string text) {
-  text.erase(text.find_last_not_of('\0') + 1);
-  return text;
-}
-
 Json format_text(std::string text) {
   if (!is_utf8(text)) throw Error("the fill value holds what is no text");
   return text;
 }
 
 Json format_utf32(const Bytes& element) {
-  return with_context([] { return "the fill value"; },
-                      [&] { return without_padding(encode_utf8(element)); });
+  return with_context("the fill value",
+                      [&] { return std::string(without_trailing(encode_utf8(element), '\0')); });
 }
 
 Json format_fixed_bytes(const Bytes& element) {
-  std::size_t size = element.size();
-  while (size > 0 && element[size - 1] == std::byte{0}) --size;
-  return encode_base64(std::span(element).first(size));
+  const std::string_view text(reinterpret_cast<const char*>(element.data()), element.size());
+  return encode_base64(std::as_bytes(std::span(without_trailing(text, '\0'))));
 }
 
 // Whether an object can hold each field under its name.

@@ -129,13 +129,13 @@ CodecMetadata make_numcodec(std::string_view id, Json configuration) {
 }
 
 CodecMetadata parse_numcodec(const Json& value, std::string_view what) {
-  const Json* id = find_member(value, "id");
-  if (id == nullptr || !id->is_string()) {
+  const std::string* id = find_string(value, "id");
+  if (id == nullptr) {
     throw Error(std::string(what) + " is not an object with an \"id\"");
   }
   Json configuration = value;
   configuration.erase("id");
-  return make_numcodec(id->get_ref<const std::string&>(), std::move(configuration));
+  return make_numcodec(*id, std::move(configuration));
 }
 
 bool parse_is_reversed(const Json& document, std::string_view key) {

@@ -207,7 +207,7 @@ NumpyMembers make_members(const ArrayMetadata& array) {
 }  // namespace
 
 NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format) {
-  return with_context([&] { return std::string(format) + " cannot express this array"; },
+  return with_context({format, " cannot express this array"},
                       [&] { return make_members(array); });
 }
 

@@ -6,20 +6,15 @@
 #include <initializer_list>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace zarrcore {
 namespace {
 
-// GDAL does not tell upper from lower case. `word` is in upper case.
-bool is_word(std::string_view text, std::string_view word) {
-  return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
-    return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 'a' + 'A') : a) == b;
-  });
-}
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return is_word(text, word); });
+// GDAL does not distinguish upper from lower case.
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> lower_case_words) {
+  return std::find(lower_case_words.begin(), lower_case_words.end(), lower_case(text)) !=
+         lower_case_words.end();
 }
 
 // The option if it is text, else null.
@@ -33,7 +28,7 @@ void read_shuffle(CodecMetadata& blosc) {
   if (shuffle == nullptr) return;
   // By the number: GDAL's word, the alias that GDAL has for it, and the name that v3 has.
   static constexpr std::array<std::array<std::string_view, 3>, 3> kWords{
-      {{"NONE", "0", "NOSHUFFLE"}, {"BYTE", "1", "SHUFFLE"}, {"BIT", "2", "BITSHUFFLE"}}};
+      {{"none", "0", "noshuffle"}, {"byte", "1", "shuffle"}, {"bit", "2", "bitshuffle"}}};
   const auto text = shuffle->get<std::string>();
   const auto* word = std::find_if(kWords.begin(), kWords.end(), [&](const auto& words) {
     return is_one_of(text, {words[0], words[1], words[2]});
@@ -49,9 +44,9 @@ void read_checksum(CodecMetadata& zstd) {
   Json* checksum = find_text(zstd, "checksum");
   if (checksum == nullptr) return;
   const auto text = checksum->get<std::string>();
-  if (is_one_of(text, {"YES", "TRUE", "ON", "1"})) {
+  if (is_one_of(text, {"yes", "true", "on", "1"})) {
     *checksum = true;
-  } else if (is_one_of(text, {"NO", "FALSE", "OFF", "0"})) {
+  } else if (is_one_of(text, {"no", "false", "off", "0"})) {
     // Only numcodecs 0.13 and later take the option, which is off without it.
     zstd.configuration.erase("checksum");
   } else {

@@ -58,7 +58,7 @@ class V1Format final : public Format {
     if (!document) return std::nullopt;
     const auto attributes = documents.document(std::string(kV1AttributesDocument));
     return with_context(
-        [&] { return key; },
+        key,
         [&] { return parse_v1_array(*document, attributes.value_or(Json::object())); });
   }
 
@@ -79,7 +79,7 @@ class V1Format final : public Format {
                                         const std::string& path) const override {
     if (!path.empty()) throw Error("Zarr v1 has one array, at the root of the store");
     const std::string key(kV1ArrayDocument);
-    return {{key, with_context([&] { return key; }, [&] { return make_v1_array_document(array); })},
+    return {{key, with_context(key, [&] { return make_v1_array_document(array); })},
             {std::string(kV1AttributesDocument), attributes_with_dimension_names(array)}};
   }
 

@@ -29,14 +29,14 @@ std::optional<NodeMetadata> read_array(const DocumentSource& documents, const st
   const auto document = documents.document(key);
   if (!document) return std::nullopt;
   return with_context(
-      [&] { return key; },
+      key,
       [&] { return parse_v2_array(*document, read_attributes(documents, path), path); });
 }
 
 std::optional<Json> read_group_document(const DocumentSource& documents, const std::string& path) {
   const std::string key = join_path(path, kV2GroupDocument);
   auto document = documents.document(key);
-  if (document) with_context([&] { return key; }, [&] { check_zarr_format(*document, 2); });
+  if (document) with_context(key, [&] { check_zarr_format(*document, 2); });
   return document;
 }
 
@@ -79,7 +79,7 @@ class V2Format final : public Format {
     const auto text = documents.text(key);
     if (text == nullptr) return std::nullopt;
     return with_context(
-        [&] { return key; },
+        key,
         [&] {
           if (!JsonMembers::is_object(text->text())) {
             throw Error("the document is " + std::string(describe_kind(parse_json(text->text()))) +
@@ -119,7 +119,7 @@ class V2Format final : public Format {
   std::vector<Document> array_documents(const ArrayMetadata& array,
                                         const std::string& path) const override {
     const std::string key = join_path(path, kV2ArrayDocument);
-    return {{key, with_context([&] { return key; }, [&] { return make_v2_array_document(array); })},
+    return {{key, with_context(key, [&] { return make_v2_array_document(array); })},
             {join_path(path, kV2AttributesDocument), make_v2_attributes(array)}};
   }
 

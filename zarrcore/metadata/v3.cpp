@@ -247,7 +247,7 @@ class V3Format final : public Format {
     const std::string key = join_path(path, kNodeDocument);
     const auto document = documents.document(key);
     if (!document || is_draft_entry_point(*document)) return std::nullopt;
-    return with_context([&] { return key; }, [&] { return parse_v3_node(*document, path); });
+    return with_context(key, [&] { return parse_v3_node(*document, path); });
   }
 
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
@@ -256,7 +256,7 @@ class V3Format final : public Format {
     const auto text = documents.text(key);
     if (text == nullptr || !JsonMembers::is_object(text->text())) return std::nullopt;
     return with_context(
-        [&] { return key; },
+        key,
         [&]() -> std::optional<ConsolidatedDocuments> {
           std::string_view inline_text;
           Json document = Json::object();  // without the consolidated metadata
@@ -298,7 +298,7 @@ class V3Format final : public Format {
                                         const std::string& path) const override {
     const std::string key = join_path(path, kNodeDocument);
     return {
-        {key, with_context([&] { return key; }, [&] { return make_v3_array_document(array); })}};
+        {key, with_context(key, [&] { return make_v3_array_document(array); })}};
   }
 
   std::vector<Document> group_documents(const GroupMetadata& group,
@@ -335,7 +335,7 @@ class V3Format final : public Format {
     if (group == documents.end()) throw Error(group_key + ": there is no group to consolidate");
     Json content = group->second;
     Json metadata = Json::object();
-    with_context([&] { return group_key; },
+    with_context(group_key,
                  [&] {
                    for (const auto& [key, document] : documents) {
                      const auto name = key_below(path, key);

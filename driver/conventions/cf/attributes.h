@@ -11,14 +11,14 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr::cf {
 
 // Letters and digits in lower case: "WGS 84", "WGS84" and "wgs_84" are one name.
 inline std::string simplified(std::string_view name) {
   std::string simple;
-  for (const char c : name) {
-    if (c >= 'A' && c <= 'Z') simple += static_cast<char>(c - 'A' + 'a');
+  for (const char c : zarrcore::lower_case(name)) {
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) simple += c;
   }
   return simple;
@@ -32,7 +32,8 @@ class Attributes {
   std::string text(const char* key) const {
     const zarrcore::Json* value = zarrcore::find_member(values_, key);
     if (value != nullptr && value->is_array() && value->size() == 1) value = &value->front();
-    return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+    const std::string* text = value != nullptr ? zarrcore::as_string(*value) : nullptr;
+    return text != nullptr ? *text : std::string();
   }
 
   // The text of an attribute that names something; the words that writers put there when they

@@ -124,8 +124,8 @@ const Json& geodetic_crs(const Json& projjson) {
 
 // Sets a name, unless it only says that there is none.
 void set_name(Json& attributes, const char* key, const Json* named) {
-  const Json* name = named != nullptr ? find_member(*named, "name") : nullptr;
-  if (name == nullptr || !name->is_string()) return;
+  const std::string* name = named != nullptr ? zarrcore::find_string(*named, "name") : nullptr;
+  if (name == nullptr) return;
   attributes[key] = *name;
   if (cf::Attributes(attributes).name(key).empty()) attributes.erase(key);
 }

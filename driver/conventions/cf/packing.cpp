@@ -84,9 +84,8 @@ Packing read_packing(const ArrayMetadata& array) {
   };
   if ((packing.scale = number_attribute(array, "scale_factor"))) consume("scale_factor");
   if ((packing.offset = number_attribute(array, "add_offset"))) consume("add_offset");
-  if (const Json* units = zarrcore::find_member(array.attributes, "units");
-      units != nullptr && units->is_string()) {
-    packing.unit = units->get<std::string>();
+  if (const std::string* units = zarrcore::find_string(array.attributes, "units")) {
+    packing.unit = *units;
     // Programs look for the units of a time axis among the attributes.
     if (!is_time_unit(packing.unit)) consume("units");
   }

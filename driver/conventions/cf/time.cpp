@@ -1,9 +1,9 @@
 #include "driver/conventions/cf/time.h"
+#include "zarrcore/base/text.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include "driver/gdal/lower_case.h"
 
 namespace gdal_zarr {
 namespace {
@@ -54,7 +53,7 @@ std::optional<Calendar> find_calendar(const std::string& name) {
       {"366_day", Calendar::all_leap},
       {"360_day", Calendar::d360},
   }};
-  const std::string wanted = lower_case(name);
+  const std::string wanted = zarrcore::lower_case(name);
   for (const auto& [known, calendar] : kNames) {
     if (wanted == known) return calendar;
   }
@@ -230,11 +229,9 @@ class Cursor {
         (std::isdigit(static_cast<unsigned char>(text_.front())) == 0 && text_.front() != '-')) {
       return false;
     }
-    const char* end = text_.data() + text_.size();
-    const auto [stop, error] = std::from_chars(text_.data(), end, number);
-    if (error != std::errc()) return false;
-    text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
-    return true;
+    const auto taken = zarrcore::take_number<Number>(text_);
+    if (taken) number = *taken;
+    return taken.has_value();
   }
 
   std::string_view take_word() {
@@ -279,7 +276,7 @@ bool take_zone(Cursor& cursor, std::int64_t& ahead) {
   if (cursor.is_at_end()) return true;
   const bool is_west = cursor.take('-');
   if (!is_west && !cursor.take('+')) {
-    const std::string word = lower_case(cursor.take_word());
+    const std::string word = zarrcore::lower_case(cursor.take_word());
     return word == "z" || word == "utc" || word == "gmt";
   }
   unsigned hours = 0;
@@ -328,7 +325,7 @@ std::string format_moment(std::int64_t moment, Calendar calendar) {
   if (fraction != 0) {
     std::snprintf(text, sizeof(text), ".%06d", fraction);
     result += text;
-    result.erase(result.find_last_not_of('0') + 1);
+    result.resize(zarrcore::without_trailing(result, '0').size());
   }
   return result + 'Z';
 }
@@ -338,9 +335,9 @@ std::string format_moment(std::int64_t moment, Calendar calendar) {
 std::optional<std::string> iso_time(double value, const std::string& units,
                                     const std::string& calendar_name) {
   const auto calendar = find_calendar(calendar_name);
-  const auto since = lower_case(units).find(kSince);
+  const auto since = zarrcore::lower_case(units).find(kSince);
   if (!calendar || since == std::string::npos || !std::isfinite(value)) return std::nullopt;
-  const std::string before = lower_case(units.substr(0, since));
+  const std::string before = zarrcore::lower_case(units.substr(0, since));
   Cursor cursor(before);
   cursor.skip_spaces();
   double count = 1;

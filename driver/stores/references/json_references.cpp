@@ -1,6 +1,5 @@
 #include "driver/stores/references/json_references.h"
 
-#include <charconv>
 
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/checked_math.h"
@@ -9,6 +8,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/members.h"
 
@@ -53,10 +53,7 @@ std::uint64_t range_count(std::int64_t start, std::int64_t stop, std::int64_t st
 }
 
 std::uint64_t rendered_number(const std::string& text, const char* what) {
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && stop == end) return number;
+  if (const auto number = zarrcore::parse_number<std::uint64_t>(text)) return *number;
   throw Error(std::string(what) + " becomes \"" + text + "\", which is no number of bytes");
 }
 
@@ -80,7 +77,7 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
                     " of Kerchunk's format is not known");
       }
     } else if (key == "templates") {
-      zarrcore::with_context([] { return "templates"; }, [&] { read_templates(members.value()); });
+      zarrcore::with_context("templates", [&] { read_templates(members.value()); });
     } else if (key == "gen") {
       generators = members.value();
       has_references = true;
@@ -91,7 +88,7 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
   }
   if (has_references) {
     if (!references.empty()) add_entries(references);
-    zarrcore::with_context([] { return "gen"; },
+    zarrcore::with_context("gen",
                            [&] {
                              if (!generators.empty()) read_generators(generators);
                              generate_keys();
@@ -216,7 +213,7 @@ void JsonReferences::sort_entries() {
 std::optional<Reference> JsonReferences::find(std::string_view key) const {
   const auto it = lower_bound(key);
   if (it == entries_.end() || it->key != key) return std::nullopt;
-  return zarrcore::with_context([] { return "its reference"; },
+  return zarrcore::with_context("its reference",
                                 [&] { return it->generator ? generate(*it) : parse(*it); });
 }
 

@@ -1,7 +1,6 @@
 #include "driver/stores/references/parquet_references.h"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 #include "driver/gdal/compat.h"
@@ -12,6 +11,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -67,18 +67,18 @@ std::uint64_t chunk_number(const Json& array, std::string_view place) {
     return 0;
   }
   std::uint64_t number = 0;
+  std::string_view rest = place;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (chunk_lengths[i] == 0) throw Error("\"chunks\" holds a zero");
     const std::uint64_t count = zarrcore::ceil_divide(lengths[i], chunk_lengths[i]);
-    std::uint64_t index = 0;
-    const char* end = place.data() + place.size();
-    const auto [stop, error] = std::from_chars(place.data(), end, index);
+    const auto index = zarrcore::take_number<std::uint64_t>(rest);
     const bool is_last = i + 1 == lengths.size();
-    const bool is_separated = is_last ? stop == end : stop != end && (*stop == '.' || *stop == '/');
-    if (error != std::errc() || !is_separated || index >= count) throw fail();
-    place.remove_prefix(static_cast<std::size_t>(stop - place.data()) + (is_last ? 0 : 1));
+    const bool is_separated =
+        is_last ? rest.empty() : rest.starts_with('.') || rest.starts_with('/');
+    if (!index || !is_separated || *index >= count) throw fail();
+    if (!is_last) rest.remove_prefix(1);
     const auto scaled = zarrcore::checked_multiply(number, count);
-    const auto next = scaled ? zarrcore::checked_add(*scaled, index) : std::nullopt;
+    const auto next = scaled ? zarrcore::checked_add(*scaled, *index) : std::nullopt;
     if (!next) throw Error("the array has more chunks than can be counted");
     number = *next;
   }
@@ -92,7 +92,7 @@ ReferenceTable read_parquet_file(const std::string& path) {
   const std::unique_ptr<GDALDataset> dataset(GDALDataset::Open(
       path.c_str(), GDAL_OF_VECTOR | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, drivers));
   if (!dataset || dataset->GetLayerCount() != 1) throw Error(path + ": cannot be read as Parquet");
-  return zarrcore::with_context([&] { return path; },
+  return zarrcore::with_context(path,
                                 [&] { return ReferenceTable::read(*dataset->GetLayer(0)); });
 }
 
@@ -223,7 +223,7 @@ std::unique_ptr<References> read_parquet_references(const std::string& folder) {
                 ": its chunks are referenced from Parquet files, which this GDAL cannot read: it "
                 "has no Parquet driver");
   }
-  return zarrcore::with_context([&] { return folder + '/' + std::string(kMetadataKey); },
+  return zarrcore::with_context({folder, "/", kMetadataKey},
                                 [&] {
                                   return std::make_unique<ParquetReferences>(
                                       std::move(*metadata), [folder](const std::string& file) {

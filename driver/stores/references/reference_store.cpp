@@ -16,7 +16,7 @@ template <typename Read>
 auto read_target(VsiFilePool& files, const TargetPaths& targets, const Reference& reference,
                  Read&& read) {
   const std::string path = targets.resolve(reference.target);
-  return zarrcore::with_context([&] { return path; },
+  return zarrcore::with_context(path,
                                 [&] {
                                   File file = files.take(path);
                                   if (!file)

@@ -349,7 +349,7 @@ std::string render(std::string_view text, Rendering& rendering,
     const std::size_t end = expression_end(text, start);
     const std::string_view expression = text.substr(start, end - start);
     zarrcore::with_context(
-        [&] { return "{{" + std::string(expression.substr(0, 200)) + "}}"; },
+        {"{{", expression.substr(0, 200), "}}"},
         [&] { append(text_of(Expression(expression, rendering, variables).evaluate())); });
     copied = at = end + 2;
   }

@@ -73,7 +73,7 @@ class VsiStore final : public zarrcore::Store {
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     const std::string path = path_of(key);
-    return zarrcore::with_context([&] { return path; },
+    return zarrcore::with_context(path,
                                   [&]() -> std::optional<Buffer> {
                                     const File file = open_file(path);
                                     if (!file) return std::nullopt;
@@ -86,7 +86,7 @@ class VsiStore final : public zarrcore::Store {
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
     const std::string path = path_of(key);
-    return zarrcore::with_context([&] { return path; },
+    return zarrcore::with_context(path,
                                   [&]() -> std::optional<std::vector<Buffer>> {
                                     const File file = open_file(path);
                                     if (!file) return std::nullopt;
@@ -98,7 +98,7 @@ class VsiStore final : public zarrcore::Store {
   // object store gets one complete write, which shows when it is closed.
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     const std::string path = path_of(key);
-    zarrcore::with_context([&] { return path; },
+    zarrcore::with_context(path,
                            [&] {
                              if (!VSIIsLocal(path.c_str())) {
                                put_object(path, parts);

@@ -1,0 +1,47 @@
+// Small functions on text that many readers of metadata and options need.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace zarrcore {
+
+// Copies `text` with ASCII letters in lower case.
+std::string lower_case(std::string_view text);
+
+// Returns `text` without any `c` at its end.
+constexpr std::string_view without_trailing(std::string_view text, char c) {
+  return text.substr(0, text.find_last_not_of(c) + 1);
+}
+
+// Writes a shape for people: "256,256", "3x1080x1920".
+std::string shape_text(std::span<const std::uint64_t> shape, std::string_view separator);
+
+// Removes the number at the start of `text` and returns it. Leaves `text` as it is, and returns
+// nullopt, when there is no number or one that does not fit.
+template <typename Number>
+std::optional<Number> take_number(std::string_view& text) {
+  Number number{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  return number;
+}
+
+// Reads all of `text` as a number; nullopt when it is anything else.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  const auto number = take_number<Number>(text);
+  return text.empty() ? number : std::nullopt;
+}
+
+// Reads all of `text` as the digits of a number in a base from 2 to 16.
+std::optional<std::uint64_t> parse_digits(std::string_view text, int base);
+
+}  // namespace zarrcore
