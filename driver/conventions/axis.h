@@ -17,7 +17,4 @@ struct AxisRole {
 // `attributes` are the indexing variable's; an empty object when there is none.
 AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes);
 
-// Whether `units` are those of a CF time axis ("days since 1970-01-01").
-bool is_time_unit(const std::string& units);
-
 }  // namespace gdal_zarr

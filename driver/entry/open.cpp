@@ -17,6 +17,7 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 

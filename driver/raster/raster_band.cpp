@@ -5,7 +5,6 @@
 #include <chrono>
 #include <tuple>
 
-#include "driver/conventions/axis.h"
 #include "driver/conventions/cf/time.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/raster/slice_description.h"

@@ -3,13 +3,11 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 
-#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr {
 namespace {
@@ -110,17 +108,6 @@ std::string format_connection_string(const std::string& store_path, const std::s
   // One that holds a quotation mark cannot stand between two.
   const char* quote = store_path.find('"') == std::string::npos ? "\"" : "";
   return std::string(kPrefix) + quote + store_path + quote + ':' + array;
-}
-
-bool is_v1_document(const std::string& path) {
-  return EQUAL(CPLGetFilename(path.c_str()), "meta") && is_file(path);
-}
-
-bool is_metadata_file(const std::string& file_name) {
-  const auto all = zarrcore::formats();
-  return std::any_of(all.begin(), all.end(), [&](const zarrcore::Format* format) {
-    return format->is_document(file_name);
-  });
 }
 
 }  // namespace gdal_zarr

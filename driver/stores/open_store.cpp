@@ -4,7 +4,6 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <array>
 
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
@@ -135,20 +134,6 @@ std::string store_name(const std::string& path) {
 bool has_reference_prefix(const std::string& path) {
   return STARTS_WITH(path.c_str(), kJsonPrefix.data()) ||
          STARTS_WITH(path.c_str(), kParquetPrefix.data());
-}
-
-const char* find_main_document(const std::string& path) {
-  static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
-                                                         ".zmetadata"};
-  const auto has = [&](const char* document) { return is_there(path + '/' + document); };
-  const auto* const found = std::find_if(kDocuments.begin(), kDocuments.end(), has);
-  if (found != kDocuments.end()) return *found;
-  // The names of v1 are common: only both together count.
-  return has("meta") && has("attrs") ? "meta" : nullptr;
-}
-
-bool is_zarr_folder(const std::string& path) {
-  return find_main_document(path) != nullptr;
 }
 
 bool is_packed_store(GDALOpenInfo* info) {

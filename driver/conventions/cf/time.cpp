@@ -335,6 +335,10 @@ std::string format_moment(std::int64_t moment, Calendar calendar) {
 
 }  // namespace
 
+bool is_time_unit(const std::string& units) {
+  return lower_case(units).find(kSince) != std::string::npos;
+}
+
 std::optional<std::string> iso_time(double value, const std::string& units,
                                     const std::string& calendar_name) {
   const auto calendar = find_calendar(calendar_name);

@@ -1,9 +1,9 @@
 #include "driver/stores/references/json_references.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/directory_listing.h"
@@ -63,10 +63,7 @@ std::uint64_t rendered_number(const std::string& text, const char* what) {
 
 // Whether the member of references or of an older document is the metadata of a node.
 bool is_zarr_document(const zarrcore::JsonMembers& member) {
-  static constexpr std::array<std::string_view, 5> kDocuments{".zgroup", ".zarray", ".zattrs",
-                                                              ".zmetadata", "zarr.json"};
-  const std::string_view name = zarrcore::last_segment(member.raw_key());
-  return std::find(kDocuments.begin(), kDocuments.end(), name) != kDocuments.end() &&
+  return is_metadata_file(zarrcore::last_segment(member.raw_key())) &&
          member.rest().find_first_of("\"{[") == 0;
 }
 
