@@ -55,7 +55,7 @@ def test_processes_lose_nothing(tmp_path, layout, locks):
 
 def test_no_store_that_is_no_folder_has_locks_beside_it():
     gdal.GetDriverByName("Zarr").Create("/vsimem/a.zarr", 8, 8, 1, gdal.GDT_Byte)
-    with pytest.raises(RuntimeError, match="LOCKS names a local folder"):
+    with pytest.raises(RuntimeError, match="LOCKS=YES needs a store in a local folder"):
         gdal.OpenEx("/vsimem/a.zarr", gdal.OF_RASTER | gdal.OF_UPDATE,
                     open_options=["LOCKS=YES"])
     gdal.GetDriverByName("Zarr").Delete("/vsimem/a.zarr")

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "driver/conventions/cf/time.h"
 #include "driver/gdal/compat.h"
 #include "zarrcore/base/text.h"
 
@@ -65,10 +66,6 @@ Axis axis_of_name(std::string_view name) {
 }
 
 }  // namespace
-
-bool is_time_unit(const std::string& units) {
-  return zarrcore::lower_case(units).find(" since ") != std::string::npos;
-}
 
 AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes) {
   Axis axis = axis_of_standard_name(text_of(attributes, "standard_name"));

@@ -21,7 +21,4 @@ AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json&
 // `role`.
 zarrcore::Json axis_attributes(const std::string& dimension_name, const AxisRole& role);
 
-// Whether `units` are those of a CF time axis ("days since 1970-01-01").
-bool is_time_unit(const std::string& units);
-
 }  // namespace gdal_zarr

@@ -10,6 +10,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/vsi/zarr_folder.h"
 
 namespace gdal_zarr {
 

@@ -9,6 +9,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"

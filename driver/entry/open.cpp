@@ -195,7 +195,7 @@ std::string lock_folder(const std::string& store_path, const std::string& option
   if (EQUAL(option.c_str(), "YES")) {
     if (STARTS_WITH(store_path.c_str(), "/vsi")) {
       throw Error(store_path +
-                  ": LOCKS=YES needs a store in a local folder; set it to the path of one");
+                  ": LOCKS=YES needs a store in a local folder; use LOCKS=path of a local folder");
     }
     return store_path + ".sync";
   }

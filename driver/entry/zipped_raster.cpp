@@ -7,7 +7,7 @@
 
 #include "driver/multidim/session.h"
 #include "driver/raster/candidates.h"
-#include "driver/stores/open_store.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "driver/stores/vsi/zip_archive.h"
 #include "zarrcore/base/error.h"
 

@@ -5,11 +5,13 @@
 
 #include <regex>
 
+#include "zarrcore/base/error.h"
+
 namespace gdal_zarr {
 
 namespace {
 
-// GDAL takes much more for a CRS, and opens the files that some of it names.
+// GDAL accepts much more as a CRS, and opens the files that some of it names.
 bool is_code(const std::string& text) {
   static const std::regex pattern("[A-Za-z][A-Za-z0-9_]*:[A-Za-z0-9_.-]+");
   return text.size() < 64 && std::regex_match(text, pattern);
@@ -46,6 +48,12 @@ std::shared_ptr<OGRSpatialReference> import_crs(const std::string& text) {
 std::shared_ptr<OGRSpatialReference> import_crs(const zarrcore::Json& value) {
   if (value.is_string()) return import_crs(value.get_ref<const std::string&>());
   return value.is_object() ? import_crs(zarrcore::dump_json(value)) : nullptr;
+}
+
+void check_crs(OGRErr result) {
+  if (result == OGRERR_NONE) return;
+  const std::string reason = CPLGetLastErrorMsg();
+  throw zarrcore::Error(reason.empty() ? "GDAL makes no CRS of the parameters" : reason);
 }
 
 }  // namespace gdal_zarr

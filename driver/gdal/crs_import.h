@@ -1,5 +1,4 @@
-// Making a CRS of what attributes hold, without GDAL's own errors: whoever asks says what was
-// wrong.
+// Makes CRSs from the values of attributes. Raises no GDAL errors: the caller reports the problem.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -11,11 +10,15 @@
 
 namespace gdal_zarr {
 
-// An authority's code ("EPSG:4326"), a URN or URL of OGC, WKT or PROJJSON: nothing that leads to a
-// file or the network. Null when it is none of these, or is not understood.
+// Reads an authority's code ("EPSG:4326"), a URN or URL of OGC, WKT or PROJJSON, none of which make
+// GDAL open a file or a URL. Null when `text` is none of these or is not understood.
 std::shared_ptr<OGRSpatialReference> import_crs(const std::string& text);
 
-// The same of a JSON value: a text, or an object of PROJJSON.
+// The same for a JSON value: a string, or a PROJJSON object.
 std::shared_ptr<OGRSpatialReference> import_crs(const zarrcore::Json& value);
+
+// Throws zarrcore::Error, with GDAL's reason if there is one, when a call that makes or changes a
+// CRS failed.
+void check_crs(OGRErr result);
 
 }  // namespace gdal_zarr

@@ -14,7 +14,7 @@
 #include <optional>
 #include <set>
 
-#include "driver/conventions/cf/packing.h"
+#include "driver/conventions/packing.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/write_georeferencing.h"
 #include "driver/multidim/attribute.h"

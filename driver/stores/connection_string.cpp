@@ -5,10 +5,9 @@
 
 #include <cctype>
 
-#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
 namespace {
@@ -107,14 +106,6 @@ std::string format_connection_string(const std::string& store_path, const std::s
   // One that holds a quotation mark cannot stand between two.
   const char* quote = store_path.find('"') == std::string::npos ? "\"" : "";
   return std::string(kPrefix) + quote + store_path + quote + ':' + array;
-}
-
-bool is_v1_document(const std::string& path) {
-  return EQUAL(CPLGetFilename(path.c_str()), "meta") && is_file(path);
-}
-
-bool is_metadata_file(const std::string& file_name) {
-  return zarrcore::is_document_name(file_name);
 }
 
 }  // namespace gdal_zarr

@@ -28,10 +28,4 @@ ConnectionString parse_connection_string(const std::string& name);
 // The name of an array of a store.
 std::string format_connection_string(const std::string& store_path, const std::string& array);
 
-// Whether a file of this name is a metadata document, whose folder is the store.
-bool is_metadata_file(const std::string& file_name);
-
-// The same of v1, whose name "meta" a folder may have as well.
-bool is_v1_document(const std::string& path);
-
 }  // namespace gdal_zarr

@@ -29,12 +29,6 @@ std::string store_name(const std::string& path);
 // Whether `path` has the form of the last two.
 bool has_reference_prefix(const std::string& path);
 
-// The name of the document that makes the folder `path` a Zarr; null when it is none.
-const char* find_main_document(const std::string& path);
-
-// Whether the folder `path` holds the metadata of a Zarr.
-bool is_zarr_folder(const std::string& path);
-
 // Whether the file that is being opened is an archive or a document of references.
 bool is_packed_store(GDALOpenInfo* info);
 

@@ -1,4 +1,4 @@
-#include "driver/conventions/cf/packing.h"
+#include "driver/conventions/packing.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "driver/conventions/cf/packing.h"
+#include "driver/conventions/packing.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

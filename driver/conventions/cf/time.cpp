@@ -1,5 +1,4 @@
 #include "driver/conventions/cf/time.h"
-#include "zarrcore/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -331,6 +331,10 @@ std::string format_moment(std::int64_t moment, Calendar calendar) {
 }
 
 }  // namespace
+
+bool is_time_unit(const std::string& units) {
+  return zarrcore::lower_case(units).find(kSince) != std::string::npos;
+}
 
 std::optional<std::string> iso_time(double value, const std::string& units,
                                     const std::string& calendar_name) {

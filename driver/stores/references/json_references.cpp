@@ -1,6 +1,6 @@
 #include "driver/stores/references/json_references.h"
 
-
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/directory_listing.h"
@@ -59,7 +59,7 @@ std::uint64_t rendered_number(const std::string& text, const char* what) {
 
 // Whether the member of references or of an older document is the metadata of a node.
 bool is_zarr_document(const zarrcore::JsonMembers& member) {
-  return zarrcore::is_document_name(zarrcore::last_segment(member.raw_key())) &&
+  return is_metadata_file(zarrcore::last_segment(member.raw_key())) &&
          member.rest().find_first_of("\"{[") == 0;
 }
 
@@ -88,11 +88,10 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
   }
   if (has_references) {
     if (!references.empty()) add_entries(references);
-    zarrcore::with_context("gen",
-                           [&] {
-                             if (!generators.empty()) read_generators(generators);
-                             generate_keys();
-                           });
+    zarrcore::with_context("gen", [&] {
+      if (!generators.empty()) read_generators(generators);
+      generate_keys();
+    });
   } else {
     templates_.clear();  // version 0 has none
     add_entries(document_.text());

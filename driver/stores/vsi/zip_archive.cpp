@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "driver/gdal/messages.h"
-#include "driver/stores/open_store.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

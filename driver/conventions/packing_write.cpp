@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "driver/conventions/cf/packing.h"
+#include "driver/conventions/packing.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"

@@ -1,10 +1,10 @@
-#include "driver/conventions/cf/packing.h"
+#include "driver/conventions/packing.h"
 
 #include <algorithm>
 #include <bit>
 #include <map>
 
-#include "driver/conventions/axis.h"
+#include "driver/conventions/cf/time.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"

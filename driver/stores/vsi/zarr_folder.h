@@ -1,0 +1,22 @@
+// Which files and folders are a Zarr, as far as file names show it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gdal_zarr {
+
+// Whether a file of this name is a metadata document: the folder that holds it is a node. The
+// documents of v1 ("meta", "attrs") do not count: other files have these names as well.
+bool is_metadata_file(std::string_view file_name);
+
+// Whether the existing file `path` has the name of v1's metadata document.
+bool is_v1_document(const std::string& path);
+
+// The name of the document that makes the folder `path` a Zarr; null when it is none.
+const char* find_main_document(const std::string& path);
+
+// Whether the folder `path` holds the metadata of a Zarr.
+bool is_zarr_folder(const std::string& path);
+
+}  // namespace gdal_zarr
