@@ -542,8 +542,8 @@ def test_append_needs_a_name_and_a_store(tmp_path):
         (tmp_path / "none.zarr", ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"], "none.zarr"),
         *([] if REPLACES_STORES else
           [(path, ["ARRAY_NAME=b"],
-            'already exists; remove it first .gdalmanage delete ".*a.zarr".*APPEND_SUBDATASET=YES'
-            )]),
+            ('already exists; remove it first .gdalmanage delete ".*a.zarr".*'
+             'APPEND_SUBDATASET=YES'))]),
     ]:
         with pytest.raises(RuntimeError, match=message):
             driver.CreateCopy(str(target), source, options=options)

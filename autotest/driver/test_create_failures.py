@@ -152,9 +152,8 @@ def test_cancelled(source, target, layout, is_appended):
     options = list(LAYOUTS[layout])
     path = target / "a.zarr"
     if is_appended:
-        driver().CreateCopy(str(path), gdal.Open(str(source)),
-                            options=options[:1] if "FORMAT" in str(
-            options) else [])
+        first_options = options[:1] if "FORMAT" in str(options) else []
+        driver().CreateCopy(str(path), gdal.Open(str(source)), options=first_options)
         options += ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"]
     before = snapshot(target)
     described = gdal.Open(str(source))
@@ -341,9 +340,12 @@ def readable(tmp_path_factory, monkeypatch):
         if parent == Path(tempfile.gettempdir()):
             break
         os.chmod(parent, 0o755)
+
+    def is_not_plugin(_, names):
+        return [name for name in names if not name.startswith("gdal_")]
+
     plugin = shutil.copytree(os.environ["GDAL_DRIVER_PATH"], folder / "plugin",
-                             ignore=lambda _,
-                             names: [n for n in names if not n.startswith("gdal_")])
+                             ignore=is_not_plugin)
     monkeypatch.setenv("GDAL_DRIVER_PATH", str(plugin))
     return folder
 

@@ -48,10 +48,11 @@ def shapes(tmp_path):
     srs.ImportFromEPSG(32633)
     layer = source.CreateLayer("shapes", srs)
     layer.CreateField(ogr.FieldDefn("number", ogr.OFTInteger))
-    for number, wkt in ((7,
-                         "POLYGON((500200 5099900,501500 5099700,500900 5098400,500200 5099900))"),
-                        (9,
-                         "POLYGON((501000 5099000,502300 5099100,501700 5098300,501000 5099000))")):
+    polygons = {
+        7: "POLYGON((500200 5099900,501500 5099700,500900 5098400,500200 5099900))",
+        9: "POLYGON((501000 5099000,502300 5099100,501700 5098300,501000 5099000))",
+    }
+    for number, wkt in polygons.items():
         feature = ogr.Feature(layer.GetLayerDefn())
         feature.SetGeometry(ogr.CreateGeometryFromWkt(wkt))
         feature["number"] = number
@@ -102,8 +103,8 @@ def sources(tmp_path, tif, shapes):
     if "{co}" in NEW[program] or layout == "v2"
 ])
 def test_new(tmp_path, sources, program, layout):
-    options = [word for name,
-               value in LAYOUTS[layout].items() for word in ("-co", f"{name}={value}")]
+    options = [word for name, value in LAYOUTS[layout].items()
+               for word in ("-co", f"{name}={value}")]
     for driver, out, creation in (("Zarr", "b.zarr", options), ("GTiff", "b.tif", [])):
         names = {**sources, "of": driver, "out": tmp_path / out}
         before, _, after = NEW[program].partition("{co}")

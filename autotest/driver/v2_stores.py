@@ -10,8 +10,8 @@ import numpy as np
 import zarr
 from stores import edit_json, write_json
 
-if hasattr(zarr,
-           "config"):  # zarr-python 3: direct calls of tests, and xarray, write v2 as well
+# zarr-python 3: direct calls of tests, and xarray, write v2 as well.
+if hasattr(zarr, "config"):
     zarr.config.set({"default_zarr_format": 2})
 # zarr-python 3.0, which writes some things in v2 differently from any other version.
 IS_FIRST = zarr.__version__.startswith("3.0.")

@@ -4,4 +4,4 @@ import zarr
 
 # An error rather than a skip: these tests were asked for.
 if not hasattr(zarr, "config"):
-    pytest.exit(f"it needs zarr-python 3, not {zarr.__version__}: see script/matrix", 2)
+    pytest.exit(f"these tests need zarr-python 3, not {zarr.__version__}: see script/matrix", 2)
