@@ -5,8 +5,8 @@
 namespace zarrcore {
 namespace {
 
-// Which blocks of `block_size` bytes hold the elements that `axes` select of a dense chunk of
-// `chunk_size` bytes in the given shape.
+// Which blocks of `block_size` bytes contain elements that `axes` select, in a dense chunk of
+// `chunk_size` bytes and the given shape.
 std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
                                  std::span<const std::uint64_t> shape, std::size_t item_size,
                                  std::uint64_t chunk_size, std::uint64_t block_size) {
@@ -45,14 +45,14 @@ std::uint64_t CachedChunk::byte_count() const {
   return chunk_.byte_count() + encoded_.size();
 }
 
-// Decodes what is missing of the elements that `axes` select, or all when that costs less.
+// Decodes the missing blocks with elements that `axes` select, or all blocks if that is faster.
 void CachedChunk::decode_blocks(std::span<const AxisSlice> axes) const {
   const ChunkSpec& spec = chain_->stored_spec();
   const MutableByteSpan chunk = chunk_.elements.span();
   const std::vector<bool> wanted =
       touched_blocks(axes, spec.shape, spec.data_type.item_size, chunk.size(), block_size_);
   const auto count = static_cast<std::size_t>(std::ranges::count(wanted, true));
-  // Block by block costs a copy more.
+  // Decoding block by block takes an additional copy.
   if (missing_ == wanted.size() && 4 * count > 3 * wanted.size()) {
     chain_->decode(encoded_.span(), chunk, chunk_.arena);
     missing_ = 0;

@@ -1,4 +1,4 @@
-// A chunk in the cache of those that are used in part.
+// A cached chunk, of which only a part was used.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,25 @@
 
 namespace zarrcore {
 
-// What is kept of a value: its version, and whether somebody asked in advance for it to be kept,
-// who does not miss the value when it is removed afterwards.
+// The version of the value that something was cached from, and whether it was prefetched: then it
+// is still used after the value has been removed.
 struct KeptState {
   ValueVersion version;
   bool is_prefetched = false;
 
-  // Whether it may be used now that the value has version `current`.
+  // Whether it may be used when the value has the version `current`.
   bool is_good_for(const ValueVersion& current) const {
     if (!is_prefetched) return version.is_good_for(current);
     return current.is_absent() || !version.differs_from(current);
   }
 };
 
-// The decoded elements of a chunk, in stored order. Where the codecs allow it, only those blocks of
-// it are decoded that somebody has asked for; each of them once. Safe to use from several threads.
+// The decoded elements of a chunk, in stored order. If its codecs compress blocks separately
+// (Blosc), only the blocks that are needed are decoded, each of them once. Safe to use from several
+// threads.
 class CachedChunk {
  public:
-  // `state` is that of the value it was read from.
+  // `state` is that of the value that it was read from.
   CachedChunk(DecodedChunk chunk, const KeptState& state)
       : state_(state), chunk_(std::move(chunk)) {}
   // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size).
@@ -39,13 +40,12 @@ class CachedChunk {
 
   const KeptState& state() const { return state_; }
 
-  // The chunk, in which the elements that `axes` select are decoded. Throws Error when they cannot
-  // be.
+  // The chunk, in which at least the elements that `axes` select are decoded. Throws Error.
   const std::byte* elements(std::span<const AxisSlice> axes) const;
-  // All of a chunk that is not in blocks.
+  // All elements of a chunk that is not decoded in blocks.
   const Buffer& all() const { return chunk_.elements; }
 
-  // Of what is kept just now.
+  // The memory in use at present.
   std::uint64_t byte_count() const;
 
  private:
@@ -53,11 +53,11 @@ class CachedChunk {
 
   KeptState state_;
   mutable DecodedChunk chunk_;
-  // Of a chunk in blocks:
+  // For a chunk that is decoded in blocks:
   const CodecChain* chain_ = nullptr;
   std::uint64_t block_size_ = 0;
   mutable std::mutex mutex_;
-  mutable Buffer encoded_;  // as long as blocks are missing
+  mutable Buffer encoded_;  // until all blocks are decoded
   mutable std::vector<bool> is_decoded_;
   mutable std::size_t missing_ = 0;
 };

@@ -15,26 +15,26 @@ namespace {
 
 using Chunk = std::vector<std::uint64_t>;
 
-// What stays of an array along one of its dimensions.
+// How one dimension changes.
 struct Axis {
   std::uint64_t chunk_length;
-  std::uint64_t chunks;  // that stay at least in part
-  std::uint64_t length;  // elements that stay
+  std::uint64_t chunks;  // remaining, at least in part
+  std::uint64_t length;  // remaining elements
   bool changes;
 
-  // Whether the last chunk that stays does so only in part.
+  // Whether it is the last remaining chunk, and remains only in part.
   bool is_cut(std::uint64_t chunk) const {
     return changes && chunk + 1 == chunks && length % chunk_length != 0;
   }
 };
 
-// Whether a folder can hold chunks, of which all but the last coordinate are folders.
+// Whether a folder of this name can contain chunks, whose coordinates but the last are folders.
 bool can_lead_to_chunks(std::string_view name) {
   if (name.starts_with('c')) name.remove_prefix(1);
   return std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Calls `visit` with every chunk that stands below `folder`, which is `path` in the keys of chunks.
+// Calls `visit` with every chunk whose key starts with `path`, a folder below the chunk prefix.
 void find_chunks(Store& store, const ArrayMetadata& metadata, const std::string& path,
                  const std::function<void(Chunk)>& visit) {
   const ChunkKeyEncoding& encoding = metadata.chunk_key_encoding;
@@ -50,8 +50,8 @@ void find_chunks(Store& store, const ArrayMetadata& metadata, const std::string&
   }
 }
 
-// Writes the fill value to all elements of a chunk that do not stay. `whole` is the array with
-// chunks that do not reach past its end.
+// Writes the fill value to all elements of a chunk that do not remain. `whole` is the array
+// extended to a multiple of its chunk shape.
 void clear_outside(ArrayWriter& writer, const Array& whole, const std::vector<Axis>& axes,
                    const Chunk& chunk) {
   Selection all;
@@ -102,7 +102,7 @@ void resize(const Array& array, const Shape& new_shape, const WriteOptions& opti
                    bool is_cut = false;
                    for (std::size_t i = 0; i < rank; ++i) {
                      const bool is_beyond = chunk[i] >= axes[i].chunks;
-                     // Nobody's, before and after.
+                     // Outside of the array before and after.
                      if (is_beyond && !axes[i].changes) return;
                      is_outside |= is_beyond;
                      is_cut |= !is_beyond && axes[i].is_cut(chunk[i]);

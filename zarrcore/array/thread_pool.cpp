@@ -21,8 +21,8 @@ struct ThreadPool::Loop {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::condition_variable left;
-  std::size_t running = 0;  // workers that take part now, the caller not included
-  bool closed = false;      // `body` may be gone: a late worker has to leave at once
+  std::size_t running = 0;  // workers in the loop, without the caller
+  bool closed = false;      // `body` may no longer exist: a late worker must leave at once
   std::exception_ptr failure;
 
   void run() {
@@ -53,8 +53,8 @@ struct ThreadPool::Loop {
     if (--running == 0) left.notify_all();
   }
 
-  // The caller's part, after its own run(). The exception is taken out of the loop, so that it is
-  // not a late worker that destroys it.
+  // The caller's part, after its own run(). It takes the exception out of the loop, so that no late
+  // worker destroys it.
   void close() {
     std::unique_lock lock(mutex);
     closed = true;
@@ -64,7 +64,7 @@ struct ThreadPool::Loop {
 };
 
 struct ThreadPool::State {
-  // In a forked child there are no workers, and what they had locked stays locked.
+  // A forked child has no workers, and mutexes that they had locked stay locked.
   bool is_inherited() const { return process != process_id(); }
 
   const long process = process_id();
@@ -75,10 +75,10 @@ struct ThreadPool::State {
   std::size_t idle = 0;
   bool stopping = false;
 
-  // What a worker does until the pool is gone.
+  // A worker, until the pool is destroyed.
   void work() {
-    // The first exception of a thread needs memory to be told by, without which the process ends:
-    // it is had now, not when memory has run out.
+    // The first use of exceptions in a thread allocates memory, and without it the process ends. So
+    // it is allocated now, not when memory has run out.
     static_cast<void>(std::uncaught_exceptions());
     std::unique_lock lock(mutex);
     while (true) {
@@ -129,13 +129,13 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
         ++state_->idle;
       }
     } catch (const std::exception&) {
-      // No more threads are to be had: the caller does the work.
+      // No more threads can be created: the caller does the work.
     }
   }
   state_->wake.notify_all();
   loop->run();
   {
-    // Invitations that nobody took are void.
+    // Withdraw the unused invitations.
     const std::lock_guard lock(state_->mutex);
     std::erase(state_->tickets, loop);
   }

@@ -9,24 +9,23 @@
 
 namespace zarrcore {
 
-// Wraps what a worker thread does for one loop: called with the work, which it must run exactly
-// once. Lets a host program carry thread-local state from the caller to the workers. It must not
-// throw.
+// Called by a worker thread with its work for one loop, which it must run exactly once. It lets the
+// host program pass thread-local state from the caller to the workers. It must not throw.
 using WorkerScope = std::function<void(const std::function<void()>& work)>;
 
 class ThreadPool {
  public:
   ThreadPool();
-  // Lets the workers go without waiting for them: in a forked child they do not exist, and waiting
+  // Ends the workers without waiting for them: in a forked child they do not exist, and the wait
   // would never end.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Calls `body(i)` for every i below `count`, on at most `threads` threads. Returns when all calls
-  // have. When a call throws, no new ones are begun, and the first exception is thrown on. Threads
-  // are made as they are first needed. May be called from several threads at once, but not from
-  // inside `body`.
+  // Calls `body(i)` for every i below `count`, on at most `threads` threads, and waits for all
+  // calls. When a call throws, no new calls are started, and the first exception is rethrown.
+  // Threads are created when they are first needed. May be called from several threads at once, but
+  // not from inside `body`.
   void parallel_for(std::size_t count, std::size_t threads,
                     const std::function<void(std::size_t i)>& body, const WorkerScope& scope = {});
 

@@ -1,4 +1,4 @@
-// Chunk grids: how the index space of an array is cut into chunks (v3 core, "chunk grids").
+// Chunk grids: how the index space of an array is divided into chunks (v3 core, "chunk grids").
 #pragma once
 
 #include <algorithm>
@@ -22,17 +22,17 @@ struct ChunkRun {
 // One dimension of a grid.
 class GridDimension {
  public:
-  // Chunks of `chunk_length` elements each. The last one reaches past the array's end when that is
-  // not a multiple; its stored form is of full length. `chunk_length` may be 0 only if
+  // Chunks of `chunk_length` elements each. If the array length is not a multiple of it, the last
+  // chunk extends beyond the array; it is stored with full length. `chunk_length` may be 0 only if
   // `array_length` is.
   GridDimension(std::uint64_t array_length, std::uint64_t chunk_length);
-  // Chunks of stated lengths. Throws Error when they do not cover `array_length`, or one has no
-  // length.
+  // Chunks of stated lengths. Throws Error when they do not cover `array_length`, or when a length
+  // is 0.
   GridDimension(std::uint64_t array_length, std::span<const ChunkRun> runs);
 
   std::uint64_t array_length() const { return array_length_; }
   std::uint64_t chunk_count() const { return chunk_count_; }
-  // The chunk that holds an element; `index` is below array_length().
+  // The chunk that contains an element; `index` is below array_length().
   std::uint64_t chunk_of(std::uint64_t index) const;
   std::uint64_t chunk_start(std::uint64_t chunk) const;
   // Elements of a chunk as it is stored.
@@ -61,8 +61,8 @@ class GridDimension {
 class ChunkGrid {
  public:
   ChunkGrid() = default;
-  // A regular grid. Throws Error when the ranks differ, when a chunk has no length in a dimension
-  // that has one, or when the number of chunks passes 2^63.
+  // A regular grid. Throws Error when the ranks differ, when a chunk length is 0 but not the
+  // array's, or when there are more than 2^63 chunks.
   static ChunkGrid regular(std::span<const std::uint64_t> array_shape,
                            std::span<const std::uint64_t> chunk_shape);
   // A rectilinear grid (zarr-extensions, "rectilinear"): the chunk lengths along each dimension.

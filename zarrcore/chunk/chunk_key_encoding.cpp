@@ -30,7 +30,7 @@ std::optional<std::vector<std::uint64_t>> ChunkKeyEncoding::decode(std::string_v
     if (error != std::errc()) return std::nullopt;
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   }
-  // What else spells these numbers is not their key.
+  // Other spellings of the numbers, as with leading zeros, are not keys.
   if (encode(chunk) != key) return std::nullopt;
   return chunk;
 }

@@ -28,10 +28,10 @@ struct ChunkKeyEncoding {
 
   std::string encode(std::span<const std::uint64_t> chunk) const;
 
-  // The chunk of a grid of `rank` dimensions that has this key; nothing when none has.
+  // The chunk with this key in a grid of `rank` dimensions; nullopt when no chunk has it.
   std::optional<std::vector<std::uint64_t>> decode(std::string_view key, std::size_t rank) const;
 
-  // Another key under which the chunk of an array of rank 0 may stand.
+  // Another possible key for the chunk of an array of rank 0.
   std::optional<std::string> other_scalar_key() const {
     return kind == Kind::draft ? std::optional<std::string>("c") : std::nullopt;
   }

@@ -27,7 +27,7 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
       axis_order_(spec.shape.size()),
       stored_spec_(spec),
       decoded_size_(spec.byte_count()) {
-  // Each may hold a fill value.
+  // Each codec may keep a copy of the fill value, which a file can make large.
   constexpr std::size_t kMaxCodecs = 64;
   if (codecs.size() > kMaxCodecs) {
     throw Error("there are " + std::to_string(codecs.size()) + " codecs, more than the " +
@@ -85,11 +85,11 @@ void CodecChain::add(Codec codec) {
     filter_endian_ = kHostEndian;
   }
   if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
-    if (!array_to_bytes_) throw Error("it stands before the array has become bytes");
+    if (!array_to_bytes_) throw Error("it comes before the array-to-bytes codec");
     bytes_codecs_.push_back(std::move(*bytes_codec));
     return;
   }
-  if (array_to_bytes_) throw Error("it stands where the array has become bytes already");
+  if (array_to_bytes_) throw Error("it comes after the array-to-bytes codec");
   if (auto* to_bytes = std::get_if<std::unique_ptr<const ArrayToBytesCodec>>(&codec)) {
     bytes_spec_ = array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
     array_to_bytes_ = std::move(*to_bytes);
@@ -108,7 +108,7 @@ void CodecChain::add(Codec codec) {
 
 std::uint64_t CodecChain::max_encoded_size() const {
   if (encoded_size_) return *encoded_size_;
-  // No codec makes much more of its input.
+  // No codec makes its input much larger.
   constexpr std::uint64_t kSlack = 1 << 20;
   const auto doubled = checked_multiply(array_to_bytes_->max_encoded_size(), 2);
   return doubled ? checked_add(*doubled, kSlack).value_or(UINT64_MAX) : UINT64_MAX;
@@ -162,7 +162,7 @@ bool CodecChain::is_filled(ByteSpan decoded) const {
   if (decoded.empty()) return true;
   if (!same_element(type, decoded.data(), spec_.fill_value.data())) return false;
   if (!type.is_variable()) {
-    // Elements that are the same as their neighbours are all the same as the first.
+    // If each element equals its neighbour, all equal the first.
     return std::memcmp(decoded.data(), decoded.data() + size, decoded.size() - size) == 0;
   }
   for (std::size_t i = size; i < decoded.size(); i += size) {

@@ -1,4 +1,4 @@
-// Checks that every store makes on sizes before it asks for memory.
+// Size checks that every store makes before it allocates memory.
 #pragma once
 
 #include "zarrcore/store/store.h"
@@ -8,8 +8,8 @@ namespace zarrcore {
 // Throws Error when a value of `size` bytes is larger than the caller allows.
 void check_value_size(std::uint64_t size, std::uint64_t max_size);
 
-// The offset of `range` in a value of `size` bytes. Throws Error when it is not inside, or of a
-// value of another size.
+// The offset of `range` in a value of `size` bytes. Throws Error when the range is outside, or
+// expects another size.
 std::uint64_t resolve_range(const ByteRange& range, std::uint64_t size);
 
 }  // namespace zarrcore

@@ -11,8 +11,8 @@ namespace zarrcore {
 FileLocks::Held FileLocks::lock(std::string_view key) const {
   check_key(key);
   const std::filesystem::path path = folder_ / std::filesystem::path(key);
-  // Where record locks belong to the process, its threads do not exclude each other by them, and
-  // whoever closes a file drops the lock of all.
+  // On some systems, record locks belong to the process: they do not exclude its threads, and
+  // closing any descriptor of the file releases the lock.
   static std::array<std::mutex, 64> turns;
   Held held{std::unique_lock(turns[std::filesystem::hash_value(path) % turns.size()]), nullptr};
   with_context([&] { return "lock " + path.string(); },

@@ -1,6 +1,6 @@
-// Locks between processes that write the same chunks: one file for each key, in a folder that all
-// of them see and that is better not the store's. These are the lock files of zarr-python's
-// ProcessSynchronizer: programs that use it on the same folder and we exclude each other.
+// Locks between processes that write the same chunks: a file for each key, in a folder that all of
+// them can access, preferably outside of the store. The lock files are those of zarr-python's
+// ProcessSynchronizer, so programs that use it on the same folder are locked out as well.
 #pragma once
 
 #include <filesystem>
@@ -14,18 +14,18 @@ namespace zarrcore {
 
 class FileLocks {
  public:
-  // What is held until it goes.
+  // A lock, held until this object is destroyed.
   struct Held {
-    std::unique_lock<std::mutex> turn;  // of this process's threads
+    std::unique_lock<std::mutex> turn;  // among the threads of this process
     std::unique_ptr<PosixFile> file;
   };
 
-  // The folder need not exist; the first lock makes it.
+  // The folder need not exist; the first lock creates it.
   explicit FileLocks(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Waits until nobody else holds the lock of a key. A thread must not hold two. The file stays:
-  // if it were removed, two could hold locks of two files of one name. Throws Error when it cannot
-  // be made or locked.
+  // Waits for the lock of a key. A thread must not hold two locks. The file is not removed:
+  // otherwise two processes could lock two files of the same name. Throws Error when it cannot be
+  // created or locked.
   Held lock(std::string_view key) const;
 
  private:

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // Opened by the first read.
 class OpenFile final : public OpenValue {
-  // What `body` makes of the file and its size; nothing when it is absent.
+  // Calls `body` with the file and its size; nullopt when the file is absent.
   template <typename Body>
   auto with_file(const Body& body) {
     using Result = decltype(body(*file_, *size_));
@@ -67,7 +67,7 @@ class OpenFile final : public OpenValue {
 
  private:
   std::string path_;
-  mutable std::mutex mutex_;  // until the file is open
+  mutable std::mutex mutex_;  // guards the opening
   std::unique_ptr<const PosixFile> file_;
   std::optional<std::uint64_t> size_;
   ValueVersion version_;
@@ -142,7 +142,7 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
                         if (expected == nullptr) {
                           file->rename(name);
                         } else {
-                          // Those who expect nothing may come in any order.
+                          // Puts that replace any version may happen in any order.
                           using LockMode = PosixFolder::LockMode;
                           const bool is_any = expected->is_unknown();
                           const PosixFolder::Lock lock(
@@ -204,7 +204,7 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
                [&] {
                  visit_folder(path.c_str(), [&](std::string_view name, EntryKind kind) {
                    if (name.ends_with(kTemporarySuffix)) return true;
-                   // A broken link is listed as a key: whoever reads it gets the error.
+                   // A broken link is listed as a key: reading it reports the error.
                    (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
                    return true;
                  });
@@ -214,7 +214,7 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
   return listing;
 }
 
-// A link is removed, not what it leads to.
+// Removes a symbolic link, not its target.
 void FileSystemStore::erase_prefix(std::string_view prefix) {
   const fs::path path = path_of(prefix);
   std::error_code error;

@@ -1,10 +1,10 @@
 // A store in a folder of the local file system: a key is a path below the folder (file system
 // store of the v3 specification). A put writes a temporary file beside the target and renames it
-// (temporary_file.h), so readers see the old value or the new one, and so does who comes after a
-// process that was killed. After a loss of power they do with FileSystemOptions::is_durable.
+// (temporary_file.h), so readers see the old value or the new one, also after the process has been
+// killed. With FileSystemOptions::is_durable, this also holds after a loss of power.
 //
-// A store that was there, and whose folder has been removed, or replaced since something was put,
-// is gone: to put something is an error, and nothing of it is made again.
+// If the folder of an existing store is removed, or is replaced after a put, further puts are
+// errors: the store is not created again.
 #pragma once
 
 #include <filesystem>
@@ -15,26 +15,26 @@
 namespace zarrcore {
 
 struct FileSystemOptions {
-  // Whether a put or an erasure counts only when it would outlive a loss of power.
+  // Whether put and erase return only when their effect would survive a loss of power.
   bool is_durable = false;
 };
 
 class FileSystemStore final : public Store {
  public:
-  // The folder need not exist; the first put makes it.
+  // The folder need not exist; the first put creates it.
   explicit FileSystemStore(std::filesystem::path root, FileSystemOptions options = {});
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   bool has(std::string_view key) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
-  // The file stays open, so that replacing it changes nothing.
+  // The file stays open, so replacing it does not affect reads.
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
   bool knows_versions() const override { return true; }
   std::size_t max_open_values() const override { return 64; }
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
-  // The temporary file is written before the lock is taken, and synchronized.
+  // The temporary file is written and synchronized before the lock is taken.
   bool put_if(std::string_view key, const ValueVersion& expected,
               std::span<const ValuePart> parts) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
@@ -49,10 +49,10 @@ class FileSystemStore final : public Store {
 
  private:
   std::filesystem::path path_of(std::string_view key) const;
-  // The same as text, for what is done for every chunk: to take a path apart costs more than to
-  // open a file.
+  // The same as text, for operations on every chunk: parsing a path takes longer than opening a
+  // file.
   std::string file_of(std::string_view key) const;
-  // Puts a value under the lock of its folder, unless there is no `expected`.
+  // Puts a value; if `expected` is not null, under the lock of its folder.
   bool put_file(std::string_view key, const ValueVersion* expected,
                 std::span<const ValuePart> parts);
   bool remove(const std::filesystem::path& path);

@@ -25,19 +25,18 @@ bool ListedStore::is_present(std::string_view key) {
                      [&](const Folder& folder) { return folder.keys.contains(last_segment(key)); });
 }
 
-// Folders are listed from the root down: one that is not in its parent need not be.
+// Folders are listed from the root down, so that missing folders need not be listed.
 bool ListedStore::know_folder(std::string_view prefix,
                               const std::function<bool(const Folder&)>& ask) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto it = folders_.find(prefix); it != folders_.end()) return ask(it->second);
   }
-  const bool is_there =
-      prefix.empty() || know_folder(parent_path(prefix), [&](const Folder& parent) {
-        return parent.prefixes.contains(last_segment(prefix));
-      });
+  const bool exists = prefix.empty() || know_folder(parent_path(prefix), [&](const Folder& parent) {
+                        return parent.prefixes.contains(last_segment(prefix));
+                      });
   Folder folder;
-  if (is_there) {
+  if (exists) {
     const DirectoryListing listing = store_->list(prefix);
     folder.keys.insert(listing.keys.begin(), listing.keys.end());
     folder.prefixes.insert(listing.prefixes.begin(), listing.prefixes.end());
@@ -77,7 +76,7 @@ void ListedStore::forget_folders() {
   folders_.clear();
 }
 
-// What is written is known to be there, and so are the folders that it made.
+// A value that has been put exists, and so do the folders around it.
 void ListedStore::add(std::string_view key) {
   const std::lock_guard lock(mutex_);
   if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
@@ -103,7 +102,7 @@ void ListedStore::put_parts(std::string_view key, std::span<const ValuePart> par
   add(key);
 }
 
-// When others have written here, what was listed is no longer so.
+// If another program has written here, the listing is out of date.
 bool ListedStore::put_if(std::string_view key, const ValueVersion& expected,
                          std::span<const ValuePart> parts) {
   const bool is_put = store_->put_if(key, expected, parts);
@@ -112,9 +111,9 @@ bool ListedStore::put_if(std::string_view key, const ValueVersion& expected,
 }
 
 bool ListedStore::erase(std::string_view key) {
-  const bool was_there = store_->erase(key);
+  const bool existed = store_->erase(key);
   remove(key);
-  return was_there;
+  return existed;
 }
 
 bool ListedStore::erase_if(std::string_view key, const ValueVersion& expected) {
@@ -127,7 +126,7 @@ DirectoryListing ListedStore::list(std::string_view prefix) {
   return store_->list(prefix);
 }
 
-// Whole folders change rarely enough to begin anew.
+// Folders change rarely, so all of them are listed again.
 void ListedStore::erase_prefix(std::string_view prefix) {
   store_->erase_prefix(prefix);
   forget_folders();

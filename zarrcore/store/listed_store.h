@@ -1,6 +1,6 @@
-// A store that lists each folder once and then knows which keys are absent without asking: worth it
-// where asking is slow and most chunks are absent. What others write into the store after a folder
-// has been listed stays unseen.
+// A store that lists each folder once and then knows which keys are absent without a request:
+// useful if requests are slow and most chunks are absent. Values that other programs put after a
+// folder has been listed are not seen.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ class ListedStore final : public Store {
   std::string description() const override { return store_->description(); }
 
  private:
-  // What stands directly below a prefix.
+  // The names directly below a prefix.
   struct Folder {
     std::set<std::string, std::less<>> keys;
     std::set<std::string, std::less<>> prefixes;
@@ -53,7 +53,7 @@ class ListedStore final : public Store {
   void add(std::string_view key);
   void remove(std::string_view key);
   void forget_folders();
-  // Answers a question about a folder, which is listed if it has not been.
+  // Calls `ask` with a folder, which is listed first if necessary.
   bool know_folder(std::string_view prefix, const std::function<bool(const Folder&)>& ask);
 
   std::shared_ptr<Store> store_;

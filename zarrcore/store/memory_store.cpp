@@ -9,7 +9,7 @@
 
 namespace zarrcore {
 
-// One state of a value, or its absence.
+// One version of a value, or its absence.
 class MemoryStore::Value final : public OpenValue {
  public:
   Value() : version_(ValueVersion::absent()) {}

@@ -30,12 +30,12 @@ class MemoryStore final : public Store {
   class Value;
 
   std::shared_ptr<Value> find(std::string_view key);
-  // For who holds the mutex.
+  // With the mutex held.
   bool has_version(std::string_view key, const ValueVersion& expected) const;
 
   std::shared_mutex mutex_;
   std::map<std::string, std::shared_ptr<Value>, std::less<>> values_;
-  std::uint64_t puts_ = 0;  // the versions count them
+  std::uint64_t puts_ = 0;  // the number of puts; the last version
 };
 
 }  // namespace zarrcore

@@ -21,8 +21,8 @@ namespace {
   throw Error(std::generic_category().message(errno));
 }
 
-// Whether a file that is written now could get the same time: file systems count in ticks of some
-// milliseconds, or in seconds, and inodes are used again at once.
+// Whether a file that is written now could get the same time: file systems count time in ticks of
+// some milliseconds, or in seconds, and reuse inodes at once.
 bool is_too_young(const timespec& time) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::int64_t tick = time.tv_nsec == 0 ? 2 * kSecond : kSecond / 40;
@@ -57,13 +57,13 @@ int flags_of(PosixFile::Mode mode) {
     case PosixFile::Mode::lock:
       return O_RDWR | O_CREAT;
     default:
-      // To open what turns out to be a pipe must not wait for its other end.
+      // Opening a pipe must not wait for its other end.
       return O_RDONLY | O_NONBLOCK;
   }
 }
 
-// Whether errno says that there is nothing at a path. A link that leads nowhere, there or on the
-// way, is something that cannot be read: what it led to may be on a disk that is not mounted.
+// Whether errno says that a path does not exist. A broken symbolic link in the path counts as
+// existing but unreadable: its target may be on a disk that is not mounted.
 bool is_absent(std::string path) {
   if (errno == ENOTDIR) return true;
   if (errno != ENOENT) return false;
@@ -81,7 +81,7 @@ bool is_absent(std::string path) {
 
 }  // namespace
 
-// Not with std::filesystem, whose iterators take memory in functions that cannot throw.
+// Without std::filesystem, whose iterators allocate memory in functions that cannot throw.
 void visit_folder(const char* path,
                   const std::function<bool(std::string_view name, EntryKind kind)>& visit) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path), &::closedir);
@@ -204,7 +204,7 @@ void PosixFile::lock() {
   all.l_type = F_WRLCK;
   all.l_whence = SEEK_SET;
 #ifdef F_OFD_SETLKW
-  // Belongs to this object: threads of one process exclude each other, too.
+  // This lock belongs to the open file, so it also excludes other threads of this process.
   constexpr int kLock = F_OFD_SETLKW;
 #else
   constexpr int kLock = F_SETLKW;

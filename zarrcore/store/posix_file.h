@@ -1,5 +1,5 @@
-// Files of the local file system, as POSIX has them: what else of the core needs POSIX goes through
-// here. The functions throw Error, to which the caller adds the path.
+// Files of the local file system, by means of POSIX. The functions throw Error without the path,
+// which the caller adds.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace zarrcore {
 
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
 
-// Calls `visit` with the name of each entry of a folder, in any order, as long as it returns true.
-// Does nothing when there is no such folder. Throws Error when it cannot be read.
+// Calls `visit` with the name of each entry of a folder, in any order, until it returns false. Does
+// nothing when the folder does not exist. Throws Error when it cannot be read.
 void visit_folder(const char* path,
                   const std::function<bool(std::string_view name, EntryKind kind)>& visit);
 
@@ -23,14 +23,14 @@ void visit_folder(const char* path,
 class PosixFile {
  public:
   enum class Mode : std::uint8_t {
-    read,    // a file that may be absent, or something else than a file
-    create,  // a file that is not there yet, for writing; locked against remove_abandoned()
-    lock,    // a file for lock(), made if it is absent
+    read,    // a file that may be absent, or may turn out not to be a file
+    create,  // a new file, for writing; locked against remove_abandoned()
+    lock,    // a file for lock(), created if it is absent
   };
 
-  // Throws Error when the file cannot be opened, except that in Mode::read it may be absent, and in
-  // Mode::create its folder: see is_open().
-  // Without a leading '/', a path begins at an open folder if there is one.
+  // A path without a leading '/' is relative to `folder`, an open folder. Throws Error when the
+  // file cannot be opened. In Mode::read the file may be absent, and in Mode::create its folder:
+  // see is_open().
   PosixFile(const char* path, Mode mode, int folder = kWorkingFolder);
   ~PosixFile();
   PosixFile(const PosixFile&) = delete;
@@ -38,31 +38,30 @@ class PosixFile {
 
   bool is_open() const { return descriptor_ >= 0; }
 
-  // Whether there is something at this path that is no folder. Throws Error when that cannot be
-  // told.
+  // Whether this path exists and is not a folder. Throws Error when that is unknown.
   static bool is_file(const char* path);
 
-  // Its size in bytes, and its version; nothing when it is absent or a folder.
+  // Its size in bytes, and its version; nullopt when it is absent or a folder.
   std::optional<std::uint64_t> value_size(ValueVersion* version = nullptr) const;
 
-  // The version of the file that is at a path now.
+  // The version that the file at a path has now.
   static ValueVersion version(const char* path, int folder = kWorkingFolder);
 
-  // All of these bytes must be there.
+  // The file must have all of these bytes.
   Buffer read(std::uint64_t offset, std::uint64_t length) const;
 
   void write(ByteSpan bytes) const;
-  // Waits until what has been written would outlive a loss of power.
+  // Waits until the written bytes would survive a loss of power.
   void sync() const;
-  // Some file systems report a full disk only now.
+  // Throws Error: some file systems report a full disk only now.
   void close();
 
-  // Waits until no other process and no other PosixFile holds the lock of the file, and holds it
-  // until this object goes. It is a record lock (fcntl) on all of the file.
+  // Waits until no other process or PosixFile has the lock of the file, and takes it until this
+  // object is destroyed. It is a record lock (fcntl) on the whole file.
   void lock();
 
-  // Removes a file that nobody has open in Mode::create and that has not been written to for so
-  // many seconds. Whether it is gone.
+  // Removes a file that no process has open in Mode::create and that has not been written to for
+  // more than `seconds`. Returns whether it was removed.
   static bool remove_abandoned(const char* path, std::int64_t seconds) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// What a store can do by means of its other functions.
+// Default implementations in terms of the other functions of a store.
 #include "zarrcore/store/store.h"
 
 #include <functional>
@@ -17,7 +17,7 @@ void visit_keys(Store& store, const std::string& prefix,
   for (const std::string& name : listing.keys) visit(join_path(prefix, name));
 }
 
-// Holds on to nothing.
+// Reads the value as it is at the time.
 class UnversionedValue final : public OpenValue {
  public:
   UnversionedValue(Store& store, std::string_view key) : store_(store), key_(key) {}

@@ -1,11 +1,10 @@
-// A store maps keys to values (bytes). It is all that zarrcore asks of a file system, an object
-// store or an archive; whoever has such a thing implements this interface and hands it to
-// open_hierarchy. Keys are '/'-separated paths without a leading or trailing '/'; no segment is
-// empty, "." or "..".
+// A store maps keys to values (bytes). It is all that zarrcore needs of a file system, an object
+// store or an archive: implement this interface and pass it to Hierarchy. Keys are '/'-separated
+// paths without a leading or trailing '/'; no segment is empty, "." or "..".
 //
-// All functions may be called from several threads at once. They throw Error when something went
-// wrong, which includes a value that exists but cannot be read: only what is certainly absent is
-// reported as absent, since an absent chunk reads as the fill value.
+// All functions may be called from several threads at once. They throw Error on failure, also when
+// a value exists but cannot be read: a value is only reported as absent if it certainly is, because
+// an absent chunk reads as the fill value.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +32,7 @@ struct ByteRange {
   // The last `length` bytes.
   static ByteRange suffix(std::uint64_t length) { return {0, length, true, {}}; }
 
-  // The size that is known of the value, of which any other is an error.
+  // The same range of a value that must have `size` bytes: another size is an error.
   ByteRange of_value(std::uint64_t size) const { return {offset, length, from_end, size}; }
 
   std::uint64_t offset = 0;
@@ -42,12 +41,12 @@ struct ByteRange {
   std::optional<std::uint64_t> value_size = {};
 };
 
-// How the names of files end that become values by being renamed; they are never listed.
+// The suffix of files that become values when they are renamed. They are never listed.
 inline constexpr std::string_view kTemporarySuffix = ".zarr-partial";
 
-// A part of a value that is put: bytes, or a function that gets them when it is their turn, so that
-// a large value need not be in memory as a whole. It is called at most once and may read from the
-// store; when it throws, nothing is put.
+// Consecutive bytes of a value to put: the bytes, or a function that is called for them when they
+// are written, so that a large value need not be in memory as a whole. The function is called at
+// most once and may read from the store; when it throws, nothing is put.
 struct ValuePart {
   ByteSpan bytes = {};
   std::function<Buffer()> fetch = {};
@@ -55,15 +54,15 @@ struct ValuePart {
 
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
-// Another program has replaced a value between two reads that must be of the same state of it.
+// Another program has replaced a value between two reads that must be of the same version.
 class ValueChanged : public Error {
  public:
   ValueChanged() : Error("another program replaced the value while it was read") {}
 };
 
-// One state of a value: whatever is read through it is of this state. It may be used from several
+// One version of a value: all reads through it are of this version. It may be used from several
 // threads at once. The functions are those of Store, for one key; they throw ValueChanged when the
-// store no longer has this state.
+// store no longer has this version.
 class OpenValue {
  public:
   virtual ~OpenValue() = default;
@@ -71,11 +70,11 @@ class OpenValue {
   virtual std::optional<Buffer> get(std::uint64_t max_size) = 0;
   virtual std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) = 0;
 
-  // Of the state; unknown as long as nothing has been read, and where the store cannot tell.
+  // Unknown before the first read, and if the store does not know versions.
   virtual ValueVersion version() const = 0;
 };
 
-// Held until it goes.
+// A lock, held until this object is destroyed.
 class StoreLock {
  public:
   virtual ~StoreLock() = default;
@@ -85,92 +84,91 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // The whole value, or nothing when the key is absent. A value of more than `max_size` bytes is
-  // an error, found before memory is asked for.
+  // The whole value; nullopt when the key is absent. A value of more than `max_size` bytes is an
+  // error, which is found before memory is allocated.
   virtual std::optional<Buffer> get(std::string_view key,
                                     std::uint64_t max_size = kNoSizeLimit) = 0;
 
-  // Several ranges of one value, one buffer for each, or nothing when the key is absent. A range
-  // that is not wholly inside the value is an error.
+  // Several ranges of one value, with a buffer for each; nullopt when the key is absent. A range
+  // that is not completely inside the value is an error.
   virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                         std::span<const ByteRange> ranges) = 0;
 
-  // The state of a value from now on, or from the first read on where that saves a request. What
-  // the store cannot hold on to, or tell from another state, is read as it is. The store must live
-  // as long.
+  // The version that a value has now, or at the first read if that saves a request. If the store
+  // cannot keep or distinguish versions, reads return the value as it is. The store must outlive
+  // the returned object.
   virtual std::shared_ptr<OpenValue> open(std::string_view key);
 
-  // The version that a value has now; unknown where it would take a request to find out.
+  // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
-  // Whether it is known of every value.
+  // Whether the versions of all values are known.
   virtual bool knows_versions() const { return false; }
 
-  // Drops what the store remembers of values, so that later reads see what others have put.
+  // Drops cached values, so that later reads see what other programs have put.
   virtual void refresh() {}
 
   // How many values may be open at once.
   virtual std::size_t max_open_values() const { return SIZE_MAX; }
 
-  // Whether there is a value of this key.
+  // Whether a value with this key exists.
   virtual bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
 
-  // Makes `value` the value of `key`: wholly, or not at all when it throws.
+  // Makes `value` the value of `key`: completely, or not at all when it throws.
   void put(std::string_view key, ByteSpan value) {
     const ValuePart whole{value};
     put_parts(key, {&whole, 1});
   }
-  // The same with the parts of the value, one after the other.
+  // The same for the concatenated parts of a value.
   virtual void put_parts(std::string_view key, std::span<const ValuePart> parts) = 0;
 
-  // put_parts(), unless the value has another version than `expected` by then: false, and nothing
-  // is put. What `expected` cannot be told from is replaced; an unknown version expects nothing. In
-  // a store with locks, the lock of the folder that the value is in is taken for the look and the
-  // put, so that no other put_if() or erase_if() comes in between; the thread must not hold it.
+  // put_parts(), unless the value then has another version than `expected`: it returns false and
+  // puts nothing. A version that cannot be distinguished from `expected` is replaced; an unknown
+  // version can be distinguished from none. A store with locks takes the lock of the value's folder
+  // for the check and the put, so that no other put_if() or erase_if() happens in between; the
+  // thread must not hold it already.
   virtual bool put_if(std::string_view key, const ValueVersion& expected,
                       std::span<const ValuePart> parts);
-  // The same for erase(), which succeeds when there is no value.
+  // The same for erase(). Succeeds when the value is absent.
   virtual bool erase_if(std::string_view key, const ValueVersion& expected);
 
-  // Removes what killed writers have left, as far as it is found quickly. Never throws.
+  // Removes files left by killed writers, as far as they are found quickly. Never throws.
   virtual void remove_leftovers() {}
 
-  // Keeps others that ask for the same lock, in this process and in others, waiting: for who reads
-  // values directly below `prefix` and puts what follows from them. A thread must not hold two.
-  // Null where the store has no locks.
+  // Takes a lock, for which other threads and processes wait: for reading values directly below
+  // `prefix` and putting new ones that depend on them. A thread must not hold two locks. Null if
+  // the store has no locks.
   virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
 
-  // Removes a value; false when there was none.
+  // Removes a value; false when it was absent.
   virtual bool erase(std::string_view key) = 0;
 
-  // What stands directly below `prefix` ("" for the root), sorted by name. A prefix below which
-  // nothing stands gives an empty listing.
+  // The names directly below `prefix` ("" for the root), sorted. Empty when no key has this prefix.
   virtual DirectoryListing list(std::string_view prefix) = 0;
 
   // Removes all values below `prefix`, which is not empty.
   virtual void erase_prefix(std::string_view prefix);
 
-  // Gives the values below `from` keys below `to` instead; below that nothing stands. Where it is
-  // not one step, values are copied before they are removed.
+  // Moves the values below `from` to keys below `to`, where no values exist. If this is not a
+  // single operation, values are copied before they are removed.
   virtual void rename_prefix(std::string_view from, std::string_view to);
 
-  // Why nothing can be put or erased; empty when it can be tried.
+  // Why values cannot be put or erased; empty if they may be.
   virtual std::string read_only_reason() const { return {}; }
 
-  // About as many bytes as can be had in the time that one more range takes: smaller gaps between
-  // ranges are better fetched with them.
+  // Roughly how many bytes can be read in the time that another range takes. Smaller gaps between
+  // ranges are fetched with them.
   virtual std::uint64_t bytes_per_range() const { return std::uint64_t{16} << 10; }
 
-  // How many requests are best under way at once, beside what the threads of a reader make of them:
-  // more than one where each waits long for its answer.
+  // How many requests to make in parallel, regardless of the number of threads: more than one if
+  // the latency of requests is high.
   virtual std::size_t parallel_requests() const { return 1; }
 
-  // The store of the folder that this one is in, and the name that it has there. Nothing where that
-  // cannot be told.
+  // The store of the folder around this one, and the name of this one in it. Nullopt if unknown.
   struct Parent;
   virtual std::optional<Parent> parent() const;
 
-  // How a person knows this store (a path, a URL), for messages.
+  // The path or URL of this store, for messages.
   virtual std::string description() const = 0;
 };
 

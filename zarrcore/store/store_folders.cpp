@@ -18,16 +18,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxOpenFolders = 8;
-// Beyond that, what is known of folders is found out anew.
+// If more folders are known, they are forgotten.
 constexpr std::size_t kMaxKnownFolders = 1 << 16;
-// Of one folder are looked through, in some 50 ms.
+// How many files of a folder are checked for being abandoned, in about 50 ms.
 constexpr std::size_t kMaxFiles = 100'000;
-// Of a store that is opened; to open a folder takes as long as to look through some files.
+// The same for all folders when a store is opened. Opening a folder takes as long as checking some
+// files.
 constexpr std::size_t kMaxFilesAtOpening = 10'000;
 constexpr std::size_t kFilesPerFolder = 20;
 
 [[noreturn]] void fail_with_removed_store() {
-  throw Error("the store has been removed since it was opened; nothing of it is made again");
+  throw Error("the store has been removed since it was opened; it is not created again");
 }
 
 void add_known(std::unordered_set<std::string>& folders, const std::string& folder) {
@@ -35,8 +36,8 @@ void add_known(std::unordered_set<std::string>& folders, const std::string& fold
   folders.insert(folder);
 }
 
-// Removes what is abandoned in a folder, and adds the folders in it to `found` if that is not null.
-// False when there are more than `max_files`, which become fewer.
+// Removes abandoned files in a folder, and adds its subfolders to `found` unless that is null.
+// Reduces `max_files` by the entries; false when there are more.
 bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
                          std::deque<std::string>* found) {
   bool is_complete = true;
@@ -56,8 +57,8 @@ bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
 
 enum class Made : std::uint8_t { now, before, impossible };
 
-// Makes a folder, which others may do at the same time. Impossible when the one that it is to be in
-// is not there.
+// Creates a folder; other programs may do so at the same time. Impossible when its parent does not
+// exist.
 Made make_one(const fs::path& folder) {
   std::error_code error;
   const bool is_new = fs::create_directory(folder, error);
@@ -72,7 +73,7 @@ StoreFolders::StoreFolders(std::string root, bool is_durable)
     : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable), process_(process_id()) {
   while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
   std::error_code ignored;
-  has_been_there_ = fs::is_directory(root_, ignored);
+  has_existed_ = fs::is_directory(root_, ignored);
 }
 
 std::string StoreFolders::of(const std::string& path) {
@@ -90,7 +91,7 @@ void StoreFolders::check_root() const {
   std::error_code ignored;
   if (const auto root = held_root()) {
     if (!root->is_at(root_)) fail_with_removed_store();
-  } else if (has_been_there_ && !fs::is_directory(root_, ignored)) {
+  } else if (has_existed_ && !fs::is_directory(root_, ignored)) {
     fail_with_removed_store();
   }
 }
@@ -101,7 +102,7 @@ void StoreFolders::make_root() {
     return;
   }
   std::error_code error;
-  if (has_been_there_) {
+  if (has_existed_) {
     if (!fs::is_directory(root_, error)) fail_with_removed_store();
   } else {
     std::vector<std::string> missing;
@@ -115,7 +116,7 @@ void StoreFolders::make_root() {
       for (const std::string& folder : missing) PosixFolder::sync(of(folder));
     }
   }
-  has_been_there_ = true;
+  has_existed_ = true;
   std::shared_ptr<const PosixFolder> root = PosixFolder::open(root_);
   if (!root) fail_with_removed_store();
   const std::lock_guard lock(mutex_);
@@ -139,7 +140,7 @@ void StoreFolders::make(const std::string& folder) {
 std::shared_ptr<PosixFolder> StoreFolders::open(const std::string& folder) {
   {
     const std::lock_guard lock(mutex_);
-    // Locks of a process belong to the process that it was forked from as well.
+    // A forked process shares the locks of its parent.
     if (process_ != process_id()) open_.clear();
     process_ = process_id();
     for (auto it = open_.begin(); it != open_.end(); ++it) {
@@ -182,7 +183,7 @@ void StoreFolders::enter(const std::string& folder) {
     std::size_t max_files = kMaxFiles;
     remove_abandoned_in(folder, max_files, nullptr);
   } catch (const Error&) {
-    // What cannot be listed can be written to all the same.
+    // A folder that cannot be listed can still be written to.
   }
 }
 
@@ -200,14 +201,14 @@ void StoreFolders::remove_leftovers() noexcept {
       folders.pop_front();
     }
   } catch (const std::exception&) {
-    // What is left stays.
+    // Leftovers do no harm.
   }
 }
 
 void StoreFolders::sync(const std::string& folder) {
   if (!is_durable_) return;
   PosixFolder::sync(folder);
-  // Also of folders that another thread or process has made just now.
+  // Includes folders that another thread or process has just created.
   std::vector<std::string> unknown;
   {
     const std::lock_guard lock(mutex_);

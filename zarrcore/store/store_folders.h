@@ -1,6 +1,6 @@
-// The folders that a store in the file system consists of. Those below its root are made when they
-// are needed; the root is made once. When it has been removed, or another one is in its place, the
-// store is gone, and nothing of it is made again. Safe to use from several threads.
+// The folders of a store in the file system. Folders below the root are created when they are
+// needed; the root is created once. After it has been removed or replaced, the store is not created
+// again. Safe to use from several threads.
 #pragma once
 
 #include <atomic>
@@ -16,32 +16,32 @@ namespace zarrcore {
 
 class StoreFolders {
  public:
-  // The root need not exist. If `is_durable`, sync() has something to do.
+  // The root need not exist. Without `is_durable`, sync() does nothing.
   StoreFolders(std::string root, bool is_durable);
 
   const std::string& root() const { return root_; }
-  // The one that a file is in.
+  // The folder of a file.
   static std::string of(const std::string& path);
 
-  // Throws Error when the store was there and is gone.
+  // Throws Error when the store existed and has been removed.
   void check_root() const;
-  // Makes a folder below the root, and those on the way. Throws Error.
+  // Creates a folder below the root, and its parents. Throws Error.
   void make(const std::string& folder);
 
-  // A folder that something is put into, which is made if it does not exist. The first time, what
-  // killed writers have left in it is removed, unless that would take a look at too many files.
-  // Throws Error.
+  // A folder for puts, which is created if it does not exist. The first time, files left in it by
+  // killed writers are removed, unless it has too many files. Throws Error.
   std::shared_ptr<PosixFolder> open(const std::string& folder);
-  // Opens it anew, after it has been removed.
+  // The same after the folder has been removed.
   std::shared_ptr<PosixFolder> open_again(const std::string& folder);
-  // Forgets all folders, which may get other paths.
+  // Forgets the open folders, because their paths may change.
   void forget_open();
 
-  // The same for folders from the root down, as many as are quickly gone through.
+  // Removes files left by killed writers, from the root down, in as many folders as can be checked
+  // quickly.
   void remove_leftovers() noexcept;
 
-  // Waits until what has been put into a folder, and erased from it, would outlive a loss of power,
-  // and so would the folders on the way. Throws Error.
+  // Waits until changes of the entries of a folder would survive a loss of power, and the folders
+  // around it as well. Throws Error.
   void sync(const std::string& folder);
 
  private:
@@ -51,20 +51,20 @@ class StoreFolders {
   };
 
   std::shared_ptr<const PosixFolder> held_root() const;
-  // Makes the root if the store has never been there. Throws Error when it is gone.
+  // Creates the root if the store has never existed. Throws Error when it has been removed.
   void make_root();
   void enter(const std::string& folder);
 
   std::string root_;
   bool is_durable_;
-  std::atomic<bool> has_been_there_;
+  std::atomic<bool> has_existed_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const PosixFolder> held_root_;  // since something has been put
-  std::list<OpenFolder> open_;                    // the last used first
-  long process_;                                  // whose they are
+  std::shared_ptr<const PosixFolder> held_root_;  // since the first put
+  std::list<OpenFolder> open_;                    // most recently used first
+  long process_;                                  // the process that opened them
   std::unordered_set<std::string> entered_;
-  std::unordered_set<std::string> durable_;  // whose names would outlive a loss of power
+  std::unordered_set<std::string> durable_;  // whose entry would survive a loss of power
 };
 
 }  // namespace zarrcore

@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kAbandonedAge = 3600;  // seconds
 constexpr std::int64_t kAnyAge = std::numeric_limits<std::int64_t>::min();
 
-// Where the ids of processes mean what they mean here: on this machine since it was started, in
-// this container. Empty when that cannot be told.
+// Identifies where process ids have the same meaning as here: this boot of this machine, and this
+// container. Empty when that is unknown.
 const std::string& place_of_processes() {
   static const std::string place = [] {
     std::string boot;
@@ -37,7 +37,7 @@ const std::string& place_of_processes() {
 }
 
 // ".PLACE-PROCESS-RANDOM-NUMBER.zarr-partial": processes of other machines and containers can have
-// the same id, forked ones have the same random number.
+// the same id, and forked processes have the same random number.
 std::string make_temporary_name() {
   static const unsigned process = std::random_device()();
   static std::atomic<unsigned> counter{0};
@@ -51,7 +51,7 @@ std::string make_temporary_name() {
   return name.append(kTemporarySuffix);
 }
 
-// Whether the process that made a file of this name has certainly ended.
+// Whether the process that created a file of this name has certainly ended.
 bool is_writer_dead(std::string_view name) {
   const std::string& place = place_of_processes();
   if (place.empty() || !name.substr(1).starts_with(place + '-')) return false;
@@ -87,7 +87,7 @@ void remove_abandoned_file(const std::string& path) noexcept {
     const bool is_dead = is_writer_dead(std::string_view(path).substr(path.rfind('/') + 1));
     PosixFile::remove_abandoned(path.c_str(), is_dead ? kAnyAge : kAbandonedAge);
   } catch (const std::exception&) {
-    // It stays.
+    // The file does no harm.
   }
 }
 

@@ -1,6 +1,6 @@
-// The file that a value is written to before it is renamed: in the folder of its target, hidden,
-// under a name that no other writer makes, `.….zarr-partial`. A process that is killed leaves it
-// behind. It is never listed and does no harm; later writers remove it.
+// The file that a value is written to before it is renamed: a hidden file in the folder of its
+// target with a unique name, `.….zarr-partial`. A process that is killed leaves it behind. It is
+// never listed and does no harm; later writers remove it.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ namespace zarrcore {
 
 class TemporaryFile {
  public:
-  // Throws Error, but not when the folder has been removed; see is_open().
+  // Throws Error, except when the folder has been removed: see is_open().
   explicit TemporaryFile(std::shared_ptr<const PosixFolder> folder);
-  // Removes it, unless it has been renamed.
+  // Removes the file unless it has been renamed.
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -37,8 +37,8 @@ class TemporaryFile {
 
 bool is_temporary_file(std::string_view name);
 
-// Removes the file of a writer that lives no more. Who writes holds a lock on the file; of a writer
-// that may be on another machine, which the lock does not reach, it is an hour old.
+// Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
+// be on another machine, where the lock may not work, the file must be an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
 
 }  // namespace zarrcore

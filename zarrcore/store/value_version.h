@@ -1,5 +1,5 @@
-// What tells one state of a value in a store from another: inode, size and time of a file, the ETag
-// of an HTTP answer.
+// Distinguishes versions of a value in a store: by inode, size and time of a file, or by the ETag
+// of an HTTP response.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ class ValueVersion {
  public:
   using Identity = std::array<std::uint64_t, 4>;
 
-  // Unknown: the store cannot tell, and nothing differs from it.
+  // Unknown: no version differs from it.
   constexpr ValueVersion() = default;
-  // `is_settled`: whether every later state will differ from this one. A file that was written just
-  // now could be replaced by one of the same time.
+  // `is_settled`: whether every later version will differ from this one. A file that was written
+  // just now could be replaced by one with the same time.
   constexpr explicit ValueVersion(Identity identity, bool is_settled = true)
       : state_(State::known), is_settled_(is_settled), identity_(identity) {}
-  // Of a value that does not exist.
+  // The version of a value that does not exist.
   static constexpr ValueVersion absent() {
     ValueVersion version;
     version.state_ = State::absent;
@@ -27,13 +27,13 @@ class ValueVersion {
   bool is_unknown() const { return state_ == State::unknown; }
   bool is_absent() const { return state_ == State::absent; }
 
-  // Whether the two are certainly of different states.
+  // Whether the two are certainly different.
   bool differs_from(const ValueVersion& other) const {
     if (state_ == State::unknown || other.state_ == State::unknown) return false;
     return state_ != other.state_ || identity_ != other.identity_;
   }
 
-  // Whether what was kept of a value of this version may be used now that it has version `current`.
+  // Whether data cached from this version may be used when the value has version `current`.
   bool is_good_for(const ValueVersion& current) const {
     return is_settled_ && !differs_from(current);
   }

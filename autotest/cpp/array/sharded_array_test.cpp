@@ -299,15 +299,15 @@ TEST(ShardedArray, TheBytesOfABlockAreFound) {
     const auto store = std::make_shared<MemoryStore>();
     write_array(*store, "", array_document({8, 6}, {4, 4}, "\"uint8\"", codecs), values);
     const auto array = open_array(store);
-    const Shape inner = array->inner_chunk_shape();
-    for (std::uint64_t row = 0; row < 8; row += inner[0]) {
-      for (std::uint64_t column = 0; column < 6; column += inner[1]) {
-        const std::uint64_t position[] = {row / inner[0], column / inner[1]};
+    const Shape inner_shape = array->inner_chunk_shape();
+    for (std::uint64_t row = 0; row < 8; row += inner_shape[0]) {
+      for (std::uint64_t column = 0; column < 6; column += inner_shape[1]) {
+        const std::uint64_t position[] = {row / inner_shape[0], column / inner_shape[1]};
         const auto found = array->find_stored_range(position);
         ASSERT_TRUE(found);
         const auto stored = store->get(found->key, kNoSizeLimit);
         EXPECT_EQ(stored->span()[found->offset], values[row * 6 + column]);
-        EXPECT_EQ(found->length.value_or(stored->size()), inner[0] * inner[1]);
+        EXPECT_EQ(found->length.value_or(stored->size()), inner_shape[0] * inner_shape[1]);
       }
     }
     const std::uint64_t outside[] = {0, 6};

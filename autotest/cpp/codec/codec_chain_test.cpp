@@ -185,11 +185,11 @@ TEST(CodecChain, TheByteOrderOfAFiltersOutputIsThatOfTheBytesCodec) {
 TEST(CodecChain, CodecsStandInTheOrderOfTheirKinds) {
   const ChunkSpec spec = spec_of({10}, kInt16);
   EXPECT_ERROR(make_chain(list({"\"gzip\"", kLittle}), spec),
-               "codec \"gzip\": it stands before the array has become bytes");
+               "codec \"gzip\": it comes before the array-to-bytes codec");
   EXPECT_ERROR(make_chain(list({kLittle, transpose("[0]")}), spec),
-               "codec \"transpose\": it stands where the array has become bytes already");
+               "codec \"transpose\": it comes after the array-to-bytes codec");
   EXPECT_ERROR(make_chain(list({kLittle, kLittle}), spec),
-               "codec \"bytes\": it stands where the array has become bytes already");
+               "codec \"bytes\": it comes after the array-to-bytes codec");
   EXPECT_ERROR(make_chain("[]", spec), "do not include one from arrays to bytes");
   EXPECT_ERROR(make_chain(list({transpose("[0]")}), spec),
                "do not include one from arrays to bytes");
