@@ -146,8 +146,9 @@ GDALDataset* open_candidates(Session& session, const GDALOpenInfo* info,
   for (const Candidate& candidate : candidates) {
     const std::string name = session.full_name(candidate.node_path);
     const char* type = GDALGetDataTypeName(gdal_type(candidate.type).GetNumericDataType());
-    add_subdataset(list, format_connection_string(session.path(), name),
-                   "[" + zarrcore::shape_text(candidate.shape, "x") + "] " + name + " (" + type + ")");
+    add_subdataset(
+        list, format_connection_string(session.path(), name),
+        "[" + zarrcore::shape_text(candidate.shape, "x") + "] " + name + " (" + type + ")");
   }
   return new ContainerDataset(info->pszFilename, std::move(list));
 }

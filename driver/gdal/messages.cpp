@@ -1,5 +1,4 @@
 #include "driver/gdal/messages.h"
-#include "zarrcore/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {

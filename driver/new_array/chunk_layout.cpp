@@ -150,7 +150,8 @@ Shape multiples_of(const Shape& inner, Shape shape) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const auto length =
         zarrcore::checked_multiply(zarrcore::ceil_divide(shape[i], inner[i]), inner[i]);
-    if (!length) throw Error("creation option SHARD_CHUNK_SHAPE is " + zarrcore::shape_text(inner, ","));
+    if (!length)
+      throw Error("creation option SHARD_CHUNK_SHAPE is " + zarrcore::shape_text(inner, ","));
     shape[i] = *length;
   }
   return shape;

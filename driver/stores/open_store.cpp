@@ -68,18 +68,16 @@ bool seems_to_be_references(const std::string& path) {
 
 std::shared_ptr<zarrcore::Store> open_json_references(const std::string& path,
                                                       const std::string& group) {
-  auto references = zarrcore::with_context(
-      path,
-      [&] {
-        const File file = open_file(path);
-        if (!file) throw Error("this document of references is not there");
-        const std::uint64_t size = file_size(file.get());
-        if (size > kMaxReferenceDocumentBytes) {
-          throw Error("a document of " + std::to_string(size) + " bytes, more than the " +
-                      std::to_string(kMaxReferenceDocumentBytes) + " that are read");
-        }
-        return std::make_unique<JsonReferences>(read_bytes(file.get(), 0, size));
-      });
+  auto references = zarrcore::with_context(path, [&] {
+    const File file = open_file(path);
+    if (!file) throw Error("this document of references is not there");
+    const std::uint64_t size = file_size(file.get());
+    if (size > kMaxReferenceDocumentBytes) {
+      throw Error("a document of " + std::to_string(size) + " bytes, more than the " +
+                  std::to_string(kMaxReferenceDocumentBytes) + " that are read");
+    }
+    return std::make_unique<JsonReferences>(read_bytes(file.get(), 0, size));
+  });
   return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path), path, group);
 }
 

@@ -8,7 +8,7 @@
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/value_cast.h"
 #include "zarrcore/metadata/fill_value.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/v3_data_type.h"
 
 namespace zarrcore {
 namespace {

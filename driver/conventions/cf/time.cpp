@@ -1,5 +1,4 @@
 #include "driver/conventions/cf/time.h"
-#include "zarrcore/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {

@@ -92,11 +92,10 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
   }
   if (has_references) {
     if (!references.empty()) add_entries(references);
-    zarrcore::with_context("gen",
-                           [&] {
-                             if (!generators.empty()) read_generators(generators);
-                             generate_keys();
-                           });
+    zarrcore::with_context("gen", [&] {
+      if (!generators.empty()) read_generators(generators);
+      generate_keys();
+    });
   } else {
     templates_.clear();  // version 0 has none
     add_entries(document_.text());

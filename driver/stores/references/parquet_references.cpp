@@ -92,8 +92,7 @@ ReferenceTable read_parquet_file(const std::string& path) {
   const std::unique_ptr<GDALDataset> dataset(GDALDataset::Open(
       path.c_str(), GDAL_OF_VECTOR | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, drivers));
   if (!dataset || dataset->GetLayerCount() != 1) throw Error(path + ": cannot be read as Parquet");
-  return zarrcore::with_context(path,
-                                [&] { return ReferenceTable::read(*dataset->GetLayer(0)); });
+  return zarrcore::with_context(path, [&] { return ReferenceTable::read(*dataset->GetLayer(0)); });
 }
 
 }  // namespace
@@ -224,13 +223,11 @@ std::unique_ptr<References> read_parquet_references(const std::string& folder) {
                 ": its chunks are referenced from Parquet files, which this GDAL cannot read: it "
                 "has no Parquet driver");
   }
-  return zarrcore::with_context({folder, "/", kMetadataKey},
-                                [&] {
-                                  return std::make_unique<ParquetReferences>(
-                                      std::move(*metadata), [folder](const std::string& file) {
-                                        return read_parquet_file(folder + '/' + file);
-                                      });
-                                });
+  return zarrcore::with_context({folder, "/", kMetadataKey}, [&] {
+    return std::make_unique<ParquetReferences>(
+        std::move(*metadata),
+        [folder](const std::string& file) { return read_parquet_file(folder + '/' + file); });
+  });
 }
 
 }  // namespace gdal_zarr

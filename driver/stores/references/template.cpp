@@ -348,9 +348,9 @@ std::string render(std::string_view text, Rendering& rendering,
     const std::size_t start = at + 2;
     const std::size_t end = expression_end(text, start);
     const std::string_view expression = text.substr(start, end - start);
-    zarrcore::with_context(
-        {"{{", expression.substr(0, 200), "}}"},
-        [&] { append(text_of(Expression(expression, rendering, variables).evaluate())); });
+    zarrcore::with_context({"{{", expression.substr(0, 200), "}}"}, [&] {
+      append(text_of(Expression(expression, rendering, variables).evaluate()));
+    });
     copied = at = end + 2;
   }
   append(text.substr(copied));

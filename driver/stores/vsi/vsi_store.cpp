@@ -73,57 +73,53 @@ class VsiStore final : public zarrcore::Store {
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     const std::string path = path_of(key);
-    return zarrcore::with_context(path,
-                                  [&]() -> std::optional<Buffer> {
-                                    const File file = open_file(path);
-                                    if (!file) return std::nullopt;
-                                    const std::uint64_t size = file_size(file.get());
-                                    zarrcore::check_value_size(size, max_size);
-                                    return read_bytes(file.get(), 0, size);
-                                  });
+    return zarrcore::with_context(path, [&]() -> std::optional<Buffer> {
+      const File file = open_file(path);
+      if (!file) return std::nullopt;
+      const std::uint64_t size = file_size(file.get());
+      zarrcore::check_value_size(size, max_size);
+      return read_bytes(file.get(), 0, size);
+    });
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
     const std::string path = path_of(key);
-    return zarrcore::with_context(path,
-                                  [&]() -> std::optional<std::vector<Buffer>> {
-                                    const File file = open_file(path);
-                                    if (!file) return std::nullopt;
-                                    return read_ranges(file.get(), ranges);
-                                  });
+    return zarrcore::with_context(path, [&]() -> std::optional<std::vector<Buffer>> {
+      const File file = open_file(path);
+      if (!file) return std::nullopt;
+      return read_ranges(file.get(), ranges);
+    });
   }
 
   // Where files can be renamed, as on disks, a temporary file takes the place of the old one; an
   // object store gets one complete write, which shows when it is closed.
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     const std::string path = path_of(key);
-    zarrcore::with_context(path,
-                           [&] {
-                             if (!VSIIsLocal(path.c_str())) {
-                               put_object(path, parts);
-                               return;
-                             }
-                             const std::string folder = CPLGetPath(path.c_str());
-                             VSIStatBufL status;
-                             if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
-                               VSIMkdirRecursive(folder.c_str(), 0755);
-                             }
-                             static std::atomic<unsigned> counter{0};
-                             const std::string temporary =
-                                 folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
-                                 std::to_string(counter++) +
-                                 std::string(zarrcore::kTemporarySuffix);
-                             try {
-                               write_file(temporary, parts);
-                               if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
-                                 throw Error("the file cannot take its place");
-                               }
-                             } catch (...) {
-                               VSIUnlink(temporary.c_str());
-                               throw;
-                             }
-                           });
+    zarrcore::with_context(path, [&] {
+      if (!VSIIsLocal(path.c_str())) {
+        put_object(path, parts);
+        return;
+      }
+      const std::string folder = CPLGetPath(path.c_str());
+      VSIStatBufL status;
+      if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
+        VSIMkdirRecursive(folder.c_str(), 0755);
+      }
+      static std::atomic<unsigned> counter{0};
+      const std::string temporary = folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
+                                    std::to_string(counter++) +
+                                    std::string(zarrcore::kTemporarySuffix);
+      try {
+        write_file(temporary, parts);
+        if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
+          throw Error("the file cannot take its place");
+        }
+      } catch (...) {
+        VSIUnlink(temporary.c_str());
+        throw;
+      }
+    });
   }
 
   bool erase(std::string_view key) override {
