@@ -455,16 +455,17 @@ def test_bad_values(tmp_path, blob, value, problem):
 
 @pytest.mark.parametrize("document, problem", [
     (json.dumps(references())[:-1], "not valid JSON"),
-    (json.dumps(references())[:-20], "the end of a string is missing"),
-    (json.dumps(references())[:-1] + ', "a": }', "a value is missing"),
-    (json.dumps(references())[:-1] + ', "a": [1}}', "a closing bracket is missing"),
-    (json.dumps(references())[:-1] + ', "a": ' + "[" * 100_000, "nested too deeply"),
-    (json.dumps(references())[:-1] + ' "a": 1}', "a comma"),
+    (json.dumps(references())[:-20], "expected the end of a string"),
+    (json.dumps(references())[:-1] + ', "a": }', "expected a value"),
+    (json.dumps(references())[:-1] + ', "a": [1}}', "expected ']'"),
+    (json.dumps(references())[:-1] + ', "a": ' + "[" * 100_000, "nested deeper than 256 levels"),
+    (json.dumps(references())[:-1] + ' "a": 1}', "expected a comma"),
     (json.dumps({"version": 2, "refs": references()}), "version 2 of Kerchunk's format"),
-    (json.dumps(version_1(references(), templates=[])), "templates: not valid JSON: an object"),
+    (json.dumps(version_1(references(), templates=[])),
+     "templates: not valid JSON: expected an object"),
     (json.dumps(version_1(references(), gen={})), "gen: this is not a list"),
     (json.dumps(version_1({"a": "b"})), "there is no Zarr group or array"),
-    ("", "not valid JSON: an object is missing at byte 0"),
+    ("", "not valid JSON: expected an object at byte 0"),
 ])
 def test_bad_documents(tmp_path, document, problem):
     path = write(tmp_path / "a.json", document)

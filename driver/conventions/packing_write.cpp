@@ -33,7 +33,7 @@ double as_double(const Element& element, const DataType& type) {
   return value;
 }
 
-// As xarray spells a float in an attribute: in v3 base64 of a little-endian float64.
+// A float as xarray spells it in an attribute.
 Json spell_double(double value, bool is_base64) {
   if (is_base64) {
     std::byte bytes[sizeof(value)];
@@ -49,8 +49,7 @@ Json spell_double(double value, bool is_base64) {
 // `_FillValue` for an element of the array.
 Json spell_element(const Element& element, const ArrayMetadata& array) {
   const DataType& type = array.data_type;
-  // Of the formats that make a writer state a fill value there is only v3.
-  const bool is_base64 = array.fill_value_is_mandatory;
+  const bool is_base64 = array.fill_value_attribute_is_base64;
   if (type.kind == TypeKind::floating) return spell_double(as_double(element, type), is_base64);
   if (type.kind != TypeKind::complex) return zarrcore::format_fill_value(element, type);
   const DataType part{TypeKind::floating, type.item_size / 2};

@@ -30,10 +30,11 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
   metadata.codecs = make_new_codecs(type, layout, rules, options);
   metadata.chunk_shape = std::move(layout.chunk_shape);
   metadata.chunk_key_encoding = make_key_encoding(rules.key_encoding, options);
-  if (rules.has_to_have_fill_value) {
+  if (rules.fill_value_is_mandatory) {
     metadata.fill_value.emplace(type.is_variable() ? 0 : type.item_size);
     metadata.fill_value_is_mandatory = true;
   }
+  metadata.fill_value_attribute_is_base64 = rules.fill_value_attribute_is_base64;
   for (const std::string& name : array.dimension_names) {
     metadata.dimension_names.push_back(name.empty() ? std::nullopt : std::optional(name));
   }

@@ -1,5 +1,5 @@
-// Memory for what elements of variable length point to. Whoever decodes a chunk of such elements
-// keeps the arena as long as the chunk.
+// Memory for the bytes that elements of variable length point to. Code that decodes a chunk of such
+// elements keeps the arena as long as the chunk.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,8 @@
 
 namespace zarrcore {
 
-// An element of variable length in memory: bytes that stand elsewhere. All zero is the empty one.
+// An element of variable length in memory: a reference to bytes elsewhere. All zero is the empty
+// one.
 struct VariableElement {
   const char* data = nullptr;
   std::uint64_t size = 0;
@@ -18,8 +19,8 @@ struct VariableElement {
   std::string_view text() const { return {data, size}; }
 };
 
-// More bytes than any sensible chunk of `count` such elements has when it is stored. Each could
-// have 4 GiB: allowed is a page of text in each, or a few huge ones.
+// More bytes than any sensible stored chunk of `count` such elements has. Each element could have
+// 4 GiB; a page of text in each, or a few huge ones, are allowed.
 inline std::uint64_t max_stored_size(std::uint64_t count) {
   constexpr std::uint64_t kPage = 4096;
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 32;
@@ -29,7 +30,7 @@ inline std::uint64_t max_stored_size(std::uint64_t count) {
 
 class Arena {
  public:
-  // A copy of `bytes` that lives as long as the arena.
+  // Returns a copy of `bytes` that lives as long as the arena.
   ByteSpan keep(ByteSpan bytes) {
     buffers_.push_back(Buffer::copy_of(bytes));
     byte_count_ += bytes.size();

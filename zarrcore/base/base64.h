@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4), in which v2 and v3 metadata hold bytes.
+// Base64 (RFC 4648, section 4), the form of bytes in v2 and v3 metadata.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace zarrcore {
 
-// Nothing when `text` is not base64; missing padding at the end is forgiven.
+// Returns nullopt when `text` is not base64; missing padding at the end is accepted.
 std::optional<std::vector<std::byte>> decode_base64(std::string_view text);
 
 std::string encode_base64(ByteSpan bytes);

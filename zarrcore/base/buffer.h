@@ -1,5 +1,4 @@
-// Owned bytes that are not cleared when they are made: what a codec or a store is about to fill
-// need not be zeroed first. Move-only.
+// Owned bytes that are not initialized: a codec or a store fills them anyway. Move-only.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ using MutableByteSpan = std::span<std::byte>;
 class Buffer {
  public:
   Buffer() = default;
-  // Throws std::bad_alloc when `size` cannot be had.
+  // Throws std::bad_alloc when there is not enough memory.
   explicit Buffer(std::size_t size)
       : data_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size), capacity_(size) {}
 
@@ -37,13 +36,13 @@ class Buffer {
   ByteSpan span() const { return {data_.get(), size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_.get()), size_}; }
 
-  // Forgets the bytes past `size`, which must not be larger than the current size. Their memory is
-  // kept: what is to stay for long is shrunk to its size, too.
+  // Drops the bytes past `size`, which must not be larger than the current size. Their memory is
+  // kept: a buffer that lives long should be shrunk to fit.
   void truncate(std::size_t size) { size_ = size; }
   void shrink_to_fit() {
     if (capacity_ > size_) *this = copy_of(span());
   }
-  // Bytes of memory.
+  // In bytes of memory.
   std::size_t capacity() const { return capacity_; }
 
  private:

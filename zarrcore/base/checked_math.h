@@ -1,4 +1,5 @@
-// Arithmetic on sizes that a file states: it either fits 64 bits or says so.
+// Arithmetic on sizes that a file states. Each function returns nullopt when the result does not
+// fit 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ inline std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b
   return result;
 }
 
-// The product of all factors (1 for none), or nothing when it does not fit. A zero among the
-// factors makes the product zero whatever the others are.
+// The product of all factors (1 for none). A zero among the factors makes the product zero whatever
+// the others are.
 inline std::optional<std::uint64_t> checked_product(std::span<const std::uint64_t> factors) {
   for (const std::uint64_t factor : factors) {
     if (factor == 0) return 0;

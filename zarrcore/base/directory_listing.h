@@ -1,4 +1,4 @@
-// What stands directly below a prefix of a store.
+// The names directly below a prefix of a store.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ struct DirectoryListing {
   bool is_empty() const { return keys.empty() && prefixes.empty(); }
 };
 
-// The listing of `prefix` ("" for the root) among entries that are sorted by their keys, without a
-// look at those of deeper levels. `lower_bound(key)` finds the first entry that is not before a
-// key, `end` is behind the last, and `key_of(entry)` is the key of one.
+// The listing of `prefix` ("" for the root) among entries that are sorted by their keys; entries of
+// deeper levels are skipped. `lower_bound(key)` finds the first entry that is not before a key,
+// `end` is past the last, and `key_of(entry)` is the key of one.
 template <typename LowerBound, typename Iterator, typename KeyOf>
 DirectoryListing list_sorted(std::string_view prefix, const LowerBound& lower_bound,
                              const Iterator& end, const KeyOf& key_of) {

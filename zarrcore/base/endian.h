@@ -1,5 +1,5 @@
-// Byte order. In memory elements are always in the host's order; these functions stand where
-// bytes of a store become elements and back, and nowhere else.
+// Byte order. In memory elements are always in the host's order; only code that turns bytes of a
+// store into elements, or back, uses these functions.
 #pragma once
 
 #include <bit>

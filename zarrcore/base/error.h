@@ -1,6 +1,6 @@
 // The one exception of the core. The function that finds a fault says what is wrong; each caller on
-// the way up that knows more (the chunk, the key, the node) puts it in front with with_context(), so
-// the message that reaches the user reads "array /a/b: chunk a/b/c/0/0: zstd: frame is corrupt".
+// the way up that knows more (the chunk, the key, the node) puts it in front with with_context(),
+// so the message that reaches the user reads "array /a/b: chunk a/b/c/0/0: zstd: frame is corrupt".
 #pragma once
 
 #include <concepts>
@@ -47,8 +47,8 @@ class ContextPart {
 
 // Runs `body` and returns what it returns. An exception leaves as an Error with `context` in front,
 // whatever it was: running out of memory nearly always means that a file asked for too much. The
-// context is one text, several parts in braces, or a function that makes the text; nothing is joined
-// or made unless there is an error.
+// context is one text, several parts in braces, or a function that makes the text; nothing is
+// joined or made unless there is an error.
 template <typename Body>
 decltype(auto) with_context(std::initializer_list<ContextPart> context, Body&& body) {
   try {

@@ -16,8 +16,8 @@ void return_free_memory() {
 
 void expect_large_buffers() {
 #ifdef __GLIBC__
-  // From the largest block that it has seen freed on, it maps each by itself; of twice as much it
-  // keeps what is free. See M_MMAP_THRESHOLD in mallopt(3).
+  // glibc maps buffers by themselves only if they are larger than the largest one that it has seen
+  // freed, and keeps up to twice that size of free memory. See M_MMAP_THRESHOLD in mallopt(3).
   constexpr std::size_t kLarge = std::size_t{16} << 20;
   [[maybe_unused]] static const bool has_seen = [] {
     ::operator delete(::operator new(kLarge, std::nothrow));

@@ -1,19 +1,19 @@
 #include "zarrcore/base/json.h"
 
 #include <algorithm>
-#include <charconv>
+#include <clocale>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json_scanner.h"
+#include "zarrcore/base/text.h"
 
 namespace zarrcore {
 namespace {
-
-// Stands for a bare word while the text is in the hands of a parser that does not know it. A
-// document that holds it as a string gets a number there, which harms nobody.
-constexpr std::string_view kNotFinitePrefix = "\x7fzarrcore:";
 
 struct BareWord {
   std::string_view text;
@@ -25,128 +25,121 @@ constexpr BareWord kBareWords[] = {
     {"-Infinity", -std::numeric_limits<double>::infinity()},
 };
 
-// Makes text that the JSON library takes, in one pass: bounds the nesting and replaces what it does
-// not know.
-class Preparer {
- public:
-  explicit Preparer(std::string_view text) : text_(text) {}
+// Takes the digits at the start of `text` off it; returns whether there were any.
+bool take_digits(std::string_view& text) {
+  const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(count);
+  return count != 0;
+}
 
-  void run() {
-    int depth = 0;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == '"') {
-        pass_string();
-        continue;
-      }
-      if (c == '[' || c == '{') {
-        if (++depth > kMaxJsonDepth) {
-          throw Error("JSON is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
-        }
-      } else if (c == ']' || c == '}') {
-        --depth;
-      } else if (c == 'N' || c == 'I' || c == '-' || (c >= '0' && c <= '9')) {
-        if (pass_number()) continue;
-      }
-      ++at_;
-    }
+bool take_sign(std::string_view& text, std::string_view signs) {
+  const bool has_sign = !text.empty() && signs.find(text[0]) != std::string_view::npos;
+  if (has_sign) text.remove_prefix(1);
+  return has_sign;
+}
+
+// A number with a fraction or an exponent, or an integer of more than 64 bits.
+double parse_float(std::string_view word) {
+  if (const auto number = parse_number<double>(word)) return *number;
+  // Infinity, or too small to differ from zero: the digits before the exponent do not tell.
+  std::string text(word);
+  std::replace(text.begin(), text.end(), '.', *std::localeconv()->decimal_point);
+  return std::strtod(text.c_str(), nullptr);
+}
+
+// The number that `word` spells as JSON demands; nullopt when it is none.
+std::optional<Json> parse_json_number(std::string_view word) {
+  std::string_view rest = word;
+  const bool is_negative = take_sign(rest, "-");
+  const bool has_leading_zero = rest.starts_with('0');
+  const std::size_t size = rest.size();
+  if (!take_digits(rest) || (has_leading_zero && size - rest.size() > 1)) return std::nullopt;
+  const bool is_integer = rest.empty();
+  if (take_sign(rest, ".") && !take_digits(rest)) return std::nullopt;
+  if (take_sign(rest, "eE")) {
+    take_sign(rest, "+-");
+    if (!take_digits(rest)) return std::nullopt;
   }
+  if (!rest.empty()) return std::nullopt;
+  if (is_integer && is_negative) {
+    if (const auto number = parse_number<std::int64_t>(word)) return Json(*number);
+  } else if (is_integer) {
+    if (const auto number = parse_number<std::uint64_t>(word)) return Json(*number);
+  }
+  return Json(parse_float(word));
+}
 
-  bool has_bare_words() const { return has_bare_words_; }
-  // The prepared text, which lives as long as this object and the original.
-  std::string_view text() {
-    if (copied_ == 0) return text_;
-    changed_.append(text_.substr(copied_));
-    return changed_;
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : scanner_(text) {}
+
+  Json document() {
+    Json value = this->value(0);
+    scanner_.skip_space();
+    if (scanner_.peek() != '\0') scanner_.fail("the end of the document");
+    return value;
   }
 
  private:
-  void replace(std::size_t start, std::size_t end, std::string_view replacement) {
-    changed_.append(text_.substr(copied_, start - copied_)).append(replacement);
-    copied_ = end;
-  }
-
-  // A bare word, or a number past the range of a float64.
-  bool pass_number() {
-    for (const BareWord& word : kBareWords) {
-      if (text_.substr(at_, word.text.size()) == word.text) {
-        replace_by_word(at_ + word.text.size(), word);
-        return true;
-      }
+  Json value(int depth) {
+    switch (scanner_.peek()) {
+      case '{':
+        return object(depth);
+      case '[':
+        return list(depth);
+      case '"':
+        return scanner_.read_string();
+      default:
+        return word();
     }
-    const std::size_t end = std::min(text_.find_first_not_of("+-.0123456789eE", at_), text_.size());
-    if (end == at_) return false;
-    double value = 0;
-    const auto [stop, error] = std::from_chars(text_.data() + at_, text_.data() + end, value);
-    if (error == std::errc::result_out_of_range && stop == text_.data() + end) {
-      // Too large, or too small to be told from zero: the digits before the exponent do not say.
-      const std::string number(text_.substr(at_, end - at_));
-      value = std::strtod(number.c_str(), nullptr);
-      if (std::isinf(value)) {
-        replace_by_word(end, kBareWords[value > 0 ? 1 : 2]);
-        return true;
-      }
+  }
+
+  Json object(int depth) {
+    if (depth == kMaxJsonDepth) refuse_json_depth();
+    Json object = Json::object();
+    auto& members = object.get_ref<Json::object_t&>();
+    scanner_.accept('{');
+    if (scanner_.accept('}')) return object;
+    do {
+      if (scanner_.peek() != '"') scanner_.fail("the name of a member");
+      Json& member = members[scanner_.read_string()];
+      scanner_.skip_space();
+      if (!scanner_.accept(':')) scanner_.fail("a colon");
+      member = value(depth + 1);
+      scanner_.skip_space();
+    } while (scanner_.accept(','));
+    if (!scanner_.accept('}')) scanner_.fail("a comma or the end of the object");
+    return object;
+  }
+
+  Json list(int depth) {
+    if (depth == kMaxJsonDepth) refuse_json_depth();
+    Json list = Json::array();
+    auto& items = list.get_ref<Json::array_t&>();
+    scanner_.accept('[');
+    if (scanner_.accept(']')) return list;
+    do {
+      items.push_back(value(depth + 1));
+      scanner_.skip_space();
+    } while (scanner_.accept(','));
+    if (!scanner_.accept(']')) scanner_.fail("a comma or the end of the list");
+    return list;
+  }
+
+  Json word() {
+    const std::size_t start = scanner_.at();
+    const std::string_view word = scanner_.read_word();
+    if (word == "null") return nullptr;
+    if (word == "true" || word == "false") return word == "true";
+    for (const BareWord& bare : kBareWords) {
+      if (word == bare.text) return bare.value;
     }
-    at_ = end;
-    return true;
+    if (auto number = parse_json_number(word)) return std::move(*number);
+    scanner_.fail("a value", start);
   }
 
-  void replace_by_word(std::size_t end, const BareWord& word) {
-    replace(at_, end, std::string("\"").append(kNotFinitePrefix).append(word.text).append("\""));
-    has_bare_words_ = true;
-    at_ = end;
-  }
-
-  void pass_string() {
-    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] != '\\') continue;
-      const std::uint32_t unit = escaped_unit(at_);
-      if (unit >= 0xd800 && unit < 0xdc00) {
-        const std::uint32_t next = escaped_unit(at_ + 6);
-        if (next >= 0xdc00 && next < 0xe000) {
-          at_ += 11;
-          continue;
-        }
-      }
-      if (unit >= 0xd800 && unit < 0xe000) replace(at_, at_ + 6, "\\ufffd");
-      at_ += unit == kNoUnit ? 1 : 5;
-    }
-    ++at_;
-  }
-
-  static constexpr std::uint32_t kNoUnit = UINT32_MAX;
-  // The UTF-16 unit of an escape "\u1234" at `at`.
-  std::uint32_t escaped_unit(std::size_t at) const {
-    const std::string_view escape = text_.substr(std::min(at, text_.size()), 6);
-    if (escape.size() != 6 || !escape.starts_with("\\u")) return kNoUnit;
-    std::uint32_t unit = 0;
-    const char* end = escape.data() + escape.size();
-    const auto [stop, error] = std::from_chars(escape.data() + 2, end, unit, 16);
-    return error == std::errc() && stop == end ? unit : kNoUnit;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::string changed_;  // what replaces the original up to copied_
-  std::size_t copied_ = 0;
-  bool has_bare_words_ = false;
+  JsonScanner scanner_;
 };
-
-void restore_bare_words(Json& value) {
-  if (value.is_string()) {
-    const auto& text = value.get_ref<const std::string&>();
-    if (!text.starts_with(kNotFinitePrefix)) return;
-    const std::string_view rest = std::string_view(text).substr(kNotFinitePrefix.size());
-    for (const BareWord& word : kBareWords) {
-      if (rest == word.text) {
-        value = word.value;
-        return;
-      }
-    }
-  } else if (value.is_structured()) {
-    for (Json& child : value) restore_bare_words(child);
-  }
-}
 
 bool has_not_finite(const Json& value) {
   if (value.is_number_float()) return !std::isfinite(value.get<double>());
@@ -161,7 +154,7 @@ std::string_view bare_word_of(double number) {
   return kBareWords[std::isnan(number) ? 0 : number > 0 ? 1 : 2].text;
 }
 
-// Puts strings of `mark` and a bare word in the place of numbers that are not finite.
+// Replaces numbers that are not finite by strings of `mark` and a bare word.
 void mark_not_finite(Json& value, const std::string& mark) {
   if (value.is_number_float()) {
     const double number = value.get<double>();
@@ -174,22 +167,7 @@ void mark_not_finite(Json& value, const std::string& mark) {
 }  // namespace
 
 Json parse_json(std::string_view text) {
-  Preparer preparer(text);
-  preparer.run();
-  const std::string_view input = preparer.text();
-  try {
-    Json value = Json::parse(input.begin(), input.end());
-    if (preparer.has_bare_words()) restore_bare_words(value);
-    return value;
-  } catch (const Json::exception& exception) {
-    // The library's text starts with its own exception number in brackets, and quotes what it read,
-    // which may be no UTF-8.
-    std::string reason = exception.what();
-    if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
-    std::replace_if(
-        reason.begin(), reason.end(), [](char c) { return static_cast<signed char>(c) < 0; }, '?');
-    throw Error("not valid JSON: " + reason);
-  }
+  return Parser(text).document();
 }
 
 std::string dump_json(const Json& value, JsonStyle style) {
@@ -241,7 +219,7 @@ std::string_view describe_kind(const Json& value) {
     case Json::value_t::number_float:
       return "a number";
     default:
-      return "no JSON value";
+      return "not a JSON value";
   }
 }
 
@@ -263,7 +241,7 @@ const std::string* find_string(const Json& value, std::string_view key) {
 std::uint64_t as_unsigned(const Json& value, std::string_view what) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (value.is_number_integer()) {
-    // The parser makes negative integers signed; a program may make positive ones so.
+    // parse_json() makes only negative integers signed, but other code may make positive ones so.
     if (const auto number = value.get<std::int64_t>(); number >= 0) {
       return static_cast<std::uint64_t>(number);
     }

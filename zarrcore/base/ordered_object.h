@@ -1,5 +1,5 @@
-// The members of a JSON object in the order in which they were written, with a hash index once
-// there are many: documents of consolidated metadata have tens of thousands.
+// The members of a JSON object in the order in which they were added, with a hash index once there
+// are many: documents of consolidated metadata have tens of thousands.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <utility>
 
-// A namespace of its own, where operators of JSON are found by nothing but JSON.
+// Its own namespace, for the operators of json_value.h.
 namespace zarrcore::json {
 
-// An nlohmann ObjectType: an ordered_map whose look-ups by key are its own.
+// An ObjectType of nlohmann::json: an ordered_map with its own look-up by key.
 template <typename Key, typename T, typename IgnoredLess = std::less<Key>,
           typename Allocator = std::allocator<std::pair<const Key, T>>>
 class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> {
@@ -63,7 +63,7 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
     return emplace(std::forward<K>(key), T()).first->second;
   }
 
-  // These move members, which makes the index void.
+  // These move members, which invalidates the index.
   template <typename... Args>
   auto erase(Args&&... args) {
     index_.clear();
@@ -84,7 +84,7 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
 
   static std::size_t hash(std::string_view key) { return std::hash<std::string_view>()(key); }
 
-  // Adds all members that the index does not have yet.
+  // Adds all members that are not in the index yet.
   void extend_index() {
     if (this->size() < kIndexFrom) return;
     for (size_type i = index_.size(); i < this->size(); ++i) {
@@ -92,8 +92,8 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
     }
   }
 
-  // The place of the member, or size() when there is none. Looks at all members where there are few
-  // or the index is void; readers of one object may be many threads, so it is not made here.
+  // The place of the member, or size() when there is none. Looks at all members when there are few
+  // or the index is invalid; several threads may read one object, so the index is not made here.
   std::ptrdiff_t position(std::string_view key) const {
     const auto* members = this->data();
     size_type place = this->size();

@@ -1,4 +1,4 @@
-// Rules for keys and node paths, which come from files and must not lead out of a store.
+// Rules for keys and node paths. They come from files and must not lead out of a store.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace zarrcore {
 
-// Deeper hierarchies are refused: nobody needs them and recursion over them is not safe.
+// Deeper hierarchies are refused: recursion over them is not safe.
 inline constexpr std::size_t kMaxNodeDepth = 128;
 
 // Whether `name` can be one segment of a key or path: not empty, not "." or "..", without '/',
@@ -18,14 +18,14 @@ bool is_valid_segment(std::string_view name);
 // Throws Error when `key` is not a sequence of valid segments.
 void check_key(std::string_view key);
 
-// The node path ("a/b", "" for the root) of what a user or a document wrote: leading, trailing and
-// doubled slashes are dropped. Throws Error on "..", "." and NUL, and when it is too deep.
+// Returns the node path ("a/b", "" for the root) that a user or a document means: leading, trailing
+// and doubled slashes are dropped. Throws Error on "..", "." and NUL, and when it is too deep.
 std::string normalize_path(std::string_view path);
 
 // "prefix/name", without the slash when one of them is empty.
 std::string join_path(std::string_view prefix, std::string_view name);
 
-// "b/c" of the key "a/b/c" below the path "a"; nothing when the key is not below it.
+// "b/c" of the key "a/b/c" below the path "a"; nullopt when the key is not below it.
 std::optional<std::string_view> key_below(std::string_view path, std::string_view key);
 
 // Whether the key or path is `path` or below it.

@@ -15,9 +15,9 @@ struct Axis {
   std::ptrdiff_t destination;
 };
 
-// The box as a loop nest, outermost axis first: axes of one element are gone, the destination is
-// walked as nearly in memory order as can be, and axes that continue each other in both layouts
-// are one. Empty for a single element.
+// The box as a loop nest, outermost axis first: axes of one element are dropped, the destination is
+// walked in memory order as far as possible, and axes that continue each other in both layouts are
+// merged. Empty for a single element.
 std::vector<Axis> loop_nest(std::span<const std::uint64_t> shape,
                             std::span<const std::ptrdiff_t> source,
                             std::span<const std::ptrdiff_t> destination) {
@@ -69,12 +69,12 @@ void copy_row(const std::byte* source, std::ptrdiff_t source_stride, std::byte* 
   }
 }
 
-// `count` times the element at `source`, one after the other.
+// Writes the element at `source` `count` times, one after the other.
 void fill_row(std::size_t item_size, const std::byte* source, std::byte* destination,
               std::uint64_t count) {
   const std::size_t size = item_size * count;
-  // Whole elements that are there already are copied behind themselves: so many that they stay in
-  // the fastest cache.
+  // Elements that have been written are copied behind themselves, few enough to stay in the fastest
+  // cache.
   const std::size_t most = std::max(std::size_t{4096} / item_size, std::size_t{1}) * item_size;
   std::memcpy(destination, source, item_size);
   for (std::size_t filled = item_size; filled < size;) {
@@ -144,7 +144,7 @@ void run(std::vector<Axis> axes, const std::byte* source, std::byte* destination
   }
   const Axis inner = axes.back();
   axes.pop_back();
-  // The axis along which the source is densest, when that is not the inner one, makes the tiles.
+  // If the source is densest along another axis than the inner one, these two make the tiles.
   auto densest = std::min_element(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return std::abs(a.source) < std::abs(b.source);
   });

@@ -1,6 +1,6 @@
 // Moving elements between two layouts of the same box of an array. A layout is a pointer to the
-// first element and one stride per dimension, in bytes; strides may be negative, zero (in a
-// source: one element repeated) or in any order, so a transposition is nothing but other strides.
+// first element and one stride per dimension, in bytes. Strides may be negative, zero (in a source:
+// one element repeated) or in any order, so a transposition only needs other strides.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class ElementConverter {
                        std::size_t count) const = 0;
 };
 
-// Like copy_strided, with a conversion on the way.
+// Like copy_strided, but converts each element.
 void convert_strided(std::span<const std::uint64_t> shape, const ElementConverter& converter,
                      const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
                      std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);

@@ -15,8 +15,9 @@ std::string lower_case(std::string_view text) {
 
 std::optional<std::uint64_t> parse_digits(std::string_view text, int base) {
   std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
+  const char* first = text.data();
+  const char* end = first + text.size();
+  const auto [stop, error] = std::from_chars(first, end, number, base);
   return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 

@@ -6,7 +6,6 @@
 #include "zarrcore/base/error.h"
 
 namespace zarrcore {
-namespace {
 
 void append_utf8(std::string& text, std::uint32_t code_point) {
   if (code_point < 0x80) {
@@ -21,8 +20,6 @@ void append_utf8(std::string& text, std::uint32_t code_point) {
   }
 }
 
-}  // namespace
-
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto unit = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
@@ -31,7 +28,8 @@ bool is_utf8(std::string_view text) {
       ++i;
       continue;
     }
-    // What the lead leaves open is excluded by a narrower range of the second byte.
+    // A narrower range of the second byte excludes overlong forms, surrogates and code points past
+    // the last.
     std::size_t length = 0;
     unsigned low = 0x80;
     unsigned high = 0xbf;
@@ -75,7 +73,7 @@ std::string encode_utf8(ByteSpan code_points) {
   for (std::size_t i = 0; i + sizeof(char32_t) <= code_points.size(); i += sizeof(char32_t)) {
     const auto code_point = load_integer<std::uint32_t>(code_points.data() + i, kHostEndian);
     if (code_point > 0x10ffff || (code_point >= 0xd800 && code_point < 0xe000)) {
-      throw Error("the number " + std::to_string(code_point) + " where a character is expected");
+      throw Error(std::to_string(code_point) + " is not a code point of a character");
     }
     append_utf8(text, code_point);
   }

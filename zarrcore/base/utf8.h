@@ -1,7 +1,8 @@
-// UTF-8 (RFC 3629), in which texts stand in documents and chunks: checked, and from and to code
-// points.
+// UTF-8 (RFC 3629), the encoding of texts in documents and chunks: checks, and conversion from and
+// to code points.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,15 +10,17 @@
 
 namespace zarrcore {
 
-// Whether `text`, which may be anything, is UTF-8: no overlong forms, no surrogates, nothing past
-// U+10FFFF.
+// Appends a code point of Unicode.
+void append_utf8(std::string& text, std::uint32_t code_point);
+
+// Whether any bytes are UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF.
 bool is_utf8(std::string_view text);
 
-// The code points of `text`, which is UTF-8: the JSON parser has seen to that.
+// The code points of `text`, which must be UTF-8; the JSON parser has checked that.
 std::u32string decode_utf8(std::string_view text);
 
-// The reverse, of code points of 4 bytes each in the host's order. Throws Error when one of them is
-// not one of Unicode, or a surrogate.
+// The inverse, for code points of 4 bytes each in the host's order. Throws Error when one of them
+// is a surrogate or not in Unicode.
 std::string encode_utf8(ByteSpan code_points);
 
 }  // namespace zarrcore

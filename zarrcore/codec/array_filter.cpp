@@ -15,7 +15,7 @@ class ArrayFilter final : public ArrayToArrayCodec {
         decoded_unit_(swapped_unit(spec.data_type, input_endian)),
         encoded_unit_(swapped_unit(filter_->encoded_type(), filter_->encoded_endian())),
         encoded_spec_{filter_->encoded_shape(spec.shape), filter_->encoded_type(), {}} {
-    // Like zarr-python, which casts the fill value and does not filter it.
+    // Like zarr-python, which casts the fill value instead of filtering it.
     encoded_spec_.fill_value.resize(encoded_spec_.data_type.item_size);
     if (spec.data_type == encoded_spec_.data_type) {
       encoded_spec_.fill_value = spec.fill_value;
@@ -42,13 +42,13 @@ class ArrayFilter final : public ArrayToArrayCodec {
   }
 
  private:
-  // The bytes of the numbers that are to be swapped; 1 when the order is the host's.
+  // The size of the numbers whose bytes must be swapped; 1 when they are in the host's order.
   static std::uint64_t swapped_unit(const DataType& type, Endian endian) {
     const std::vector<ByteUnit> units = byte_units(type);
     return endian == kHostEndian || units.empty() ? 1 : units.front().size;
   }
 
-  // `bytes` with each `unit` of them reversed. They may move to `held`.
+  // Returns `bytes` with each `unit` of them reversed, in `held` if that changes anything.
   static ByteSpan swapped(ByteSpan bytes, std::uint64_t unit, Buffer& held) {
     if (unit == 1) return bytes;
     held = Buffer::copy_of(bytes);

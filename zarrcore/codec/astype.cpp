@@ -1,14 +1,13 @@
 // The `astype` filter of numcodecs: elements are cast to another type, and back on decoding.
-// Configuration: `encode_dtype`, and `decode_dtype`, which the array's type stands in for.
+// Configuration: `encode_dtype`, and `decode_dtype`, by default the array's type.
 #include <algorithm>
 #include <cmath>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
-#include "zarrcore/codec/numpy_arithmetic.h"
 #include "zarrcore/codec/numpy_pipeline.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
@@ -17,7 +16,7 @@ bool is_text(const DataType& type) {
   return type.kind == TypeKind::fixed_bytes || type.kind == TypeKind::fixed_utf32;
 }
 
-// Between texts of fixed length, which NumPy casts character by character where they are ASCII.
+// Between texts of fixed length, which NumPy casts character by character if they are ASCII.
 class TextFilter final : public ElementFilter {
  public:
   TextFilter(const NumpyType& decoded, const NumpyType& encoded)
@@ -34,7 +33,7 @@ class TextFilter final : public ElementFilter {
     cast(encoded_, encoded, decoded_, decoded, count);
   }
 
-  // A text that was cut off cannot be had back.
+  // A text that was cut off cannot be restored.
   void check_whole(const std::byte* decoded, const std::byte* encoded, std::size_t count) const {
     std::vector<std::byte> returned(decoded_.item_size);
     for (std::size_t i = 0; i < count; ++i) {
@@ -96,7 +95,7 @@ Codec make_astype(const Json& configuration, const ChunkSpec& spec) {
     tolerance.relative = encoded_unit;
     if (encoded_unit == 0) {
       tolerance.absolute = std::nextafter(1.0, 0.0);
-    } else if (encoded_unit > unit) {  // numbers too small for a type go to its smallest
+    } else if (encoded_unit > unit) {  // numbers too small for a type become its smallest
       tolerance.absolute =
           encoded_unit == rounding_unit({TypeKind::floating, 2}) ? 0x1p-24 : 0x1p-149;
     }

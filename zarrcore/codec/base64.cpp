@@ -3,7 +3,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
@@ -35,7 +36,7 @@ class Base64Codec final : public BytesToBytesCodec {
   static std::vector<std::byte> decode_text(ByteSpan encoded) {
     const std::string_view text(reinterpret_cast<const char*>(encoded.data()), encoded.size());
     auto bytes = decode_base64(text);
-    // Unlike in metadata, padding is a must: what lacks some may lack more.
+    // Unlike in metadata, padding is required: data without it may have been cut off.
     if (!bytes || ceil_divide(bytes->size(), 3) * 4 != text.size()) {
       throw Error("base64: the data is corrupt");
     }

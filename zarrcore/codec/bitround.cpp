@@ -1,17 +1,17 @@
 // The `bitround` filter of numcodecs: rounds floats to `keepbits` bits of their mantissa, halves to
-// the even one. There is nothing to undo.
+// the even one. Decoding changes nothing.
 #include <optional>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
-#include "zarrcore/codec/registry.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/element_loop.h"
 
 namespace zarrcore {
 namespace {
 
-// Bits of the mantissa as they are stored.
+// The number of stored bits of the mantissa.
 std::optional<int> mantissa_bits(const DataType& type) {
   if (type.kind != TypeKind::floating || type.float_format != FloatFormat::ieee) return {};
   return type.item_size == 2 ? 10 : type.item_size == 4 ? 23 : 52;
@@ -22,11 +22,9 @@ void round_elements(const std::byte* source, std::byte* destination, std::size_t
                     int dropped_bits) {
   const auto half = static_cast<Bits>((Bits{1} << (dropped_bits - 1)) - 1);
   const auto mask = static_cast<Bits>(~Bits{0} << dropped_bits);
-  for (std::size_t i = 0; i < count; ++i) {
-    auto bits = load_element<Bits>(source + i * sizeof(Bits));
-    bits = static_cast<Bits>((bits + (bits >> dropped_bits & 1) + half) & mask);
-    std::memcpy(destination + i * sizeof(Bits), &bits, sizeof(Bits));
-  }
+  transform_elements<Bits>(source, destination, count, [=](Bits bits) {
+    return static_cast<Bits>((bits + (bits >> dropped_bits & 1) + half) & mask);
+  });
 }
 
 class BitroundFilter final : public ElementFilter {
@@ -35,7 +33,7 @@ class BitroundFilter final : public ElementFilter {
       : ElementFilter("bitround", type, type), type_(type.type), keepbits_(keepbits) {}
 
  private:
-  // What cannot be encoded is found out here: chunks of it can be decoded nevertheless.
+  // Limits are checked here, not by the factory: chunks can be decoded regardless of them.
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {
     const auto bits = mantissa_bits(type_);

@@ -1,5 +1,5 @@
-// The `blosc` codec (v3 codecs, "blosc"; numcodecs `blosc`): a Blosc 1 buffer, whose header says
-// all that is needed for decoding.
+// The `blosc` codec (v3 codecs, "blosc"; numcodecs `blosc`): a Blosc 1 buffer, whose header has all
+// that decoding needs.
 #include <blosc.h>
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <climits>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
@@ -22,7 +22,7 @@ struct BloscOptions {
   std::size_t block_size = 0;  // bytes; 0 lets Blosc choose
 };
 
-// The sizes in a buffer's header, after a check that they can be true.
+// Reads the sizes in a buffer's header and checks that they are possible.
 struct BloscSizes {
   std::size_t encoded;
   std::size_t decoded;
@@ -86,7 +86,7 @@ class BloscCodec final : public BytesToBytesCodec {
   std::optional<std::uint64_t> block_size(ByteSpan encoded) const override {
     const BloscSizes sizes = read_header(encoded);
     const std::size_t item = item_size(encoded);
-    // Of smaller ones, which do not pay, a hostile header could demand any number.
+    // A hostile header could demand any number of smaller ones, which are not worth it.
     constexpr std::size_t kMinBlock = 128;
     // Blocks are decoded by the items in them.
     if (item == 0 || sizes.block < kMinBlock || sizes.block % item != 0 ||
@@ -160,10 +160,10 @@ Codec make_blosc(const Json& configuration, const ChunkSpec& spec) {
   options.block_size = size_option("blocksize", 0);
   options.type_size = size_option("typesize", 0);
   if (options.type_size == 0) {
-    // Elements of variable length have become bytes by now.
+    // Elements of variable length have become bytes before this codec.
     options.type_size = spec.data_type.is_variable() ? 1 : spec.data_type.item_size;
   }
-  // Blosc cannot shuffle larger items, and neither do other writers.
+  // Blosc cannot shuffle larger items; other writers do the same.
   if (options.type_size > BLOSC_MAX_TYPESIZE) options.type_size = 1;
   if (const Json* shuffle = find_member(configuration, "shuffle");
       shuffle != nullptr && !shuffle->is_null()) {

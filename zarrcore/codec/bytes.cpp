@@ -1,5 +1,5 @@
 // The `bytes` codec (v3 codecs, "bytes"): the elements of a chunk one after the other, in a stated
-// byte order. In a chain with nothing but this codec, decoding is a copy.
+// byte order. In a chain of only this codec, decoding is a copy.
 //
 // `endian` is "little" or "big". For v2 structures, whose fields may differ, it is a list of these:
 // one for each of byte_units() (dtype/data_type.h).
@@ -8,8 +8,8 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
@@ -20,21 +20,21 @@ void extend_narrow_integers(MutableByteSpan elements, std::uint8_t bits, bool is
   const unsigned mask = (1u << bits) - 1;
   const unsigned sign = is_signed ? 1u << (bits - 1) : 0;
   for (std::byte& element : elements) {
-    // Flipping the sign bit and taking it off again copies it to the bits above.
+    // Flipping the sign bit and subtracting it copies it to the bits above.
     element = static_cast<std::byte>(((std::to_integer<unsigned>(element) & mask) ^ sign) - sign);
   }
 }
 
 class BytesCodec final : public ArrayToBytesCodec {
  public:
-  // `swapped` are the units whose bytes stand in the other order than the host's.
+  // `swapped` are the units whose bytes are not in the host's order.
   BytesCodec(const ChunkSpec& spec, std::vector<ByteUnit> swapped)
       : size_(spec.byte_count()),
         item_size_(spec.data_type.item_size),
         bits_(spec.data_type.bits),
         is_signed_(spec.data_type.kind == TypeKind::signed_integer),
         swapped_(std::move(swapped)) {
-    // Units of one size that fill the element make one run over the whole chunk.
+    // Units of one size that fill the element are one run over the whole chunk.
     const bool is_uniform =
         std::all_of(swapped_.begin(), swapped_.end(),
                     [&](const ByteUnit& unit) { return unit.size == swapped_.front().size; });
@@ -104,7 +104,7 @@ Codec make_bytes(const Json& configuration, const ChunkSpec& spec) {
   std::vector<Endian> orders(units.size(), Endian::little);
   const Json* endian = find_member(configuration, "endian");
   if (endian == nullptr || endian->is_null()) {
-    // Text of several bytes and structures are the types that writers leave without an order.
+    // Writers state no order for text of several bytes and for structures.
     if (!units.empty() && !type.is_string() && type.kind != TypeKind::structure) {
       throw Error("\"endian\" is missing, which the data type " + type_name(type) + " needs");
     }

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/stream_codec.h"
 
 namespace zarrcore {
@@ -15,8 +15,8 @@ namespace {
 // A block has at least 20 bytes and holds at most 900,000, five of which may stand for 259.
 constexpr std::uint64_t kMaxBz2Expansion = 900'000 / 5 * 259 / 20;
 
-// Points `stream` at as much of the two spans as its counters can hold; afterwards, take_off()
-// takes off them what it has used.
+// Points `stream` at as much of the two spans as its counters can hold; afterwards take_off()
+// removes from them what the library has used.
 void point_at(bz_stream& stream, ByteSpan input, MutableByteSpan output) {
   constexpr std::size_t kMax = std::numeric_limits<unsigned>::max();
   // The library's parameter lacks a const.
@@ -64,7 +64,7 @@ class Bz2Encoder {
   Bz2Encoder& operator=(const Bz2Encoder&) = delete;
 
   Buffer encode(ByteSpan decoded) {
-    // So much is always enough, says the library's manual.
+    // According to the library's manual this is always enough.
     Buffer encoded(decoded.size() + decoded.size() / 100 + 1 + 600);
     MutableByteSpan rest = encoded.span();
     for (int result = BZ_RUN_OK; result != BZ_STREAM_END;) {
@@ -101,7 +101,7 @@ class Bz2Codec final : public StreamCodec {
 }  // namespace
 
 Codec make_bz2(const Json& configuration, const ChunkSpec& /*spec*/) {
-  constexpr int kDefaultLevel = 1;  // numcodecs'
+  constexpr int kDefaultLevel = 1;  // that of numcodecs
   const auto level = integer_option(configuration, "level", kDefaultLevel);
   return std::make_unique<Bz2Codec>(static_cast<int>(std::clamp<std::int64_t>(level, 1, 9)));
 }

@@ -1,42 +1,36 @@
 // The `cast_value` codec (zarr-extensions): stores the values of an array in another data type. The
-// same rules hold in both directions (value_cast.h); only the scalars that are mapped differ.
+// same rules apply in both directions (value_cast.h), except for the mapped scalars.
 #include <string_view>
 #include <utility>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/element_codec.h"
 #include "zarrcore/codec/value_cast.h"
 #include "zarrcore/metadata/fill_value.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/v3_data_type.h"
 
 namespace zarrcore {
 namespace {
 
-class CastValueCodec final : public ArrayToArrayCodec {
+class CastValueCodec final : public ElementCodec {
  public:
   CastValueCodec(const ChunkSpec& spec, const DataType& encoded, ValueCast encode, ValueCast decode)
-      : item_size_(spec.data_type.item_size),
-        encoded_spec_{spec.shape, encoded, std::vector<std::byte>(encoded.item_size)},
-        encode_(std::move(encode)),
-        decode_(std::move(decode)) {
-    with_context("the fill value",
-                 [&] { encode_.run(spec.fill_value.data(), encoded_spec_.fill_value.data(), 1); });
-  }
-
-  const ChunkSpec& encoded_spec() const override { return encoded_spec_; }
-
-  void encode(ByteSpan decoded, MutableByteSpan encoded) const override {
-    encode_.run(decoded.data(), encoded.data(), decoded.size() / item_size_);
-  }
-
-  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
-    decode_.run(encoded.data(), decoded.data(), decoded.size() / item_size_);
+      : ElementCodec(spec, encoded), encode_(std::move(encode)), decode_(std::move(decode)) {
+    encode_fill_value(spec);
   }
 
  private:
-  std::uint64_t item_size_;
-  ChunkSpec encoded_spec_;
+  void encode_elements(const std::byte* decoded, std::byte* encoded,
+                       std::size_t count) const override {
+    encode_.run(decoded, encoded, count);
+  }
+  void decode_elements(const std::byte* encoded, std::byte* decoded,
+                       std::size_t count) const override {
+    decode_.run(encoded, decoded, count);
+  }
+
   ValueCast encode_;
   ValueCast decode_;
 };
@@ -79,16 +73,15 @@ std::vector<MappedScalar> parse_map(const Json& configuration, std::string_view 
   }
   const Json* pairs = find_member(*both, direction);
   if (pairs == nullptr || pairs->is_null()) return map;
-  with_context({"\"scalar_map\", \"", direction, "\""},
-               [&] {
-                 if (!pairs->is_array()) throw Error("it is no list");
-                 for (const Json& pair : *pairs) {
-                   if (!pair.is_array() || pair.size() != 2) {
-                     throw Error(excerpt(pair) + " is not a pair of numbers");
-                   }
-                   map.push_back({parse_fill_value(pair[0], from), parse_fill_value(pair[1], to)});
-                 }
-               });
+  with_context({"\"scalar_map\", \"", direction, "\""}, [&] {
+    if (!pairs->is_array()) throw Error("this is not a list");
+    for (const Json& pair : *pairs) {
+      if (!pair.is_array() || pair.size() != 2) {
+        throw Error(excerpt(pair) + " is not a pair of numbers");
+      }
+      map.push_back({parse_fill_value(pair[0], from), parse_fill_value(pair[1], to)});
+    }
+  });
   return map;
 }
 

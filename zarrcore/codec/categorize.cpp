@@ -1,9 +1,9 @@
 // The `categorize` filter of numcodecs: each text is stored as the number of its label, counted
-// from one; zero decodes to the empty one. numcodecs encodes any other text to zero, too; here that
-// is an error. Configuration: `labels`, `dtype` of the texts ("<U8", or "|O" for texts of any
-// length), `astype` of the numbers.
+// from one; zero decodes to the empty text. numcodecs also encodes texts that are not a label to
+// zero; here that is an error. Configuration: `labels`, `dtype` of the texts ("<U8", or "|O" for
+// texts of any length), `astype` of the numbers.
 //
-// Of texts of any length, it is what turns the array into bytes.
+// For texts of any length, it is the codec that turns the array into bytes.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -15,9 +15,9 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/size_checks.h"
 #include "zarrcore/dtype/dispatch.h"
 
@@ -28,13 +28,13 @@ namespace {
 class Labels {
  public:
   explicit Labels(std::vector<std::string> texts) : texts_(std::move(texts)) {
-    // As in numcodecs, the last of equal labels is the one that counts.
+    // As in numcodecs, the last of equal labels wins.
     for (std::size_t i = 0; i < texts_.size(); ++i) numbers_[texts_[i]] = i + 1;
   }
 
   std::size_t count() const { return texts_.size(); }
   const std::string& text(std::uint64_t number) const { return texts_[number - 1]; }
-  // 0 for what is no label.
+  // 0 if the text is not a label.
   std::uint64_t number(const std::string& text) const {
     const auto found = numbers_.find(text);
     return found == numbers_.end() ? 0 : found->second;
@@ -56,7 +56,7 @@ class NumberFormat {
     max_ = std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
   }
 
-  // The number at `bytes`, zero if it is not one of a label.
+  // The number at `bytes`, zero if no label has it.
   std::uint64_t load(const std::byte* bytes, const Labels& labels) const {
     const std::uint64_t number = load_unsigned(bytes, size_);
     return number > std::min<std::uint64_t>(max_, labels.count()) ? 0 : number;
@@ -155,7 +155,7 @@ class CategorizeCodec final : public ArrayToBytesCodec {
       const std::uint64_t number = labels_.number(text);
       if (number == 0 && !text.empty()) {
         throw Error("categorize: element " + std::to_string(i) + " of the chunk is " +
-                    excerpt(Json(text)) + ", which is none of the labels");
+                    excerpt(Json(text)) + ", which is not a label");
       }
       numbers_.store(number, encoded.data() + i * encoded_.type.item_size);
     }

@@ -1,5 +1,5 @@
-// What the checksum codecs are: the payload as it is, and 4 bytes of checksum, little-endian,
-// before or behind it.
+// Checksum codecs: the unchanged payload, preceded or followed by 4 bytes of checksum,
+// little-endian.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,10 @@ namespace zarrcore {
 
 enum class ChecksumLocation : std::uint8_t { start, end };
 
-// The member `location`, which numcodecs has for some of them; `fallback` when it is absent or
-// null.
+// The member `location` that some of them have in numcodecs; `fallback` when it is missing or null.
 ChecksumLocation checksum_location_option(const Json& configuration, ChecksumLocation fallback);
 
-// `name` begins the errors.
+// Messages start with `name`.
 Codec make_checksum_codec(std::string name, ChecksumLocation location,
                           std::function<std::uint32_t(ByteSpan)> checksum);
 

@@ -1,10 +1,10 @@
 // Codecs: the three kinds of the v3 core specification ("codecs"), from which a chain encodes and
 // decodes the chunks of an array.
 //
-// A codec is made once, by the registry (registry.h), from its metadata and the ChunkSpec of what
-// it will encode: that is when its configuration is read and checked, and sizes are computed. From
-// then on it is immutable, encodes and decodes any number of chunks, and may be used by several
-// threads at once. A chunk in memory is dense, in C order, its elements in the host's byte order.
+// The registry (registry.h) makes a codec once, from its metadata and the ChunkSpec of its input:
+// then its configuration is read and checked, and sizes are computed. After that it is immutable,
+// encodes and decodes any number of chunks, and may be used by several threads at once. A chunk in
+// memory is dense, in C order, its elements in the host's byte order.
 //
 // Codecs throw Error on bad configurations and on bytes that cannot be decoded; they never write
 // outside the span they are given, whatever the bytes say.
@@ -25,13 +25,13 @@
 
 namespace zarrcore {
 
-// What an array is, as far as a codec is concerned.
+// The properties of chunks that matter to a codec.
 struct ChunkSpec {
   Shape shape;
   DataType data_type;
   std::vector<std::byte> fill_value;  // one element
 
-  // Bytes of a chunk in memory. Throws Error when that does not fit a pointer difference.
+  // Bytes of a chunk in memory. Throws Error when they do not fit a pointer difference.
   std::uint64_t byte_count() const;
 };
 
@@ -40,15 +40,15 @@ class ArrayToArrayCodec {
  public:
   virtual ~ArrayToArrayCodec() = default;
 
-  // What this codec makes of the chunks it was made for.
+  // The encoded form of the chunks that the codec was made for.
   virtual const ChunkSpec& encoded_spec() const = 0;
 
   // `encoded` and `decoded` are dense chunks of the two specs.
   virtual void encode(ByteSpan decoded, MutableByteSpan encoded) const = 0;
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;
 
-  // If all that the codec does is to reorder dimensions: which decoded dimension each encoded
-  // dimension is. Chains then fold it into the strides with which a chunk is copied.
+  // If the codec only reorders dimensions: the decoded dimension of each encoded dimension. Chains
+  // then fold it into the strides with which a chunk is copied. Else null.
   virtual const std::vector<std::size_t>* axis_order() const { return nullptr; }
 };
 
@@ -68,25 +68,25 @@ class ArrayToBytesCodec {
   virtual Buffer encode(ByteSpan decoded) const = 0;
   // Whether encoding and decoding change nothing.
   virtual bool is_identity() const { return false; }
-  // Decodes into `decoded`, a dense chunk of the spec. What elements of variable length point to
-  // goes into `arena`.
+  // Decodes into `decoded`, a dense chunk of the spec. Elements of variable length point into
+  // `arena`.
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const = 0;
 
-  // If encoded and decoded chunks are the same bytes but for the order of the bytes of each
-  // element: what to do in place after the encoded bytes have been put where the chunk belongs.
+  // Whether encoded and decoded chunks are the same bytes except for the byte order of elements. If
+  // so, decode_in_place() turns the encoded bytes into the chunk where they are.
   virtual bool decodes_in_place() const { return false; }
   virtual void decode_in_place(MutableByteSpan /*chunk*/) const {}
 
-  // Whether all elements that decode() gives encode to what they were.
+  // Whether all elements that decode() makes encode to the same bytes again.
   virtual bool keeps_elements() const { return true; }
-  // Of a codec that may not: throws Error, which names the element, unless it would with `encoded`.
+  // If not: throws Error, which names the element, when one of `encoded` would not.
   virtual void check_kept(ByteSpan /*encoded*/) const {}
 
-  // If inner chunks can be found and decoded one by one.
+  // Not null if inner chunks can be found and decoded one by one.
   virtual const ShardingCodec* as_sharding() const { return nullptr; }
 };
 
-// Bytes that a bytes-to-bytes codec puts around the payload, which it leaves as it is.
+// The number of bytes that a bytes-to-bytes codec puts around the unchanged payload.
 struct Framing {
   std::uint64_t prefix = 0;
   std::uint64_t suffix = 0;
@@ -97,25 +97,25 @@ class BytesToBytesCodec {
  public:
   virtual ~BytesToBytesCodec() = default;
 
-  // The encoded size of `decoded_size` bytes, when it depends on nothing else.
+  // The encoded size of `decoded_size` bytes, when it depends on that size only.
   virtual std::optional<std::uint64_t> encoded_size(std::uint64_t /*decoded_size*/) const {
     return std::nullopt;
   }
 
-  // The most bytes that `encoded` can decode to, as far as that shows without decoding: asked
-  // before memory is, so that a few bytes cannot demand much of it.
+  // The most bytes that `encoded` can decode to, as far as that shows without decoding. Checked
+  // before memory is allocated, so that a few bytes cannot demand much of it.
   virtual std::uint64_t max_decoded_size(ByteSpan /*encoded*/) const { return UINT64_MAX; }
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
 
-  // Decodes bytes whose decoded size is known: that of `decoded`. Any other size is an error.
+  // Decodes bytes to the size of `decoded`. Any other decoded size is an error.
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;
 
-  // Decodes bytes whose decoded size is not known but is at most `max_size`.
+  // Decodes bytes to an unknown size of at most `max_size`.
   virtual Buffer decode(ByteSpan encoded, std::uint64_t max_size) const = 0;
 
-  // If blocks of the bytes that `encoded` decodes to can be decoded by themselves: the size of each
-  // but the last. Throws Error like decode().
+  // If parts of the decoded bytes can be decoded separately (Blosc's blocks): the size of each
+  // except the last. Throws Error like decode().
   virtual std::optional<std::uint64_t> block_size(ByteSpan /*encoded*/) const {
     return std::nullopt;
   }
@@ -123,21 +123,22 @@ class BytesToBytesCodec {
   virtual void decode_block(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
                             std::uint64_t /*offset*/, MutableByteSpan /*block*/) const {}
 
-  // Not null if the payload stands unchanged in the encoded bytes.
+  // Not null if the encoded bytes contain the unchanged payload.
   virtual const Framing* framing() const { return nullptr; }
-  // With framing(): the payload inside `encoded`, after the check that the frame is for.
+  // With framing(): checks the frame and returns the payload inside `encoded`.
   virtual ByteSpan unframe(ByteSpan encoded) const { return encoded; }
 };
 
-// A filter of numcodecs: it views the bytes it gets as elements of a type of its own, and makes
-// other elements of them. It may stand on either side of the array-to-bytes codec: v2 chains it
-// after, v3 before. There, its input is the chunk's elements in C order.
+// A filter of numcodecs: it views its input bytes as elements of its own type, and makes other
+// elements from them. It may be on either side of the array-to-bytes codec: in v2 it follows, in v3
+// it precedes, with the chunk's elements in C order as its input.
 class Filter : public BytesToBytesCodec {
  public:
-  // The type of what it encodes to, and, of chunks of `shape`, the shape.
+  // The type of the encoded elements.
   virtual DataType encoded_type() const = 0;
-  // The byte order of the elements that it encodes to.
+  // The byte order of the encoded elements.
   virtual Endian encoded_endian() const { return kHostEndian; }
+  // The encoded shape of chunks of `shape`.
   virtual Shape encoded_shape(const Shape& shape) const { return shape; }
 };
 

@@ -1,9 +1,9 @@
 // The `crc32` and `adler32` codecs of numcodecs: zlib's two checksums (RFC 1952, section 8, and RFC
-// 1950, section 9), in front of the payload unless `location` is "end".
+// 1950, section 9), before the payload unless `location` is "end".
 #include <libdeflate.h>
 
 #include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 

@@ -1,12 +1,12 @@
-// The `crc32c` codec (v3 codecs, "crc32c", RFC 3720): the checksum follows the payload. numcodecs
-// can put it first.
+// The `crc32c` codec (v3 codecs, "crc32c", RFC 3720): the checksum follows the payload. In
+// numcodecs it can also precede it.
 #include <isa-l/crc.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {

@@ -88,14 +88,14 @@ class DeflateCodec final : public BytesToBytesCodec {
  private:
   std::string name() const { return wrapper_ == DeflateWrapper::gzip ? "gzip" : "zlib"; }
 
-  // Inflates a zlib stream, or all gzip members one after the other. What may follow is ignored, as
-  // by Python: anything after a zlib stream, zeros after gzip members. Returns success or
+  // Inflates a zlib stream, or all gzip members one after the other. Like Python, ignores anything
+  // after a zlib stream, and zeros after gzip members. Returns success or
   // LIBDEFLATE_INSUFFICIENT_SPACE.
   libdeflate_result inflate(ByteSpan encoded, MutableByteSpan decoded, std::size_t& written) const {
     libdeflate_decompressor* decompressor = thread_decompressor();
     const auto decompress = wrapper_ == DeflateWrapper::gzip ? libdeflate_gzip_decompress_ex
                                                              : libdeflate_zlib_decompress_ex;
-    // The library wants an address even where there is nothing to write.
+    // The library requires an address even if there is nothing to write.
     std::byte nowhere{};
     do {
       const MutableByteSpan rest = decoded.subspan(written);

@@ -1,4 +1,4 @@
-// What the gzip and zlib codecs share: DEFLATE data (RFC 1951) in one of two wrappers.
+// The gzip and zlib codecs: DEFLATE data (RFC 1951) in one of two wrappers.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ enum class DeflateWrapper : std::uint8_t {
   zlib,  // RFC 1950
 };
 
-// Configuration: `level`, 0 (stored) to 9 (smallest), -1 for zlib's default; larger ones count
-// as 9. Without one it is 1, as in numcodecs.
+// Configuration: `level`, 0 (stored) to 9 (smallest), -1 for zlib's default; larger levels count
+// as 9. The default is 1, as in numcodecs.
 Codec make_deflate_codec(DeflateWrapper wrapper, const Json& configuration);
 
 }  // namespace zarrcore

@@ -1,42 +1,28 @@
 // The `delta` filter of numcodecs: the first element, then the differences between neighbours.
 // Configuration: `dtype` of the elements, `astype` of the differences.
 //
-// As in NumPy, differences are taken in `dtype`, and summed up in the type that both types meet in.
+// As in NumPy, differences are computed in `dtype`, and sums in the type to which both are
+// promoted.
 #include <algorithm>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_arithmetic.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/dtype/element_loop.h"
 
 namespace zarrcore {
 namespace {
 
-// Durations: one that is not a time makes none of all that come from it.
-struct Duration {
-  std::int64_t count;
-};
-constexpr std::int64_t kNotATime = std::numeric_limits<std::int64_t>::min();
-
+// Durations, which are stored as int64: the result of "not a time" with anything is "not a time".
+struct Duration {};
 template <typename T>
-auto load(const std::byte* bytes) {
-  if constexpr (std::is_same_v<T, Duration>) {
-    return load_element<std::int64_t>(bytes);
-  } else {
-    return load_element<T>(bytes);
-  }
-}
-
-template <typename T, typename Value>
-void store(Value value, std::byte* bytes) {
-  if constexpr (std::is_same_v<T, Duration>) {
-    store_element<std::int64_t>(value, bytes);
-  } else {
-    store_element<T>(value, bytes);
-  }
-}
+using StoredAs = std::conditional_t<std::is_same_v<T, Duration>, std::int64_t, T>;
+constexpr std::int64_t kNotATime = std::numeric_limits<std::int64_t>::min();
 
 // Integers wrap around; of bool, the sum is "or" and the difference "exclusive or".
 template <typename T, typename Value>
@@ -93,7 +79,7 @@ class DeltaFilter final : public ElementFilter {
   }
 
  private:
-  // Integers of one type come back whatever the differences.
+  // If both types are the same integer type, elements are restored whatever the differences are.
   std::optional<Tolerance> tolerance() const override {
     const bool is_integer =
         decoded_.kind == TypeKind::signed_integer || decoded_.kind == TypeKind::unsigned_integer;
@@ -106,48 +92,53 @@ class DeltaFilter final : public ElementFilter {
 
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {
-    const auto size = static_cast<std::ptrdiff_t>(decoded_.item_size);
     with_delta_type(decoded_, [&](auto tag) {
       using T = typename decltype(tag)::Type;
-      decltype(load<T>(decoded)) previous{};
-      NumpyBlock block;
-      for (std::size_t done = 0; done < count; done += kNumpyBlock) {
-        const std::size_t now = std::min(kNumpyBlock, count - done);
-        const std::byte* source = decoded + done * sizeof(T);
-        for (std::size_t i = 0; i < now; ++i) {
-          const auto value = load<T>(source + i * sizeof(T));
-          store<T>(difference<T>(value, previous), block.bytes + i * sizeof(T));
-          previous = value;
-        }
-        to_encoded_->convert(block.bytes, size, encoded + done * encoded_.item_size,
-                             static_cast<std::ptrdiff_t>(encoded_.item_size), now);
-      }
+      using Value = ValueOf<StoredAs<T>>;
+      Value previous{};
+      ElementBatch batch;
+      for_each_batch(count, [&](std::size_t first, std::size_t size) {
+        transform_elements<StoredAs<T>>(
+            element_at(decoded, decoded_, first), batch.bytes, size,
+            [&](Value value) { return difference<T>(value, std::exchange(previous, value)); });
+        convert(*to_encoded_, batch.bytes, decoded_, element_at(encoded, encoded_, first), encoded_,
+                size);
+      });
     });
   }
 
   void decode_elements(const std::byte* encoded, std::byte* decoded,
                        std::size_t count) const override {
-    const auto size = static_cast<std::ptrdiff_t>(sum_.item_size);
     with_delta_type(sum_, [&](auto tag) {
       using T = typename decltype(tag)::Type;
-      decltype(load<T>(encoded)) total{};
-      NumpyBlock block;
-      for (std::size_t done = 0; done < count; done += kNumpyBlock) {
-        const std::size_t now = std::min(kNumpyBlock, count - done);
-        to_sum_->convert(encoded + done * encoded_.item_size,
-                         static_cast<std::ptrdiff_t>(encoded_.item_size), block.bytes, size, now);
-        for (std::size_t i = 0; i < now; ++i) {
-          std::byte* element = block.bytes + i * sizeof(T);
-          const auto value = load<T>(element);
+      using Value = ValueOf<StoredAs<T>>;
+      Value total{};
+      bool is_first = true;
+      ElementBatch batch;
+      for_each_batch(count, [&](std::size_t first, std::size_t size) {
+        convert(*to_sum_, element_at(encoded, encoded_, first), encoded_, batch.bytes, sum_, size);
+        transform_elements<StoredAs<T>>(batch.bytes, batch.bytes, size, [&](Value value) {
           // The first is not added to zero: that would make 0.0 of -0.0.
-          total = done + i == 0 ? value : sum<T>(total, value);
-          store<T>(total, element);
-          total = load<T>(element);  // as rounded to half precision
-        }
-        to_decoded_->convert(block.bytes, size, decoded + done * decoded_.item_size,
-                             static_cast<std::ptrdiff_t>(decoded_.item_size), now);
-      }
+          total = std::exchange(is_first, false) ? value
+                                                 : rounded_to<StoredAs<T>>(sum<T>(total, value));
+          return total;
+        });
+        convert(*to_decoded_, batch.bytes, sum_, element_at(decoded, decoded_, first), decoded_,
+                size);
+      });
     });
+  }
+
+  template <typename Byte>
+  static Byte* element_at(Byte* elements, const DataType& type, std::size_t index) {
+    return elements + index * type.item_size;
+  }
+
+  static void convert(const ElementConverter& converter, const std::byte* source,
+                      const DataType& source_type, std::byte* destination,
+                      const DataType& destination_type, std::size_t count) {
+    converter.convert(source, static_cast<std::ptrdiff_t>(source_type.item_size), destination,
+                      static_cast<std::ptrdiff_t>(destination_type.item_size), count);
   }
 
   DataType decoded_;

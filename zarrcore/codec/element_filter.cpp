@@ -12,12 +12,12 @@ namespace zarrcore {
 namespace {
 
 void swap_elements(MutableByteSpan elements, const NumpyType& type) {
-  // Of types that a type string names, all units have one size and fill the element.
+  // For types with a type string, all units have one size and fill the element.
   const std::vector<ByteUnit> units = byte_units(type.type);
   if (!units.empty()) swap_bytes(elements, units.front().size);
 }
 
-// `bytes`, which are elements of `type`, in the host's byte order. They may move to `held`.
+// Returns `bytes`, elements of `type`, in the host's byte order, in `held` if that changes them.
 ByteSpan in_host_order(ByteSpan bytes, const NumpyType& type, Buffer& held) {
   if (type.endian == kHostEndian) return bytes;
   held = Buffer::copy_of(bytes);
@@ -43,7 +43,7 @@ std::uint64_t ElementFilter::max_decoded_size(ByteSpan encoded) const {
 std::uint64_t ElementFilter::count_elements(ByteSpan bytes, const DataType& type) const {
   if (bytes.size() % type.item_size != 0) {
     throw Error(name_ + ": " + std::to_string(bytes.size()) +
-                " bytes are no whole number of elements of " + type_name(type));
+                " bytes are not a whole number of elements of " + type_name(type));
   }
   return bytes.size() / type.item_size;
 }
@@ -79,7 +79,7 @@ void ElementFilter::refuse(std::size_t index, const std::byte* element,
     try {
       return excerpt(format_fill_value({bytes, bytes + decoded_.type.item_size}, decoded_.type));
     } catch (const Error&) {
-      return "not a text";
+      return "an invalid text";
     }
   };
   throw Error(name_ + ": element " + std::to_string(index) + " of the chunk is " + text(element) +
@@ -111,7 +111,8 @@ NumpyType numpy_type_option(const Json& configuration, std::string_view key,
   }
   const auto type = parse_numpy_name(*text);
   if (!type) {
-    throw Error("\"" + std::string(key) + "\" is \"" + *text + "\", a data type that it cannot be");
+    throw Error("\"" + std::string(key) + "\" is \"" + *text +
+                "\", which is not a data type of NumPy");
   }
   return *type;
 }

@@ -1,4 +1,4 @@
-// What most filters of numcodecs are: elements of one type become as many elements of another.
+// The base of most filters of numcodecs: elements of one type become as many elements of another.
 #pragma once
 
 #include <string>
@@ -22,26 +22,26 @@ class ElementFilter : public Filter {
   Endian encoded_endian() const final { return encoded_.endian; }
 
  protected:
-  // `name` begins the errors.
+  // Messages start with `name`.
   ElementFilter(std::string name, NumpyType decoded, NumpyType encoded);
 
-  // Throws the Error that says that an element, which is `element`, cannot be held: it would become
-  // `returned`. Both are of the decoded type.
+  // Throws the Error that says that the element at `index`, which is `element`, cannot be stored
+  // because it would become `returned`. Both are of the decoded type.
   [[noreturn]] void refuse(std::size_t index, const std::byte* element,
                            const std::byte* returned) const;
 
  private:
-  // These see elements in the host's byte order, and need not be aligned.
+  // Elements are in the host's byte order, and need not be aligned.
   virtual void encode_elements(const std::byte* decoded, std::byte* encoded,
                                std::size_t count) const = 0;
   virtual void decode_elements(const std::byte* encoded, std::byte* decoded,
                                std::size_t count) const = 0;
-  // How far what comes back may be from what was encoded, of numbers and times; nothing when the
-  // filter has no such bound, or sees to that by itself.
+  // How far decoded numbers and times may be from those that were encoded; nullopt when the filter
+  // has no such bound, or checks it itself.
   virtual std::optional<Tolerance> tolerance() const { return std::nullopt; }
   void check_held(const std::byte* decoded, const std::byte* encoded, std::size_t count) const;
 
-  // How many elements of `type` are in `bytes`. Throws Error when they do not come out even.
+  // The number of elements of `type` in `bytes`. Throws Error when it is not whole.
   std::uint64_t count_elements(ByteSpan bytes, const DataType& type) const;
 
   std::string name_;
@@ -49,8 +49,8 @@ class ElementFilter : public Filter {
   NumpyType encoded_;
 };
 
-// The data type `key` of a filter, as NumPy spells it; `fallback` when it is absent or null. Throws
-// Error when it is none.
+// The data type `key` of a filter, as NumPy spells it; `fallback` when it is missing or null.
+// Throws Error when it is not a data type.
 NumpyType numpy_type_option(const Json& configuration, std::string_view key,
                             const NumpyType& fallback);
 

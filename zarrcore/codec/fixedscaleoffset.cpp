@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_pipeline.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 
@@ -15,8 +15,8 @@ Codec make_fixedscaleoffset(const Json& configuration, const ChunkSpec& spec) {
   const Json& scale = number_member(configuration, "scale");
   const NumpyType decoded = numpy_type_option(configuration, "dtype", {spec.data_type});
   const NumpyType encoded = numpy_type_option(configuration, "astype", decoded);
-  // What rounding to a whole number takes, and the arithmetic; integers lose a fraction once more
-  // on their way back.
+  // The errors of rounding to a whole number and of the arithmetic; integers lose a fraction once
+  // more when decoded.
   const double factor = std::abs(scale.get<double>());
   Tolerance tolerance;
   tolerance.relative = 8 * std::max({rounding_unit(decoded.type), rounding_unit(encoded.type),

@@ -1,15 +1,15 @@
-// The `fletcher32` codec of numcodecs: HDF5's variant of Fletcher's checksum behind the payload. It
+// The `fletcher32` codec of numcodecs: HDF5's variant of Fletcher's checksum after the payload. It
 // sums big-endian 16-bit words, the last one padded with a zero byte, by ones' complement.
 #include <algorithm>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {
 
-// The ones' complement sum of the 16-bit digits of `sum`: zero for nothing but zero.
+// The ones' complement sum of the 16-bit digits of `sum`: zero only for zero.
 std::uint64_t fold(std::uint64_t sum) {
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   return sum;
@@ -22,7 +22,7 @@ std::uint32_t fletcher32(ByteSpan bytes) {
     sum += word;
     sum_of_sums += sum;
   };
-  // So many words can be added before the sums have to be folded.
+  // The number of bytes that can be added before the sums must be folded.
   constexpr std::size_t kBlock = 2 << 20;
   for (; bytes.size() > 1;
        bytes = bytes.subspan(std::min(bytes.size() & ~std::size_t{1}, kBlock))) {

@@ -1,6 +1,6 @@
 // The `gzip` codec (v3 codecs, "gzip"; numcodecs `gzip`).
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/deflate.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 

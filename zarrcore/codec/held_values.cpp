@@ -8,7 +8,7 @@
 namespace zarrcore {
 namespace {
 
-// Of the largest integers, too, the difference is exact where this type has 64 bits.
+// Exact also for the largest integers, where this type has a mantissa of 64 bits.
 using Wide = long double;
 
 class HeldCheck {

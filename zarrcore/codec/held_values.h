@@ -1,5 +1,5 @@
-// Whether what a filter encoded comes back. NumPy wraps around what a type cannot hold, and
-// numcodecs stores the result; here that is an error.
+// Whether a filter restores what it encoded. NumPy wraps around numbers that a type cannot hold,
+// and numcodecs stores the result; here that is an error.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace zarrcore {
 
-// How far an element may be from what comes back of it.
+// How far a decoded element may be from the original.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;
-  // The relative part is of the largest element so far, and grows with the count: of sums.
+  // For sums: the relative part is of the largest element so far, and grows with the count.
   bool accumulates = false;
 };
 
-// The distance between 1 and the next number, of a float or complex type; 0 of others.
+// The distance between 1 and the next number of a float or complex type; 0 for other types.
 double rounding_unit(const DataType& type);
 
 // The first of `count` elements of a numeric type or a time that differs from its counterpart in

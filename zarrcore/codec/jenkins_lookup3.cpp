@@ -1,6 +1,6 @@
 // The `jenkins_lookup3` codec of numcodecs: Bob Jenkins' hash function lookup3 (its `hashlittle`),
-// with which HDF5 guards its metadata, behind the payload. Configuration: `initval`, with which
-// hashing starts, and `prefix`, bytes that are hashed as if they stood before the payload.
+// with which HDF5 guards its metadata, after the payload. Configuration: `initval`, the initial
+// value of the hash, and `prefix`, bytes that are hashed as if they preceded the payload.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -9,8 +9,8 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/checksum.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
@@ -57,7 +57,7 @@ std::uint32_t jenkins_lookup3(ByteSpan bytes, std::uint32_t initval) {
   return c;
 }
 
-// numcodecs takes the prefix as a Python bytes object, for which JSON has a list of numbers.
+// In numcodecs the prefix is a Python bytes object, in JSON a list of numbers.
 std::vector<std::byte> parse_prefix(const Json& configuration) {
   const Json* prefix = find_member(configuration, "prefix");
   if (prefix == nullptr || prefix->is_null()) return {};

@@ -3,9 +3,9 @@
 #include <array>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/object_list.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
@@ -20,7 +20,7 @@ class Json2Codec final : public ObjectListCodec {
   }
 
   Buffer write(const Json& list) const override {
-    // Without characters past ASCII, like numcodecs: that is the same bytes in all encodings.
+    // Only ASCII, like numcodecs: that gives the same bytes in all encodings.
     return Buffer::copy_of(list.dump(-1, ' ', true));
   }
 };

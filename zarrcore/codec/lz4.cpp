@@ -1,5 +1,5 @@
 // The `lz4` codec of numcodecs: the decoded size as a little-endian int32, then one LZ4 block.
-// Configuration: `acceleration`, by which encoding is faster and compresses less.
+// Configuration: `acceleration`; higher values encode faster and compress less.
 #include <lz4.h>
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
 
 constexpr std::size_t kHeaderSize = 4;
-// A byte of a block stands for at most so many.
+// The most bytes that a byte of a block can stand for.
 constexpr std::uint64_t kMaxLz4Expansion = 255;
 
 class Lz4Codec final : public BytesToBytesCodec {
@@ -83,7 +83,7 @@ class Lz4Codec final : public BytesToBytesCodec {
 }  // namespace
 
 Codec make_lz4(const Json& configuration, const ChunkSpec& /*spec*/) {
-  // The library has limits of its own inside these.
+  // The library clamps this further.
   const auto acceleration = std::clamp<std::int64_t>(
       integer_option(configuration, "acceleration", 1), 1, std::numeric_limits<int>::max());
   return std::make_unique<Lz4Codec>(static_cast<int>(acceleration));

@@ -14,8 +14,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/stream_codec.h"
 
 namespace zarrcore {
@@ -27,15 +27,15 @@ enum class LzmaFormat : std::uint8_t { xz = 1, alone = 2, raw = 3 };
 // log2(2048 / 2017) bits of the data: 7,090 bytes per byte.
 constexpr std::uint64_t kMaxLzmaExpansion = 8192;
 
-// Memory that a decoder may use beyond the size of the data: a dictionary larger than that is of no
-// use, but that of a preset is up to 64 MiB.
+// Memory that a decoder may use beyond the size of the data: a dictionary larger than the data is
+// useless, but those of presets have up to 64 MiB.
 constexpr std::uint64_t kSpareMemory = std::uint64_t{128} << 20;
 
 lzma_ret check(lzma_ret result) {
   switch (result) {
     case LZMA_OK:
     case LZMA_STREAM_END:
-    case LZMA_BUF_ERROR:  // nothing could be done without more input or output
+    case LZMA_BUF_ERROR:  // no progress without more input or output
       return result;
     case LZMA_MEM_ERROR:
       throw std::bad_alloc();
@@ -45,13 +45,13 @@ lzma_ret check(lzma_ret result) {
     case LZMA_UNSUPPORTED_CHECK:
       throw Error("lzma: these options are not supported");
     case LZMA_PROG_ERROR:
-      throw Error("lzma: the options are not right");
+      throw Error("lzma: the options are invalid");
     default:
       throw Error("lzma: the data is corrupt");
   }
 }
 
-// A filter of liblzma and its options, which own the memory that a lzma_filter points to.
+// A filter of liblzma, and its options in memory of their own, to which a lzma_filter points.
 class LzmaFilter {
  public:
   explicit LzmaFilter(const Json& specification) {
@@ -75,14 +75,14 @@ class LzmaFilter {
         read(specification, "start_offset", bcj_.start_offset, 0);
         break;
       default:
-        throw Error("the filter " + excerpt(specification) + " has no \"id\" of a filter of lzma");
+        throw Error("the filter " + excerpt(specification) + " has no \"id\" of an lzma filter");
     }
   }
 
-  // Of LZMA2, or LZMA1, with the options of a preset.
+  // LZMA2 or LZMA1 with the options of a preset.
   LzmaFilter(lzma_vli id, std::uint32_t preset) : id_(id) {
     if (lzma_lzma_preset(&lzma_, preset) != 0) {
-      throw Error("lzma: \"preset\" is " + std::to_string(preset) + ", which is none");
+      throw Error("lzma: \"preset\" is " + std::to_string(preset) + ", which is not valid");
     }
   }
 
@@ -116,7 +116,7 @@ class LzmaFilter {
     std::uint32_t preset = 0;
     read(specification, "preset", preset, LZMA_PRESET_DEFAULT);
     if (lzma_lzma_preset(&lzma_, preset) != 0) {
-      throw Error("\"preset\" is " + std::to_string(preset) + ", which is none");
+      throw Error("\"preset\" is " + std::to_string(preset) + ", which is not valid");
     }
     read(specification, "dict_size", lzma_.dict_size, lzma_.dict_size);
     read(specification, "lc", lzma_.lc, lzma_.lc);
@@ -136,7 +136,8 @@ class LzmaFilter {
     for (const Choice choice : choices) {
       if (value == static_cast<std::int64_t>(choice)) return choice;
     }
-    throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) + ", which is none");
+    throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) +
+                ", which is not valid");
   }
 
   lzma_vli id_ = LZMA_VLI_UNKNOWN;
@@ -170,8 +171,8 @@ class LzmaStream {
 
   lzma_stream* get() { return &stream_; }
 
-  // Works from the front of `input` to the front of `output`, and takes both off. Returns whether
-  // that is all.
+  // Works from the front of `input` to the front of `output`, and removes what was used from both.
+  // Returns whether the stream has ended.
   bool advance(ByteSpan& input, MutableByteSpan& output, lzma_action action) {
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(input.data());
     stream_.avail_in = input.size();
@@ -244,20 +245,20 @@ class LzmaCodec final : public StreamCodec {
     return std::make_unique<LzmaDecoder>(format_, LzmaFilterChain(filters_), memory);
   }
 
-  // The filters that the configuration stands for. What is wrong with them is found out here where
-  // it does not matter for decoding.
+  // The filters that the configuration means. Errors that do not matter for decoding are thrown
+  // here.
   std::vector<LzmaFilter> encoding_filters() const {
     if (!filters_.empty()) {
-      if (preset_) throw Error("lzma: both \"preset\" and \"filters\" are there");
+      if (preset_) throw Error("lzma: both \"preset\" and \"filters\" are given");
       const bool is_plain = filters_.size() == 1 && filters_.front().id() == LZMA_FILTER_LZMA1;
       if (format_ == LzmaFormat::alone && !is_plain) {
-        throw Error("lzma: format 2 takes no filters but one of LZMA1");
+        throw Error("lzma: format 2 takes only one filter, LZMA1");
       }
       return filters_;
     }
     const std::int64_t preset = preset_.value_or(LZMA_PRESET_DEFAULT);
     if (!std::in_range<std::uint32_t>(preset)) {
-      throw Error("lzma: \"preset\" is " + std::to_string(preset) + ", which is none");
+      throw Error("lzma: \"preset\" is " + std::to_string(preset) + ", which is not valid");
     }
     const lzma_vli id = format_ == LzmaFormat::alone ? LZMA_FILTER_LZMA1 : LZMA_FILTER_LZMA2;
     return {LzmaFilter(id, static_cast<std::uint32_t>(preset))};
@@ -269,11 +270,11 @@ class LzmaCodec final : public StreamCodec {
          {LZMA_CHECK_NONE, LZMA_CHECK_CRC32, LZMA_CHECK_CRC64, LZMA_CHECK_SHA256}) {
       if (check_id_ == static_cast<std::int64_t>(known)) return known;
     }
-    throw Error("lzma: \"check\" is " + std::to_string(check_id_) + ", which is none");
+    throw Error("lzma: \"check\" is " + std::to_string(check_id_) + ", which is not valid");
   }
 
   static Buffer run(LzmaStream& stream, ByteSpan decoded) {
-    // Enough for .xz, and hardly ever not for the other formats.
+    // Enough for .xz, and nearly always for the other formats.
     Buffer encoded(lzma_stream_buffer_bound(decoded.size()));
     for (std::size_t size = 0;;) {
       MutableByteSpan rest = encoded.span().subspan(size);
@@ -314,8 +315,8 @@ std::vector<LzmaFilter> parse_filters(const Json& configuration) {
   if (list == nullptr || list->is_null()) return {};
   if (!list->is_array()) throw Error("\"filters\" is neither a list nor null");
   if (list->size() > LZMA_FILTERS_MAX) {
-    throw Error("\"filters\" has " + std::to_string(list->size()) + " filters where " +
-                std::to_string(LZMA_FILTERS_MAX) + " are the most");
+    throw Error("\"filters\" has " + std::to_string(list->size()) + " filters; at most " +
+                std::to_string(LZMA_FILTERS_MAX) + " are possible");
   }
   std::vector<LzmaFilter> filters;
   for (const Json& specification : *list) filters.emplace_back(specification);

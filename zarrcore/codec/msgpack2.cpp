@@ -1,13 +1,13 @@
 // The object codec `msgpack2` of numcodecs: the list of object_list.h as MessagePack.
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/object_list.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
 
-// Looks at a document without keeping it, and stops where it is nested too deeply: the JSON library
-// descends by recursion.
+// Reads a document without keeping it, and stops where it is nested too deeply: the JSON library is
+// recursive.
 class DepthCheck final : public nlohmann::json_sax<Json> {
  public:
   bool is_too_deep() const { return depth_ > kMaxJsonDepth; }

@@ -1,10 +1,11 @@
 // The `packbits` filter of numcodecs: eight booleans to a byte, the first in the most significant
-// bit, behind a byte that tells how many bits of the last byte are padding.
+// bit, after a byte with the number of bits of padding in the last byte.
 //
-// The v3 extension of the name `packbits` is another format.
+// The v3 extension named `packbits` is another format.
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/dtype/dispatch.h"
 #include "zarrcore/dtype/element_converter.h"
 
 namespace zarrcore {
@@ -32,7 +34,7 @@ std::uint64_t float_size(const DataType& type) {
   return std::min<std::uint64_t>(2 * type.item_size, 8);
 }
 
-// The smallest integer type, unsigned if that is enough and asked for, that holds a number.
+// The smallest integer type that holds a number, unsigned if that is possible and allowed.
 DataType smallest_integer(std::int64_t number, bool may_be_unsigned) {
   for (unsigned size = 1; size < 8; size *= 2) {
     const unsigned bits = 8 * size;
@@ -56,8 +58,7 @@ DataType smallest_float(double number) {
 
 template <typename Integer>
 Integer truncate(double value) {
-  // Processors convert to one of these, of which the low bits are kept; uint64 takes a subtraction
-  // more.
+  // Processors convert to one of these and keep the low bits; uint64 needs one more subtraction.
   constexpr bool kIsWide = sizeof(Integer) == 8 || std::is_same_v<Integer, std::uint32_t>;
   using Machine = std::conditional_t<kIsWide, std::int64_t, std::int32_t>;
   using Limits = std::numeric_limits<Machine>;

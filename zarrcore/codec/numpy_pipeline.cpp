@@ -1,18 +1,17 @@
 #include "zarrcore/codec/numpy_pipeline.h"
 
-#include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
-#include "zarrcore/base/error.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_arithmetic.h"
+#include "zarrcore/dtype/element_loop.h"
 
 namespace zarrcore {
 namespace {
 
-// Applied to floats, of which half of a precision is a float, and to integers as uint64_t, where
-// they wrap around and nothing else.
+// Applied to floats, also for half precision, and to integers as uint64_t, which only wrap around.
 struct Add {
   template <typename T>
   T operator()(T a, T b) const {
@@ -39,30 +38,12 @@ struct Divide {
 };
 
 template <typename T>
-using ValueOf = decltype(load_element<T>(nullptr));
-
-template <typename T>
 ValueOf<T> number_as(const Json& number) {
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(number.get<std::int64_t>());
   } else {
-    std::byte bytes[sizeof(T)];
-    store_element<T>(static_cast<ValueOf<T>>(number.get<double>()), bytes);
-    return load_element<T>(bytes);
+    return rounded_to<T>(static_cast<ValueOf<T>>(number.get<double>()));
   }
-}
-
-// Calls `body` with the TypeTag of a type of real numbers.
-template <typename Body>
-void with_real_type(const DataType& type, const Body& body) {
-  with_numeric_type(type, [&](auto tag) {
-    using T = typename decltype(tag)::Type;
-    if constexpr (IsComplex<T>::value || std::is_same_v<T, Bool>) {
-      throw Error("the data type " + type_name(type) + " has no real numbers");
-    } else {
-      body(tag);
-    }
-  });
 }
 
 class PipelineFilter final : public ElementFilter {
@@ -98,19 +79,17 @@ void NumpyPipeline::append(const DataType& type, const Json& number) {
   cast(type);
   with_real_type(type, [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    stages_.back().operations.push_back(
-        [operand = number_as<T>(number)](std::byte* elements, std::size_t count) {
-          for (std::size_t i = 0; i < count; ++i, elements += sizeof(T)) {
-            const auto value = load_element<T>(elements);
-            if constexpr (!std::is_integral_v<T>) {
-              store_element<T>(Operator()(value, operand), elements);
-            } else if constexpr (!std::is_same_v<Operator, Divide>) {
-              store_element<T>(static_cast<T>(Operator()(static_cast<std::uint64_t>(value),
-                                                         static_cast<std::uint64_t>(operand))),
-                               elements);
-            }
-          }
+    if constexpr (std::is_integral_v<T> && std::is_same_v<Operator, Divide>) {
+      return;  // divide() has converted them to floats
+    } else {
+      using Operand = std::conditional_t<std::is_integral_v<T>, std::uint64_t, ValueOf<T>>;
+      const auto operand = static_cast<Operand>(number_as<T>(number));
+      stages_.back().operations.push_back([operand](std::byte* elements, std::size_t count) {
+        transform_elements<T>(elements, elements, count, [operand](ValueOf<T> value) {
+          return static_cast<ValueOf<T>>(Operator()(static_cast<Operand>(value), operand));
         });
+      });
+    }
   });
 }
 
@@ -142,9 +121,8 @@ NumpyPipeline& NumpyPipeline::round() {
     if constexpr (!std::is_integral_v<T>) {
       cast(type());
       stages_.back().operations.push_back([](std::byte* elements, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i, elements += sizeof(T)) {
-          store_element<T>(std::nearbyint(load_element<T>(elements)), elements);
-        }
+        transform_elements<T>(elements, elements, count,
+                              [](ValueOf<T> value) { return std::nearbyint(value); });
       });
     }
   });
@@ -159,22 +137,22 @@ NumpyPipeline& NumpyPipeline::cast(const DataType& type) {
 }
 
 void NumpyPipeline::run(const std::byte* input, std::byte* output, std::size_t count) const {
-  NumpyBlock blocks[2];
-  for (std::size_t done = 0; done < count; done += kNumpyBlock) {
-    const std::size_t now = std::min(kNumpyBlock, count - done);
-    const std::byte* source = input + done * input_.item_size;
+  ElementBatch batches[2];
+  for_each_batch(count, [&](std::size_t first, std::size_t size) {
+    const std::byte* source = input + first * input_.item_size;
     std::uint64_t source_size = input_.item_size;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const Stage& stage = stages_[i];
-      const std::uint64_t size = stage.type.item_size;
-      std::byte* target = i + 1 == stages_.size() ? output + done * size : blocks[i % 2].bytes;
+      const std::uint64_t item_size = stage.type.item_size;
+      const bool is_last = i + 1 == stages_.size();
+      std::byte* target = is_last ? output + first * item_size : batches[i % 2].bytes;
       stage.cast->convert(source, static_cast<std::ptrdiff_t>(source_size), target,
-                          static_cast<std::ptrdiff_t>(size), now);
-      for (const Operation& operation : stage.operations) operation(target, now);
+                          static_cast<std::ptrdiff_t>(item_size), size);
+      for (const Operation& operation : stage.operations) operation(target, size);
       source = target;
-      source_size = size;
+      source_size = item_size;
     }
-  }
+  });
 }
 
 std::unique_ptr<const Filter> make_pipeline_filter(std::string name, const NumpyType& decoded,

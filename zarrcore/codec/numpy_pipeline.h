@@ -1,5 +1,5 @@
-// Filters that compute each element from one other, as an expression of NumPy would: a sequence of
-// operations with numbers, each of them in the type that NumPy does it in.
+// Filters that compute each element from one other, like an expression of NumPy: a sequence of
+// operations with numbers, each in the type that NumPy uses.
 #pragma once
 
 #include <functional>
@@ -17,22 +17,22 @@ namespace zarrcore {
 
 class NumpyPipeline {
  public:
-  // It gets elements of `input`. All steps but cast() are for real numbers; they throw Error for
-  // others.
+  // For elements of type `input`. All steps except cast() throw Error for other types than real
+  // numbers.
   explicit NumpyPipeline(const DataType& input) : input_(input) {}
 
   NumpyPipeline& add(const Json& number);
   NumpyPipeline& subtract(const Json& number);
   NumpyPipeline& multiply(const Json& number);
   NumpyPipeline& divide(const Json& number);
-  // To whole numbers, halves to the even one.
+  // Rounds to whole numbers, halves to the even one.
   NumpyPipeline& round();
   NumpyPipeline& cast(const DataType& type);
 
   void run(const std::byte* input, std::byte* output, std::size_t count) const;
 
  private:
-  // Works on a block of elements where they are.
+  // Changes a batch of elements in place.
   using Operation = std::function<void(std::byte* elements, std::size_t count)>;
   struct Stage {
     std::shared_ptr<const ElementConverter> cast;  // from the type of the stage before
@@ -48,8 +48,8 @@ class NumpyPipeline {
   std::vector<Stage> stages_;
 };
 
-// The filter between elements of `decoded` and of `encoded` that the two pipelines describe.
-// Elements that come back from it with a larger error than `tolerance` are not encoded.
+// Makes the filter between elements of `decoded` and `encoded` that the two pipelines describe.
+// Encoding throws Error for elements that it would restore with a larger error than `tolerance`.
 std::unique_ptr<const Filter> make_pipeline_filter(std::string name, const NumpyType& decoded,
                                                    const NumpyType& encoded, NumpyPipeline encode,
                                                    NumpyPipeline decode, Tolerance tolerance);

@@ -13,7 +13,7 @@ constexpr std::size_t kTrailer = 2;  // data type and shape
 
 using Lengths = std::span<const std::uint64_t>;
 
-// The elements of a box of `lengths` from `element` on, which moves behind them.
+// Makes a list of the elements of a box of `lengths` from `element` on, which moves past them.
 Json nested_list(Lengths lengths, const std::byte*& element) {
   if (lengths.empty()) {
     const auto text = load_element<VariableElement>(element).text();
@@ -27,7 +27,7 @@ Json nested_list(Lengths lengths, const std::byte*& element) {
   return list;
 }
 
-// The reverse: adds the elements of `value` to `elements`.
+// The inverse: adds the elements of `value` to `elements`.
 void flatten(const Json& value, Lengths lengths, std::vector<const Json*>& elements) {
   if (lengths.empty()) {
     elements.push_back(&value);
@@ -56,9 +56,9 @@ ObjectListCodec::ObjectListCodec(std::string name, const ChunkSpec& spec)
       shape_(spec.shape),
       count_(spec.byte_count() / spec.data_type.item_size) {
   if (spec.data_type.kind != TypeKind::variable_string) {
-    throw Error("it is not for elements of the type " + type_name(spec.data_type));
+    throw Error("this codec is not for elements of the type " + type_name(spec.data_type));
   }
-  if (shape_.size() >= kMaxJsonDepth) throw Error("the array has too many dimensions for it");
+  if (shape_.size() >= kMaxJsonDepth) throw Error("the array has too many dimensions");
 }
 
 Buffer ObjectListCodec::encode(ByteSpan decoded) const {
@@ -81,7 +81,7 @@ std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
   }
   if (list.size() - kTrailer != (shape.empty() ? 1 : shape[0])) {
     throw Error("the list has " + std::to_string(list.size() - kTrailer) +
-                " items, which its shape " + excerpt(list.back()) + " does not have");
+                " items, which does not match its shape " + excerpt(list.back()));
   }
   std::vector<const Json*> elements;
   const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
@@ -90,42 +90,39 @@ std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
 }
 
 void ObjectListCodec::check_kept(ByteSpan encoded) const {
-  with_context(name_,
-               [&] {
-                 const Json list = parse(encoded);
-                 const std::vector<const Json*> elements = elements_of(list);
-                 for (std::size_t i = 0; i < elements.size(); ++i) {
-                   if (elements[i]->is_string()) continue;
-                   throw Error("element " + std::to_string(i) + " of the chunk is " +
-                               excerpt(*elements[i]) +
-                               ", which would become a text: the chunk cannot be written in part");
-                 }
-               });
+  with_context(name_, [&] {
+    const Json list = parse(encoded);
+    const std::vector<const Json*> elements = elements_of(list);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (elements[i]->is_string()) continue;
+      throw Error("element " + std::to_string(i) + " of the chunk is " + excerpt(*elements[i]) +
+                  ", which would become a text: the chunk cannot be written in part");
+    }
+  });
 }
 
 void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
-  with_context(name_,
-               [&] {
-                 const Json list = parse(encoded);
-                 const std::vector<const Json*> elements = elements_of(list);
-                 std::string texts;
-                 std::vector<std::size_t> ends;
-                 for (const Json* item : elements) {
-                   const std::string text = text_of(*item);
-                   if (!is_utf8(text)) {
-                     throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
-                   }
-                   texts += text;
-                   ends.push_back(texts.size());
-                 }
-                 const char* kept = arena.keep(std::string_view(texts)).data;
-                 std::size_t start = 0;
-                 for (std::size_t i = 0; i < ends.size(); ++i) {
-                   const VariableElement element{kept + start, ends[i] - start};
-                   std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
-                   start = ends[i];
-                 }
-               });
+  with_context(name_, [&] {
+    const Json list = parse(encoded);
+    const std::vector<const Json*> elements = elements_of(list);
+    std::string texts;
+    std::vector<std::size_t> ends;
+    for (const Json* item : elements) {
+      const std::string text = text_of(*item);
+      if (!is_utf8(text)) {
+        throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
+      }
+      texts += text;
+      ends.push_back(texts.size());
+    }
+    const char* kept = arena.keep(std::string_view(texts)).data;
+    std::size_t start = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const VariableElement element{kept + start, ends[i] - start};
+      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+      start = ends[i];
+    }
+  });
 }
 
 }  // namespace zarrcore

@@ -1,8 +1,7 @@
-// What the object codecs json2 and msgpack2 of numcodecs share: a chunk is one list of the
-// elements, nested by dimension, with two more items at its end: the data type as NumPy spells it
-// ("|O") and the shape. Elements are texts here; others that a list holds are read as the
-// JSON that spells them. Written again they would be texts, so a chunk that holds such elements can
-// be replaced as a whole only.
+// The object codecs json2 and msgpack2 of numcodecs: a chunk is one list of the elements, nested by
+// dimension, followed by two more items: the data type as NumPy spells it ("|O") and the shape.
+// Elements are texts here; other elements of a list are read as their JSON text. They would be
+// written as texts, so a chunk with such elements can only be replaced as a whole.
 #pragma once
 
 #include <vector>
@@ -23,13 +22,13 @@ class ObjectListCodec : public ArrayToBytesCodec {
   void check_kept(ByteSpan encoded) const final;
 
  protected:
-  // `name` begins the errors. Throws Error when chunks of `spec` are not of strings.
+  // Messages start with `name`. Throws Error when chunks of `spec` are not of strings.
   ObjectListCodec(std::string name, const ChunkSpec& spec);
 
  private:
   virtual Json parse(ByteSpan encoded) const = 0;
   virtual Buffer write(const Json& list) const = 0;
-  // The elements in C order, which are inside `list`. Throws Error when it is none of this shape.
+  // The elements inside `list` in C order. Throws Error when it does not have this shape.
   std::vector<const Json*> elements_of(const Json& list) const;
 
   std::string name_;

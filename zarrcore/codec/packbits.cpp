@@ -1,17 +1,17 @@
 // The `packbits` codec (zarr-extensions): of each element the bits `first_bit` to `last_bit`,
 // counted from the least significant one, packed without gaps from the least significant bit of the
 // first byte on. The real and the imaginary part of a complex number count as two elements. Zero
-// bits fill the last byte; `padding_encoding` may put their number into a byte in front of the
-// others or after them. What is not stored comes back as zero, but for the sign of signed integers.
+// bits fill the last byte; `padding_encoding` may put their number into a byte before the others or
+// after them. Bits that are not stored decode to zero, or to the sign for signed integers.
 //
-// numcodecs has another codec of that name (numcodecs_packbits.cpp).
+// numcodecs has another codec of the same name (numcodecs_packbits.cpp).
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
@@ -21,7 +21,7 @@ constexpr unsigned kByte = 8;  // bits
 
 enum class PaddingByte : std::uint8_t { none, first, last };
 
-// A number of an element.
+// A number in an element.
 struct Component {
   std::uint64_t size = 0;  // bytes in memory
   unsigned bits = 0;       // that have a meaning

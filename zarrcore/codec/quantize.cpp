@@ -1,21 +1,21 @@
 // The `quantize` filter of numcodecs: keeps as many bits behind the binary point as `digits`
 // decimal digits need. Configuration: `digits`, `dtype`, and `astype` of what is stored. Decoding
-// undoes nothing but the cast.
+// only undoes the cast.
 #include <algorithm>
 #include <cmath>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_pipeline.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
 
 void check_float(const DataType& type) {
   if (type.kind == TypeKind::floating) return;
-  throw Error("the data type " + type_name(type) + " is no floating point type");
+  throw Error("the data type " + type_name(type) + " is not a floating point type");
 }
 
 }  // namespace

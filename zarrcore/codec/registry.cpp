@@ -7,9 +7,9 @@
 
 // A line for each name, with the members that its configuration may have: `numcodecs.` names are
 // those of v2 filters and compressors, and of v3 arrays that use them; `endian` is an older name of
-// `bytes`. Members that say nothing to a decoder: `delta` of lzma, which GDAL's built-in driver
-// writes (the stream has the filter's own header); `typesize` of numcodecs.blosc, from numcodecs
-// 0.16 on; `compression_kwargs` of zfpy, with which numcodecs repeats the mode's own member.
+// `bytes`. Members that a decoder may ignore: `delta` of lzma, which GDAL's built-in driver writes
+// (the stream has the filter's own header); `typesize` of numcodecs.blosc, from numcodecs 0.16 on;
+// `compression_kwargs` of zfpy, in which numcodecs repeats the member of the mode.
 // clang-format off
 #define ZARRCORE_CODECS(CODEC)                                                               \
   CODEC("bitround", make_bitround, "keepbits")                                               \
@@ -73,14 +73,14 @@ constexpr std::string_view kJson2Members =
 struct Entry {
   std::string_view name;
   CodecFactory make;
-  std::string_view members;  // of the configuration, with a space between each two
+  std::string_view members;  // of the configuration, separated by spaces
 };
 
 #define ZARRCORE_ENTRY(name, make, members) Entry{name, make, members},
 constexpr Entry kCodecs[] = {ZARRCORE_CODECS(ZARRCORE_ENTRY)};
 #undef ZARRCORE_ENTRY
 
-// Codecs of numcodecs that are not here, and why.
+// Codecs of numcodecs that are not supported, and why.
 struct Refusal {
   std::string_view name;
   std::string_view reason;
@@ -88,7 +88,7 @@ struct Refusal {
 constexpr Refusal kRefusals[] = {
     {"numcodecs.imagecodecs_tiff", "its chunks are TIFF files, which the core does not read"},
     {"numcodecs.pcodec", "it needs the library pcodec, which this build does not have"},
-    {"numcodecs.pickle", "to decode it could run any code"},
+    {"numcodecs.pickle", "decoding it could run any code"},
     {"numcodecs.vlen-array", "elements that are arrays have no counterpart here"},
 };
 

@@ -1,6 +1,6 @@
 // The registry: from the name of a codec to the function that makes it. A new codec is one file in
-// this folder, which defines such a function, and one line in registry.cpp. What needs a library
-// that the core does without comes from a provider.
+// this folder, which defines such a function, and one line in registry.cpp. Codecs that need a
+// library that the core does not use come from a provider.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace zarrcore {
 
-// Makes a codec from its configuration. `spec` is what it gets to encode: for an array-to-array or
-// array-to-bytes codec the chunk; for a filter or a bytes-to-bytes codec behind these, the chunk
+// Makes a codec from its configuration. `spec` is its input: for an array-to-array or
+// array-to-bytes codec the chunk; for a filter or a bytes-to-bytes codec after these, the chunk
 // that was turned into bytes, with the data type of the elements that are now in them. Throws Error
-// when the configuration is not right.
+// when the configuration is invalid.
 using CodecFactory = Codec (*)(const Json& configuration, const ChunkSpec& spec);
 
 // Null when no codec has this name.
@@ -23,7 +23,7 @@ CodecFactory find_codec(std::string_view name);
 
 struct CodecName {
   std::string_view name;
-  std::string_view members;  // that its configuration may have, with a space between each two
+  std::string_view members;  // that its configuration may have, separated by spaces
 };
 
 // The codecs of the core, sorted.
@@ -33,14 +33,15 @@ std::vector<CodecName> codec_names();
 // know: it may change what the bytes mean.
 void check_configuration(std::string_view name, const Json& configuration);
 
-// Gives codecs beside those of the core, by their names; null for others. Any thread may call it.
+// Finds codecs in addition to those of the core by their names; null for other names. Any thread
+// may call it.
 using CodecProvider = CodecFactory (*)(std::string_view name);
 
-// Replaces the provider, of which there is one in a process; null removes it. Chains that exist
-// keep the codecs that they have.
+// Replaces the provider, of which a process has one; null removes it. Existing chains keep their
+// codecs.
 void set_codec_provider(CodecProvider provider);
 
-// Why a codec that is known by name is not supported; empty for others.
+// Why a codec whose name is known is not supported; empty for other names.
 std::string_view refusal_reason(std::string_view name);
 
 }  // namespace zarrcore

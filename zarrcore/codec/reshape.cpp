@@ -1,11 +1,12 @@
 // The `reshape` codec (zarr-extensions): the same elements in the same order, in other dimensions.
-// `shape` has an item for each encoded dimension: its length, -1 for the length that is left over
-// (once), or a list of decoded dimensions, whose lengths are multiplied.
+// `shape` has an item for each encoded dimension: its length, -1 for the remaining length (once),
+// or a list of decoded dimensions, whose lengths are multiplied.
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {
@@ -55,7 +56,7 @@ Shape parse_shape(const Json& configuration, const Shape& decoded) {
   };
   const std::uint64_t count = checked_product(decoded).value_or(UINT64_MAX);
   Shape shape;
-  std::size_t open = SIZE_MAX;  // the dimension that takes what is left over
+  std::size_t open = SIZE_MAX;  // the dimension that takes the remaining length
   for (const Json& item : *member) {
     // The library takes 2^64 - 1 for -1.
     if (item.is_number_integer() && !item.is_number_unsigned() && item == -1) {

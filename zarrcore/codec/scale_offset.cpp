@@ -1,69 +1,29 @@
 // The `scale_offset` codec (zarr-extensions): stored = (x - offset) * scale, computed step by step
-// in the array's own type. Integers must come out exactly, in both directions: what overflows, and
-// a quotient with a remainder, is an error.
-#include <algorithm>
+// in the array's own type. Integers must be exact in both directions: an overflow, and a quotient
+// with a remainder, is an error.
 #include <cmath>
 #include <concepts>
 #include <limits>
 #include <optional>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/element_codec.h"
 #include "zarrcore/dtype/convert.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/element_loop.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore {
 namespace {
 
-// Calls `body(x)` for the `count` elements of type T at `source`, and puts what it returns to
-// `destination`.
-template <typename T, typename Body>
-void transform(const std::byte* source, std::byte* destination, std::size_t count,
-               const Body& body) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const T result = body(load_element<T>(source + i * sizeof(T)));
-    std::memcpy(destination + i * sizeof(T), &result, sizeof(T));
-  }
-}
-
-class ScaleOffsetCodec : public ArrayToArrayCodec {
- public:
-  const ChunkSpec& encoded_spec() const final { return encoded_spec_; }
-
-  void encode(ByteSpan decoded, MutableByteSpan encoded) const final {
-    encode_elements(decoded.data(), encoded.data(), decoded.size() / item_size());
-  }
-  void decode(ByteSpan encoded, MutableByteSpan decoded) const final {
-    decode_elements(encoded.data(), decoded.data(), decoded.size() / item_size());
-  }
-
-  // Once the codec is whole.
-  void encode_fill_value() {
-    const std::vector<std::byte> decoded = encoded_spec_.fill_value;
-    with_context("the fill value",
-                 [&] { encode_elements(decoded.data(), encoded_spec_.fill_value.data(), 1); });
-  }
-
- protected:
-  explicit ScaleOffsetCodec(const ChunkSpec& spec) : encoded_spec_(spec) {}
-
- private:
-  virtual void encode_elements(const std::byte* decoded, std::byte* encoded,
-                               std::size_t count) const = 0;
-  virtual void decode_elements(const std::byte* encoded, std::byte* decoded,
-                               std::size_t count) const = 0;
-
-  std::size_t item_size() const { return encoded_spec_.data_type.item_size; }
-
-  ChunkSpec encoded_spec_;
-};
-
 template <std::integral T>
-class IntegerCodec final : public ScaleOffsetCodec {
+class IntegerCodec final : public ElementCodec {
  public:
   IntegerCodec(const ChunkSpec& spec, T offset, T scale)
-      : ScaleOffsetCodec(spec), name_(type_name(spec.data_type)), offset_(offset), scale_(scale) {
+      : ElementCodec(spec, spec.data_type),
+        name_(type_name(spec.data_type)),
+        offset_(offset),
+        scale_(scale) {
     if (const int bits = spec.data_type.bits; bits != 0) {
       high_ = static_cast<T>((1 << (bits - std::signed_integral<T>)) - 1);
       low_ = static_cast<T>(std::signed_integral<T> ? -high_ - 1 : 0);
@@ -73,7 +33,7 @@ class IntegerCodec final : public ScaleOffsetCodec {
  private:
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {
-    transform<T>(decoded, encoded, count, [this](T x) {
+    transform_elements<T>(decoded, encoded, count, [this](T x) {
       const auto difference = subtract(x);
       const auto product = difference ? multiply(*difference) : std::nullopt;
       if (product) return *product;
@@ -84,17 +44,17 @@ class IntegerCodec final : public ScaleOffsetCodec {
 
   void decode_elements(const std::byte* encoded, std::byte* decoded,
                        std::size_t count) const override {
-    transform<T>(encoded, decoded, count, [this](T x) {
+    transform_elements<T>(encoded, decoded, count, [this](T x) {
       const auto quotient = divide(x);
       const auto sum = quotient ? add(*quotient) : std::nullopt;
       if (sum) return *sum;
       throw Error("scale_offset: " + std::to_string(x) + " / " + std::to_string(scale_) + " + " +
-                  std::to_string(offset_) + " is no number of the data type " + name_);
+                  std::to_string(offset_) + " is not a number of the data type " + name_);
     });
   }
 
-  // Each gives nothing when the result is not from low_ to high_. Intermediate values are, too, or
-  // of a wider type to which the operands are promoted.
+  // Each returns nullopt when the result is not between low_ and high_. Intermediate values are as
+  // well, or have a wider type to which the operands are promoted.
   std::optional<T> subtract(T x) const {
     if (offset_ > 0 ? x < low_ + offset_ : x > high_ + offset_) return std::nullopt;
     return static_cast<T>(x - offset_);
@@ -111,7 +71,7 @@ class IntegerCodec final : public ScaleOffsetCodec {
     return static_cast<T>(x * scale_);
   }
   std::optional<T> divide(T x) const {
-    // The one quotient that overflows; with -1 there is no remainder to ask for.
+    // The only quotient that overflows; division by -1 has no remainder.
     if constexpr (std::signed_integral<T>) {
       if (scale_ == -1) return x == low_ ? std::nullopt : std::optional(static_cast<T>(-x));
     }
@@ -127,23 +87,23 @@ class IntegerCodec final : public ScaleOffsetCodec {
 };
 
 template <std::floating_point T>
-class FloatCodec final : public ScaleOffsetCodec {
+class FloatCodec final : public ElementCodec {
  public:
   FloatCodec(const ChunkSpec& spec, T offset, T scale)
-      : ScaleOffsetCodec(spec), offset_(offset), scale_(scale) {}
+      : ElementCodec(spec, spec.data_type), offset_(offset), scale_(scale) {}
 
  private:
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {
-    transform<T>(decoded, encoded, count, [this](T x) { return (x - offset_) * scale_; });
+    transform_elements<T>(decoded, encoded, count, [this](T x) { return (x - offset_) * scale_; });
   }
 
   void decode_elements(const std::byte* encoded, std::byte* decoded,
                        std::size_t count) const override {
     if (offset_ == 0) {  // -0.0 + 0.0 is 0.0
-      transform<T>(encoded, decoded, count, [this](T x) { return x / scale_; });
+      transform_elements<T>(encoded, decoded, count, [this](T x) { return x / scale_; });
     } else {
-      transform<T>(encoded, decoded, count, [this](T x) { return x / scale_ + offset_; });
+      transform_elements<T>(encoded, decoded, count, [this](T x) { return x / scale_ + offset_; });
     }
   }
 
@@ -151,12 +111,12 @@ class FloatCodec final : public ScaleOffsetCodec {
   T scale_;
 };
 
-// Floats of two bytes and less. A result of two of them, rounded to double first, is the same after
-// it has been rounded to their type: double has more than twice their precision.
-class SmallFloatCodec final : public ScaleOffsetCodec {
+// Floats of two bytes and less. Rounding the result of an operation to double first does not change
+// the final rounding to their type: double has more than twice their precision.
+class SmallFloatCodec final : public ElementCodec {
  public:
   SmallFloatCodec(const ChunkSpec& spec, double offset, double scale)
-      : ScaleOffsetCodec(spec),
+      : ElementCodec(spec, spec.data_type),
         size_(static_cast<std::ptrdiff_t>(spec.data_type.item_size)),
         widen_(make_numeric_converter(spec.data_type, kDouble)),
         narrow_(make_numeric_converter(kDouble, spec.data_type)),
@@ -164,7 +124,6 @@ class SmallFloatCodec final : public ScaleOffsetCodec {
         scale_(scale) {}
 
  private:
-  static constexpr std::size_t kBlock = 256;
   static inline const DataType kDouble{TypeKind::floating, sizeof(double)};
 
   void encode_elements(const std::byte* decoded, std::byte* encoded,
@@ -184,18 +143,17 @@ class SmallFloatCodec final : public ScaleOffsetCodec {
   template <typename First, typename Second>
   void compute(const std::byte* source, std::byte* destination, std::size_t count,
                const First& first, const Second& second) const {
-    std::byte block[kBlock * sizeof(double)];
-    for (std::size_t done = 0; done < count; done += kBlock) {
-      const std::size_t now = std::min(kBlock, count - done);
-      std::byte* result = destination + static_cast<std::ptrdiff_t>(done) * size_;
-      widen_->convert(source + static_cast<std::ptrdiff_t>(done) * size_, size_, block, kStride,
-                      now);
-      transform<double>(block, block, now, first);
-      narrow_->convert(block, kStride, result, size_, now);
-      widen_->convert(result, size_, block, kStride, now);
-      transform<double>(block, block, now, second);
-      narrow_->convert(block, kStride, result, size_, now);
-    }
+    ElementBatch batch;
+    for_each_batch(count, [&](std::size_t start, std::size_t size) {
+      const auto offset = static_cast<std::ptrdiff_t>(start) * size_;
+      const auto round = [&](const std::byte* elements, const auto& step) {
+        widen_->convert(elements, size_, batch.bytes, kStride, size);
+        transform_elements<double>(batch.bytes, batch.bytes, size, step);
+        narrow_->convert(batch.bytes, kStride, destination + offset, size_, size);
+      };
+      round(source + offset, first);
+      round(destination + offset, second);
+    });
   }
 
   static constexpr std::ptrdiff_t kStride = sizeof(double);
@@ -207,7 +165,7 @@ class SmallFloatCodec final : public ScaleOffsetCodec {
   double scale_;
 };
 
-// The number `key` of the configuration as an element, or nothing when it is absent.
+// The number `key` of the configuration as an element, or nullopt when it is missing.
 std::optional<std::vector<std::byte>> number_option(const Json& configuration, std::string_view key,
                                                     const DataType& type) {
   const Json* member = find_member(configuration, key);
@@ -216,7 +174,7 @@ std::optional<std::vector<std::byte>> number_option(const Json& configuration, s
     return parse_fill_value(*member, type);
   } catch (const Error&) {
     throw Error("\"" + std::string(key) + "\" is " + excerpt(*member) +
-                ", no number of the data type " + type_name(type));
+                ", which is not a number of the data type " + type_name(type));
   }
 }
 
@@ -229,7 +187,7 @@ void check_scale(bool is_usable) {
   if (!is_usable) throw Error("an array scaled by that \"scale\" could not be read again");
 }
 
-std::unique_ptr<ScaleOffsetCodec> make_codec(const Json& configuration, const ChunkSpec& spec) {
+std::unique_ptr<ElementCodec> make_codec(const Json& configuration, const ChunkSpec& spec) {
   const DataType& type = spec.data_type;
   const auto offset = number_option(configuration, "offset", type);
   const auto scale = number_option(configuration, "scale", type);
@@ -244,7 +202,7 @@ std::unique_ptr<ScaleOffsetCodec> make_codec(const Json& configuration, const Ch
     check_scale(std::isfinite(wide(scale, 1)) && wide(scale, 1) != 0);
     return std::make_unique<SmallFloatCodec>(spec, wide(offset, 0), wide(scale, 1));
   }
-  return with_numeric_type(type, [&](auto tag) -> std::unique_ptr<ScaleOffsetCodec> {
+  return with_real_type(type, [&](auto tag) -> std::unique_ptr<ElementCodec> {
     using T = typename decltype(tag)::Type;
     if constexpr (std::integral<T>) {
       check_scale(number_or<T>(scale, 1) != 0);
@@ -254,7 +212,7 @@ std::unique_ptr<ScaleOffsetCodec> make_codec(const Json& configuration, const Ch
       check_scale(std::isfinite(number_or<T>(scale, 1)) && number_or<T>(scale, 1) != 0);
       return std::make_unique<FloatCodec<T>>(spec, number_or<T>(offset, 0), number_or<T>(scale, 1));
     } else {
-      throw Error("elements of the type " + type_name(type) + " are not real numbers");
+      throw not_real_numbers(type);  // Float16, which is a small float above
     }
   });
 }
@@ -265,10 +223,10 @@ Codec make_scale_offset(const Json& configuration, const ChunkSpec& spec) {
   const TypeKind kind = spec.data_type.kind;
   if (kind != TypeKind::signed_integer && kind != TypeKind::unsigned_integer &&
       kind != TypeKind::floating) {
-    throw Error("elements of the type " + type_name(spec.data_type) + " are not real numbers");
+    throw not_real_numbers(spec.data_type);
   }
   auto codec = make_codec(configuration, spec);
-  codec->encode_fill_value();
+  codec->encode_fill_value(spec);
   return codec;
 }
 

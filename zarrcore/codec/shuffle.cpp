@@ -2,8 +2,8 @@
 // so on. Configuration: `elementsize` in bytes.
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
@@ -57,7 +57,7 @@ class ShuffleFilter final : public Filter {
   std::size_t count_elements(ByteSpan bytes) const {
     if (bytes.size() % element_size_ != 0) {
       throw Error("shuffle: " + std::to_string(bytes.size()) +
-                  " bytes are no whole number of elements of " + std::to_string(element_size_));
+                  " bytes are not a whole number of elements of " + std::to_string(element_size_));
     }
     return bytes.size() / element_size_;
   }
@@ -70,10 +70,10 @@ class ShuffleFilter final : public Filter {
 
 Codec make_shuffle(const Json& configuration, const ChunkSpec& spec) {
   const std::uint64_t item_size = spec.data_type.item_size;
-  // Writers of v3 may leave it out, meaning the array's elements.
+  // Writers of v3 may omit it and mean the size of the array's elements.
   const std::int64_t element_size =
       integer_option(configuration, "elementsize", static_cast<std::int64_t>(item_size));
-  // Like numcodecs, for which less than one is one.
+  // Like numcodecs, which takes less than one as one.
   return std::unique_ptr<const Filter>(std::make_unique<ShuffleFilter>(
       item_size, element_size < 1 ? 1 : static_cast<std::uint64_t>(element_size)));
 }

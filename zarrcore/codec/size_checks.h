@@ -1,4 +1,4 @@
-// Sizes that a chunk must have, or cannot pass.
+// Checks of sizes that a chunk must have, or cannot exceed.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace zarrcore {
 
-// Throws "lz4: 3 bytes where 4 are expected", for `before` "lz4: ", unless the sizes are the same.
+// Throws "lz4: 3 bytes where 4 are expected", for `before` "lz4: ", unless the sizes are equal.
 inline void check_size(std::string_view before, std::uint64_t size, std::uint64_t expected) {
   if (size == expected) return;
   throw Error(std::string(before) + std::to_string(size) + " bytes where " +

@@ -22,7 +22,7 @@ class StreamCodec::Reader {
   Reader(const StreamCodec& codec, ByteSpan encoded, std::uint64_t size)
       : codec_(codec), encoded_(encoded), size_(size), decoder_(codec.make_decoder(size)) {}
 
-  // Fills `decoded` and returns its size, or less when that is all there is.
+  // Fills `decoded` and returns its size, or less at the end of the data.
   std::size_t read(MutableByteSpan decoded) {
     MutableByteSpan rest = decoded;
     while (!rest.empty() && decoder_) {
@@ -37,7 +37,7 @@ class StreamCodec::Reader {
     return decoded.size() - rest.size();
   }
 
-  // Whether there is nothing more to read.
+  // Whether all streams have been read.
   bool is_at_end() {
     std::byte spare{};
     return read({&spare, 1}) == 0;

@@ -1,5 +1,5 @@
-// Codecs whose data is a sequence of compressed streams, each of which says where it ends: bz2 and
-// lzma.
+// Codecs whose data is a sequence of compressed streams, each of which states where it ends: bz2
+// and lzma.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@ class StreamDecoder {
  public:
   virtual ~StreamDecoder() = default;
 
-  // Decodes from the front of `encoded` to the front of `decoded`, and takes both off there, until
-  // the stream ends or one of the two is used up. Returns whether the stream has ended. Throws
-  // Error when the data is corrupt. `decoded` is not empty.
+  // Decodes from the front of `encoded` to the front of `decoded` until the stream ends or one of
+  // the two is used up, and removes what was used from both. Returns whether the stream has ended.
+  // Throws Error when the data is corrupt. `decoded` is not empty.
   virtual bool advance(ByteSpan& encoded, MutableByteSpan& decoded) = 0;
 };
 
-// Decoding ignores zeros behind a stream, which .xz has as padding, and, as Python's, what cannot
-// begin another stream.
+// Decoding ignores zeros after a stream, which are padding in .xz, and, like Python, bytes that
+// cannot begin another stream.
 class StreamCodec : public BytesToBytesCodec {
  public:
   std::uint64_t max_decoded_size(ByteSpan encoded) const override;
@@ -29,7 +29,7 @@ class StreamCodec : public BytesToBytesCodec {
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const final;
 
  protected:
-  // `name` begins the errors. No encoded byte decodes to more than `max_expansion`.
+  // Messages start with `name`. No encoded byte decodes to more than `max_expansion` bytes.
   StreamCodec(std::string name, std::uint64_t max_expansion);
 
  private:

@@ -3,7 +3,8 @@
 #include <numeric>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {

@@ -11,15 +11,14 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/dtype/convert.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/element_loop.h"
 
 namespace zarrcore {
 namespace {
 
-constexpr std::size_t kBlock = 256;
 constexpr std::ptrdiff_t kWideSize = 8;
 
-// Calls `body` with the TypeTag of the type in which the values of `type` are computed with.
+// Calls `body` with the TypeTag of the type in which values of `type` are computed.
 template <typename Body>
 auto with_wide_type(const DataType& type, const Body& body) {
   switch (type.kind) {
@@ -30,7 +29,7 @@ auto with_wide_type(const DataType& type, const Body& body) {
     case TypeKind::floating:
       return body(TypeTag<double>());
     default:
-      throw Error("elements of the type " + type_name(type) + " are not real numbers");
+      throw not_real_numbers(type);
   }
 }
 
@@ -83,8 +82,8 @@ Parts parts_of(From value) {
 
 }  // namespace
 
-// Exact for every mode and type. The exponent of the result is not bounded: range is another
-// matter.
+// Exact for every mode and type. The exponent of the result is not bounded: the caller checks the
+// range.
 template <typename From>
 double ValueCast::round_to_float(From value) const {
   if (rounding_ == Rounding::nearest_even) {  // what the processor does
@@ -104,7 +103,7 @@ double ValueCast::round_to_float(From value) const {
         dropped < 64 ? parts.significand & ((std::uint64_t{1} << dropped) - 1) : parts.significand;
     // Beyond 64 dropped bits, the rest is less than the half.
     const std::uint64_t half = dropped <= 64 ? std::uint64_t{1} << (dropped - 1) : UINT64_MAX;
-    // Even is the number whose code ends with a zero; with no mantissa that is told by the
+    // Even is the number whose code ends with a zero; without a mantissa that depends on the
     // exponent.
     const bool is_odd =
         limits_.precision == 1 ? (unit - limits_.min_exponent) % 2 != 0 : kept % 2 != 0;
@@ -206,8 +205,8 @@ To ValueCast::cast(From value) const {
 
 template <typename From, typename To>
 void ValueCast::cast_block(Wide* values, std::size_t count) const {
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = std::bit_cast<Wide>(cast<To>(std::bit_cast<From>(values[i])));
+  for (Wide& value : std::span(values, count)) {
+    value = std::bit_cast<Wide>(cast<To>(std::bit_cast<From>(value)));
   }
 }
 
@@ -261,35 +260,34 @@ const ValueCast::Entry* ValueCast::find(Wide value) const {
 void ValueCast::run(const std::byte* from, std::byte* to, std::size_t count) const {
   const auto from_size = static_cast<std::ptrdiff_t>(from_.item_size);
   const auto to_size = static_cast<std::ptrdiff_t>(to_.item_size);
-  Wide values[kBlock];
+  Wide values[kBatchElements];
   auto* const bytes = reinterpret_cast<std::byte*>(values);
-  std::pair<std::size_t, const Entry*> mapped[kBlock];
-  for (std::size_t done = 0; done < count; done += kBlock) {
-    const std::size_t now = std::min(kBlock, count - done);
+  std::pair<std::size_t, const Entry*> mapped[kBatchElements];
+  for_each_batch(count, [&](std::size_t /*first*/, std::size_t size) {
     if (widen_) {
-      widen_->convert(from, from_size, bytes, kWideSize, now);
+      widen_->convert(from, from_size, bytes, kWideSize, size);
     } else {
-      std::memcpy(bytes, from, now * sizeof(Wide));
+      std::memcpy(bytes, from, size * sizeof(Wide));
     }
     std::size_t mapped_count = 0;
-    for (std::size_t i = 0; i < now && !map_.empty(); ++i) {
+    for (std::size_t i = 0; i < size && !map_.empty(); ++i) {
       const Entry* entry = find(values[i]);
       if (entry == nullptr) continue;
       mapped[mapped_count++] = {i, entry};
-      values[i] = one_;  // which every type holds, until the element is put there
+      values[i] = one_;  // a value of every type, until the mapped element replaces it
     }
-    (this->*cast_block_)(values, now);
+    (this->*cast_block_)(values, size);
     if (narrow_) {
-      narrow_->convert(bytes, kWideSize, to, to_size, now);
+      narrow_->convert(bytes, kWideSize, to, to_size, size);
     } else {
-      std::memcpy(to, bytes, now * sizeof(Wide));
+      std::memcpy(to, bytes, size * sizeof(Wide));
     }
     for (const auto& [i, entry] : std::span(mapped, mapped_count)) {
       std::memcpy(to + static_cast<std::ptrdiff_t>(i) * to_size, entry->to.data(), to_.item_size);
     }
-    from += static_cast<std::ptrdiff_t>(now) * from_size;
-    to += static_cast<std::ptrdiff_t>(now) * to_size;
-  }
+    from += static_cast<std::ptrdiff_t>(size) * from_size;
+    to += static_cast<std::ptrdiff_t>(size) * to_size;
+  });
 }
 
 }  // namespace zarrcore

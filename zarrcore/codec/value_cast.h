@@ -1,5 +1,5 @@
 // The casts of the `cast_value` codec (zarr-extensions): from one real number type to another, by
-// value and with every case spelled out: how to round, what to do with what does not fit, and
+// value, with a rule for every case: how to round, what happens to values that do not fit, and
 // single values that are mapped to others instead.
 #pragma once
 
@@ -24,7 +24,7 @@ enum class Rounding : std::uint8_t {
 
 enum class OutOfRange : std::uint8_t {
   error,
-  clamp,  // to the nearest end; of float types that have them, to an infinity
+  clamp,  // to the nearest end, or to infinity in float types that have it
   wrap,   // modulo the power of two; to integers only
 };
 
@@ -36,8 +36,8 @@ struct MappedScalar {
 
 class ValueCast {
  public:
-  // Of equal `map` entries the first counts; NaN means every NaN there, and 0 both zeros. Throws
-  // Error when one of the types is no real number.
+  // The first of equal `map` entries wins; NaN there means every NaN, and 0 both zeros. Throws
+  // Error when one of the types is not one of real numbers.
   ValueCast(const DataType& from, const DataType& to, Rounding rounding, OutOfRange out_of_range,
             const std::vector<MappedScalar>& map);
 
@@ -45,8 +45,8 @@ class ValueCast {
   void run(const std::byte* from, std::byte* to, std::size_t count) const;
 
  private:
-  // A value as it is computed with: an int64_t, a uint64_t or a double, each of which holds all
-  // values of its kind of type exactly. Here, its bits.
+  // The bits of a value in the type for computing: an int64_t, a uint64_t or a double, each of
+  // which holds all values of its kind of type exactly.
   using Wide = std::uint64_t;
 
   struct Entry {
@@ -66,7 +66,7 @@ class ValueCast {
   double round_to_float(From value) const;
 
   Wide widen(const std::byte* element) const;
-  // What equal values have in common.
+  // The same for all values that are equal in the map.
   Wide key_of(Wide value) const;
   const Entry* find(Wide value) const;
 

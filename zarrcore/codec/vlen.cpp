@@ -1,7 +1,7 @@
 // The `vlen-utf8` and `vlen-bytes` codecs (zarr-extensions; the object codecs of numcodecs with the
 // same names): the number of elements, then for each the number of its bytes and the bytes. Numbers
-// are unsigned 32-bit little-endian. zarr-python 3.0 chains them in v2 after arrays of strings of
-// fixed length, too.
+// are unsigned 32-bit little-endian. In v2, zarr-python 3.0 also uses them for arrays of strings of
+// fixed length.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,9 +9,10 @@
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
@@ -63,7 +64,7 @@ class VlenCodec final : public ArrayToBytesCodec {
       throw Error("vlen: the chunk has " + std::to_string(count) + " elements where " +
                   std::to_string(count_) + " are expected");
     }
-    // One copy of it all, with the few bytes of the numbers, into which the elements point.
+    // One copy of everything, including the few bytes of the numbers; the elements point into it.
     ByteSpan rest = arena.keep(encoded).subspan(kNumber);
     for (std::uint64_t i = 0; i < count_; ++i) {
       if (rest.size() < kNumber) throw ends_within(i);
@@ -133,9 +134,9 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
     for (std::uint64_t i = 0; i < count_; ++i) {
       const auto element =
           load_element<VariableElement>(elements.data() + i * sizeof(VariableElement));
-      with_context(
-          {"vlen: element ", i},
-          [&] { store(element.text(), decoded.subspan(i * type_.item_size, type_.item_size)); });
+      with_context({"vlen: element ", i}, [&] {
+        store(element.text(), decoded.subspan(i * type_.item_size, type_.item_size));
+      });
     }
   }
 

@@ -1,6 +1,6 @@
 // The `zfp` codec (zarr-extensions) and numcodecs' `zfpy`: blocks of 4^d integers or floats,
-// compressed by the zfp library with or without loss. `zfp` stores the blocks alone; `zfpy` puts
-// zfp's own header in front, which says how they were made.
+// compressed by the zfp library with or without loss. `zfp` stores only the blocks; in `zfpy` they
+// follow zfp's own header, which has the parameters.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,8 +9,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/zfp_library.h"
 #include "zarrcore/dtype/dispatch.h"
 
@@ -18,7 +18,7 @@ namespace zarrcore {
 namespace {
 
 constexpr std::size_t kMaxRank = 4;
-// The library reads and writes words of at most this many bytes; how many is chosen when it is
+// The library reads and writes words of at most this many bytes; their size is chosen when it is
 // built.
 constexpr std::size_t kWord = 8;
 
@@ -41,7 +41,7 @@ struct FreeField {
 };
 using Field = std::unique_ptr<zfp_field, FreeField>;
 
-// A stream of compressed blocks over a buffer, or over none.
+// A stream of compressed blocks over a buffer, or without one.
 class Stream {
  public:
   explicit Stream(MutableByteSpan bytes = {})
@@ -125,7 +125,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     }
     const std::size_t size = zfp_library().zfp_compress(stream.get(), field.get());
     if (size == 0) throw Error("zfp: the chunk cannot be compressed");
-    // Not truncated: the buffer can be many times as large.
+    // Copied, not truncated: the buffer can be many times as large.
     return Buffer::copy_of(ByteSpan(buffer.span()).first(size));
   }
 
@@ -138,8 +138,8 @@ class ZfpCodec final : public ArrayToBytesCodec {
     Shape shape = shape_;
     if (has_header_) read_header(encoded, parameters, shape);
 
-    // The library does not look where the stream ends. It gets one that is followed by as many
-    // zeros as it can read, and tells afterwards how far it went.
+    // The library does not check where the stream ends. It gets a stream that is followed by as
+    // many zeros as it can read, and reports afterwards how far it read.
     Buffer padded(readable_size(encoded.size(), parameters, shape));
     std::memcpy(padded.data(), encoded.data(), encoded.size());
     std::memset(padded.data() + encoded.size(), 0, padded.size() - encoded.size());
@@ -173,7 +173,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     return field;
   }
 
-  // What the header says, which must fit the chunk.
+  // Reads the header, which must fit the chunk.
   void read_header(ByteSpan encoded, Parameters& parameters, Shape& shape) const {
     std::array<std::byte, (ZFP_HEADER_MAX_BITS / 64 + 2) * kWord> head{};
     std::copy_n(encoded.begin(), std::min(encoded.size(), head.size()), head.begin());
@@ -186,7 +186,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     for (const std::size_t length : {field->nw, field->nz, field->ny, field->nx}) {
       if (length != 0) stated.push_back(length);
     }
-    // Writers that see no more than a run of elements are right, too.
+    // Accepts writers that see only a run of elements.
     const bool is_flat = stated.size() == 1 && stated == Shape{*checked_product(shape_)};
     if (field->type != type_ || (stated != shape_ && !is_flat)) {
       throw Error("zfp: the chunk holds another type or shape, " + excerpt(Json(stated)) +
@@ -196,10 +196,11 @@ class ZfpCodec final : public ArrayToBytesCodec {
     shape = std::move(stated);
   }
 
-  // `read` are the bytes that were read of `encoded` and the zeros behind it. A stream that has
-  // been cut off anywhere is told by that: its reader needs at least another bit.
+  // `read` is the number of bytes that were read of `encoded` and the zeros after it. It reveals a
+  // stream that has been cut off anywhere: its reader needs at least another bit.
   static void check_size(ByteSpan encoded, std::size_t read) {
-    // Ours may have larger words than the writer's, or smaller ones, which leave zeros at the end.
+    // Our library may have larger words than the writer's, or smaller ones, which leave zeros at
+    // the end.
     const std::size_t own_word = zfp_library().stream_alignment() / 8;
     const ByteSpan rest = encoded.subspan(std::min(read, encoded.size()));
     const bool has_zeros_left =
@@ -211,18 +212,18 @@ class ZfpCodec final : public ArrayToBytesCodec {
     }
   }
 
-  // How many bytes the library can read of a stream of `size` bytes that zeros follow.
+  // The number of bytes that the library can read of a stream of `size` bytes followed by zeros.
   std::size_t readable_size(std::size_t size, const Parameters& parameters,
                             const Shape& shape) const {
     const std::uint64_t blocks = block_count(shape);
-    // Every block has a bit at least, and as many as the mode demands.
+    // Every block has at least one bit, and as many as the mode requires.
     const auto least_bits = checked_multiply(blocks, std::max(parameters.min_bits, 1u));
     if (!least_bits || ceil_divide(*least_bits, 8) > size) {
       throw Error("zfp: the chunk has " + std::to_string(size) + " bytes, too few for " +
                   std::to_string(blocks) + " blocks");
     }
-    // Of zeros, a block takes a bit or, as integers, one for each bit plane; of anything, at most
-    // max_bits. One block can go over the end.
+    // A block of zeros reads one bit, or for integers one for each bit plane; any block reads at
+    // most max_bits. One block can pass the end.
     constexpr std::uint64_t kZeroBlockBits = 128;
     const std::uint64_t zero_bits = std::max<std::uint64_t>(kZeroBlockBits, parameters.min_bits);
     const std::uint64_t last_bits = std::max<std::uint64_t>(ZFP_MAX_BITS, parameters.max_bits);
@@ -232,7 +233,8 @@ class ZfpCodec final : public ArrayToBytesCodec {
     return static_cast<std::size_t>(ceil_divide(readable, kWord) * kWord);
   }
 
-  // What a mode with loss makes of other values has nothing to do with them, nor with those around.
+  // With loss, integers that take all bits and floats that are not finite become unrelated numbers,
+  // and so do their neighbours.
   void check_is_compressible(ByteSpan decoded) const {
     const auto check = [&](auto tag, auto is_right, const char* fault) {
       using T = typename decltype(tag)::Type;
@@ -323,7 +325,7 @@ Parameters expert(const Json& configuration) {
       static_cast<unsigned>(integer_from(configuration, "maxbits", 1, ZFP_MAX_BITS));
   parameters.max_precision =
       static_cast<unsigned>(integer_from(configuration, "maxprec", 1, ZFP_MAX_PREC));
-  // Less than ZFP_MIN_EXP is how the library says reversible.
+  // The library's mark of the reversible mode is less than ZFP_MIN_EXP.
   parameters.min_exponent = integer_from(configuration, "minexp", ZFP_MIN_EXP - 1, 1 << 14);
   if (parameters.min_bits > parameters.max_bits)
     throw Error("\"minbits\" is more than \"maxbits\"");
@@ -361,7 +363,7 @@ Codec make_zfp(const Json& configuration, const ChunkSpec& spec) {
 
 Codec make_zfpy(const Json& configuration, const ChunkSpec& spec) {
   check_rank(spec);
-  // The library's numbers of the modes; a parameter that is negative was not given, and without one
+  // The library's numbers of the modes. A negative parameter was not given; without parameters
   // there is no loss.
   const std::int64_t mode = integer_option(configuration, "mode", zfp_mode_fixed_accuracy);
   const auto given = [&](std::string_view key) {

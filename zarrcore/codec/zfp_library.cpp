@@ -12,8 +12,8 @@ namespace zarrcore {
 namespace {
 
 #ifdef ZFP_SONAME
-// Sanitizers end a program that loads a library with RTLD_DEEPBIND, also one whose other parts
-// alone were built with them.
+// Sanitizers end a program that loads a library with RTLD_DEEPBIND, even if only other parts of it
+// were built with them.
 bool is_sanitized() {
   return dlsym(RTLD_DEFAULT, "__asan_init") != nullptr ||
          dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
@@ -26,7 +26,7 @@ void find_function(void* library, const char* name, Function*& function) {
 }
 
 ZfpLibrary load_zfp() {
-  // RTLD_DEEPBIND: the library's own functions come first for it.
+  // RTLD_DEEPBIND: the library prefers its own functions.
   void* library = dlopen(ZFP_SONAME, RTLD_NOW | RTLD_LOCAL | (is_sanitized() ? 0 : RTLD_DEEPBIND));
   if (library == nullptr) throw Error(std::string("zfp: the library does not load: ") + dlerror());
   ZfpLibrary zfp;

@@ -1,9 +1,8 @@
 // The functions of the zfp library that the zfp codec calls, for zfp.cpp alone.
 //
 // They are not called by their names where the dynamic linker has one name space for all libraries:
-// cfitsio, which GDAL can be linked with, exports stream_open, stream_close, stream_flush and
-// stream_size as zfp does, and in a program linked with GDAL zfp's own calls of them end in
-// cfitsio.
+// cfitsio, with which GDAL can be linked, exports stream_open, stream_close, stream_flush and
+// stream_size like zfp, and in a program linked with GDAL zfp itself would call those of cfitsio.
 #pragma once
 
 #include <zfp.h>
@@ -41,7 +40,7 @@ struct ZfpLibrary {
 #undef ZARRCORE_ZFP_MEMBER
 };
 
-// Loads the library at the first call; it stays loaded. Throws Error when it cannot be loaded.
+// Loads the library on the first call; it stays loaded. Throws Error when it cannot be loaded.
 const ZfpLibrary& zfp_library();
 
 }  // namespace zarrcore

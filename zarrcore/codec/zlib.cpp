@@ -1,6 +1,6 @@
 // The `zlib` codec of numcodecs and of v1.
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/deflate.h"
-#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 

@@ -5,8 +5,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
@@ -48,7 +48,7 @@ class ZstdCodec final : public BytesToBytesCodec {
   }
 
   Buffer encode(ByteSpan decoded) const override {
-    // The thread's own: to make one can cost as much as to compress a small chunk.
+    // One per thread: making one can cost as much as compressing a small chunk.
     thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context;
     if (!context) context.reset(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();

@@ -11,6 +11,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/dtype/dispatch.h"
 #include "zarrcore/dtype/element_converter.h"
+#include "zarrcore/dtype/element_loop.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
@@ -33,21 +34,20 @@ Integer to_integer(From value) {
   }
 }
 
+// What store_element() takes for an element of type T.
 template <typename T, typename From>
-T to_element(From value) {
+auto to_value(From value) {
   if constexpr (IsComplex<T>::value) {
     using Part = typename T::value_type;
     if constexpr (IsComplex<From>::value) {
-      return {static_cast<Part>(value.real()), static_cast<Part>(value.imag())};
+      return T(static_cast<Part>(value.real()), static_cast<Part>(value.imag()));
     } else {
-      return {static_cast<Part>(value), Part{0}};
+      return T(static_cast<Part>(value), Part{0});
     }
   } else if constexpr (IsComplex<From>::value) {
-    return to_element<T>(value.real());
-  } else if constexpr (std::is_same_v<T, Bool>) {
-    return {static_cast<std::uint8_t>(value != From{0})};
-  } else if constexpr (std::is_same_v<T, Float16>) {
-    return {double_to_float16(static_cast<double>(value))};
+    return to_value<T>(value.real());
+  } else if constexpr (std::is_same_v<T, Bool> || std::is_same_v<T, Float16>) {
+    return value;
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
   } else {
@@ -63,16 +63,13 @@ Converter make_plain_converter(const DataType& source, const DataType& destinati
       using From = typename decltype(from_tag)::Type;
       using To = typename decltype(to_tag)::Type;
       return make_element_converter([](const std::byte* from, std::byte* to) {
-        const To element = to_element<To>(load_element<From>(from));
-        std::memcpy(to, &element, sizeof(To));
+        store_element<To>(to_value<To>(load_element<From>(from)), to);
       });
     });
   });
 }
 
-constexpr std::size_t kBlock = 256;
-
-// Two conversions one after the other, a block of elements at a time.
+// Two conversions one after the other, a batch of elements at a time.
 class ChainedConverter final : public ElementConverter {
  public:
   ChainedConverter(Converter first, std::size_t middle_size, Converter second)
@@ -82,14 +79,14 @@ class ChainedConverter final : public ElementConverter {
 
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                std::ptrdiff_t destination_stride, std::size_t count) const override {
-    std::byte block[kBlock * sizeof(std::complex<double>)];
-    for (std::size_t done = 0; done < count; done += kBlock) {
-      const std::size_t now = std::min(kBlock, count - done);
-      const auto offset = static_cast<std::ptrdiff_t>(done);
-      first_->convert(source + offset * source_stride, source_stride, block, middle_size_, now);
-      second_->convert(block, middle_size_, destination + offset * destination_stride,
-                       destination_stride, now);
-    }
+    ElementBatch batch;
+    for_each_batch(count, [&](std::size_t first, std::size_t size) {
+      const auto offset = static_cast<std::ptrdiff_t>(first);
+      first_->convert(source + offset * source_stride, source_stride, batch.bytes, middle_size_,
+                      size);
+      second_->convert(batch.bytes, middle_size_, destination + offset * destination_stride,
+                       destination_stride, size);
+    });
   }
 
  private:

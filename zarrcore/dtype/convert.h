@@ -8,15 +8,15 @@
 
 namespace zarrcore {
 
-// A converter between two numeric types; null when one of them is not numeric, and when both are
-// the same (nothing is to be converted). Floats become integers by rounding half away from zero,
-// values out of range go to the nearest end, NaN becomes 0; bool takes 1 for all that is not 0; a
-// complex number becomes a real one by its real part.
+// Returns a converter between two numeric types; null when one of them is not numeric, and when
+// both are the same and need no conversion. Floats become integers by rounding half away from zero,
+// values out of range become the nearest end, NaN becomes 0; everything but 0 becomes true; a
+// complex number becomes its real part.
 std::unique_ptr<const ElementConverter> make_numeric_converter(const DataType& source,
                                                                const DataType& destination);
 
-// Two conversions one after the other, of which either may be null: no conversion. Elements in
-// between have `middle_size` bytes, which are at most 16.
+// Combines two conversions, either of which may be null for none. Elements in between have
+// `middle_size` bytes, at most 16.
 std::unique_ptr<const ElementConverter> chain_converters(
     std::unique_ptr<const ElementConverter> first, std::size_t middle_size,
     std::unique_ptr<const ElementConverter> second);

@@ -22,7 +22,7 @@ struct NamedType {
   DataType type() const { return {kind, item_size, bits, float_format}; }
 };
 
-// Of several names for one type the first is the one that is written.
+// If a type has several names, the first is written.
 constexpr NamedType kNamedTypes[] = {
     {"bool", TypeKind::boolean, 1},
     {"int8", TypeKind::signed_integer, 1},

@@ -1,5 +1,5 @@
 // Data types of array elements and their layout in memory. An element is a fixed number of bytes
-// in the host's byte order; the byte order of a store is a matter of the `bytes` codec.
+// in the host's byte order; the `bytes` codec handles the byte order of a store.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class TypeKind : std::uint8_t {
   complex,           // 8 or 16 bytes: real part, imaginary part
   datetime,          // int64: time units since 1970-01-01; -2^63 is "not a time"
   timedelta,         // int64: time units; -2^63 is "not a time"
-  raw,               // bits without a meaning (v3 `r*`, v2 `V#`)
+  raw,               // uninterpreted bits (v3 `r*`, v2 `V#`)
   fixed_bytes,       // a byte string padded with zero bytes (v2 `S#`)
   fixed_utf32,       // code points of 4 bytes each, padded with zeros (v2 `U#`)
   variable_string,   // UTF-8 of any length: a VariableElement (base/arena.h)
@@ -29,7 +29,7 @@ enum class TypeKind : std::uint8_t {
   structure,         // fields one after the other
 };
 
-// How the bits of a float are meant. Names as in zarr-extensions and ml_dtypes: e exponent bits, m
+// What the bits of a float mean. Names as in zarr-extensions and ml_dtypes: e exponent bits, m
 // mantissa bits; fn: no infinities; uz: no negative zero; b11: exponent bias 11. Formats of less
 // than 8 bits are in the low bits of a byte.
 enum class FloatFormat : std::uint8_t {
@@ -56,7 +56,7 @@ struct TimeUnit {
   bool operator==(const TimeUnit&) const = default;
 };
 
-// The unit of this name in the list of NumPy's units, or nothing when it is not there.
+// The unit of this name in the list of NumPy's units, or nullopt when NumPy has no such unit.
 std::optional<std::string_view> find_time_unit(std::string_view name);
 
 struct Field;
@@ -64,11 +64,11 @@ struct Field;
 struct DataType {
   TypeKind kind = TypeKind::unsigned_integer;
   std::uint64_t item_size = 1;  // bytes of one element
-  // Of an integer of 2 or 4 bits, which takes a byte in memory, sign-extended; else 0.
+  // For an integer of 2 or 4 bits, which takes a byte in memory, sign-extended; else 0.
   std::uint8_t bits = 0;
   FloatFormat float_format = FloatFormat::ieee;
   TimeUnit time_unit = {};
-  // Of a structure; null otherwise.
+  // For a structure; else null.
   std::shared_ptr<const std::vector<Field>> fields = nullptr;
 
   bool operator==(const DataType& other) const;
@@ -82,7 +82,7 @@ struct DataType {
     return kind == TypeKind::fixed_bytes || kind == TypeKind::fixed_utf32 || is_variable();
   }
 
-  // The numeric type in which an element's value stands: int64 for times, else the type itself.
+  // The numeric type of an element's value: int64 for times, else the type itself.
   DataType value_type() const;
 };
 
@@ -91,7 +91,7 @@ struct Field {
   std::string name;
   DataType type;
   std::uint64_t offset = 0;  // bytes from the element's start
-  // Elements of `type` that make the field, and their shape (v2 subarrays); 1 and empty without.
+  // The number of elements in the field, and their shape (v2 subarrays); else 1 and empty.
   std::uint64_t count = 1;
   std::vector<std::uint64_t> shape = {};
 
@@ -102,7 +102,7 @@ struct Field {
 // kMaxItemSize, or when a field has a type of variable length.
 DataType make_structure(std::vector<Field> fields);
 
-// A run of bytes in an element that belong to one number, as far as byte order is concerned.
+// A run of bytes in an element that are one number as far as byte order is concerned.
 struct ByteUnit {
   std::uint64_t offset = 0;  // in the element
   std::uint64_t size = 1;
@@ -111,22 +111,22 @@ struct ByteUnit {
 // The units of more than one byte in an element, in the order of their offsets.
 std::vector<ByteUnit> byte_units(const DataType& type);
 
-// The v3 name (`int16`, `float64`, `r24`…) of a type; of one that needs a configuration, the name
-// without it.
+// The v3 name (`int16`, `float64`, `r24`…) of a type, without the configuration that some types
+// need.
 std::string type_name(const DataType& type);
 
 // The v3 names that need no configuration.
 std::vector<std::string_view> type_names();
 
 // The type of a v3 name that needs no configuration (data types, core specification, and
-// zarr-extensions), or nothing when there is none.
+// zarr-extensions), or nullopt.
 std::optional<DataType> parse_type_name(std::string_view name);
 
-// Whether two elements of a type are the same: bit for bit, texts by what they hold.
+// Whether two elements of a type are equal: bit for bit, or for variable length byte for byte.
 bool same_element(const DataType& type, const std::byte* a, const std::byte* b);
 
-// The largest item size that is taken from metadata, in bytes: a fill value has this size, and
-// every stage of a codec chain holds one.
+// The largest item size accepted from metadata, in bytes: every stage of a codec chain holds a fill
+// value of this size.
 inline constexpr std::uint64_t kMaxItemSize = std::uint64_t{1} << 20;
 
 }  // namespace zarrcore

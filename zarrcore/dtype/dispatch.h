@@ -1,4 +1,4 @@
-// From a data type at run time to a C++ type: for code that computes with elements.
+// From a data type at run time to a C++ type, for code that computes with elements.
 #pragma once
 
 #include <complex>
@@ -12,7 +12,7 @@
 
 namespace zarrcore {
 
-// Elements that C++ has no type of its own for.
+// Elements for which C++ has no type.
 struct Bool {
   std::uint8_t value;
 };
@@ -40,19 +40,47 @@ auto load_element(const std::byte* bytes) {
   }
 }
 
+// The inverse: stores a value as an element of type T.
+template <typename T, typename Value>
+void store_element(Value value, std::byte* bytes) {
+  T stored;
+  if constexpr (std::is_same_v<T, Bool>) {
+    stored = {static_cast<std::uint8_t>(value != Value{0})};
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    stored = {double_to_float16(static_cast<double>(value))};
+  } else {
+    stored = value;
+  }
+  std::memcpy(bytes, &stored, sizeof(T));
+}
+
+// What load_element() makes of an element.
+template <typename T>
+using ValueOf = decltype(load_element<T>(nullptr));
+
+// The value that is loaded after `value` was stored as a T.
+template <typename T, typename Value>
+ValueOf<T> rounded_to(Value value) {
+  std::byte element[sizeof(T)];
+  store_element<T>(value, element);
+  return load_element<T>(element);
+}
+
 // Stands for a type in a call.
 template <typename T>
 struct TypeTag {
   using Type = T;
 };
 
-// Calls `body` with the TypeTag of a numeric type: Bool, an integer, Float16, float, double or a
-// complex. Throws Error for other types and for float formats other than IEEE's.
+inline Error not_real_numbers(const DataType& type) {
+  return Error("elements of the type " + type_name(type) + " are not real numbers");
+}
+
+// Calls `body` with the TypeTag of a type of real numbers: an integer, Float16, float or double.
+// Throws Error for other types and for float formats other than IEEE's.
 template <typename Body>
-auto with_numeric_type(const DataType& type, const Body& body) {
+auto with_real_type(const DataType& type, const Body& body) {
   switch (type.kind) {
-    case TypeKind::boolean:
-      return body(TypeTag<Bool>());
     case TypeKind::signed_integer:
       switch (type.item_size) {
         case 1:
@@ -85,13 +113,27 @@ auto with_numeric_type(const DataType& type, const Body& body) {
         default:
           return body(TypeTag<double>());
       }
+    default:
+      break;
+  }
+  throw not_real_numbers(type);
+}
+
+// The same for all numeric types: also Bool and the complex types.
+template <typename Body>
+auto with_numeric_type(const DataType& type, const Body& body) {
+  switch (type.kind) {
+    case TypeKind::boolean:
+      return body(TypeTag<Bool>());
     case TypeKind::complex:
       if (type.item_size == 8) return body(TypeTag<std::complex<float>>());
       return body(TypeTag<std::complex<double>>());
     default:
-      break;
+      if (type.is_numeric() && type.float_format == FloatFormat::ieee) {
+        return with_real_type(type, body);
+      }
   }
-  throw Error("the data type " + type_name(type) + " is not one to compute with");
+  throw Error("cannot compute with elements of the type " + type_name(type));
 }
 
 }  // namespace zarrcore

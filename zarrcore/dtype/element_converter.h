@@ -1,4 +1,4 @@
-// Converters of what one element becomes.
+// Converters that compute each element from one other.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace zarrcore {
 
-// A converter that calls `convert(source, destination)` with the address of each element, which
-// need not be aligned, and of where it goes.
+// Makes a converter that calls `convert(source, destination)` with the address of each element and
+// of its destination, neither of which need be aligned.
 template <typename Convert>
 std::unique_ptr<const ElementConverter> make_element_converter(Convert convert) {
   class Converter final : public ElementConverter {

@@ -1,10 +1,11 @@
-#include "zarrcore/base/text.h"
 #include "zarrcore/dtype/numpy_type.h"
 
 #include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
+
+#include "zarrcore/base/text.h"
 
 namespace zarrcore {
 namespace {
@@ -45,7 +46,7 @@ std::optional<DataType> type_of(char kind, std::uint64_t size) {
   }
 }
 
-// The letter of a type that has one.
+// The letter for a type, if it has one.
 std::optional<char> code_of(const DataType& type) {
   if (type.bits != 0 || type.float_format != FloatFormat::ieee) return std::nullopt;
   for (const char code : std::string_view("biufcMmSUV")) {
@@ -55,7 +56,7 @@ std::optional<char> code_of(const DataType& type) {
   return std::nullopt;
 }
 
-// "[10us]" after the size of a time; nothing at all is the generic unit.
+// "[10us]" after the size of a time; the empty text is the generic unit.
 std::optional<TimeUnit> parse_time_unit(std::string_view text) {
   if (text.empty()) return TimeUnit{};
   if (text.size() < 3 || text.front() != '[' || text.back() != ']') return std::nullopt;
@@ -72,7 +73,7 @@ std::optional<TimeUnit> parse_time_unit(std::string_view text) {
 
 std::optional<NumpyType> parse_numpy_type(std::string_view text) {
   if (const auto named = parse_type_name(text); named && named->kind != TypeKind::raw) {
-    // Names that NumPy does not have are not meant.
+    // Only names that NumPy has.
     if (named->bits == 0 && named->float_format == FloatFormat::ieee && !named->is_variable()) {
       return NumpyType{*named};
     }

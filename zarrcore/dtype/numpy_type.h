@@ -1,5 +1,5 @@
-// NumPy's spelling of data types: type strings ("<f4", "|S12", ">M8[10us]") as v1, v2 and the draft
-// of v3 use them, and names ("float64") as filters of numcodecs also have them.
+// NumPy's spelling of data types: type strings ("<f4", "|S12", ">M8[10us]"), which v1, v2 and the
+// draft of v3 use, and names ("float64"), which filters of numcodecs accept as well.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ struct NumpyType {
   Endian endian = kHostEndian;  // of each unit of the type
 };
 
-// Nothing when `text` is not a type of fixed size that has a counterpart.
+// Returns nullopt when `text` is not a type of fixed size that has a counterpart.
 std::optional<NumpyType> parse_numpy_type(std::string_view text);
 
-// The type string that parse_numpy_type() reads; one of more bytes than one says `endian`. Nothing
-// when NumPy has no such type.
+// Makes the type string that parse_numpy_type() reads; `endian` is stated for types of several
+// bytes. Returns nullopt when NumPy has no such type.
 std::optional<std::string> format_numpy_type(const DataType& type, Endian endian);
 
-// The same as parse_numpy_type() for what numpy.dtype() also takes, as options of filters have it:
-// "float", "i", "datetime64[ns]".
+// Like parse_numpy_type(), but reads everything that numpy.dtype() accepts, as options of filters
+// have it: "float", "i", "datetime64[ns]".
 std::optional<NumpyType> parse_numpy_name(std::string_view text);
 
 }  // namespace zarrcore

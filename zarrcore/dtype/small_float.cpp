@@ -66,7 +66,7 @@ Layout layout_of(FloatFormat format) {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Powers of two from 2^-127 to 2^127 and nothing else: no sign, no zero.
+// Only powers of two from 2^-127 to 2^127: no sign, no zero.
 float decode_e8m0(std::uint16_t bits) {
   const int code = bits & 0xff;
   return code == 0xff ? kNan : std::ldexp(1.0f, code - 127);
@@ -76,7 +76,7 @@ std::uint16_t encode_e8m0(double value) {
   if (!(value > 0) || std::isinf(value)) return 0xff;
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);  // value = fraction * 2^exponent
-  // Between two powers the nearer one; the middle, 0.75, goes to the even code.
+  // Of two powers the nearer one; the middle, 0.75, becomes the even code.
   int code = exponent - 1 + 127;
   if (fraction > 0.75 || (fraction == 0.75 && code % 2 != 0)) ++code;
   return static_cast<std::uint16_t>(code > 254 ? 0xff : std::max(code, 0));

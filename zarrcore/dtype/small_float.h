@@ -1,4 +1,4 @@
-// Floats of 16 bits and less that are not IEEE's: bfloat16, and the formats of the OCP 8-bit and
+// Floats of 16 bits and less in formats other than IEEE's: bfloat16, and those of the OCP 8-bit and
 // microscaling (MX) specifications and of ml_dtypes.
 #pragma once
 
@@ -8,16 +8,15 @@
 
 namespace zarrcore {
 
-// The value of `bits`, of which those above the format's width are ignored. Not for
-// FloatFormat::ieee.
+// The value of `bits`; those above the format's width are ignored. Not for FloatFormat::ieee.
 float decode_small_float(FloatFormat format, std::uint16_t bits);
 
-// The nearest number of the format, ties to even. What is too large becomes infinity; in formats
-// without infinities NaN, and in those without NaN the largest number.
+// The nearest number of the format, ties to even. Numbers that are too large become infinity, in
+// formats without infinity NaN, and in those without NaN the largest number.
 std::uint16_t encode_small_float(FloatFormat format, double value);
 
-// What the numbers of a float type are: multiples of 2^min_exponent with at most `precision` bits,
-// from `lowest` to `largest`.
+// The numbers of a float type: multiples of 2^min_exponent with at most `precision` bits, from
+// `lowest` to `largest`.
 struct FloatLimits {
   int precision;
   int min_exponent;
@@ -27,7 +26,7 @@ struct FloatLimits {
   bool has_nan;
 };
 
-// Of any type of the kind `floating`, IEEE's included.
+// For any type of the kind `floating`, including IEEE's.
 FloatLimits float_limits(const DataType& type);
 
 }  // namespace zarrcore

@@ -1,5 +1,6 @@
 // What every Zarr format says about an array and a group, in one model. Formats differ in how they
-// write it down (v1, v2, v3…: see format.h); nothing outside metadata/ can tell which it was.
+// write it down (v1, v2, v3…: see format.h). Where a difference matters outside metadata/, a member
+// here states it as a rule; no code there asks for the version.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +26,25 @@ struct ArrayMetadata {
   // Of a rectilinear grid: the chunk lengths along each dimension. Empty for a regular one.
   std::vector<std::vector<ChunkRun>> chunk_runs;
   ChunkKeyEncoding chunk_key_encoding;
-  // What elements of absent chunks are: item_size bytes in the host's order (of a type of variable
-  // length: what the element holds), or nothing when the format lets a writer leave it undefined
-  // and it did; then they read as zero bytes, or as empty.
+  // The value of elements of missing chunks: item_size bytes in the host's order (for a type of
+  // variable length: what the element holds). nullopt when the format allows it to be undefined and
+  // it is; then they read as zero bytes, or as empty.
   std::optional<std::vector<std::byte>> fill_value;
-  // Whether the format makes every writer state a fill value: then stating zero says nothing about
-  // zero being special.
+  // Whether the format requires a fill value: if so, a fill value of zero does not mean that zero
+  // is special.
   bool fill_value_is_mandatory = false;
+  // How xarray spells a float in the attribute `_FillValue`: as base64 of a little-endian float64
+  // (v3), or as a number.
+  bool fill_value_attribute_is_base64 = false;
   // Array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs, in encoding order.
   std::vector<CodecMetadata> codecs;
   Json attributes = Json::object();
   // One per dimension; unnamed ones are empty.
   std::vector<std::optional<std::string>> dimension_names;
-  // Members of the document that a reader may pass over: any (v1, v2), or those that say so (v3).
-  // Other programs may know them.
+  // Members of the document that a reader may ignore: any (v1, v2), or those that state so (v3).
+  // They are kept because other programs may know them.
   Json unknown_members = Json::object();
-  // Where the chunk keys stand below the store's root.
+  // The prefix of all chunk keys in the store.
   std::string chunk_prefix;
 };
 

@@ -26,7 +26,7 @@ NamedConfiguration parse_named_configuration(const Json& value, std::string_view
     named.configuration = *configuration;
   }
   if (const Json* must = find_member(value, "must_understand"); must != nullptr) {
-    if (!must->is_boolean()) throw fail("has a \"must_understand\" that is no boolean");
+    if (!must->is_boolean()) throw fail("has a \"must_understand\" that is not a boolean");
     named.must_understand = must->get<bool>();
   }
   return named;
@@ -41,8 +41,7 @@ void check_configuration(const NamedConfiguration& named, std::string_view what,
   for (const auto& member : named.configuration.items()) {
     const std::string& key = member.key();
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    with_context({what, " \"", named.name, "\""},
-                 [&] { throw unknown_member(key); });
+    with_context({what, " \"", named.name, "\""}, [&] { throw unknown_member(key); });
   }
 }
 

@@ -1,5 +1,5 @@
-// A codec as metadata names it. Which names there are, and what their configuration may hold, is
-// known to the codec registry alone.
+// A codec as metadata names it. Only the codec registry knows the names and the members of their
+// configurations.
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ namespace zarrcore {
 struct NamedConfiguration {
   std::string name;
   Json configuration = Json::object();
-  // False lets a reader who does not know the name go on without it, where that is possible.
+  // If false, a reader that does not know the name may ignore it, where that is possible.
   bool must_understand = true;
 };
 
@@ -24,15 +24,15 @@ struct NamedConfiguration {
 // Throws Error that starts with `what`.
 NamedConfiguration parse_named_configuration(const Json& value, std::string_view what);
 
-// The error about a member `key` of a configuration that nobody here knows.
+// The error about an unknown member `key` of a configuration.
 Error unknown_member(std::string_view key);
 
-// Throws Error that starts with `what` when the configuration has a member beside those in `known`:
+// Throws Error that starts with `what` when the configuration has a member that is not in `known`:
 // it may change what the bytes mean.
 void check_configuration(const NamedConfiguration& named, std::string_view what,
                          std::initializer_list<std::string_view> known);
 
-// The object that parse_named_configuration() reads, with no member more than it needs.
+// Makes the object that parse_named_configuration() reads, with only the members that it needs.
 Json format_named_configuration(const NamedConfiguration& named);
 
 using CodecMetadata = NamedConfiguration;

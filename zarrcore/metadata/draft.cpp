@@ -19,7 +19,7 @@ constexpr std::string_view kDataRoot = "data/root";
 // Where zarr-python keeps consolidated metadata, as if it were a node.
 constexpr std::string_view kConsolidated = "consolidated";
 
-// Extensions that a reader has to know are errors ("extensions").
+// Refuses extensions that a reader must understand ("extensions").
 void check_extensions(const Json& document) {
   const Json* extensions = find_member(document, "extensions");
   if (extensions == nullptr || !extensions->is_array()) return;
@@ -32,21 +32,20 @@ void check_extensions(const Json& document) {
   }
 }
 
-// The suffix of documents (".json"), or nothing when the entry point is not one of the draft.
+// The suffix of documents (".json"), or nullopt when the entry point is not that of the draft.
 std::optional<std::string> key_suffix(const DocumentSource& documents) {
   const std::string key(kEntryPoint);
   const auto entry = documents.document(key);
   if (!entry || !is_draft_entry_point(*entry)) return std::nullopt;
-  return with_context(key,
-                      [&] {
-                        check_extensions(*entry);
-                        const std::string* suffix = find_string(*entry, "metadata_key_suffix");
-                        return suffix != nullptr ? *suffix : std::string(".json");
-                      });
+  return with_context(key, [&] {
+    check_extensions(*entry);
+    const std::string* suffix = find_string(*entry, "metadata_key_suffix");
+    return suffix != nullptr ? *suffix : std::string(".json");
+  });
 }
 
-// A NumPy type string, "bool", "r16"; or an extension, whose type is a type string as well. The
-// fallback of one that is not known is another type than the writer's: its values would be wrong.
+// Reads a NumPy type string, "bool", "r16"; or an extension, whose type is also a type string. The
+// fallback of an unknown extension is another type than the writer's: its values would be wrong.
 NumpyDtype parse_data_type(const Json& value) {
   if (!value.is_object()) {
     if (const std::string* name = as_string(value)) {
@@ -74,7 +73,7 @@ NumpyDtype parse_data_type(const Json& value) {
   return parse_numpy_dtype(required_member(value, "type"));
 }
 
-// "https://purl.org/zarr/spec/codec/gzip/1.0": the name is the last part but one.
+// "https://purl.org/zarr/spec/codec/gzip/1.0": the name is the second last part.
 std::optional<CodecMetadata> parse_compressor(const Json& document) {
   const Json* compressor = find_member(document, "compressor");
   if (compressor == nullptr || compressor->is_null()) return std::nullopt;
@@ -93,7 +92,7 @@ std::optional<ArrayMetadata> read_array(const DocumentSource& documents, const s
   return with_context(key, [&] { return parse_draft_array(*document, path); });
 }
 
-// Whether there is a group at the root, with a document or with nodes below it.
+// Whether there is a group at the root: it has a document, or nodes below it.
 bool root_is_group(const DocumentSource& documents, const std::string& suffix) {
   if (documents.has(std::string(kMetaRoot) + ".group" + suffix)) return true;
   const DirectoryListing below = documents.list(std::string(kMetaRoot));
@@ -114,13 +113,12 @@ class DraftFormat final : public Format {
     }
     if (const std::string key = prefix + ".group" + *suffix;
         const auto document = documents.document(key)) {
-      return with_context(key,
-                          [&] {
-                            check_extensions(*document);
-                            return GroupMetadata{object_member(*document, "attributes")};
-                          });
+      return with_context(key, [&] {
+        check_extensions(*document);
+        return GroupMetadata{object_member(*document, "attributes")};
+      });
     }
-    // A group without a document is implied by what stands below it; the root always is.
+    // A group without a document is implied by documents below it; the root always exists.
     const DirectoryListing below = documents.list(prefix);
     if (path.empty() || !below.is_empty()) return GroupMetadata{};
     return std::nullopt;
@@ -173,7 +171,7 @@ class DraftFormat final : public Format {
   }
 
  private:
-  [[noreturn]] static void refuse_to_write() { throw Error("the 2020 draft is not written"); }
+  [[noreturn]] static void refuse_to_write() { throw Error("the 2020 draft cannot be written"); }
 };
 
 }  // namespace
@@ -209,7 +207,7 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
                               parse_separator(grid, "separator", '/')};
   array.attributes = object_member(document, "attributes");
-  // zarr-python keeps the filters, for which the draft has no place, among the attributes.
+  // The draft has no member for filters; zarr-python keeps them among the attributes.
   const Json filters = array.attributes.value("filters", Json());
   const bool has_filters =
       filters.is_array() && !filters.empty() && filters[0].is_object() && filters[0].contains("id");

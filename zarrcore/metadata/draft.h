@@ -8,7 +8,8 @@ namespace zarrcore {
 
 const Format& draft_format();
 
-// Whether a `zarr.json` is an entry point of the draft: `zarr_format` is a URI there, not a number.
+// Whether a `zarr.json` is an entry point of the draft, in which `zarr_format` is a URI, not a
+// number.
 bool is_draft_entry_point(const Json& document);
 
 // The model of an array's document. `path` is the node's.

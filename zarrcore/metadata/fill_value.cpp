@@ -24,7 +24,7 @@ using Bytes = std::vector<std::byte>;
               type_name(type));
 }
 
-// What some writers give where the data type has no numbers.
+// Some writers give zero when the data type has no numbers.
 bool is_zero(const Json& value) {
   return value.is_number() && value.get<double>() == 0;
 }
@@ -45,7 +45,7 @@ Bytes parse_bool(const Json& value, const DataType& type) {
   refuse(value, type);
 }
 
-// "12", and as the draft of 2020 allows, "0x0c" and "0b1100".
+// "12", and "0x0c" and "0b1100", which the draft of 2020 allows.
 std::optional<std::uint64_t> parse_magnitude(std::string_view text) {
   const int base = text.starts_with("0x") ? 16 : text.starts_with("0b") ? 2 : 10;
   if (base != 10) text.remove_prefix(2);
@@ -133,7 +133,7 @@ Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
 }
 
 Bytes parse_small_float(const Json& value, const DataType& type) {
-  // The spelling by bits has the width of the type, all others are numbers.
+  // Bits are spelled at the width of the type; all other spellings are numbers.
   if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
     if (auto bytes = parse_bits(value.get_ref<const std::string&>(), type.item_size)) return *bytes;
     refuse(value, type);
@@ -153,7 +153,7 @@ Bytes parse_complex(const Json& value, const DataType& type) {
   return bytes;
 }
 
-// Bytes that may be fewer than the element has: the rest is zero.
+// Adds zeros to bytes that are fewer than the element has.
 Bytes padded(Bytes bytes, const Json& value, const DataType& type) {
   if (bytes.size() > type.item_size) refuse(value, type);
   bytes.resize(type.item_size);
@@ -202,7 +202,7 @@ Bytes parse_utf32(const Json& value, const DataType& type) {
   return padded({bytes.begin(), bytes.end()}, value, type);
 }
 
-// What the element holds: as many bytes as there are.
+// The bytes that the element holds, of any length.
 Bytes parse_variable(const Json& value, const DataType& type) {
   if (is_zero(value)) return {};
   if (type.kind == TypeKind::variable_string) {

@@ -61,7 +61,7 @@ Json format_float(const Bytes& number, const DataType& type) {
   Json spelled = value;
   if (std::isnan(value)) spelled = "NaN";
   if (std::isinf(value)) spelled = value > 0 ? "Infinity" : "-Infinity";
-  // There are bits that the value does not tell: of other NaNs, and those above a small float.
+  // The value does not tell all bits: those of other NaNs, and those above a small float.
   if (parse_fill_value(spelled, type) == number) return spelled;
   return format_bits(bits, type.item_size);
 }
@@ -79,7 +79,7 @@ Json format_byte_list(const Bytes& bytes) {
 }
 
 Json format_text(std::string text) {
-  if (!is_utf8(text)) throw Error("the fill value holds what is no text");
+  if (!is_utf8(text)) throw Error("the fill value is not valid UTF-8");
   return text;
 }
 

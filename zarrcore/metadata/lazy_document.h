@@ -1,5 +1,5 @@
-// A JSON document of which only the text may be known as yet: consolidated metadata holds tens of
-// thousands, of which a reader needs few.
+// A JSON document that may not have been parsed yet: consolidated metadata holds tens of thousands,
+// of which a reader needs few.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@ namespace zarrcore {
 
 class LazyDocument {
  public:
-  LazyDocument(Json json) : json_(std::move(json)) {}  // NOLINT: it is one
-  // `text` stands in `holder`.
+  LazyDocument(Json json) : json_(std::move(json)) {}  // NOLINT: converts
+  // `text` is part of `holder`.
   LazyDocument(std::shared_ptr<const Buffer> holder, std::string_view text)
       : holder_(std::move(holder)), text_(text) {}
 
   // Throws Error when the text is not JSON.
   Json get() const { return holder_ ? parse_json(text_) : json_; }
-  // The same as text, which may not be JSON.
+  // Its text, which may not be JSON.
   std::string text() const { return holder_ ? std::string(text_) : dump_json(json_); }
 
  private:

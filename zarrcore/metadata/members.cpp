@@ -27,8 +27,8 @@ Shape parse_shape(const Json& document) {
   constexpr std::size_t kMaxRank = 256;
   Shape shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
   if (shape.size() > kMaxRank) {
-    throw Error("\"shape\" has " + std::to_string(shape.size()) + " dimensions, more than the " +
-                std::to_string(kMaxRank) + " that are read");
+    throw Error("\"shape\" has " + std::to_string(shape.size()) + " dimensions; at most " +
+                std::to_string(kMaxRank) + " are supported");
   }
   return shape;
 }

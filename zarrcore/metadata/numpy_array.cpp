@@ -75,13 +75,13 @@ constexpr std::array<ObjectCodec, 5> kObjectCodecs{{
 }};
 
 const ObjectCodec& find_object_codec(const std::vector<CodecMetadata>& filters) {
-  if (filters.empty()) throw Error("an array of objects has no filter that says what they are");
+  if (filters.empty()) throw Error("an array of objects has no filter that determines their type");
   const std::string_view id = std::string_view(filters.front().name).substr(kNumcodecs.size());
   for (const ObjectCodec& codec : kObjectCodecs) {
     if (codec.id == id) return codec;
   }
   if (id == "pickle") {
-    throw Error("objects stored with pickle are not read: doing so could run any code");
+    throw Error("objects stored with pickle are not read, because that could run any code");
   }
   throw Error("objects stored with the filter \"" + std::string(id) + "\" are not supported");
 }
@@ -166,22 +166,23 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
     chain.insert(chain.begin(), {"transpose", {{"order", std::move(axes)}}});
   }
   if (codecs.compressor) filters.push_back(*codecs.compressor);
-  // zfp takes the array itself; filters before it do, too, then.
+  // zfp takes the array itself; then so do the filters before it.
   const bool has_zfp = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
     return c.name == "numcodecs.zfpy";
   });
-  // A TIFF has its own order of bytes and of rows. What another one would mean here is not certain.
+  // A TIFF has its own order of bytes and rows. What another one would mean here is not certain.
   const bool has_tiff = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
     return c.name == "numcodecs.imagecodecs_tiff";
   });
-  if (has_tiff && is_reversed) throw Error("numcodecs.imagecodecs_tiff has no memory order F");
+  if (has_tiff && is_reversed)
+    throw Error("numcodecs.imagecodecs_tiff does not support the memory order F");
   if (has_tiff && !dtype.orders.empty() && dtype.orders.front() != Endian::little) {
-    throw Error("numcodecs.imagecodecs_tiff has no elements of this byte order");
+    throw Error("numcodecs.imagecodecs_tiff does not support this byte order");
   }
   if (has_zfp && !dtype.orders.empty() && dtype.orders.front() != kHostEndian) {
-    throw Error("numcodecs.zfpy has no elements of this byte order");
+    throw Error("numcodecs.zfpy does not support this byte order");
   }
-  // So do those that store each string by its length, where no order of bytes is left.
+  // So do codecs that store each string with its length, which leave no byte order.
   const bool has_vlen = !filters.empty() && (filters.front().name == "numcodecs.vlen-utf8" ||
                                              filters.front().name == "numcodecs.vlen-bytes");
   if (!dtype.is_object && !has_zfp && !has_vlen) chain.push_back(make_bytes_codec(dtype));

@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kSharedCodecs{"blosc",     "crc32c", "gzip", "vlen-bytes",
                                                         "vlen-utf8", "zlib",   "zstd"};
 
-// The ids that writers put into `compressor`; all others are filters.
+// The ids that writers put in `compressor`; all others are filters.
 constexpr std::array<std::string_view, 10> kCompressors{
     "blosc", "bz2", "gzip", "imagecodecs_tiff", "lz4", "lzma", "pcodec", "zfpy", "zlib", "zstd"};
 
@@ -29,7 +29,7 @@ bool contains(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// A dtype whose units begin at `order`, which moves behind them.
+// A dtype whose units begin at `order`, which moves past them.
 Json format_dtype(const DataType& type, const Endian*& order) {
   if (type.kind == TypeKind::structure) {
     Json fields = Json::array();
@@ -85,7 +85,7 @@ Json format_numcodec(const CodecMetadata& codec) {
   numcodec["id"] = id;
   add_members(numcodec, codec.configuration);
   if (codec.name == "blosc") {
-    // numcodecs has numbers for the shuffles, and takes the item size of what it is given.
+    // numcodecs has numbers for the shuffles, and takes the item size of its input.
     static constexpr std::array<std::string_view, 3> kShuffles{"noshuffle", "shuffle",
                                                                "bitshuffle"};
     if (const auto shuffle = numcodec.find("shuffle");
@@ -97,7 +97,7 @@ Json format_numcodec(const CodecMetadata& codec) {
     }
     numcodec.erase("typesize");
   }
-  // Only numcodecs 0.13 and later take the option, which is off without it.
+  // Only numcodecs 0.13 and later know the option, which is off by default.
   if (const Json* checksum = find_member(numcodec, "checksum");
       codec.name == "zstd" && checksum != nullptr && *checksum == false) {
     numcodec.erase("checksum");
@@ -110,10 +110,10 @@ std::vector<Json> format_numcodecs(std::span<const CodecMetadata> codecs) {
   std::vector<Json> numcodecs;
   for (const CodecMetadata& codec : codecs) {
     if (codec.name == "bytes") {
-      throw Error("the codec \"" + codecs.front().name + "\" stands before \"bytes\"");
+      throw Error("the codec \"" + codecs.front().name + "\" precedes \"bytes\"");
     }
     Json numcodec = format_numcodec(codec);
-    if (numcodec.is_null()) throw Error("the codec \"" + codec.name + "\" is none of numcodecs");
+    if (numcodec.is_null()) throw Error("the codec \"" + codec.name + "\" is not in numcodecs");
     numcodecs.push_back(std::move(numcodec));
   }
   return numcodecs;
@@ -140,7 +140,7 @@ Json format_numpy_fill_value(std::vector<std::byte> element, const NumpyDtype& d
     default:
       break;
   }
-  // Times are integers, "not a time" too.
+  // Times are integers, also "not a time".
   Json value = format_fill_value(element, dtype.type.value_type());
   const bool has_bits =
       value.is_array() ? std::any_of(value.begin(), value.end(), is_bits) : is_bits(value);
@@ -150,8 +150,8 @@ Json format_numpy_fill_value(std::vector<std::byte> element, const NumpyDtype& d
   return value;
 }
 
-// Reads the members as if they stood in a document. That the model comes out again is proof that
-// they say what it says: there is more than one thing that they pass over in silence.
+// Reads the members as if they were in a document. Only if this gives the same model do they
+// express all of it: they ignore more than one thing without an error.
 void check_members(const NumpyMembers& members, const NumpyDtype& dtype,
                    const ArrayMetadata& array) {
   NumpyCodecs codecs{members.is_reversed, &members.filters, std::nullopt};
@@ -165,7 +165,7 @@ void check_members(const NumpyMembers& members, const NumpyDtype& dtype,
                 type_name(dtype.type));
   }
   if (codec_count != array.codecs.size()) {
-    throw Error("this chain of codecs is not one of numcodecs");
+    throw Error("numcodecs has no such chain of codecs");
   }
 }
 
@@ -207,8 +207,7 @@ NumpyMembers make_members(const ArrayMetadata& array) {
 }  // namespace
 
 NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format) {
-  return with_context({format, " cannot express this array"},
-                      [&] { return make_members(array); });
+  return with_context({format, " cannot express this array"}, [&] { return make_members(array); });
 }
 
 Json attributes_with_dimension_names(const ArrayMetadata& array) {

@@ -1,5 +1,5 @@
-// The inverse of numpy_array.h: what documents of v1 and v2 say of an array, from the one model.
-// They cannot say all that the model can; what they cannot is an Error that names it.
+// The inverse of numpy_array.h: the members that describe an array in documents of v1 and v2, from
+// the one model. They cannot express all of the model; an Error names what they cannot.
 #pragma once
 
 #include <string_view>
@@ -20,8 +20,8 @@ struct NumpyMembers {
 // The members that describe elements and codecs. `format` ("Zarr v2") is for messages.
 NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format);
 
-// The attributes with xarray's names of dimensions among them, unless none has a name. An array
-// without dimensions names them all: xarray wants to see that.
+// The attributes, with xarray's names of dimensions unless no dimension has a name. An array
+// without dimensions gets an empty list of names, which xarray needs.
 Json attributes_with_dimension_names(const ArrayMetadata& array);
 
 }  // namespace zarrcore

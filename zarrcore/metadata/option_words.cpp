@@ -26,7 +26,7 @@ Json* find_text(CodecMetadata& codec, const char* option) {
 void read_shuffle(CodecMetadata& blosc) {
   Json* shuffle = find_text(blosc, "shuffle");
   if (shuffle == nullptr) return;
-  // By the number: GDAL's word, the alias that GDAL has for it, and the name that v3 has.
+  // For each number: GDAL's word, GDAL's alias, and the name in v3.
   static constexpr std::array<std::array<std::string_view, 3>, 3> kWords{
       {{"none", "0", "noshuffle"}, {"byte", "1", "shuffle"}, {"bit", "2", "bitshuffle"}}};
   const auto text = shuffle->get<std::string>();
@@ -47,7 +47,7 @@ void read_checksum(CodecMetadata& zstd) {
   if (is_one_of(text, {"yes", "true", "on", "1"})) {
     *checksum = true;
   } else if (is_one_of(text, {"no", "false", "off", "0"})) {
-    // Only numcodecs 0.13 and later take the option, which is off without it.
+    // Only numcodecs 0.13 and later know the option, which is off by default.
     zstd.configuration.erase("checksum");
   } else {
     throw Error("\"checksum\" of zstd is " + excerpt(*checksum) +

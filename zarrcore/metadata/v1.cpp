@@ -11,8 +11,8 @@
 namespace zarrcore {
 namespace {
 
-// `compression` is the id of a codec, `compression_opts` its configuration, or for those that have
-// nothing but a level this number.
+// `compression` is the id of a codec, `compression_opts` its configuration, or only its level if
+// the codec has no other option.
 std::optional<CodecMetadata> parse_compression(const Json& document) {
   const Json* compression = find_member(document, "compression");
   if (compression == nullptr || compression->is_null() || *compression == "none") {
@@ -31,7 +31,7 @@ std::optional<CodecMetadata> parse_compression(const Json& document) {
   return codec;
 }
 
-// Puts a numcodecs configuration, or null, into the members that parse_compression() reads.
+// Writes a numcodecs configuration, or null, to the members that parse_compression() reads.
 void put_compression(Json& document, Json compressor) {
   document["compression"] = "none";
   document["compression_opts"] = nullptr;
@@ -58,8 +58,7 @@ class V1Format final : public Format {
     if (!document) return std::nullopt;
     const auto attributes = documents.document(std::string(kV1AttributesDocument));
     return with_context(
-        key,
-        [&] { return parse_v1_array(*document, attributes.value_or(Json::object())); });
+        key, [&] { return parse_v1_array(*document, attributes.value_or(Json::object())); });
   }
 
   std::optional<ConsolidatedDocuments> read_consolidated(
@@ -72,7 +71,7 @@ class V1Format final : public Format {
     return {};
   }
 
-  // The names are too common to tell by.
+  // The names are too common to recognize a node.
   bool is_document(std::string_view /*file_name*/) const override { return false; }
 
   std::vector<Document> array_documents(const ArrayMetadata& array,

@@ -10,8 +10,8 @@ const Format& v1_format();
 // The model of a `meta` document with the attributes of `attrs`.
 ArrayMetadata parse_v1_array(const Json& document, const Json& attributes);
 
-// The inverse: a `meta` document, for arrays that there are already: nobody makes new ones. Throws
-// Error when v1 cannot express the array.
+// The inverse: a `meta` document, for existing arrays only. Throws Error when v1 cannot express the
+// array.
 Json make_v1_array_document(const ArrayMetadata& array);
 
 }  // namespace zarrcore

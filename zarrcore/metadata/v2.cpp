@@ -14,7 +14,7 @@
 namespace zarrcore {
 namespace {
 
-// The attributes that stand beside an array or group; none when there is no document.
+// The attributes of an array or group, in their own document; empty when it does not exist.
 Json read_attributes(const DocumentSource& documents, const std::string& path) {
   const std::string key = join_path(path, kV2AttributesDocument);
   auto document = documents.document(key);
@@ -29,8 +29,7 @@ std::optional<NodeMetadata> read_array(const DocumentSource& documents, const st
   const auto document = documents.document(key);
   if (!document) return std::nullopt;
   return with_context(
-      key,
-      [&] { return parse_v2_array(*document, read_attributes(documents, path), path); });
+      key, [&] { return parse_v2_array(*document, read_attributes(documents, path), path); });
 }
 
 std::optional<Json> read_group_document(const DocumentSource& documents, const std::string& path) {
@@ -43,8 +42,8 @@ std::optional<Json> read_group_document(const DocumentSource& documents, const s
 std::optional<NodeMetadata> read_group(const DocumentSource& documents, const std::string& path) {
   const auto document = read_group_document(documents, path);
   if (!document) return std::nullopt;
-  // In .zmetadata, zarr-python 3 has the consolidated metadata of v3 here, without nodes.
-  // Its 3.0 then sees none below a group whose own document says so.
+  // In .zmetadata, zarr-python 3 puts the consolidated metadata of v3 here, without nodes. If a
+  // group's own document has that, zarr-python 3.0 sees no nodes below it.
   static constexpr std::array<std::string_view, 2> kMembers{"zarr_format", "consolidated_metadata"};
   return GroupMetadata{read_attributes(documents, path), other_members(*document, kMembers)};
 }
@@ -78,37 +77,34 @@ class V2Format final : public Format {
     const std::string key = join_path(path, kV2ConsolidatedDocument);
     const auto text = documents.text(key);
     if (text == nullptr) return std::nullopt;
-    return with_context(
-        key,
-        [&] {
-          if (!JsonMembers::is_object(text->text())) {
-            throw Error("the document is " + std::string(describe_kind(parse_json(text->text()))) +
-                        " where an object is expected");
-          }
-          std::optional<Json> format;
-          std::string_view metadata;
-          for (JsonMembers members(text->text()); members.next();) {
-            if (members.raw_key() == "zarr_consolidated_format")
-              format = parse_json(members.value());
-            if (members.raw_key() == "metadata") metadata = members.value();
-            // Of arrays whose chunks stand elsewhere: here they would all seem to be absent.
-            if (members.raw_key() == "record_size") {
-              throw Error("it belongs to Kerchunk references in Parquet files");
-            }
-          }
-          // Not every writer states the format, of which there is only one.
-          if (format && *format != 1) {
-            throw Error("\"zarr_consolidated_format\" is " + excerpt(*format) + ", not 1");
-          }
-          if (metadata.empty()) throw Error("the member \"metadata\" is missing");
-          if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
-          ConsolidatedDocuments consolidated;
-          for (JsonMembers members(metadata); members.next();) {
-            add_consolidated(consolidated, path, unescape_json(members.raw_key()), "",
-                             {text, members.value()});
-          }
-          return consolidated;
-        });
+    return with_context(key, [&] {
+      if (!JsonMembers::is_object(text->text())) {
+        throw Error("the document is " + std::string(describe_kind(parse_json(text->text()))) +
+                    " where an object is expected");
+      }
+      std::optional<Json> format;
+      std::string_view metadata;
+      for (JsonMembers members(text->text()); members.next();) {
+        if (members.raw_key() == "zarr_consolidated_format") format = parse_json(members.value());
+        if (members.raw_key() == "metadata") metadata = members.value();
+        // These arrays have their chunks elsewhere: here all chunks would seem to be missing.
+        if (members.raw_key() == "record_size") {
+          throw Error("it belongs to Kerchunk references in Parquet files");
+        }
+      }
+      // Not every writer states the format, of which there is only one.
+      if (format && *format != 1) {
+        throw Error("\"zarr_consolidated_format\" is " + excerpt(*format) + ", not 1");
+      }
+      if (metadata.empty()) throw Error("the member \"metadata\" is missing");
+      if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
+      ConsolidatedDocuments consolidated;
+      for (JsonMembers members(metadata); members.next();) {
+        add_consolidated(consolidated, path, unescape_json(members.raw_key()), "",
+                         {text, members.value()});
+      }
+      return consolidated;
+    });
   }
 
   bool is_document(std::string_view file_name) const override {

@@ -7,7 +7,7 @@ namespace zarrcore {
 
 const Format& v2_format();
 
-// The model of one `.zarray` with the attributes of the `.zattrs` beside it. `path` is the node's.
+// The model of a `.zarray` and the attributes of its `.zattrs`. `path` is the node's.
 ArrayMetadata parse_v2_array(const Json& array, const Json& attributes, const std::string& path);
 
 // The inverse: a `.zarray`, and the attributes of a `.zattrs`. Throws Error when v2 cannot express

@@ -35,8 +35,7 @@ TEST(Error, WithContextReturnsWhatTheBodyDoes) {
 }
 
 TEST(Error, OtherExceptionsPassAsTheyAre) {
-  EXPECT_THROW(with_context("unused", [] { throw std::string("stop"); }),
-               std::string);
+  EXPECT_THROW(with_context("unused", [] { throw std::string("stop"); }), std::string);
 }
 
 }  // namespace

@@ -119,6 +119,30 @@ TEST(Json, BrokenDocumentsNeverPass) {
   }
 }
 
+TEST(Json, NumbersAreSpelledAsInTheSpecification) {
+  EXPECT_EQ(dump_json(parse_json("[0, -0, 10, 0.5, -1.25e+2, 1E2, 0e0]")),
+            "[0,0,10,0.5,-125.0,100.0,0.0]");
+  for (const char* text : {"01", "-01", "+1", "1.", ".5", "-", "1e", "1e+", "0x10", "1_0", "1.5.2",
+                           "--1", "1-", "-NaN", "1d"}) {
+    EXPECT_ERROR(parse_json(text), "not valid JSON: expected a value at byte 0") << text;
+  }
+}
+
+TEST(Json, StringsHaveEscapes) {
+  EXPECT_EQ(parse_json(R"("\"\\\/\b\f\n\r\t\u00e9\u0000")").get<std::string>(),
+            std::string("\"\\/\b\f\n\r\té\0", 11));
+  for (const char* text : {R"(["\x"])", R"(["\u12g4"])", R"(["\u12"])", R"(["\U0041"])"}) {
+    EXPECT_ERROR(parse_json(text), "expected an escape sequence of JSON at byte 2") << text;
+  }
+  for (const char* text : {"[\"\nb\"]", "[\"\x01\"]"}) {
+    EXPECT_ERROR(parse_json(text), "expected no control character at byte 2");
+  }
+}
+
+TEST(Json, AByteOrderMarkIsIgnored) {
+  EXPECT_EQ(parse_json("\xef\xbb\xbf [1]"), parse_json("[1]"));
+}
+
 TEST(Json, EveryPrefixOfADocumentIsAnError) {
   const std::string text = R"({"a":[1,-2.5e3,NaN,"\u00e9\"x"],"b":{"c":null,"d":-Infinity}})";
   for (std::size_t size = 0; size < text.size(); ++size) {
@@ -129,7 +153,8 @@ TEST(Json, EveryPrefixOfADocumentIsAnError) {
 }
 
 TEST(Json, TheErrorTellsThePosition) {
-  EXPECT_ERROR(parse_json("{\n\"a\": ?}"), "not valid JSON", "line 2");
+  EXPECT_ERROR(parse_json("{\n\"a\": ?}"),
+               "not valid JSON: expected a value at byte 7 (line 2, column 6)");
 }
 
 TEST(Json, MembersAreFoundInObjectsAlone) {

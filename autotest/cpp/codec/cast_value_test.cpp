@@ -353,7 +353,7 @@ TEST(CastValue, RefusesConfigurationsThatAreNone) {
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": [])"), spec),
                "\"scalar_map\" is a list");
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": {"encode": {}})"), spec),
-               "it is no list");
+               "this is not a list");
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": {"encode": [[1]]})"), spec),
                "\"scalar_map\", \"encode\": [1] is not a pair");
   EXPECT_ERROR(make_cast_value(to("int8", R"(, "scalar_map": {"decode": [[1000, 1]]})"), spec),

@@ -78,7 +78,7 @@ TEST(Categorize, TurnsTextsOfAnyLengthIntoBytes) {
   Bytes bad = to_bytes(chunk.elements.span());
   std::memcpy(bad.data() + 3 * sizeof(unknown), &unknown, sizeof(unknown));
   EXPECT_ERROR(chain.encode(bad), "categorize: element 3 of the chunk is \"unexpected\"",
-               "none of the labels");
+               "not a label");
 
   EXPECT_ERROR(chain.decode(from_hex("02010102")), "the chunk has 4 bytes where 5 are expected");
 }

@@ -96,8 +96,8 @@ TEST(Delta, RefusesTypesThatHaveNoDifferences) {
   EXPECT_ERROR(make(R"({"dtype": "|O"})"), R"("dtype" is "|O")");
   EXPECT_ERROR(make(R"({"dtype": 4})"), R"("dtype" is 4 where a string is expected)");
   EXPECT_ERROR(make(R"({"dtype": "<i4", "astype": "<i5"})"), R"("astype" is "<i5")");
-  EXPECT_ERROR(make(R"({"dtype": "<U4"})"), "not one to compute with");
-  EXPECT_ERROR(make(R"({"dtype": "<M8[s]"})"), "not one to compute with");
+  EXPECT_ERROR(make(R"({"dtype": "<U4"})"), "cannot compute with");
+  EXPECT_ERROR(make(R"({"dtype": "<M8[s]"})"), "cannot compute with");
   EXPECT_ERROR(make(R"({"dtype": "<m8[s]", "astype": "<i8"})"), "not the same kind of time");
   EXPECT_ERROR(make_filter("numcodecs.delta", "{}", {TypeKind::signed_integer, 1, 4}),
                "NumPy has no data type int4");

@@ -94,8 +94,8 @@ TEST(FixedScaleOffset, RefusesConfigurationsThatAreNotRight) {
   EXPECT_ERROR(make(R"({"offset": 1})"), "\"scale\" is missing");
   EXPECT_ERROR(make(R"({"offset": "1", "scale": 1})"),
                R"("offset" is "1" where a number is expected)");
-  EXPECT_ERROR(make(R"({"offset": 1, "scale": 1, "dtype": "<c8"})"), "has no real numbers");
-  EXPECT_ERROR(make(R"({"offset": 1, "scale": 1, "dtype": "|S4"})"), "not one to compute with");
+  EXPECT_ERROR(make(R"({"offset": 1, "scale": 1, "dtype": "<c8"})"), "are not real numbers");
+  EXPECT_ERROR(make(R"({"offset": 1, "scale": 1, "dtype": "|S4"})"), "cannot compute with");
   EXPECT_ERROR(make(R"({"offset": 1, "scale": 1, "dtype": "<f8", "astype": "what"})"),
                R"("astype" is "what")");
 }

@@ -142,9 +142,9 @@ TEST(Lzma, TheSmallestDataOfManyBytesDecodes) {
 TEST(Lzma, WhatMattersForEncodingAloneIsNoErrorBefore) {
   const Bytes encoded = from_hex(kXz.encoded);
   for (const auto& [configuration, problem] : std::vector<std::pair<const char*, const char*>>{
-           {R"({"check": 7})", "lzma: \"check\" is 7, which is none"},
-           {R"({"preset": 12})", "lzma: \"preset\" is 12, which is none"},
-           {R"({"preset": -1})", "lzma: \"preset\" is -1, which is none"},
+           {R"({"check": 7})", "lzma: \"check\" is 7, which is not valid"},
+           {R"({"preset": 12})", "lzma: \"preset\" is 12, which is not valid"},
+           {R"({"preset": -1})", "lzma: \"preset\" is -1, which is not valid"},
            {R"({"preset": 1, "filters": [{"id": 33}]})", "lzma: both \"preset\" and \"filters\""},
            {R"({"filters": [{"id": 3}]})", "lzma: these options are not supported"},
            {R"({"filters": [{"id": 33, "lc": 5}]})", "lzma: these options are not supported"}}) {
@@ -155,7 +155,7 @@ TEST(Lzma, WhatMattersForEncodingAloneIsNoErrorBefore) {
   const auto alone =
       make_bytes_to_bytes("numcodecs.lzma", R"({"format": 2, "filters": [{"id": 33}]})");
   EXPECT_EQ(decoded_by(*alone, from_hex(kAlone.encoded), 300), regular_bytes(300));
-  EXPECT_ERROR(alone->encode(Bytes(3)), "lzma: format 2 takes no filters but one of LZMA1");
+  EXPECT_ERROR(alone->encode(Bytes(3)), "lzma: format 2 takes only one filter, LZMA1");
 }
 
 TEST(Lzma, RefusesConfigurationsThatAreNotRight) {
@@ -166,13 +166,13 @@ TEST(Lzma, RefusesConfigurationsThatAreNotRight) {
   EXPECT_ERROR(make(R"({"format": 3})"), "\"filters\" is missing, which format 3 needs");
   EXPECT_ERROR(make(R"({"filters": {"id": 33}})"), "\"filters\" is neither a list nor null");
   EXPECT_ERROR(make(R"({"filters": [33]})"), "the filter 33 has no \"id\"");
-  EXPECT_ERROR(make(R"({"filters": [{"id": 99}]})"), "has no \"id\" of a filter of lzma");
+  EXPECT_ERROR(make(R"({"filters": [{"id": 99}]})"), "has no \"id\" of an lzma filter");
   EXPECT_ERROR(make(R"({"filters": [{"id": 33, "preset": 10}]})"), "\"preset\" is 10");
   EXPECT_ERROR(make(R"({"filters": [{"id": 33, "mode": 9}]})"), "\"mode\" is 9");
   EXPECT_ERROR(make(R"({"filters": [{"id": 33, "mf": 0}]})"), "\"mf\" is 0");
   EXPECT_ERROR(make(R"({"filters": [{"id": 33, "dict_size": -1}]})"), "\"dict_size\" is -1");
   EXPECT_ERROR(make(R"({"filters": [{"id": 3}, {"id": 3}, {"id": 3}, {"id": 3}, {"id": 33}]})"),
-               "\"filters\" has 5 filters where 4 are the most");
+               "\"filters\" has 5 filters; at most 4 are possible");
 }
 
 }  // namespace

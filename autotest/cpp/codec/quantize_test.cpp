@@ -47,9 +47,9 @@ TEST(Quantize, RefusesConfigurationsThatAreNotRight) {
   EXPECT_ERROR(make(R"({"digits": "2"})"), R"("digits" is "2" where a number is expected)");
   EXPECT_ERROR(make(R"({"digits": 1000})"), "\"digits\" is 1000, out of range");
   EXPECT_ERROR(make(R"({"digits": -1000})"), "\"digits\" is -1000, out of range");
-  EXPECT_ERROR(make(R"({"digits": 1, "dtype": "<i4"})"), "int32 is no floating point type");
+  EXPECT_ERROR(make(R"({"digits": 1, "dtype": "<i4"})"), "int32 is not a floating point type");
   EXPECT_ERROR(make(R"({"digits": 1, "dtype": "<f4", "astype": "<i4"})"),
-               "int32 is no floating point type");
+               "int32 is not a floating point type");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(Registry, WhatIsKnownAndNotSupportedHasAReason) {
     return make_chain(R"([{"name": "bytes"}, {"name": ")" + name + R"("}])", spec_of({1}));
   };
   EXPECT_ERROR(chain_with("numcodecs.pickle"),
-               "\"numcodecs.pickle\" is not supported: to decode it could run any code");
+               "\"numcodecs.pickle\" is not supported: decoding it could run any code");
   EXPECT_ERROR(chain_with("numcodecs.pcodec"), "needs the library pcodec");
   EXPECT_ERROR(chain_with("numcodecs.imagecodecs_tiff"), "its chunks are TIFF files");
   EXPECT_ERROR(chain_with("numcodecs.vlen-array"), "\"numcodecs.vlen-array\" is not supported: ");

@@ -69,12 +69,12 @@ void expect_edges(const DataType& type) {
   EXPECT_EQ(plus.encode(Limits::max()), Limits::max() - 1);
   EXPECT_ERROR(plus.encode(Limits::min()), "does not fit the data type " + type_name(type));
   EXPECT_EQ(plus.decode(Limits::max() - 1), Limits::max());
-  EXPECT_ERROR(plus.decode(Limits::max()), "is no number of the data type");
+  EXPECT_ERROR(plus.decode(Limits::max()), "is not a number of the data type");
   const One<T> twice(type, R"({"scale": 2})");
   EXPECT_EQ(twice.encode(Limits::max() / 2), Limits::max() / 2 * 2);
   EXPECT_ERROR(twice.encode(static_cast<T>(Limits::max() / 2 + 1)), "does not fit");
   EXPECT_EQ(twice.decode(Limits::max() - 1), Limits::max() / 2);
-  EXPECT_ERROR(twice.decode(Limits::max()), "/ 2 + 0 is no number");
+  EXPECT_ERROR(twice.decode(Limits::max()), "/ 2 + 0 is not a number");
   if constexpr (std::is_signed_v<T>) {
     EXPECT_EQ(twice.encode(Limits::min() / 2), Limits::min());
     EXPECT_ERROR(twice.encode(static_cast<T>(Limits::min() / 2 - 1)), "does not fit");
@@ -82,7 +82,7 @@ void expect_edges(const DataType& type) {
     EXPECT_EQ(minus.encode(Limits::min()), Limits::max());
     EXPECT_ERROR(minus.encode(Limits::max()), "does not fit");
     EXPECT_EQ(minus.decode(Limits::max()), static_cast<T>(Limits::min()));
-    EXPECT_ERROR(minus.decode(Limits::min()), "is no number of the data type");
+    EXPECT_ERROR(minus.decode(Limits::min()), "is not a number of the data type");
   }
 }
 
@@ -111,7 +111,7 @@ TEST(ScaleOffset, NarrowIntegersKeepTheirRange) {
   EXPECT_EQ(codec.encode(-6), 7);
   EXPECT_ERROR(codec.encode(-7), "(-7 - 1) * -1 does not fit the data type int4");
   EXPECT_ERROR(codec.encode(-8), "does not fit the data type int4");
-  EXPECT_ERROR(codec.decode(-8), "is no number of the data type int4");
+  EXPECT_ERROR(codec.decode(-8), "is not a number of the data type int4");
   const One<std::uint8_t> two({TypeKind::unsigned_integer, 1, 2}, R"({"scale": 3})");
   EXPECT_EQ(two.encode(1), 3);
   EXPECT_ERROR(two.encode(2), "does not fit the data type uint2");
@@ -149,7 +149,7 @@ TEST(ScaleOffset, AFillValueThatDoesNotFitIsAnError) {
 
 TEST(ScaleOffset, RefusesConfigurationsThatAreNone) {
   EXPECT_ERROR(make_scale_offset(R"({"offset": 0.5})", spec_of({1}, kInt16)),
-               "\"offset\" is 0.5, no number of the data type int16");
+               "\"offset\" is 0.5, which is not a number of the data type int16");
   EXPECT_ERROR(make_scale_offset(R"({"offset": 300})", spec_of({1})), "\"offset\" is 300");
   EXPECT_ERROR(make_scale_offset(R"({"scale": "x"})", spec_of({1}, kFloat64)),
                "\"scale\" is \"x\"");

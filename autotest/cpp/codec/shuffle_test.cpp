@@ -25,11 +25,12 @@ TEST(Shuffle, TheElementsOfTheArrayStandInForAMissingSize) {
 
 TEST(Shuffle, PartsOfAnElementAreAnError) {
   const auto filter = make_filter("numcodecs.shuffle", R"({"elementsize": 4})");
-  EXPECT_ERROR(filter->encode(Bytes(7)), "shuffle: 7 bytes are no whole number of elements of 4");
+  EXPECT_ERROR(filter->encode(Bytes(7)),
+               "shuffle: 7 bytes are not a whole number of elements of 4");
   EXPECT_ERROR(decoded_by(*filter, Bytes(7), 7),
-               "shuffle: 7 bytes are no whole number of elements of 4");
+               "shuffle: 7 bytes are not a whole number of elements of 4");
   const auto huge = make_filter("numcodecs.shuffle", R"({"elementsize": 9223372036854775807})");
-  EXPECT_ERROR(huge->encode(Bytes(7)), "shuffle: 7 bytes are no whole number");
+  EXPECT_ERROR(huge->encode(Bytes(7)), "shuffle: 7 bytes are not a whole number");
 }
 
 TEST(Shuffle, RefusesASizeThatIsNone) {

@@ -116,7 +116,7 @@ TEST(Vlen, WhatDoesNotFitAFixedLengthIsAnError) {
   EXPECT_ERROR(decoded_by(*unicode, from_hex(kFromNumcodecs), 16),
                "vlen: element 2: it is longer than those of the type fixed_length_utf32");
   EXPECT_ERROR(encoded_by(*unicode, elements(std::vector<char32_t>{0, 0, 0x110000, 0})),
-               "the number 1114112 where a character is expected");
+               "1114112 is not a code point of a character");
 }
 
 TEST(Vlen, EachCodecIsForItsOwnType) {

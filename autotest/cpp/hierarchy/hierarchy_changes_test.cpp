@@ -73,6 +73,7 @@ class AnyHierarchy : public testing::TestWithParam<Case> {
     } else {
       metadata.chunk_key_encoding = {ChunkKeyEncoding::Kind::default_, '/'};
       metadata.fill_value_is_mandatory = true;
+      metadata.fill_value_attribute_is_base64 = true;
     }
     return metadata;
   }

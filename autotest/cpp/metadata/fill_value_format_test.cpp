@@ -133,9 +133,10 @@ TEST(FormatFillValue, OfTexts) {
   expect_kept("\"\"", named("string"));
   expect_kept("\"n/a €\"", named("string"));
   EXPECT_ERROR(formatted(bytes_in_memory(std::uint64_t{0x110000}), kText2),
-               "the fill value: the number 1114112 where a character is expected");
-  EXPECT_ERROR(formatted(bytes_in_memory(std::uint64_t{0xd800}), kText2), "the number 55296");
-  EXPECT_ERROR(formatted(bytes_of({0xff}), named("string")), "what is no text");
+               "the fill value: 1114112 is not a code point of a character");
+  EXPECT_ERROR(formatted(bytes_in_memory(std::uint64_t{0xd800}), kText2),
+               "55296 is not a code point");
+  EXPECT_ERROR(formatted(bytes_of({0xff}), named("string")), "the fill value is not valid UTF-8");
 }
 
 TEST(FormatFillValue, OfStructuresIsAnObject) {

@@ -250,7 +250,7 @@ TEST(V1Format, WritesOneArray) {
 
 TEST(DraftFormat, IsNotWritten) {
   const Format& format = draft_format();
-  constexpr const char* kMessage = "the 2020 draft is not written";
+  constexpr const char* kMessage = "the 2020 draft cannot be written";
   EXPECT_ERROR(format.array_documents(array_of(format), "a"), kMessage);
   EXPECT_ERROR(format.group_documents({}, "a"), kMessage);
   EXPECT_ERROR(format.node_keys("a"), kMessage);
@@ -310,7 +310,7 @@ TEST(V3Format, ConsolidatesAGroupAndAllBelow) {
             R"({"t":1,"consolidated_metadata":{"kind":"inline","must_understand":false,)"
             R"("metadata":{"a/b":{"x":2},"a":{"x":1}}}})");
   EXPECT_ERROR(v3_format().consolidated_document(documents, "h"),
-               "h/zarr.json: there is no group to consolidate");
+               "h/zarr.json: no such group to consolidate");
 }
 
 }  // namespace

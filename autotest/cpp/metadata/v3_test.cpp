@@ -4,6 +4,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/metadata/v3_data_type.h"
 
 namespace zarrcore::test {
 namespace {

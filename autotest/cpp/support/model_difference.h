@@ -35,6 +35,8 @@ inline std::string model_difference(const ArrayMetadata& a, const ArrayMetadata&
          unless(a.chunk_key_encoding == b.chunk_key_encoding, "chunk key encoding") +
          unless(a.fill_value == b.fill_value, "fill value") +
          unless(a.fill_value_is_mandatory == b.fill_value_is_mandatory, "mandatory fill value") +
+         unless(a.fill_value_attribute_is_base64 == b.fill_value_attribute_is_base64,
+                "spelling of _FillValue") +
          difference_of("codecs", text_of(a.codecs), text_of(b.codecs)) +
          difference_of("attributes", a.attributes, b.attributes) +
          unless(a.dimension_names == b.dimension_names, "dimension names") +

@@ -45,6 +45,7 @@ ArrayMetadata v3_array(const DataType& type, std::optional<Element> fill_value =
   if (!fill_value) fill_value.emplace(type.item_size);
   ArrayMetadata array = v2_array(type, std::move(fill_value), attributes);
   array.fill_value_is_mandatory = true;
+  array.fill_value_attribute_is_base64 = true;
   return array;
 }
 

@@ -1,4 +1,4 @@
-#include "zarrcore/base/json_memory.h"
+#include "zarrcore/base/json_value.h"
 
 #include <functional>
 #include <mutex>
@@ -7,9 +7,9 @@
 namespace zarrcore {
 namespace {
 
-// Pieces are taken one behind the other, and all come back together when none is used any more:
-// they are used for no longer than a destructor takes, but for those of a document that is being
-// read when memory runs out.
+// Pieces are taken one after the other, and all are free again as soon as none is in use. Most are
+// in use for no longer than a destructor runs; those of a document that is read while memory runs
+// out are freed with it.
 class Reserve {
  public:
   void* take(std::size_t bytes) noexcept {
@@ -39,7 +39,7 @@ class Reserve {
   alignas(kAlignment) std::byte memory_[std::size_t{1} << 20] = {};
 };
 
-// Never destroyed: other objects of the process may be after it.
+// Never destroyed: other objects of the process may be destroyed later.
 constinit Reserve reserve;
 
 }  // namespace

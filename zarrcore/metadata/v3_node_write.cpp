@@ -1,36 +1,17 @@
-// From the one model to `zarr.json`: the inverse of v3.cpp.
-#include <set>
-
+// From the model to `zarr.json`: the inverse of v3_node.cpp.
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/v3_data_type.h"
 
 namespace zarrcore {
 namespace {
 
-Json named(std::string_view name, Json configuration) {
-  return format_named_configuration({std::string(name), std::move(configuration)});
-}
-
-Json make_structure(const DataType& type) {
-  Json fields = Json::array();
-  std::set<std::string_view> names;
-  for (const Field& field : *type.fields) {
-    if (field.count != 1 || !field.shape.empty()) {
-      throw Error("Zarr v3 cannot express the field \"" + field.name + "\" of several elements");
-    }
-    if (!names.insert(field.name).second) {
-      throw Error("Zarr v3 cannot express two fields \"" + field.name + "\"");
-    }
-    fields.push_back({{"name", field.name}, {"data_type", make_v3_data_type(field.type)}});
-  }
-  return named("struct", {{"fields", std::move(fields)}});
-}
-
 Json make_chunk_grid(const ArrayMetadata& array) {
-  if (array.chunk_runs.empty()) return named("regular", {{"chunk_shape", array.chunk_shape}});
+  if (array.chunk_runs.empty())
+    return format_named_configuration({"regular", {{"chunk_shape", array.chunk_shape}}});
   Json shapes = Json::array();
   for (const std::vector<ChunkRun>& runs : array.chunk_runs) {
     Json lengths = Json::array();
@@ -43,24 +24,25 @@ Json make_chunk_grid(const ArrayMetadata& array) {
     }
     shapes.push_back(std::move(lengths));
   }
-  return named("rectilinear", {{"kind", "inline"}, {"chunk_shapes", std::move(shapes)}});
+  return format_named_configuration(
+      {"rectilinear", {{"kind", "inline"}, {"chunk_shapes", std::move(shapes)}}});
 }
 
 Json make_chunk_key_encoding(const ChunkKeyEncoding& encoding) {
   const Json configuration{{"separator", std::string(1, encoding.separator)}};
   switch (encoding.kind) {
     case ChunkKeyEncoding::Kind::default_:
-      return named("default", configuration);
+      return format_named_configuration({"default", configuration});
     case ChunkKeyEncoding::Kind::v2:
-      return named("v2", configuration);
+      return format_named_configuration({"v2", configuration});
     case ChunkKeyEncoding::Kind::draft:
       break;
   }
   throw Error("Zarr v3 cannot express the chunk keys of its draft of 2020");
 }
 
-// Codecs as objects, and those of shards too: not all readers know the short form. Nor do they take
-// a `bytes` codec for more bytes than one that leaves their order to the reader.
+// Codecs are written as objects, also in shards: not all readers know the short form. Nor do all
+// accept a `bytes` codec for several bytes that does not state their order.
 Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
   Json list = Json::array();
   for (CodecMetadata& codec : codecs) {
@@ -68,9 +50,9 @@ Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
     if (codec.name == "bytes") {
       const Json* endian = find_member(configuration, "endian");
       if (endian != nullptr && endian->is_array()) {
-        throw Error("Zarr v3 cannot express more byte orders than one in an element");
+        throw Error("Zarr v3 cannot express several byte orders in an element");
       }
-      // Numbers always have it stated, or have become single bytes before this codec.
+      // Numbers always state it, or have become single bytes before this codec.
       const bool is_stated = endian != nullptr && !endian->is_null();
       const bool may_be_left_out = type.is_string() || type.kind == TypeKind::structure;
       if (!is_stated && may_be_left_out && !byte_units(type).empty()) {
@@ -84,7 +66,7 @@ Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
       }
     }
     Json formatted = format_named_configuration(codec);
-    // zarr-python asks these for one, be it empty.
+    // zarr-python requires one for these, even if it is empty.
     if (codec.name.starts_with("numcodecs.") && formatted.is_object()) {
       formatted.emplace("configuration", Json::object());
     }
@@ -99,7 +81,7 @@ Json make_fill_value(const ArrayMetadata& array) {
   return format_fill_value(array.fill_value.value_or(zero), type);
 }
 
-// Puts a list with null for dimensions without a name into `document`, if any has one.
+// Adds the names to `document` if any dimension has one; null stands for the others.
 void put_dimension_names(Json& document, const ArrayMetadata& array) {
   Json names = Json::array();
   bool has_names = false;
@@ -111,25 +93,6 @@ void put_dimension_names(Json& document, const ArrayMetadata& array) {
 }
 
 }  // namespace
-
-Json make_v3_data_type(const DataType& type) {
-  const auto with_length = [&] {
-    return named(type_name(type), {{"length_bytes", type.item_size}});
-  };
-  switch (type.kind) {
-    case TypeKind::datetime:
-    case TypeKind::timedelta:
-      return named(type_name(type), {{"unit", std::string(type.time_unit.name)},
-                                     {"scale_factor", type.time_unit.count}});
-    case TypeKind::fixed_bytes:
-    case TypeKind::fixed_utf32:
-      return with_length();
-    case TypeKind::structure:
-      return make_structure(type);
-    default:
-      return type_name(type);
-  }
-}
 
 Json make_v3_array_document(const ArrayMetadata& array) {
   Json document = Json::object();

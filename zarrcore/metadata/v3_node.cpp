@@ -1,0 +1,209 @@
+// From `zarr.json` to the model.
+#include <algorithm>
+#include <array>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/metadata/fill_value.h"
+#include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/numpy_array.h"
+#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/v3_data_type.h"
+
+namespace zarrcore {
+namespace {
+
+// Refuses members that are not in the specification, unless they state that they need not be
+// understood (core specification, "extensibility").
+void check_members(const Json& document, std::span<const std::string_view> known) {
+  for (const auto& [key, value] : document.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const Json* must = find_member(value, "must_understand");
+    if (must != nullptr && must->is_boolean() && !must->get<bool>()) continue;
+    throw Error("the member \"" + key + "\" is an extension that is not supported");
+  }
+}
+
+ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
+  const NamedConfiguration named = parse_named_configuration(value, "\"chunk_key_encoding\"");
+  ChunkKeyEncoding encoding;
+  if (named.name == "default") {
+    encoding = {ChunkKeyEncoding::Kind::default_, '/'};
+  } else if (named.name == "v2") {
+    encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+  } else {
+    throw Error("the chunk key encoding \"" + named.name + "\" is not supported");
+  }
+  check_configuration(named, "the chunk key encoding", {"separator"});
+  encoding.separator = parse_separator(named.configuration, "separator", encoding.separator);
+  return encoding;
+}
+
+// `[length, count]`, or a length alone.
+ChunkRun parse_chunk_run(const Json& value) {
+  if (value.is_array() && value.size() == 2) {
+    return {as_unsigned(value[0], "a chunk length"), as_unsigned(value[1], "a chunk count")};
+  }
+  return {as_unsigned(value, "a chunk length"), 1};
+}
+
+// zarr-extensions, "rectilinear": for each dimension an integer, the length of all chunks, or a
+// list of lengths and runs.
+std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration,
+                                                     const Shape& shape) {
+  const Json* kind = find_member(configuration, "kind");
+  if (kind != nullptr && *kind != "inline") {
+    throw Error("a rectilinear chunk grid of kind " + excerpt(*kind) + " is not supported");
+  }
+  const Json& lengths = required_member(configuration, "chunk_shapes");
+  if (!lengths.is_array() || lengths.size() != shape.size()) {
+    throw Error("\"chunk_shapes\" is not a list of " + std::to_string(shape.size()) +
+                " dimensions");
+  }
+  std::vector<std::vector<ChunkRun>> runs(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (lengths[i].is_array()) {
+      for (const Json& run : lengths[i]) runs[i].push_back(parse_chunk_run(run));
+    } else {
+      const std::uint64_t length = as_unsigned(lengths[i], "a chunk length");
+      if (length == 0) throw Error("a chunk length of dimension " + std::to_string(i) + " is zero");
+      runs[i].push_back({length, std::max<std::uint64_t>(1, ceil_divide(shape[i], length))});
+    }
+  }
+  return runs;
+}
+
+void parse_chunk_grid(const Json& value, ArrayMetadata& array) {
+  const NamedConfiguration grid = parse_named_configuration(value, "\"chunk_grid\"");
+  if (grid.name == "regular") {
+    check_configuration(grid, "the chunk grid", {"chunk_shape"});
+    array.chunk_shape =
+        as_unsigned_list(required_member(grid.configuration, "chunk_shape"), "\"chunk_shape\"");
+  } else if (grid.name == "rectilinear") {
+    check_configuration(grid, "the chunk grid", {"kind", "chunk_shapes"});
+    array.chunk_runs = parse_rectilinear(grid.configuration, array.shape);
+  } else {
+    throw Error("the chunk grid \"" + grid.name + "\" is not supported");
+  }
+}
+
+std::vector<std::optional<std::string>> parse_dimension_names(const Json& document,
+                                                              std::size_t rank) {
+  std::vector<std::optional<std::string>> names(rank);
+  const Json* member = find_member(document, "dimension_names");
+  if (member == nullptr || member->is_null()) return names;
+  if (!member->is_array() || member->size() != rank) {
+    throw Error("\"dimension_names\" is not a list of " + std::to_string(rank) + " names");
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    const Json& name = (*member)[i];
+    if (name.is_null()) continue;
+    if (!name.is_string()) {
+      throw Error("\"dimension_names\" holds " + std::string(describe_kind(name)));
+    }
+    if (auto text = name.get<std::string>(); !text.empty()) names[i] = std::move(text);
+  }
+  return names;
+}
+
+// Turns the axes of a transpose into a list: GDAL 3.8 to 3.10, like the draft of the specification
+// at that time, wrote "F" or "C".
+void settle_transpose(CodecMetadata& codec, std::size_t rank) {
+  const auto order = codec.configuration.find("order");
+  if (order == codec.configuration.end() || (*order != "F" && *order != "C")) return;
+  const bool is_reversed = *order == "F";
+  Json axes = Json::array();
+  for (std::size_t i = 0; i < rank; ++i) axes.push_back(is_reversed ? rank - 1 - i : i);
+  *order = std::move(axes);
+}
+
+// GDAL 3.8 to 3.10 left out `bytes`, which was always little-endian: uncompressed arrays have no
+// `codecs` at all, others have some of the codecs that it knew. Other lists are not completed.
+std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadata& array) {
+  static constexpr std::array<std::string_view, 3> kWithoutBytes{"transpose", "blosc", "gzip"};
+  const Json* list = find_member(document, "codecs");
+  // Elements of variable length cannot be stored this way.
+  if (list == nullptr && array.data_type.is_variable()) required_member(document, "codecs");
+  std::vector<CodecMetadata> codecs;
+  if (list != nullptr) codecs = parse_codec_list(*list, "\"codecs\"");
+  const bool is_complete =
+      (list != nullptr && codecs.empty()) || array.data_type.is_variable() ||
+      std::any_of(codecs.begin(), codecs.end(), [](const CodecMetadata& codec) {
+        return std::find(kWithoutBytes.begin(), kWithoutBytes.end(), codec.name) ==
+               kWithoutBytes.end();
+      });
+  for (CodecMetadata& codec : codecs) {
+    if (codec.name == "transpose") settle_transpose(codec, array.shape.size());
+  }
+  if (is_complete) return codecs;
+  CodecMetadata bytes{"bytes"};
+  if (!byte_units(array.data_type).empty()) bytes.configuration["endian"] = "little";
+  const auto behind_transposes =
+      std::find_if(codecs.begin(), codecs.end(),
+                   [](const CodecMetadata& codec) { return codec.name != "transpose"; });
+  codecs.insert(behind_transposes, std::move(bytes));
+  return codecs;
+}
+
+ArrayMetadata parse_array(const Json& document, const std::string& path) {
+  static constexpr std::array<std::string_view, 12> kMembers{"zarr_format",
+                                                             "node_type",
+                                                             "shape",
+                                                             "data_type",
+                                                             "chunk_grid",
+                                                             "chunk_key_encoding",
+                                                             "fill_value",
+                                                             "codecs",
+                                                             "attributes",
+                                                             "dimension_names",
+                                                             "storage_transformers",
+                                                             "consolidated_metadata"};
+  check_members(document, kMembers);
+  ArrayMetadata array;
+  array.shape = parse_shape(document);
+  array.data_type = parse_v3_data_type(required_member(document, "data_type"));
+  parse_chunk_grid(required_member(document, "chunk_grid"), array);
+  array.chunk_key_encoding =
+      parse_chunk_key_encoding(required_member(document, "chunk_key_encoding"));
+  // The specification requires a value; GDAL's built-in driver writes null all the same.
+  if (const Json& fill = required_member(document, "fill_value"); !fill.is_null()) {
+    array.fill_value = parse_fill_value(fill, array.data_type);
+  }
+  array.fill_value_is_mandatory = true;
+  array.fill_value_attribute_is_base64 = true;
+  array.codecs = parse_codecs(document, array);
+  const Json* transformers = find_member(document, "storage_transformers");
+  if (transformers != nullptr && !transformers->is_null()) {
+    for (const CodecMetadata& transformer :
+         parse_codec_list(*transformers, "\"storage_transformers\"")) {
+      if (transformer.must_understand) {
+        throw Error("the storage transformer \"" + transformer.name + "\" is not supported");
+      }
+    }
+  }
+  array.unknown_members = other_members(document, kMembers);
+  if (transformers != nullptr && !transformers->empty()) {
+    array.unknown_members["storage_transformers"] = *transformers;
+  }
+  array.attributes = object_member(document, "attributes");
+  array.dimension_names = parse_dimension_names(document, array.shape.size());
+  array.chunk_prefix = path;
+  return array;
+}
+
+}  // namespace
+
+NodeMetadata parse_v3_node(const Json& document, const std::string& path) {
+  check_zarr_format(document, 3);
+  const Json& type = required_member(document, "node_type");
+  if (type == "array") return parse_array(document, path);
+  if (type != "group") {
+    throw Error("\"node_type\" is " + excerpt(type) + " where array or group is expected");
+  }
+  static constexpr std::array<std::string_view, 4> kMembers{"zarr_format", "node_type",
+                                                            "attributes", "consolidated_metadata"};
+  check_members(document, kMembers);
+  return GroupMetadata{object_member(document, "attributes"), other_members(document, kMembers)};
+}
+
+}  // namespace zarrcore
