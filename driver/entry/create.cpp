@@ -64,7 +64,7 @@ bool is_left_over(const std::string& path) {
 
 // `advice` says what else can be done where a store exists.
 void check_can_be_created(const std::string& path, const char* advice) {
-  if (is_there(path) && !is_left_over(path)) {
+  if (path_exists(path) && !is_left_over(path)) {
     const std::string message = path + " already exists";
     if (is_zarr_folder(path)) {
       throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);

@@ -9,7 +9,4 @@ namespace gdal_zarr {
 int identify(GDALOpenInfo* info);
 GDALDataset* open(GDALOpenInfo* info);
 
-// The XML list of open options that `open` honours.
-extern const char* const kOpenOptionList;
-
 }  // namespace gdal_zarr

@@ -4,6 +4,7 @@
 
 #include "driver/conventions/nczarr.h"
 #include "driver/conventions/shown_attributes.h"
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
@@ -140,8 +141,7 @@ void Array::make_dimensions(bool with_variables) const {
 }
 
 bool Array::IsCacheable() const {
-  return VSIIsLocal(session_->path().c_str()) ||
-         CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) != nullptr;
+  return VSIIsLocal(session_->path().c_str()) || is_set(ConfigOption::pam_proxy_dir);
 }
 
 // COMPRESSOR is the last codec, FILTERS those between the array and it, CODECS the whole chain.

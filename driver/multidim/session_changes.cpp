@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
@@ -175,7 +176,7 @@ void Session::refresh() noexcept {
 zarrcore::WriterOptions Session::writer_options() const {
   constexpr GIntBig kLeast = 1 << 20;
   zarrcore::WriterOptions options;
-  if (const char* text = CPLGetConfigOption("ZARR_WRITE_CACHE_SIZE", nullptr)) {
+  if (const char* text = config_option(ConfigOption::write_cache_size)) {
     options.max_bytes = static_cast<std::uint64_t>(std::max(kLeast, CPLAtoGIntBig(text)));
   }
   options.locks = locks_;
