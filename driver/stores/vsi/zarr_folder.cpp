@@ -25,7 +25,7 @@ bool is_v1_document(const std::string& path) {
 const char* find_main_document(const std::string& path) {
   static constexpr std::array<const char*, 4> kDocuments{"zarr.json", ".zgroup", ".zarray",
                                                          ".zmetadata"};
-  const auto has = [&](const char* document) { return is_there(path + '/' + document); };
+  const auto has = [&](const char* document) { return path_exists(path + '/' + document); };
   const auto* const found = std::find_if(kDocuments.begin(), kDocuments.end(), has);
   if (found != kDocuments.end()) return *found;
   // The names of v1 are common: only both together count.
