@@ -164,19 +164,19 @@ def test_slice(tmp_path):
 # --- Errors --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("name, problem", [
-    ("ZARR:", "names no path"),
-    ('ZARR:""', "names no path"),
-    ('ZARR:"/data/s.zarr', "has a quotation mark that is not closed"),
-    ('ZARR:"/data/s.zarr:/a', "has a quotation mark that is not closed"),
-    ('ZARR:"/data/s.zarr"/a', 'goes on with "/a" after the path where :/array is expected'),
-    ('ZARR:"/data/s.zarr":', 'goes on with ":" after the path where :/array is expected'),
+    ("ZARR:", "contains no path"),
+    ('ZARR:""', "contains no path"),
+    ('ZARR:"/data/s.zarr', "has an unclosed quotation mark"),
+    ('ZARR:"/data/s.zarr:/a', "has an unclosed quotation mark"),
+    ('ZARR:"/data/s.zarr"/a', 'continues with "/a" after the path, where :/array is expected'),
+    ('ZARR:"/data/s.zarr":', 'continues with ":" after the path, where :/array is expected'),
     ('ZARR:"/data/s.zarr":a', 'the array "a" does not begin with /'),
     ('ZARR:"/data/s.zarr":0:1', 'the array .* does not begin with /'),
     ('ZARR:"https://example.com/s.zarr"',
-     r'a URL is opened with /vsicurl/ before it: ZARR:"/vsicurl/https://example.com/s.zarr"'),
+     r'a URL needs the prefix /vsicurl/: ZARR:"/vsicurl/https://example.com/s.zarr"'),
     ("ZARR:http://example.com/s.zarr", 'ZARR:"/vsicurl/http://example.com/s.zarr"'),
-    ('ZARR:"s3://bucket/s.zarr":/a', 'this URL is opened as ZARR:"/vsis3/bucket/s.zarr"'),
-    ('ZARR:"gs://bucket/s.zarr"', 'this URL is opened as ZARR:"/vsigs/bucket/s.zarr"'),
+    ('ZARR:"s3://bucket/s.zarr":/a', 'open this URL as ZARR:"/vsis3/bucket/s.zarr"'),
+    ('ZARR:"gs://bucket/s.zarr"', 'open this URL as ZARR:"/vsigs/bucket/s.zarr"'),
     ('ZARR:"/nowhere/s.zarr"', "/nowhere/s.zarr: there is no Zarr group or array"),
     ('ZARR:"/nowhere/s.zarr":/a', "/nowhere/s.zarr: there is no Zarr group or array"),
 ])

@@ -145,8 +145,8 @@ def test_texts_too_long_for_their_elements_are_errors(tmp_path):
     "options,message",
     [
         (["COMPRESS=LZW"], "COMPRESS is \"LZW\", not one of NONE, BLOSC, BZ2"),
-        (["BLOCKSIZE=256"], "BLOCKSIZE has 1 lengths where the array has 2 dimensions"),
-        (["KEEPBITS=3"], "KEEPBITS is not for arrays of the type uint8"),
+        (["BLOCKSIZE=256"], "BLOCKSIZE has 1 lengths, but the array has 2 dimensions"),
+        (["KEEPBITS=3"], "KEEPBITS does not support arrays of the type uint8"),
         (["SHARDING=AUTO"], "Zarr v2 has no shards"),
     ],
 )

@@ -61,8 +61,8 @@ bool is_signed_byte(GDALRasterBand& band) {
   return type != nullptr && EQUAL(type, "SIGNEDBYTE");
 }
 
-// A TIFF in memory, opened by GDAL with an eye on nothing but these bytes. What GDAL reports
-// meanwhile is kept for the exception.
+// A TIFF in memory, for which GDAL reads nothing but these bytes. GDAL's messages are silenced; the
+// last one becomes part of the exception.
 class MemoryTiff {
  public:
   explicit MemoryTiff(ByteSpan bytes) {
@@ -71,12 +71,12 @@ class MemoryTiff {
     path_ = "/vsimem/" + name;
     CPLPushErrorHandler(CPLQuietErrorHandler);
     CPLErrorReset();
-    // Neither GDAL nor anybody else writes to it.
+    // The file is never written to.
     auto* data = const_cast<GByte*>(reinterpret_cast<const GByte*>(bytes.data()));
     VSIFCloseL(VSIFileFromMemBuffer(path_.c_str(), data, bytes.size(), FALSE));
     static constexpr const char* kDrivers[] = {"GTiff", nullptr};
     static constexpr const char* kOptions[] = {"NUM_THREADS=1", nullptr};
-    // No file stands beside it.
+    // GDAL must not look for sidecar files.
     const char* const siblings[] = {name.c_str(), nullptr};
     dataset_.reset(GDALDataset::Open(path_.c_str(), GDAL_OF_RASTER | GDAL_OF_INTERNAL, kDrivers,
                                      kOptions, siblings));
@@ -118,7 +118,7 @@ class TiffCodec final : public zarrcore::BytesToBytesCodec {
     }
   }
 
-  // Any TIFF that is none of these pixels is refused before it gets memory.
+  // Rejects a TIFF of another shape or type before memory is allocated for it.
   std::uint64_t max_decoded_size(ByteSpan encoded) const override {
     const MemoryTiff tiff(encoded);
     check(tiff);
@@ -141,7 +141,7 @@ class TiffCodec final : public zarrcore::BytesToBytesCodec {
                                             height, band_type_, dataset->GetRasterCount(), nullptr,
                                             layout.pixel, layout.line, layout.band, nullptr);
     if (result != CE_None) MemoryTiff::fail("the TIFF cannot be decoded");
-    // The bytes are those of the store.
+    // GDAL decodes to the byte order of the host; decoded chunks are little-endian.
     if (zarrcore::kHostEndian != zarrcore::Endian::little) swap(decoded);
   }
 
@@ -153,7 +153,7 @@ class TiffCodec final : public zarrcore::BytesToBytesCodec {
   }
 
  private:
-  // Bytes from one to the next, in C order of the chunk.
+  // Distances in bytes, in C order of the chunk.
   struct Layout {
     GSpacing pixel;
     GSpacing line;
@@ -202,7 +202,7 @@ class TiffCodec final : public zarrcore::BytesToBytesCodec {
     if (const char* bits = band.GetMetadataItem("NBITS", "IMAGE_STRUCTURE"); bits != nullptr) {
       MemoryTiff::fail(std::string("the TIFF holds samples of ") + bits + " bits");
     }
-    // GDAL decodes whole blocks, which a file can state in any size.
+    // GDAL decodes whole blocks, whose size a file can state as it likes.
     constexpr std::uint64_t kMaxBlockSlack = 64 << 20;
     int width = 0;
     int height = 0;
@@ -230,7 +230,7 @@ class TiffCodec final : public zarrcore::BytesToBytesCodec {
   std::uint64_t byte_count_;
 };
 
-// Another image than the first, or its colours, would not be what this decodes to.
+// The codec decodes the first image without its colours: other settings are errors.
 zarrcore::Codec make_tiff(const Json& configuration, const ChunkSpec& spec) {
   for (const auto& [key, value] : configuration.items()) {
     const bool is_default = value.is_null() || value == false ||

@@ -1,5 +1,5 @@
-// What is to be changed among the attributes of a node. The writers of the conventions say it this
-// way, so that whoever owns the node keeps all that they do not know.
+// A change of a node's attributes. The writers of conventions return one, so that the owner of the
+// node keeps all other attributes.
 #pragma once
 
 #include <string>
@@ -16,11 +16,10 @@ struct AttributeChange {
   bool empty() const { return set.empty() && remove.empty(); }
 };
 
-// What makes `after` of `before`, both objects: nothing that is there already is set, nothing that
-// is not there is removed.
+// The smallest change that turns `before` into `after`, both objects.
 AttributeChange difference(const zarrcore::Json& before, const zarrcore::Json& after);
 
-// `attributes`, an object, after the change. What stays keeps its place.
+// `attributes`, an object, after the change. Other attributes keep their order.
 zarrcore::Json apply_change(zarrcore::Json attributes, const AttributeChange& change);
 
 }  // namespace gdal_zarr

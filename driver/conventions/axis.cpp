@@ -1,6 +1,7 @@
 #include "driver/conventions/axis.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -20,7 +21,7 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-enum class Axis { unknown, x, y, z, time };
+enum class Axis : std::uint8_t { unknown, x, y, z, time };
 
 Axis axis_of_standard_name(std::string_view name) {
   if (is_one_of(name, {"longitude", "grid_longitude", "projection_x_coordinate",

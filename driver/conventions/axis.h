@@ -1,5 +1,9 @@
-// Which axis a dimension is, from the attributes of its indexing variable: CF `standard_name`,
-// `units`, `axis` and `positive`, and at last from well-known names.
+// Which axis a dimension is, by attributes of its indexing variable, and else by well-known names
+// (CF conventions, chapter 4,
+// https://cfconventions.org/cf-conventions/cf-conventions.html#coordinate-types).
+//
+//   standard_name = "latitude"   units = "degrees_north"
+//   axis = "Z"                   positive = "up"
 #pragma once
 
 #include <string>
@@ -8,13 +12,13 @@
 
 namespace gdal_zarr {
 
-// GDAL's words for a dimension (GDAL_DIM_TYPE_…, "EAST"…); empty when nothing is known.
+// GDAL's words for a dimension (GDAL_DIM_TYPE_…, "EAST"…); empty if unknown.
 struct AxisRole {
   std::string type;
   std::string direction;
 };
 
-// `attributes` are the indexing variable's; an empty object when there is none.
+// `attributes` are the indexing variable's; an empty object if there is none.
 AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes);
 
 // The attributes that an indexing variable needs besides its name for find_axis_role() to give

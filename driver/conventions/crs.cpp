@@ -51,7 +51,7 @@ std::string grid_mapping_variable(const Json& attributes) {
 
 CrsPtr find_crs(const CrsSources& sources) {
   if (CrsPtr crs = crs_from_proj(sources.array)) return crs;
-  // Then what groups say is not for this array.
+  // If so, the CRSs of groups do not apply to this array.
   const bool is_denied = proj_denies_crs(sources.array);
   if (!is_denied) {
     for (const auto& group : sources.groups) {
@@ -76,7 +76,8 @@ void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {
     y_is_first = first_name != nullptr && STARTS_WITH_CI(first_name, "North");
   }
   std::vector<int> mapping = y_is_first ? std::vector{y, x} : std::vector{x, y};
-  // Further axes (height) follow; a number past the data axes means that the data has none.
+  // Further axes (height) follow; a number past the data axes means that there is no such data
+  // axis.
   for (int axis = 3; axis <= crs.GetAxesCount(); ++axis) mapping.push_back(axis);
   crs.SetDataAxisToSRSAxisMapping(mapping);
 }

@@ -1,6 +1,9 @@
-// Finding the CRS of an array: the `proj:` convention on the array or a group that it belongs to,
-// else the attribute `_CRS` (GDAL's own: `url`, else `wkt`, else `projjson`), else CF's
-// `grid_mapping`, else what EOPF states at the root.
+// Finds the CRS of an array: by the `proj:` convention, of the array or of a group that it belongs
+// to; else by GDAL's own attribute `_CRS`; else by CF's `grid_mapping` (CF conventions,
+// section 5.6); else by EOPF's attributes of the root.
+//
+//   "_CRS": {"url": "http://www.opengis.net/def/crs/EPSG/0/4326", "wkt": "…", "projjson": {…}}
+//   "grid_mapping": "crs"
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -14,25 +17,25 @@
 
 namespace gdal_zarr {
 
-// The attributes of the variable `name`, searched from the array's group upwards; null when there
-// is none.
+// The attributes of the variable `name` in the array's group, else in the nearest group above; null
+// if there is none.
 using FindVariable = std::function<std::shared_ptr<const zarrcore::Json>(const std::string& name)>;
 
-// The variable that the attribute `grid_mapping` names; empty when there is no such attribute.
+// The variable that the attribute `grid_mapping` names; empty without the attribute.
 std::string grid_mapping_variable(const zarrcore::Json& attributes);
 
-// What an array's CRS is made of.
+// The attributes that may state an array's CRS.
 struct CrsSources {
   const zarrcore::Json& array;  // attributes of the array
   // Attributes of the groups whose `proj:` covers the array, the nearest first.
   std::vector<std::shared_ptr<const zarrcore::Json>> groups;
-  std::shared_ptr<const zarrcore::Json> root;  // null for arrays whose EOPF's CRS does not count
+  std::shared_ptr<const zarrcore::Json> root;  // null for arrays to which EOPF's CRS does not apply
   FindVariable find_variable;
   std::string linear_unit;  // of the projected coordinates
 };
 
-// Null when there is no CRS. When there is one that cannot be understood, warns and looks further.
-// The axis mapping is not set.
+// Null if there is no CRS. Warns of one that it does not understand, and continues with the next
+// source. Does not set the axis mapping.
 std::shared_ptr<OGRSpatialReference> find_crs(const CrsSources& sources);
 
 // Sets the data axis mapping of `crs`: its easting or longitude is data axis `x`, its northing or

@@ -1,4 +1,8 @@
-// Sentinel products in ESA's EOPF layout state their CRS once, among the attributes of the root.
+// Sentinel products in ESA's EOPF layout (https://zarr.eopf.copernicus.eu) state
+// their CRS once, in the attributes of the root.
+//
+//   "stac_discovery": {"properties": {"proj:epsg": 32633}}
+//   "other_metadata": {"horizontal_CRS_code": "EPSG:32633"}
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -10,7 +14,7 @@
 namespace gdal_zarr {
 
 // `stac_discovery.properties` with `proj:code` or `proj:epsg`, else `other_metadata` with
-// `horizontal_CRS_code` or `reference_CRS`. Null when there is none of them that can be understood.
+// `horizontal_CRS_code` or `reference_CRS`. Null if none of them is understood.
 std::shared_ptr<OGRSpatialReference> crs_from_eopf(const zarrcore::Json& root_attributes);
 
 }  // namespace gdal_zarr

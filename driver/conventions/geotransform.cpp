@@ -10,17 +10,17 @@ namespace gdal_zarr {
 
 std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
   if (centres.size() < 2) return std::nullopt;
-  // The mean step is the one that rounding of the coordinates disturbs least.
+  // Rounding of the coordinates affects the mean step least.
   const double step = (centres.back() - centres.front()) / static_cast<double>(centres.size() - 1);
   if (step == 0 || !std::isfinite(step)) return std::nullopt;
-  // Coordinates may have been stored as float32, which has 24 bits, as long as that leaves enough
-  // to tell whether they are even.
+  // Coordinates may have been rounded to float32, which has 24 bits, if that leaves enough bits to
+  // decide whether they are even.
   const double magnitude = std::max(std::abs(centres.front()), std::abs(centres.back()));
   const double rounding = magnitude * 0x1p-22;
   double tolerance = std::abs(step) * 1e-3;
   if (rounding <= std::abs(step) / 4) tolerance = std::max(tolerance, rounding);
   for (std::size_t i = 0; i < centres.size(); ++i) {
-    // From the first centre on: sums would be rounded just as the coordinates were.
+    // Distances from the first centre: a sum of steps would accumulate rounding errors.
     const double distance = centres[i] - centres.front();
     if (!(std::abs(distance - static_cast<double>(i) * step) <= tolerance)) return std::nullopt;
   }

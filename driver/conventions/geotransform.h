@@ -1,4 +1,7 @@
-// The geotransform that coordinate variables of X and Y make when they are evenly spaced.
+// The geotransform that evenly spaced coordinate variables of X and Y imply, and the one that GDAL
+// and rioxarray store as text in a CF grid mapping variable.
+//
+//   "GeoTransform": "500000 10 0 5000000 0 -10"
 #pragma once
 
 #include <array>
@@ -13,26 +16,26 @@ namespace gdal_zarr {
 
 using GeoTransform = std::array<double, 6>;  // in GDAL's order
 
-// Coordinates of more cells are neither read to find their spacing nor written.
+// Coordinates of more cells are neither read, to find their spacing, nor written.
 inline constexpr std::uint64_t kMaxCoordinates = 8'000'000;
 
 // Evenly spaced cells along one dimension.
 struct RegularAxis {
   double first_centre;
-  double step;  // from one centre to the next; negative when they fall
+  double step;  // from one centre to the next; negative if they decrease
 };
 
-// The spacing of `centres`, or nothing when it is not even. A single cell has none.
+// Empty if the spacing of `centres` is not even, and for a single cell.
 std::optional<RegularAxis> find_regular_axis(std::span<const double> centres);
 
-// The centres of `size` cells whose first begins at `origin` and that are `step` wide.
+// The centres of `size` cells of width `step`. The first cell begins at `origin`.
 std::vector<double> cell_centres(double origin, double step, std::uint64_t size);
 
-// Rising y gives a positive y step: the grid is south-up and is shown as it is.
+// Increasing y gives a positive y step: such a grid is south-up and is not flipped.
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y);
 
-// The attribute `GeoTransform` of a CF grid mapping variable, which GDAL and rioxarray write: six
-// numbers as text, in GDAL's order. Nothing when there is none or it is not that.
+// Reads the attribute `GeoTransform` of a CF grid mapping variable: six numbers as text, in GDAL's
+// order. Empty if it is absent or anything else.
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes);
 std::string format_geotransform(const GeoTransform& transform);
 

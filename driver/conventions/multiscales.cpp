@@ -10,7 +10,7 @@ namespace {
 using zarrcore::find_member;
 using zarrcore::Json;
 
-// A path relative to the group; nothing when it leads out of it.
+// A path relative to the group; empty if it leads out of the group.
 std::optional<std::string> relative_path(const Json* value) {
   if (value == nullptr || !value->is_string()) return std::nullopt;
   std::string path = value->get<std::string>();
@@ -32,7 +32,7 @@ void add_levels(const Json* list, const char* path_key, Multiscales& multiscales
   }
 }
 
-// Objects `{"name": "y", "type": "space"}`, in versions before 0.4 names.
+// Objects `{"name": "y", "type": "space"}`; names in versions before 0.4.
 void add_axes(const Json* axes, Multiscales& multiscales) {
   if (axes == nullptr || !axes->is_array()) return;
   for (const Json& axis : *axes) {
@@ -44,6 +44,10 @@ void add_axes(const Json* axes, Multiscales& multiscales) {
     }
     multiscales.axes.push_back(*name);
   }
+}
+
+std::string written_asset(const std::string& asset) {
+  return asset.empty() ? "." : asset;
 }
 
 }  // namespace
@@ -65,14 +69,6 @@ std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
   }
   return multiscales;
 }
-
-namespace {
-
-std::string written_asset(const std::string& asset) {
-  return asset.empty() ? "." : asset;
-}
-
-}  // namespace
 
 Json with_multiscales(Json attributes, const std::string& finest,
                       const std::vector<CoarserLevel>& levels) {

@@ -1,5 +1,9 @@
-// Pyramids: several arrays that hold the same thing at falling resolution. Two conventions say so
-// in the attributes of a group: `multiscales` of Zarr's conventions, and OME-Zarr 0.4 and 0.5.
+// Pyramids: arrays with the same content at decreasing resolution. Two conventions describe them in
+// the attributes of a group: `multiscales` (https://github.com/zarr-conventions/multiscales) and
+// OME-Zarr 0.4 and 0.5 (https://ngff.openmicroscopy.org/0.5/#multiscale-md).
+//
+//   "multiscales": {"layout": [{"asset": "0"}, {"asset": "1", "derived_from": "0"}]}
+//   "multiscales": [{"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "0"}, …]}]
 #pragma once
 
 #include <functional>
@@ -15,8 +19,8 @@
 namespace gdal_zarr {
 
 struct Level {
-  // Node path relative to the group: of the array, or of a group that holds it under the name that
-  // it has at the other levels. Empty for the group itself.
+  // Node path relative to the group: of the array, or of a group that has it under the name that it
+  // has at the other levels. Empty for the group itself.
   std::string asset;
   // The layout entry of the level, which may have `spatial:` members.
   zarrcore::Json entry;
@@ -24,31 +28,30 @@ struct Level {
 
 struct Multiscales {
   std::vector<Level> levels;      // the finest first
-  std::vector<std::string> axes;  // OME: the names of the arrays' dimensions, if it has them
+  std::vector<std::string> axes;  // OME-Zarr: the names of the arrays' dimensions, if given
   std::map<std::string, std::size_t, std::less<>> level_of_asset;  // the finest of that asset
 
-  // The level whose asset is `path`, relative to the group, or holds it; of assets inside each
-  // other the inner one.
+  // The level whose asset is `path`, relative to the group, or contains it; the innermost of
+  // several.
   std::optional<std::size_t> find_level(std::string_view path) const;
 };
 
-// Nothing when the attributes describe no pyramid, or one without levels.
+// Empty if the attributes do not describe a pyramid with levels.
 std::optional<Multiscales> parse_multiscales(const zarrcore::Json& group_attributes);
 
-// A coarser level that is to be described.
+// A coarser level to write.
 struct CoarserLevel {
   std::string asset;
-  std::vector<double> scale;  // of a cell, by the cell of the next finer level, for each dimension
+  std::vector<double> scale;  // cell size relative to the next finer level, for each dimension
   std::uint64_t columns = 0;
   std::uint64_t rows = 0;
   std::optional<GeoTransform> transform = {};
-  std::string resampling = {};  // the convention's word; empty keeps what is said of the level
+  std::string resampling = {};  // the convention's word; empty keeps the old one
 };
 
-// `attributes` with a pyramid of `finest` and these levels, each made of the one before; without a
-// level, without any. For `multiscales` of Zarr's conventions. `finest` is an asset: "" for the
-// group itself, whose arrays then share the pyramid, each with those of its name in the groups that
-// are the levels.
+// `attributes` with a pyramid, by the convention `multiscales`, of `finest` and these levels, each
+// derived from the one before. No levels remove the pyramid. `finest` is an asset: "" for the group
+// itself, whose arrays then share the pyramid: the levels are groups with arrays of the same names.
 zarrcore::Json with_multiscales(zarrcore::Json attributes, const std::string& finest,
                                 const std::vector<CoarserLevel>& levels);
 

@@ -11,7 +11,7 @@ namespace {
 using zarrcore::find_member;
 using zarrcore::Json;
 
-// Of the members `dimension_references` and, before, `dimrefs`.
+// The member `dimension_references`, or `dimrefs` of older versions.
 const Json* find_references(const Json& holder) {
   for (const char* array_key : {"_nczarr_array", "_NCZARR_ARRAY"}) {
     const Json* array = find_member(holder, array_key);

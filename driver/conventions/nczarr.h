@@ -1,5 +1,10 @@
-// NCZarr (netCDF-C's Zarr): dimensions belong to groups, and arrays refer to them by path. Versions
-// 4.8 to 4.9 keep that in `.zarray`, later ones among the attributes.
+// NCZarr, netCDF-C's Zarr (https://docs.unidata.ucar.edu/nug/current/nczarr_head.html): dimensions
+// belong to groups, and arrays refer to them by path. Versions 4.8 and 4.9 store that in `.zarray`
+// and
+// `.zgroup`, later ones in attributes.
+//
+//   "_nczarr_group": {"dimensions": {"x": 20}}
+//   "_nczarr_array": {"dimension_references": ["/group/x"]}
 #pragma once
 
 #include <string>
@@ -9,7 +14,7 @@
 
 namespace gdal_zarr {
 
-// The path ("/group/x") of each dimension of an array; empty when it is not one of NCZarr's.
+// The path ("/group/x") of each dimension of an array; empty if it is not an NCZarr array.
 std::vector<std::string> nczarr_dimensions(const zarrcore::ArrayMetadata& array);
 
 struct GroupDimension {
@@ -20,7 +25,7 @@ struct GroupDimension {
 // The dimensions that a group defines, whether or not an array uses them.
 std::vector<GroupDimension> nczarr_group_dimensions(const zarrcore::GroupMetadata& group);
 
-// The attributes that are not netCDF-C's own, which are of no use to others.
+// The attributes without netCDF-C's internal ones.
 zarrcore::Json without_nczarr(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

@@ -17,7 +17,7 @@ using zarrcore::ArrayMetadata;
 using zarrcore::Json;
 using zarrcore::TypeKind;
 
-// xarray's spelling of a float in v3: base64 of the eight bytes of a little-endian float64.
+// As xarray stores a float in an attribute of v3: base64 of a little-endian float64.
 std::optional<double> parse_base64_double(const Json& value) {
   if (!value.is_string()) return std::nullopt;
   const auto& text = value.get_ref<const std::string&>();
@@ -28,7 +28,7 @@ std::optional<double> parse_base64_double(const Json& value) {
       zarrcore::load_integer<std::uint64_t>(bytes->data(), zarrcore::Endian::little));
 }
 
-// The element that an attribute names; nothing when it does not fit the array's type.
+// The value of an attribute as an element; empty if it does not fit the array's type.
 std::optional<std::vector<std::byte>> parse_element(const Json& value, const ArrayMetadata& array) {
   Json number = value.is_array() && value.size() == 1 ? value[0] : value;
   const auto decode = [](Json& part) {
@@ -82,11 +82,14 @@ Packing read_packing(const ArrayMetadata& array) {
   const auto consume = [&packing](const char* name) {
     packing.consumed_attributes.emplace_back(name);
   };
-  if ((packing.scale = number_attribute(array, "scale_factor"))) consume("scale_factor");
-  if ((packing.offset = number_attribute(array, "add_offset"))) consume("add_offset");
-  if (const std::string* units = zarrcore::find_string(array.attributes, "units")) {
-    packing.unit = *units;
-    // Programs look for the units of a time axis among the attributes.
+  packing.scale = number_attribute(array, "scale_factor");
+  if (packing.scale) consume("scale_factor");
+  packing.offset = number_attribute(array, "add_offset");
+  if (packing.offset) consume("add_offset");
+  if (const Json* units = zarrcore::find_member(array.attributes, "units");
+      units != nullptr && units->is_string()) {
+    packing.unit = units->get<std::string>();
+    // Programs expect the units of a time axis among the attributes.
     if (!is_time_unit(packing.unit)) consume("units");
   }
   if (packing.unit.empty()) packing.unit = time_units(array.data_type);

@@ -1,5 +1,9 @@
-// What the stored numbers stand for: CF's scale_factor, add_offset and units, and which value means
-// that there is none. Read from an array's metadata, and written into it.
+// Packing, units and nodata of an array (CF conventions, chapter 8 and sections 2.5.1 and 3.1,
+// https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data), read from its metadata
+// and written into it.
+//
+//   scale_factor = 0.01   add_offset = 273.15
+//   units = "K"           _FillValue = -32768
 #pragma once
 
 #include <cstddef>
@@ -12,11 +16,11 @@
 
 namespace gdal_zarr {
 
-// Units of a time type in the manner of CF: "seconds since 1970-01-01", "nanoseconds"; empty for
+// The unit of a time type in CF's notation: "seconds since 1970-01-01", "nanoseconds". Empty for
 // other types and for the generic unit.
 std::string time_units(const zarrcore::DataType& type);
 
-// Strings have none, and bits without a meaning neither.
+// Not of strings and of raw bits.
 bool can_have_nodata(const zarrcore::DataType& type);
 
 struct Packing {
@@ -25,39 +29,38 @@ struct Packing {
   std::string unit;
   // One element of the array's type, in the host's byte order.
   std::optional<std::vector<std::byte>> nodata;
-  // Attributes that are told by these values and need not be shown again.
+  // Attributes that these values replace, which need not be shown.
   std::vector<std::string> consumed_attributes;
 };
 
 // The nodata value is that of the attribute `_FillValue` (for floats in v3, xarray writes base64 of
-// a float64 there), else of `missing_value`, else the fill value; but a fill value of zero that the
-// format made the writer state does not count.
+// a float64 there), else of `missing_value`, else the fill value; but not a fill value of zero if
+// the format requires writers to state one.
 Packing read_packing(const zarrcore::ArrayMetadata& array);
 
-// What makes read_packing() find another packing.
+// Makes read_packing() return another packing.
 struct PackingChange {
   AttributeChange attributes;
-  // The array's fill value from now on; no change when it is nothing. An array that is not new must
-  // store its absent chunks before, for they hold the old one; or else the change is not made.
+  // The array's new fill value; unset for no change. Missing chunks of an array that is not new
+  // have the old one: they must be stored first, or the change must not be made.
   struct FillValue {
     std::optional<std::vector<std::byte>> element;
   };
   std::optional<FillValue> fill_value;
 };
 
-// `packing` but for the consumed attributes, which do not count, is what is to be read afterwards.
+// After the change read_packing() returns `packing`, whose consumed attributes are ignored.
 //
-// Nodata of a new array, whose elements nobody has written or read yet, is its fill value: chunks
-// that are never written hold nothing. Without nodata that is zero where the format wants one, and
-// none where it does not (v2), for there a zero is taken for nodata, too. `_FillValue` says it as
-// well, as xarray writes and reads it.
+// The nodata value of a new array, of which no elements were written or read yet, is its fill
+// value: chunks that are never written have no data. Without nodata the fill value is zero if the
+// format requires one, and none if it does not (v2), because a zero would be read as nodata.
+// `_FillValue` states it as well, as xarray writes and reads it.
 //
-// Of an array that is not new the fill value stays, whatever nodata becomes: it is what absent
-// chunks hold. `_FillValue` is all that is set, and goes before it. (In v2 xarray masks the fill
-// value nevertheless.) Only when nodata is removed, and the fill value would count instead, has
-// this one to go: see PackingChange.
+// An array that is not new keeps its fill value, the value of missing chunks: only `_FillValue` is
+// set, which has precedence. (In v2 xarray masks the fill value nevertheless.) If nodata is removed
+// and the fill value would be read as nodata, it must be removed: see PackingChange.
 //
-// Throws zarrcore::Error when a number is not finite, or when the array's type has no nodata.
+// Throws zarrcore::Error when a number is not finite, or when the array's type cannot have nodata.
 PackingChange write_packing(const zarrcore::ArrayMetadata& array, const Packing& packing,
                             bool is_new);
 

@@ -1,5 +1,4 @@
 // The inverse of read_packing().
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -33,30 +32,31 @@ double as_double(const Element& element, const DataType& type) {
   return value;
 }
 
-// A float as xarray spells it in an attribute.
+// As xarray stores a float in an attribute: in v3 as base64 of a little-endian float64.
 Json spell_double(double value, bool is_base64) {
   if (is_base64) {
     std::byte bytes[sizeof(value)];
     zarrcore::store_integer(std::bit_cast<std::uint64_t>(value), zarrcore::Endian::little, bytes);
     return zarrcore::encode_base64(bytes);
   }
-  // The bare word would be no JSON.
+  // The bare word would not be JSON.
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
 }
 
-// `_FillValue` for an element of the array.
+// `_FillValue` for a value of the array's type.
 Json spell_element(const Element& element, const ArrayMetadata& array) {
   const DataType& type = array.data_type;
-  const bool is_base64 = array.fill_value_attribute_is_base64;
+  // v3 is the only format that requires a fill value.
+  const bool is_base64 = array.fill_value_is_mandatory;
   if (type.kind == TypeKind::floating) return spell_double(as_double(element, type), is_base64);
   if (type.kind != TypeKind::complex) return zarrcore::format_fill_value(element, type);
   const DataType part{TypeKind::floating, type.item_size / 2};
   const auto middle = element.begin() + static_cast<std::ptrdiff_t>(part.item_size);
   const double real = as_double({element.begin(), middle}, part);
   const double imaginary = as_double({middle, element.end()}, part);
-  // In v2 xarray takes a list for several values.
+  // In v2 xarray reads a list as several values.
   if (!is_base64 && imaginary == 0) return spell_double(real, false);
   return {spell_double(real, is_base64), spell_double(imaginary, is_base64)};
 }
@@ -111,10 +111,10 @@ class PackingWriter {
     }
     if (!can_have_nodata(type) || wanted_.nodata->size() != type.item_size) {
       throw zarrcore::Error("the data type " + zarrcore::type_name(type) +
-                            " has no such nodata value");
+                            " cannot have this nodata value");
     }
     if (is_new_) updated_.fill_value = wanted_.nodata;
-    // xarray refuses the attribute of a time or a structure, and does without.
+    // xarray rejects the attribute for times and structures, and does not need it.
     if (!type.is_numeric() && read_packing(updated_).nodata == wanted_.nodata) return;
     updated_.attributes[kFillValue] = spell_element(*wanted_.nodata, array_);
   }

@@ -8,10 +8,10 @@ zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
   zarrcore::Json shown = zarrcore::Json::object();
   const zarrcore::Json all = without_nczarr(attributes);
   for (const auto& [name, value] : all.items()) {
-    const bool is_told_otherwise = name == "_CRS" || name == "zarr_conventions" ||
-                                   name == "multiscales" || name == "gdal:geotransform" ||
-                                   name.starts_with("proj:") || name.starts_with("spatial:");
-    if (!is_told_otherwise) shown[name] = value;
+    const bool is_expressed_by_gdal = name == "_CRS" || name == "zarr_conventions" ||
+                                      name == "multiscales" || name == "gdal:geotransform" ||
+                                      name.starts_with("proj:") || name.starts_with("spatial:");
+    if (!is_expressed_by_gdal) shown[name] = value;
   }
   return shown;
 }

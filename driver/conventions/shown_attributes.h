@@ -1,12 +1,12 @@
-// Which attributes a user gets to see among the others: not those that GDAL's objects tell by other
-// means, and that would be wrong after a copy of a part.
+// The attributes that users see: without those that GDAL's objects express in other ways, and that
+// would be wrong in a copy of a part of the array.
 #pragma once
 
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
-// `attributes` without those of CRS, position and overviews (`_CRS`, `proj:…`, `spatial:…`,
+// `attributes` without those of CRS, geotransform and overviews (`_CRS`, `proj:…`, `spatial:…`,
 // `multiscales`, the list of conventions), and without netCDF-C's own.
 zarrcore::Json shown_attributes(const zarrcore::Json& attributes);
 

@@ -10,7 +10,7 @@ using zarrcore::Json;
 
 constexpr const char* kList = "zarr_conventions";
 
-// As the texts of the conventions want to be declared.
+// As the specifications of the conventions prescribe.
 Json declaration(ZarrConvention convention) {
   const auto make = [](const char* repository, const char* uuid, const char* name,
                        const char* description) {

@@ -1,5 +1,8 @@
-// The attribute `zarr_conventions`: the list in which a node declares the conventions that its
-// attributes follow, each by a UUID.
+// The attribute `zarr_conventions`, in which the specifications of conventions (see `spec_url`)
+// want a node to declare those that its attributes follow.
+//
+//   "zarr_conventions": [{"uuid": "f17cb550-5864-4468-aeb7-f3180cfb622f", "name": "proj:",
+//                         "spec_url": "…", "schema_url": "…", "description": "…"}]
 #pragma once
 
 #include "zarrcore/base/json.h"
@@ -8,8 +11,8 @@ namespace gdal_zarr {
 
 enum class ZarrConvention : std::uint8_t { multiscales, proj, spatial };
 
-// Lists the convention in `attributes`, an object, or takes it off the list. Declarations of others
-// stay; a list that becomes empty goes.
+// Adds the convention to the list in `attributes`, an object, or removes it. Other entries are
+// kept; an empty list is removed.
 void declare_convention(zarrcore::Json& attributes, ZarrConvention convention, bool is_followed);
 
 }  // namespace gdal_zarr

@@ -47,7 +47,7 @@ std::string whole_store(const char* name) {
 std::vector<std::string> files_beside(const std::string& store) {
   std::vector<std::string> files;
   for (const char* suffix : {".aux.xml", ".ovr", ".msk", ".gmac", ".msk.ovr"}) {
-    if (is_there(store + suffix)) files.push_back(store + suffix);
+    if (path_exists(store + suffix)) files.push_back(store + suffix);
   }
   return files;
 }
@@ -92,7 +92,7 @@ CPLErr transfer(const char* new_name, const char* old_name,
   return guarded(CE_Failure, [&] {
     const std::string from = whole_store(old_name);
     const std::string to = new_name;
-    if (is_there(to)) throw Error(to + " already exists");
+    if (path_exists(to)) throw Error(to + " already exists");
     check_parent_exists(to);
     if (to.starts_with(from + '/')) throw Error(to + " is inside " + from);
     const auto beside = files_beside(from);

@@ -44,7 +44,7 @@ std::string new_store_path(const char* name) {
 }
 
 void check_can_be_created(const std::string& path, const char* advice) {
-  if (is_there(path) && !has_partial_files_only(path)) {
+  if (path_exists(path) && !has_partial_files_only(path)) {
     const std::string message = path + " already exists";
     if (is_zarr_folder(path)) {
       throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);

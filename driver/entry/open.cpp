@@ -10,6 +10,7 @@
 #include "driver/entry/identify.h"
 #include "driver/entry/subdatasets.h"
 #include "driver/entry/zipped_raster.h"
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/multidim_dataset.h"
@@ -21,36 +22,6 @@
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
-
-const char* const kOpenOptionList =
-    "<OpenOptionList>"
-    "  <Option name='USE_CONSOLIDATED_METADATA' alias='USE_ZMETADATA' type='boolean' default='YES' "
-    "description='Whether to use consolidated metadata where there is any'/>"
-    "  <Option name='MULTIBAND' type='boolean' default='YES' scope='raster' "
-    "description='Whether an array of more than two dimensions is a dataset of several bands "
-    "(YES), or a subdataset for each 2D slice (NO)'/>"
-    "  <Option name='DIM_X' type='string' scope='raster' "
-    "description='Name or index, from 0, of the X dimension'/>"
-    "  <Option name='DIM_Y' type='string' scope='raster' "
-    "description='Name or index, from 0, of the Y dimension'/>"
-    "  <Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' scope='raster' "
-    "description='Whether to list coordinates and other helper arrays as subdatasets'/>"
-    "  <Option name='LOAD_EXTRA_DIM_METADATA_DELAY' type='string' default='5' scope='raster' "
-    "description='Seconds that may be spent on reading the values of dimensions for the metadata "
-    "of "
-    "bands, or unlimited'/>"
-    "  <Option name='CACHE_TILE_PRESENCE' type='boolean' default='NO' "
-    "description='Whether to list each folder of chunks once instead of requesting chunks that may "
-    "be missing'/>"
-    "  <Option name='CACHE_KERCHUNK_JSON' type='boolean' default='NO' "
-    "description='Accepted for compatibility; has no effect: a JSON document of references is "
-    "indexed in memory, never converted to Parquet files in a cache folder'/>"
-    "  <Option name='LOCKS' type='string' default='NO' "
-    "description='For processes that write the same chunks or shards at the same time: YES for "
-    "lock "
-    "files in a folder beside the store, whose name is the store&apos;s with .sync behind it, or "
-    "the path of another folder'/>"
-    "</OpenOptionList>";
 
 namespace {
 
@@ -104,9 +75,7 @@ RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* in
 // The open option of GDAL's multidimensional view, or its configuration option.
 double metadata_seconds(const GDALOpenInfo* info) {
   const std::string text =
-      option(info, "LOAD_EXTRA_DIM_METADATA_DELAY",
-             CPLGetConfigOption("GDAL_LOAD_EXTRA_DIM_METADATA_DELAY",
-                                std::to_string(RasterDataset::kDefaultMetadataSeconds).c_str()));
+      option(info, "LOAD_EXTRA_DIM_METADATA_DELAY", config_option(ConfigOption::metadata_delay));
   return EQUAL(text.c_str(), "unlimited") ? HUGE_VAL : CPLAtof(text.c_str());
 }
 

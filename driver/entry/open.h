@@ -18,7 +18,4 @@ GDALDataset* open(GDALOpenInfo* info);
 GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size_t x,
                                   std::optional<std::size_t> y);
 
-// The XML list of open options that `open` honours.
-extern const char* const kOpenOptionList;
-
 }  // namespace gdal_zarr

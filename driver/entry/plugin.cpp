@@ -7,7 +7,9 @@
 #include "driver/entry/identify.h"
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"
+#include "driver/entry/open_options.h"
 #include "driver/gdal/compat.h"
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/new_array/creation_options.h"
 
@@ -26,7 +28,9 @@ void register_driver() {
   driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
   driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
   driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
-  driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, gdal_zarr::kOpenOptionList);
+  driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, gdal_zarr::open_option_list().c_str());
+  driver->SetMetadataItem("GDAL_ZARR_CONFIGURATION_OPTIONS",
+                          gdal_zarr::config_option_list().c_str());
   driver->SetMetadataItem(GDAL_DCAP_CREATE_MULTIDIMENSIONAL, "YES");
   driver->SetMetadataItem(
       GDAL_DMD_CREATIONOPTIONLIST,

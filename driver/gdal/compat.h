@@ -1,5 +1,4 @@
-// What differs between the GDAL versions that the driver builds against (3.6 to 3.13), and nothing
-// else.
+// Differences between the GDAL versions that the driver builds against (3.6 to 3.13).
 #pragma once
 
 #include <gdal_priv.h>
@@ -23,7 +22,7 @@ using MetadataList = char**;
 using OptionList = char**;
 #endif
 
-// FlushCache() returns errors since GDAL 3.7; before that, the error handler alone learns of them.
+// FlushCache() returns errors since GDAL 3.7; before, only the error handler gets them.
 #if GDAL_ZARR_AT_LEAST(3, 7)
 using FlushResult = CPLErr;
 inline FlushResult flush_result(CPLErr error) {
@@ -34,14 +33,14 @@ using FlushResult = void;
 inline FlushResult flush_result(CPLErr /*error*/) {}
 #endif
 
-// The parameters of GDALDataset::Close(), which is there since GDAL 3.7.
+// The parameters of GDALDataset::Close(), which exists since GDAL 3.7.
 #if GDAL_ZARR_AT_LEAST(3, 13)
 #define GDAL_ZARR_CLOSE_PARAMETERS GDALProgressFunc /*progress*/, void* /*data*/
 #else
 #define GDAL_ZARR_CLOSE_PARAMETERS
 #endif
 
-// Types that only some versions have; elsewhere the next wider one stands in.
+// Types that only some versions have; other versions use the next wider one.
 #if GDAL_ZARR_AT_LEAST(3, 7)
 inline constexpr GDALDataType kInt8 = GDT_Int8;
 #else

@@ -56,7 +56,7 @@ std::string authority_code(const OGRSpatialReference& crs) {
   const char* authority = crs.GetAuthorityName(nullptr);
   const char* code = crs.GetAuthorityCode(nullptr);
   if (authority == nullptr || code == nullptr || crs.GetCoordinateEpoch() > 0) return {};
-  // GDAL looks through a transformation, here and in IsSame().
+  // GDAL ignores a transformation, here and in IsSame().
   if (export_projjson(crs)["type"] == "BoundCRS") return {};
   std::string text = std::string(authority) + ':' + code;
   const auto meant = import_crs(text);

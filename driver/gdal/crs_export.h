@@ -1,4 +1,4 @@
-// Texts of a CRS, which crs_import.h reads back.
+// Text representations of a CRS, which crs_import.h reads.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -14,16 +14,16 @@ namespace gdal_zarr {
 // WKT 2 of 2019. It has no place for a coordinate epoch.
 std::string export_wkt(const OGRSpatialReference& crs);
 
-// The same, as coordinate metadata when the CRS has a coordinate epoch. Only if this PROJ can read
-// that: an older one, which comes to such a store, has to find the CRS in another spelling, too.
+// The same, as coordinate metadata if the CRS has a coordinate epoch and this PROJ can read that.
+// Older versions of PROJ cannot: a store needs the CRS in another representation as well.
 std::string export_wkt_with_epoch(const OGRSpatialReference& crs);
 
 // PROJJSON, which has no place for a coordinate epoch either.
 zarrcore::Json export_projjson(const OGRSpatialReference& crs);
 
-// "EPSG:32633", when that says all of the CRS; empty when the CRS has no code, or was changed
-// since it got it, or holds more (a transformation to another datum, a coordinate epoch). The order
-// of its axes does not matter.
+// "EPSG:32633", if that identifies the CRS; empty if the CRS has no code, was changed after it got
+// one, or has more to it (a transformation to another datum, a coordinate epoch). The order of its
+// axes is ignored.
 std::string authority_code(const OGRSpatialReference& crs);
 
 }  // namespace gdal_zarr

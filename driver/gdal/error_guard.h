@@ -1,5 +1,5 @@
 // The border between exceptions and GDAL's error handling: every function that GDAL calls and that
-// can meet a fault runs its body in `guarded`.
+// can fail runs its body in `guarded`.
 #pragma once
 
 #include <cpl_error.h>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMask = "***";
 
-// A character of a text, which may stand there as %XX.
+// A character of a text, possibly encoded as %XX.
 struct Character {
   char value;
   bool is_encoded;
@@ -48,11 +48,11 @@ bool is_name_character(char c) {
          is_one_of(c, "-_.");
 }
 
-// Where the text that surrounds a URL begins again, at the latest.
+// Characters that end a URL in a text.
 constexpr std::string_view kAroundUrls = " \t\r\n\"'<>{}`";
 
-// Names of query parameters, of options of /vsicurl? and of headers. Short words count only as a
-// query parameter: elsewhere they are words.
+// Names of query parameters, of options of /vsicurl? and of headers. Short names count only as
+// query parameters: elsewhere they may be ordinary words.
 bool is_secret(const std::string& name, bool is_in_query) {
   static constexpr std::array<std::string_view, 14> kParts{
       "token",     "signature",     "credential", "passw",     "secret",
@@ -93,7 +93,7 @@ class Masker {
     return i < characters_.size() ? characters_[i].offset : text_.size();
   }
 
-  // Of characters that are encoded inside a URL that is not, none ends a part of it.
+  // An encoded character does not end a part of a URL that is not encoded as a whole.
   bool is_end(std::size_t i, bool is_url_encoded, std::string_view ends) const {
     const Character& c = characters_[i];
     return (!c.is_encoded && is_one_of(c.value, kAroundUrls)) ||
@@ -106,7 +106,7 @@ class Masker {
     copied_ = offset(end);
   }
 
-  // From the first character of an authority on. Returns where to go on.
+  // Begins at the first character of an authority. Returns where to continue.
   std::size_t mask_user(std::size_t begin, bool is_url_encoded) {
     std::size_t at = begin;
     for (std::size_t i = begin; i < characters_.size(); ++i) {
@@ -117,7 +117,7 @@ class Masker {
     return at;
   }
 
-  // From the '=' behind a name on.
+  // Begins at the '=' after a name. Returns where to continue.
   std::size_t mask_value(std::size_t equals) {
     std::size_t begin = equals;
     std::string name;
@@ -128,7 +128,7 @@ class Masker {
     std::size_t end = equals + 1;
     while (end < characters_.size() && !is_end(end, characters_[equals].is_encoded, "&#")) ++end;
     const std::size_t next = end;
-    // The punctuation of the sentence.
+    // Punctuation of the surrounding sentence.
     while (end > equals + 1 && is_one_of(value(end - 1), ":;,.)]")) --end;
     if (end > equals + 1) mask(equals + 1, end);
     return next;
@@ -174,7 +174,7 @@ void HeldMessages::add(CPLErr severity, CPLErrorNum number, const char* message)
   try {
     messages_.push_back({severity, number, message});
   } catch (const std::exception&) {
-    // Its text is lost; what fails is reported by the function that failed.
+    // The text is lost; the function that failed still reports its failure.
   }
 }
 

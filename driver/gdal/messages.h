@@ -1,5 +1,5 @@
-// All that the driver tells a person goes through here. URLs may carry passwords, signatures and
-// tokens, and logs are read by others: these are masked.
+// All messages of the driver. URLs may contain passwords, signatures and tokens, and others may
+// read logs: these are masked.
 #pragma once
 
 #include <cpl_error.h>
@@ -11,20 +11,20 @@
 
 namespace gdal_zarr {
 
-// `text` with *** in place of the user and password of URLs, and of the values of query parameters
-// and options that are secret by their names (sig=, token=, X-Amz-Signature=…). URLs may stand in
-// the text as they are, or percent-encoded as in /vsicurl?url=.
+// `text` with *** instead of users and passwords of URLs, and of the values of query parameters and
+// options whose names mark them as secret (sig=, token=, X-Amz-Signature=…). URLs may be plain or
+// percent-encoded, as in /vsicurl?url=.
 std::string mask_secrets(std::string_view text);
 
-// Raises a warning or an error in GDAL, as CPLError does, without the secrets in it.
+// Raises a warning or an error in GDAL, like CPLError, but masks secrets.
 void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexcept
     CPL_PRINT_FUNC_FORMAT(3, 4);
 
-// What GDAL reports, held back to be reported later or by another thread.
+// Messages of GDAL, held back to be reported later or on another thread.
 class HeldMessages {
  public:
   void add(CPLErr severity, CPLErrorNum number, const char* message) noexcept;
-  // Reports what was added since.
+  // Reports and removes the messages.
   void emit() noexcept;
 
  private:
@@ -36,8 +36,8 @@ class HeldMessages {
   std::vector<Message> messages_;
 };
 
-// While it lives, what GDAL itself reports on this thread is held back; it is reported, masked, at
-// the end. For calls of GDAL's file systems, whose messages quote URLs.
+// While it lives, messages of GDAL itself on this thread are held back; at the end they are
+// reported with secrets masked. For calls of GDAL's file systems, whose messages quote URLs.
 class MaskedMessages {
  public:
   MaskedMessages();

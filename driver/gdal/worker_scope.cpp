@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "driver/gdal/config_options.h"
+
 namespace gdal_zarr {
 
 CallerState::CallerState() : options_(CPLGetThreadLocalConfigOptions(), TRUE) {}
@@ -33,7 +35,7 @@ zarrcore::WorkerScope CallerState::scope() {
 
 std::size_t thread_count(const char* value) {
   const int cpus = CPLGetNumCPUs();
-  if (value == nullptr) value = CPLGetConfigOption("GDAL_NUM_THREADS", nullptr);
+  if (value == nullptr) value = config_option(ConfigOption::num_threads);
   if (value == nullptr) return static_cast<std::size_t>(std::clamp(cpus, 1, 8));
   const int wanted = EQUAL(value, "ALL_CPUS") ? cpus : std::atoi(value);
   return static_cast<std::size_t>(std::clamp(wanted, 1, 1024));

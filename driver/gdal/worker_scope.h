@@ -1,5 +1,5 @@
-// GDAL's configuration options and errors are thread-local. While worker threads run for a call of
-// ours, they see the options of the calling thread, and what they report reaches its handlers.
+// GDAL's configuration options and error handlers are thread-local. While worker threads run for a
+// call, they see the options of the calling thread, and their messages reach its handlers.
 #pragma once
 
 #include <cpl_error.h>
@@ -15,7 +15,7 @@ namespace gdal_zarr {
 class CallerState {
  public:
   CallerState();
-  // Emits what the workers reported, on the calling thread.
+  // Reports the messages of the workers on the calling thread.
   ~CallerState();
   CallerState(const CallerState&) = delete;
   CallerState& operator=(const CallerState&) = delete;
@@ -31,8 +31,8 @@ class CallerState {
   HeldMessages held_;
 };
 
-// The threads that GDAL_NUM_THREADS allows: its number or ALL_CPUS; unset means all CPUs up to 8.
-// `value`, if it is not null, stands in its place.
+// The number of threads that GDAL_NUM_THREADS allows: a number or ALL_CPUS; unset means all CPUs,
+// at most 8. `value`, if not null, overrides it.
 std::size_t thread_count(const char* value = nullptr);
 
 }  // namespace gdal_zarr

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/resize.h"
@@ -61,8 +62,7 @@ void Array::check_exists() const {
 }
 
 bool Array::IsCacheable() const {
-  return VSIIsLocal(session_->path().c_str()) ||
-         CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) != nullptr;
+  return VSIIsLocal(session_->path().c_str()) || is_set(ConfigOption::pam_proxy_dir);
 }
 
 // Made on first use, because their variables have to be found in the store.

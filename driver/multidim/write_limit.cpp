@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "driver/gdal/config_options.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/array/array_writer.h"
@@ -12,7 +13,7 @@ namespace gdal_zarr {
 
 std::uint64_t WriteLimit::max_bytes() {
   constexpr GIntBig kLeast = 1 << 20;
-  const char* text = CPLGetConfigOption("ZARR_WRITE_CACHE_SIZE", nullptr);
+  const char* text = config_option(ConfigOption::write_cache_size);
   if (text == nullptr) return zarrcore::WriterOptions::kDefaultMaxBytes;
   return static_cast<std::uint64_t>(std::max(kLeast, CPLAtoGIntBig(text)));
 }

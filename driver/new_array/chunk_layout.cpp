@@ -17,18 +17,18 @@ using zarrcore::Error;
 using zarrcore::Shape;
 
 constexpr std::uint64_t kDefaultLength = 256;
-// Bytes of a chunk that is chosen: enough for a request to be worth its while, on disks as on the
-// network, and few enough for a window to fetch little beside what it is for.
+// The size in bytes of a chunk that is chosen automatically: large enough to make a request worth
+// its latency, small enough that a window fetches little beyond itself.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
-// Bytes of a shard, at most: shards are more than half of it where the array is.
+// The maximum size of a shard in bytes. Shards have more than half of it if the array does.
 constexpr std::uint64_t kShardBytes = std::uint64_t{128} << 20;
 
 using Axes = std::vector<std::size_t>;
 
-// The axes of an array by what they are for.
+// The axes of an array by their role.
 struct AxisRoles {
   Axes plane;  // X and Y
-  Axes whole;  // those that are not to be cut
+  Axes whole;  // not to be divided
   Axes others;
 };
 
@@ -49,7 +49,7 @@ AxisRoles axis_roles(const NewArray& array) {
   return roles;
 }
 
-// Where an array has no elements yet, chunks are as if it had one.
+// An axis without elements gets chunks as if it had one element.
 Shape with_elements(Shape shape) {
   for (std::uint64_t& length : shape) length = std::max<std::uint64_t>(1, length);
   return shape;
@@ -57,7 +57,7 @@ Shape with_elements(Shape shape) {
 
 Shape default_chunk_shape(const NewArray& array) {
   const Shape shape = with_elements(array.shape);
-  // As many elements as elsewhere: a list is not worth a file for every 256.
+  // As many elements as a chunk of two dimensions: a file for every 256 would be wasteful.
   if (shape.size() == 1) return {std::min(shape[0], kDefaultLength * kDefaultLength)};
   const AxisRoles roles = axis_roles(array);
   Shape chunk(shape.size(), 1);
@@ -66,13 +66,13 @@ Shape default_chunk_shape(const NewArray& array) {
   return chunk;
 }
 
-// Makes chunks longer along `axes`, alike along all that are long enough, until they have about
-// `elements` elements along these; the pieces of an axis are about the same. Returns how many
-// elements are left for other axes.
+// Makes chunks longer along `axes`, by the same length along all that are long enough, until a
+// chunk has about `elements` elements along these axes. Chunks divide an axis about evenly. Returns
+// the number of elements left for other axes.
 double lengthen(Shape& chunk, const Shape& shape, Axes axes, double elements) {
   while (!axes.empty()) {
     const auto count = static_cast<double>(axes.size());
-    // Roots that should be integers may come out below them.
+    // Rounding may leave a root slightly below an integer.
     const double side = std::max(1.0, std::floor(std::pow(elements, 1 / count) * (1 + 1e-9)));
     const auto shortest =
         std::min_element(axes.begin(), axes.end(),
@@ -110,8 +110,8 @@ Shape chosen_chunk_shape(const NewArray& array, std::uint64_t item_size,
   return chunk;
 }
 
-// Whole rows of inner chunks first, then planes and so on: whoever writes an array in the order of
-// its elements completes one shard after the other.
+// Fills up rows of inner chunks first, then planes and so on: writing an array in the order of its
+// elements then completes one shard after the other.
 Shape chosen_shard_shape(const NewArray& array, const Shape& inner, std::uint64_t item_size) {
   const Shape shape = with_elements(array.shape);
   std::uint64_t inner_bytes = item_size;
@@ -133,8 +133,8 @@ std::optional<Shape> given_lengths(const NewArray& array, const CreationOptions&
   const auto lengths = options.lengths(name);
   if (lengths && lengths->size() != array.shape.size()) {
     throw Error("creation option " + name + " has " + std::to_string(lengths->size()) +
-                " lengths where the array has " + std::to_string(array.shape.size()) +
-                " dimensions, " + zarrcore::shape_text(array.shape, ","));
+                " lengths, but the array has " + std::to_string(array.shape.size()) +
+                " dimensions: " + zarrcore::shape_text(array.shape, ","));
   }
   return lengths;
 }
@@ -145,7 +145,7 @@ void refuse_both(bool is_wrong, const char* a, const char* b) {
   }
 }
 
-// The smallest multiples of `inner` that are not shorter than `shape`.
+// The smallest multiples of `inner` that are at least as long as `shape`.
 Shape multiples_of(const Shape& inner, Shape shape) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const auto length =
@@ -161,7 +161,7 @@ void check_divides(const Shape& inner, const Shape& shard) {
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (shard[i] % inner[i] != 0) {
       throw Error("creation option BLOCKSIZE is " + zarrcore::shape_text(shard, ",") +
-                  ", of which not every length is a multiple of SHARD_CHUNK_SHAPE's, " +
+                  ", not a multiple of SHARD_CHUNK_SHAPE in every dimension: " +
                   zarrcore::shape_text(inner, ","));
     }
   }
@@ -179,13 +179,13 @@ ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
   refuse_both(chooses_chunks && inner, "CHUNKS=AUTO", "SHARD_CHUNK_SHAPE");
   refuse_both(chooses_shards && block_size, "SHARDING=AUTO", "BLOCKSIZE");
   if ((chooses_shards || inner) && !array.format->new_array_rules()->has_shards) {
-    throw Error(std::string(array.format->name()) + " has no shards, for which creation option " +
-                (inner ? "SHARD_CHUNK_SHAPE" : "SHARDING=AUTO") + " asks");
+    throw Error(std::string(array.format->name()) + " has no shards: creation option " +
+                (inner ? "SHARD_CHUNK_SHAPE" : "SHARDING=AUTO") + " needs them");
   }
   if (chooses_shards) {
     Shape chunk = inner ? *inner : chosen_chunk_shape(array, item_size, options);
     Shape shard = chosen_shard_shape(array, chunk, item_size);
-    // A shard of one chunk is but the chunk and an index.
+    // A shard of one inner chunk would only add an index.
     if (shard == chunk) return {std::move(chunk), {}};
     return {std::move(shard), std::move(chunk)};
   }

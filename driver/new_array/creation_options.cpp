@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 
 #include "driver/gdal/messages.h"
-#include "driver/new_array/option_table.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 
@@ -18,55 +16,13 @@ namespace {
 
 using zarrcore::Error;
 
-std::string xml_escaped(std::string_view text) {
-  char* escaped = CPLEscapeString(text.data(), static_cast<int>(text.size()), CPLES_XML);
-  std::string result(escaped);
-  CPLFree(escaped);
-  return result;
-}
-
-// ` name="value"`, or nothing without a value.
-std::string attribute(std::string_view name, std::string_view value) {
-  if (value.empty()) return {};
-  return ' ' + std::string(name) + "=\"" + xml_escaped(value) + '"';
-}
-
-std::string number_text(double number) {
-  return CPLSPrintf("%.17g", number);
-}
-
-std::string_view type_text(ValueType type) {
-  switch (type) {
-    case ValueType::boolean:
-      return "boolean";
-    case ValueType::integer:
-      return "int";
-    case ValueType::real:
-      return "float";
-    case ValueType::choice:
-      return "string-select";
-    default:
-      return "string";
-  }
-}
-
-std::string option_xml(const Option& option) {
-  std::string description(option.description);
-  if (!option.needed.empty()) description.append(". Only with ").append(option.needed);
-  std::string xml = "  <Option" + attribute("name", option.name) +
-                    attribute("alias", option.alias) + attribute("type", type_text(option.type)) +
-                    attribute("default", option.default_value) +
-                    attribute("description", description);
-  if (option.type == ValueType::integer || option.type == ValueType::real) {
-    xml += attribute("min", number_text(option.low)) + attribute("max", number_text(option.high));
-  }
-  if (option.values.empty()) return xml + "/>\n";
-  xml += ">\n";
-  for (const OptionValue& value : option.values) {
-    xml += "    <Value" + attribute("alias", value.alias) + '>' + xml_escaped(value.name) +
-           "</Value>\n";
-  }
-  return xml + "  </Option>\n";
+// The whole text as a number.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
 std::optional<zarrcore::Shape> parse_lengths(const std::string& text) {
@@ -86,7 +42,7 @@ bool is_any_of(const std::string& text, std::initializer_list<const char*> words
                      [&](const char* word) { return EQUAL(text.c_str(), word); });
 }
 
-// The given value in the spelling of the table, or nothing when it is not allowed.
+// The given value in the spelling of the table; empty when it is not allowed.
 std::optional<std::string> allowed_value(const Option& option, const std::string& given) {
   switch (option.type) {
     case ValueType::text:
@@ -135,13 +91,15 @@ std::string allowed_values(const Option& option) {
     case ValueType::boolean:
       return "YES or NO";
     case ValueType::integer:
-      return "an integer from " + number_text(option.low) + " to " + number_text(option.high);
+      return "an integer from " + option_number_text(option.low) + " to " +
+             option_number_text(option.high);
     case ValueType::real:
-      return "a number from " + number_text(option.low) + " to " + number_text(option.high);
+      return "a number from " + option_number_text(option.low) + " to " +
+             option_number_text(option.high);
     case ValueType::choice:
       return "one of " + joined(option.values, ", ");
     case ValueType::lengths:
-      return "a length, which is not zero, for each dimension, such as 256,256";
+      return "a positive length for each dimension, such as 256,256";
     default:
       return "text";
   }
@@ -167,8 +125,8 @@ bool is_met(std::string_view conditions, const CreationOptions& options) {
   }
 }
 
-void warn(const std::string& what) {
-  report(CE_Warning, CPLE_AppDefined, "%s", what.c_str());
+void warn(const std::string& message) {
+  report(CE_Warning, CPLE_AppDefined, "%s", message.c_str());
 }
 
 std::string codec_names(std::string_view option) {
@@ -180,11 +138,7 @@ std::string codec_names(std::string_view option) {
 }  // namespace
 
 std::string creation_option_list(unsigned scopes, std::string_view element) {
-  std::string xml = '<' + std::string(element) + ">\n";
-  for (const Option& option : creation_options()) {
-    if ((option.scope & scopes) != 0) xml += option_xml(option);
-  }
-  return xml + "</" + std::string(element) + '>';
+  return option_list_xml(creation_options(), scopes, element);
 }
 
 void warn_of_unused_options(CSLConstList options, unsigned scopes) {
@@ -194,7 +148,7 @@ void warn_of_unused_options(CSLConstList options, unsigned scopes) {
     const std::string_view name = text.substr(0, text.find('='));
     const Option* option = find_creation_option(name);
     if (option == nullptr || (option->scope & scopes) == 0 || name.size() == text.size()) {
-      warn("\"" + std::string(text) + "\" is no creation option here, and without effect");
+      warn("\"" + std::string(text) + "\" is not a creation option here and is ignored");
     } else if (!option->needed.empty() && !is_met(option->needed, values)) {
       warn("creation option " + std::string(name) + " has no effect without " +
            std::string(option->needed));

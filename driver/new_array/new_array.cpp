@@ -39,7 +39,7 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
     metadata.dimension_names.push_back(name.empty() ? std::nullopt : std::optional(name));
   }
   metadata.dimension_names.resize(array.shape.size());
-  // What codecs have to say about the type and the chunks they say now.
+  // Codecs that do not support the type or the chunks throw here.
   const std::vector<std::byte> zero(type.item_size);
   const zarrcore::CodecChain chain(metadata.codecs, {metadata.chunk_shape, type, zero});
   return metadata;

@@ -28,7 +28,7 @@ using zarrcore::TypeKind;
 using Codecs = std::vector<CodecMetadata>;
 
 Error not_for_type(const std::string& option, const DataType& type, const std::string& reason) {
-  return Error("creation option " + option + " is not for arrays of the type " +
+  return Error("creation option " + option + " does not support arrays of the type " +
                zarrcore::type_name(type) + ": " + reason);
 }
 
@@ -57,24 +57,24 @@ CodecMetadata make_bitround(const DataType& type, const CreationOptions& options
   return {"numcodecs.bitround", {{"keepbits", bits}}};
 }
 
-constexpr const char* kInexact = "floating point numbers that are added up are not exact";
+constexpr const char* kInexact = "sums of floating point numbers are not exact";
 
 bool is_integer(const DataType& type) {
   return type.kind == TypeKind::signed_integer || type.kind == TypeKind::unsigned_integer;
 }
 
-// The type of DELTA_DTYPE, which is another way to see the bits of the elements.
+// The type of DELTA_DTYPE, as which the bits of the elements are interpreted.
 zarrcore::NumpyType given_delta_type(const DataType& type, const NewArrayRules& rules,
                                      const std::string& text) {
   const std::string option = "DELTA_DTYPE=" + text;
   const auto given = zarrcore::parse_numpy_type(text);
   if (!given || given->type.item_size != type.item_size ||
       (!is_integer(given->type) && given->type.kind != TypeKind::floating)) {
-    throw not_for_type(option, type, "it is to be a number of the same size, such as <i2");
+    throw not_for_type(option, type, "it must be a number of the same size, such as <i2");
   }
   if (rules.filters_take_arrays && given->type != type) {
-    throw not_for_type(
-        option, type, "it is to be the same type, for readers would convert from one to the other");
+    throw not_for_type(option, type,
+                       "it must be the same type: readers would convert from one to the other");
   }
   if (!is_integer(given->type)) {
     report(CE_Warning, CPLE_AppDefined, "creation option %s: %s", option.c_str(), kInexact);
@@ -82,20 +82,21 @@ zarrcore::NumpyType given_delta_type(const DataType& type, const NewArrayRules& 
   return *given;
 }
 
-// The type as which elements are subtracted.
+// The type in which differences are computed.
 zarrcore::NumpyType delta_type(const DataType& type, const NewArrayRules& rules,
                                const CreationOptions& options) {
   constexpr const char* kOption = "FILTER=DELTA";
   const bool is_float = type.kind == TypeKind::floating;
-  if (!is_integer(type) && !is_float) throw not_for_type(kOption, type, "they are no integers");
+  if (!is_integer(type) && !is_float)
+    throw not_for_type(kOption, type, "its elements are not integers");
   if (options.is_given("DELTA_DTYPE")) {
     return given_delta_type(type, rules, std::string(options.text("DELTA_DTYPE")));
   }
   if (is_float && rules.filters_take_arrays) throw not_for_type(kOption, type, kInexact);
   if (is_float) {
-    // Not by default, for there are readers that do not see the bits as floats again.
+    // Not the default: some readers do not interpret the bits as floats again.
     throw not_for_type(kOption, type,
-                       std::string(kInexact) + ", unless DELTA_DTYPE sees their bits as integers");
+                       std::string(kInexact) + "; DELTA_DTYPE can treat their bits as integers");
   }
   return {type, Endian::little};
 }
@@ -149,7 +150,7 @@ CodecMetadata make_lzma(const CreationOptions& options) {
   return {"numcodecs.lzma", std::move(configuration)};
 }
 
-// Compression of bytes that are items of `item_size` bytes.
+// The compressor for items of `item_size` bytes.
 std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
                                              const CreationOptions& options) {
   const std::string_view name = options.text("COMPRESS");
@@ -170,7 +171,7 @@ std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
   return std::nullopt;
 }
 
-// In numcodecs' numbers of zfp's modes; without a parameter there is no loss.
+// The modes have numcodecs' numbers. Without an option, compression is lossless.
 CodecMetadata make_zfp(const DataType& type, const CreationOptions& options) {
   struct Mode {
     const char* option;
@@ -182,7 +183,7 @@ CodecMetadata make_zfp(const DataType& type, const CreationOptions& options) {
                              {"ZFP_PRECISION", "precision", 3}};
   Json configuration{{"mode", 4}, {"tolerance", -1}, {"rate", -1}, {"precision", -1}};
   if (options.is_given("ZFP_TOLERANCE") && type.kind != TypeKind::floating) {
-    throw not_for_type("ZFP_TOLERANCE", type, "zfp keeps to it for floating point numbers only");
+    throw not_for_type("ZFP_TOLERANCE", type, "zfp honours it for floating point numbers only");
   }
   const char* given = nullptr;
   for (const Mode& mode : kModes) {
@@ -211,7 +212,7 @@ std::optional<CodecMetadata> make_checksum(const CreationOptions& options) {
   return std::nullopt;
 }
 
-// What compressors can take at most, or other readers: numcodecs refuses 2^31 bytes.
+// Compressors have limits, and so do other readers: numcodecs refuses 2^31 bytes.
 void check_chunk_size(const DataType& type, const zarrcore::Shape& chunk_shape,
                       const CreationOptions& options) {
   const std::string_view name = options.text("COMPRESS");
@@ -225,17 +226,17 @@ void check_chunk_size(const DataType& type, const zarrcore::Shape& chunk_shape,
   if (!bytes || *bytes > limit) {
     throw Error("chunks of " + (bytes ? std::to_string(*bytes) : "2^64 or more") +
                 " bytes are too large for creation option COMPRESS=" + std::string(name) +
-                ", which takes up to " + std::to_string(limit));
+                ": its limit is " + std::to_string(limit));
   }
 }
 
-// The codecs of what is decoded at once: of a chunk, or of an inner chunk of a shard.
-Codecs make_block_codecs(const DataType& type, std::size_t rank, const NewArrayRules& rules,
+// The codecs of a chunk, or of the inner chunks of a shard.
+Codecs make_chunk_codecs(const DataType& type, std::size_t rank, const NewArrayRules& rules,
                          const CreationOptions& options) {
   const bool is_zfp = options.is("COMPRESS", "ZFP");
   const bool is_shuffled = options.is("FILTER", "SHUFFLE");
   if (is_shuffled && type.is_variable()) {
-    throw not_for_type("FILTER=SHUFFLE", type, "their length varies");
+    throw not_for_type("FILTER=SHUFFLE", type, "the length of its elements varies");
   }
   Codecs filters = make_array_filters(type, rank, rules, options);
   if (is_zfp && (is_shuffled || !filters.empty())) {
@@ -285,8 +286,8 @@ CodecMetadata make_sharding(const zarrcore::Shape& inner_shape, const Codecs& in
 std::vector<CodecMetadata> make_new_codecs(const DataType& type, const ChunkLayout& layout,
                                            const NewArrayRules& rules,
                                            const CreationOptions& options) {
-  check_chunk_size(type, layout.block_shape(), options);
-  Codecs codecs = make_block_codecs(type, layout.chunk_shape.size(), rules, options);
+  check_chunk_size(type, layout.compressed_shape(), options);
+  Codecs codecs = make_chunk_codecs(type, layout.chunk_shape.size(), rules, options);
   if (!layout.inner_shape) return codecs;
   return {make_sharding(*layout.inner_shape, codecs)};
 }

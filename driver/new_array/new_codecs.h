@@ -1,5 +1,5 @@
-// The codecs of a new array: by the options COMPRESS, FILTER, KEEPBITS, CHECKSUM and those of each
-// compressor, CHUNK_MEMORY_LAYOUT, and the sharding that its layout has.
+// The codecs of a new array, by the options COMPRESS, FILTER, KEEPBITS, CHECKSUM, those of each
+// compressor, and CHUNK_MEMORY_LAYOUT; and the sharding of its layout.
 #pragma once
 
 #include <vector>

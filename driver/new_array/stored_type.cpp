@@ -49,12 +49,13 @@ DataType number_type(GDALDataType type) {
     case GDT_CFloat64:
       return {TypeKind::complex, 16};
     default:
-      throw Error("Zarr has no data type for the elements, which are " +
-                  std::string(GDALGetDataTypeName(type)) + "; there are " + creation_data_types());
+      throw Error("Zarr has no data type for elements of type " +
+                  std::string(GDALGetDataTypeName(type)) + "; supported are " +
+                  creation_data_types());
   }
 }
 
-// Strings padded with zeros to the `length` bytes that they have at most.
+// Strings of at most `length` bytes, padded with zeros.
 DataType padded_string_type(std::size_t length, const CreationOptions& options) {
   const bool is_unicode = options.is("STRING_FORMAT", "UNICODE");
   const auto size = zarrcore::checked_multiply(length, is_unicode ? 4 : 1);
@@ -82,7 +83,7 @@ DataType field_type(const GDALExtendedDataType& type, const CreationOptions& opt
       return structure_type(type, options);
     default:
       if (type.GetMaxStringLength() == 0) {
-        throw Error("a string in a compound needs a greatest length");
+        throw Error("a string in a compound needs a maximum length");
       }
       return padded_string_type(type.GetMaxStringLength(), options);
   }

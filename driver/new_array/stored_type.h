@@ -1,5 +1,4 @@
-// GDAL types as the Zarr data types in which new arrays store them; type_mapping.h is the other way
-// round.
+// The Zarr data types in which new arrays store GDAL types: the inverse of types/type_mapping.h.
 #pragma once
 
 #include "driver/gdal/compat.h"
@@ -9,11 +8,12 @@
 
 namespace gdal_zarr {
 
-// Strings are of variable length; where the format has them, and in the fields of structures, they
-// are of fixed length when STRING_FORMAT asks for it and their greatest length is known. Compounds
-// are structures without padding, whose strings always need that length.
+// Strings have variable length. They have fixed length if STRING_FORMAT requests it, their maximum
+// length is known and the format has such strings; as fields of structures they always have. A
+// compound becomes a structure without padding.
 //
-// Throws zarrcore::Error when Zarr has no such type.
+// Throws zarrcore::Error when Zarr has no such type, and on strings of unknown length in a
+// compound.
 zarrcore::DataType stored_type(const GDALExtendedDataType& type,
                                const zarrcore::NewArrayRules& rules,
                                const CreationOptions& options);

@@ -169,7 +169,7 @@ char** RasterDataset::GetFileList() {
       if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
       // A document inside a file of references is not a file.
       const std::string file = zarrcore::join_path(root, key);
-      if (is_there(file)) files.AddString(file.c_str());
+      if (path_exists(file)) files.AddString(file.c_str());
     }
     return files.StealList();
   });

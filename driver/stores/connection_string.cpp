@@ -33,11 +33,11 @@ std::string store_of(const std::string& path) {
 void parse_array(std::string_view rest, const std::string& name, ConnectionString& connection) {
   if (rest.empty()) return;
   if (rest[0] != ':' || rest.size() == 1) {
-    throw Error("\"" + name + "\" goes on with \"" + std::string(rest) +
-                "\" after the path where :/array is expected");
+    throw Error("\"" + name + "\" continues with \"" + std::string(rest) +
+                "\" after the path, where :/array is expected");
   }
   rest.remove_prefix(1);
-  // An array's name may hold colons itself: only numbers at the end are a slice.
+  // An array's name may contain colons: only numbers at the end are a slice.
   while (true) {
     const auto colon = rest.rfind(':');
     if (colon == std::string_view::npos) break;
@@ -67,7 +67,7 @@ ConnectionString parse_connection_string(const std::string& name) {
     if (text.starts_with('"')) {
       const auto quote = text.find('"', 1);
       if (quote == std::string_view::npos) {
-        throw Error("\"" + name + "\" has a quotation mark that is not closed");
+        throw Error("\"" + name + "\" has an unclosed quotation mark");
       }
       connection.store_path = text.substr(1, quote - 1);
       parse_array(text.substr(quote + 1), name, connection);
@@ -86,16 +86,16 @@ ConnectionString parse_connection_string(const std::string& name) {
     connection.store_path = store_of(connection.store_path);
   }
   connection.store_path = without_final_slash(connection.store_path);
-  if (connection.store_path.empty()) throw Error("\"" + name + "\" names no path");
+  if (connection.store_path.empty()) throw Error("\"" + name + "\" contains no path");
   for (const char* scheme : {"http://", "https://", "ftp://"}) {
     if (STARTS_WITH_CI(connection.store_path.c_str(), scheme)) {
-      throw Error("a URL is opened with /vsicurl/ before it: ZARR:\"/vsicurl/" +
-                  connection.store_path + "\"");
+      throw Error("a URL needs the prefix /vsicurl/: ZARR:\"/vsicurl/" + connection.store_path +
+                  "\"");
     }
   }
   for (const auto& [scheme, prefix] : {std::pair{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}}) {
     if (STARTS_WITH_CI(connection.store_path.c_str(), scheme)) {
-      throw Error("this URL is opened as ZARR:\"" + std::string(prefix) +
+      throw Error("open this URL as ZARR:\"" + std::string(prefix) +
                   connection.store_path.substr(5) + "\"");
     }
   }
@@ -103,7 +103,7 @@ ConnectionString parse_connection_string(const std::string& name) {
 }
 
 std::string format_connection_string(const std::string& store_path, const std::string& array) {
-  // One that holds a quotation mark cannot stand between two.
+  // A path with a quotation mark cannot be quoted.
   const char* quote = store_path.find('"') == std::string::npos ? "\"" : "";
   return std::string(kPrefix) + quote + store_path + quote + ':' + array;
 }

@@ -1,8 +1,8 @@
-// The names under which a Zarr can be opened:
+// The names by which a Zarr can be opened:
 //
 //   path                                a folder that holds a Zarr, or one of its metadata files
 //   x.json, x.zip                       references and archives; see open_store.h
-//   ZARR:"path"                         any path, also one that cannot be looked at beforehand
+//   ZARR:"path"                         any path, also one that cannot be examined beforehand
 //   ZARR:"path":/group/array            one array
 //   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions
 #pragma once
@@ -15,8 +15,8 @@
 namespace gdal_zarr {
 
 struct ConnectionString {
-  std::string store_path;            // without a slash at the end
-  std::optional<std::string> array;  // as written, with its leading slash
+  std::string store_path;            // without a trailing slash
+  std::optional<std::string> array;  // as given, with its leading slash
   std::vector<std::uint64_t> slice;  // an index for each dimension that is not X or Y
 };
 

@@ -25,7 +25,7 @@ using zarrcore::Error;
 constexpr std::string_view kJsonPrefix = "/vsikerchunk_json_ref/";
 constexpr std::string_view kParquetPrefix = "/vsikerchunk_parquet_ref/";
 
-// How much of a file that is likely a document of references is read to be sure.
+// How much of a file is read to decide whether it is a document of references.
 constexpr int kMaxSniffedBytes = 1 << 20;
 
 // "path" and "group" of "/vsikerchunk_json_ref/{path}/group".
@@ -51,13 +51,13 @@ PrefixedPath parse_prefixed(const std::string& name, std::string_view prefix) {
   return {std::string(rest.substr(1, end - 1)), zarrcore::normalize_path(rest.substr(end + 1))};
 }
 
-// The path up to what a URL may have after it.
+// The path without the query of a URL.
 std::string without_query(const std::string& path) {
   return STARTS_WITH(path.c_str(), "/vsicurl") ? path.substr(0, path.find('?')) : path;
 }
 
-bool seems_to_be_references(const std::string& path) {
-  // Not everything on the network can be looked at at little cost.
+bool is_probably_references(const std::string& path) {
+  // Reading the start of files on the network would cost too much.
   if (EQUAL(CPLGetExtension(without_query(path).c_str()), "json")) return is_file(path);
   if (is_network_path(path) || !is_file(path)) return false;
   const File file = open_file(path);
@@ -69,20 +69,22 @@ bool seems_to_be_references(const std::string& path) {
 
 std::shared_ptr<zarrcore::Store> open_json_references(const std::string& path,
                                                       const std::string& group) {
-  auto references = zarrcore::with_context(path, [&] {
-    const File file = open_file(path);
-    if (!file) throw Error("this document of references is not there");
-    const std::uint64_t size = file_size(file.get());
-    if (size > kMaxReferenceDocumentBytes) {
-      throw Error("a document of " + std::to_string(size) + " bytes, more than the " +
-                  std::to_string(kMaxReferenceDocumentBytes) + " that are read");
-    }
-    return std::make_unique<JsonReferences>(read_bytes(file.get(), 0, size));
-  });
+  auto references = zarrcore::with_context(
+      [&] { return path; },
+      [&] {
+        const File file = open_file(path);
+        if (!file) throw Error("this document of references does not exist");
+        const std::uint64_t size = file_size(file.get());
+        if (size > kMaxReferenceDocumentBytes) {
+          throw Error("the document has " + std::to_string(size) + " bytes; the limit is " +
+                      std::to_string(kMaxReferenceDocumentBytes));
+        }
+        return std::make_unique<JsonReferences>(read_bytes(file.get(), 0, size));
+      });
   return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path), path, group);
 }
 
-// Null when the folder has no references.
+// Null if the folder has no references.
 std::shared_ptr<zarrcore::Store> open_parquet_references(const std::string& path,
                                                          const std::string& group) {
   auto references = read_parquet_references(path);
@@ -105,17 +107,17 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
   if (STARTS_WITH(path.c_str(), kParquetPrefix.data())) {
     const auto [folder, group] = parse_prefixed(path, kParquetPrefix);
     if (auto references = open_parquet_references(folder, group)) return open(references);
-    throw Error(folder + ": there are no Kerchunk references in Parquet files");
+    throw Error(folder + ": no Kerchunk references in Parquet files found");
   }
   const auto zipped = find_zipped_store(path);
-  if (!zipped && seems_to_be_references(path)) return open(open_json_references(path, ""));
+  if (!zipped && is_probably_references(path)) return open(open_json_references(path, ""));
   const std::string folder = zipped.value_or(path);
   auto store = make_store(folder);
   if (lists_chunks) store = std::make_shared<zarrcore::ListedStore>(std::move(store));
   try {
     return open(std::move(store));
   } catch (const Error&) {
-    // Only now: who opens a Zarr need not wait for documents of references to be looked for.
+    // Checked last, so that opening an ordinary store never pays for it.
     if (auto references = open_parquet_references(folder, "")) return open(references);
     throw;
   }
@@ -145,7 +147,7 @@ bool is_packed_store(GDALOpenInfo* info) {
     try {
       return find_zipped_store(info->pszFilename).has_value();
     } catch (const Error&) {
-      return true;  // open says what is wrong with it
+      return true;  // open() reports the problem
     }
   }
   const auto is_complete = [&] { return info->nHeaderBytes < 1024; };

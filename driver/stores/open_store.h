@@ -1,4 +1,4 @@
-// From the path of a store to what it holds: a folder, a ZIP archive, or Kerchunk references.
+// Opens the store at a path: a folder, a ZIP archive, or Kerchunk references.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,19 @@ namespace gdal_zarr {
 //   x.zip, /vsizip/x.zip                             an archive; see zip_archive.h
 //   x.json                                           references
 //   a folder with Parquet files                      references
-//   /vsikerchunk_json_ref/{x.json}/group             references, from a group on
-//   /vsikerchunk_parquet_ref/{folder}/group          references, from a group on
+//   /vsikerchunk_json_ref/{x.json}/group             references below a group
+//   /vsikerchunk_parquet_ref/{folder}/group          references below a group
 //
-// With `lists_chunks`, folders and archives are listed rather than asked for chunks that may be
-// absent; references know them anyway. Throws zarrcore::Error when there is no Zarr.
+// With `lists_chunks`, folders and archives are listed instead of requesting chunks that may be
+// missing; references are not listed, because they state their chunks. Throws zarrcore::Error when
+// there is no Zarr.
 std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
                                                     const zarrcore::HierarchyOptions& options);
 
-// The name for an array at the root of the store `path`: that of the file without its extensions.
+// The name for an array at the root of the store `path`: the file name without extensions.
 std::string store_name(const std::string& path);
 
-// Whether `path` has the form of the last two.
+// Whether `path` has one of the last two forms.
 bool has_reference_prefix(const std::string& path);
 
 // Whether the file that is being opened is an archive or a document of references.

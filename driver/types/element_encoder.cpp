@@ -21,19 +21,19 @@ using zarrcore::DataType;
 using zarrcore::ElementConverter;
 using zarrcore::TypeKind;
 
-// A number of GDAL's of which the core makes an element.
+// A number type of GDAL, from which the core converts to the element.
 struct Intermediate {
   GDALDataType number;
   DataType type;
 };
 
-// Nothing when GDAL makes the element itself.
+// Empty if GDAL converts to the element itself.
 std::optional<Intermediate> intermediate_of(const DataType& type, GDALDataType seen) {
   const bool is_narrow = number_size(seen) != type.item_size;
   if (!type.is_numeric() || (!is_narrow && type.bits == 0 && type.kind != TypeKind::boolean)) {
     return std::nullopt;
   }
-  // Of the widest float: rounding to a float in between and then again could be off by one.
+  // The widest float: rounding twice could be off by one.
   if (type.kind == TypeKind::floating) return Intermediate{GDT_Float64, {TypeKind::floating, 8}};
   const TypeKind kind = type.kind == TypeKind::boolean ? TypeKind::unsigned_integer : type.kind;
   return Intermediate{seen, {kind, number_size(seen)}};
@@ -55,11 +55,11 @@ zarrcore::Error too_long(std::size_t length, std::uint64_t limit, const char* un
 }
 
 zarrcore::Error not_utf8() {
-  return zarrcore::Error("a text that is to be written is not UTF-8");
+  return zarrcore::Error("a text to be written is not UTF-8");
 }
 
 void store_variable(std::string_view text, const DataType& type, std::byte* element) {
-  // The codec looks, too, but only when the chunk is put.
+  // The codec checks it as well, but only when the chunk is written.
   if (type.kind == TypeKind::variable_string && !zarrcore::is_utf8(text)) throw not_utf8();
   const zarrcore::VariableElement variable{text.data(), text.size()};
   std::memcpy(element, &variable, sizeof(variable));
@@ -84,7 +84,7 @@ void store_utf32(std::string_view text, const DataType& type, std::byte* element
   std::memcpy(element, code_points.data(), size);
 }
 
-// Strings of any kind, of char pointers.
+// Encodes char pointers as strings of any kind.
 class TextEncoder final : public ElementConverter {
  public:
   explicit TextEncoder(const DataType& type) : type_(type) {}
@@ -112,7 +112,7 @@ class TextEncoder final : public ElementConverter {
   DataType type_;
 };
 
-// Strings of numbers, as GDAL spells them.
+// Encodes numbers as strings, as GDAL formats them.
 class NumberTextEncoder final : public ElementConverter {
  public:
   NumberTextEncoder(const GDALExtendedDataType& number, const DataType& type)
@@ -161,7 +161,7 @@ std::unique_ptr<const ElementConverter> make_compound_encoder(
 std::unique_ptr<const ElementConverter> make_element_encoder(
     const GDALExtendedDataType& buffer_type, const DataType& type) {
   const GDALExtendedDataType seen = gdal_type(type);
-  // A text is no number, whatever versions of GDAL may make of it.
+  // Texts are not converted to numbers, although some versions of GDAL can.
   const bool is_text = buffer_type.GetClass() == GEDTC_STRING;
   if (!buffer_type.CanConvertTo(seen) || (is_text && !type.is_string())) {
     throw zarrcore::Error("the type of the buffer cannot be converted to elements of type " +

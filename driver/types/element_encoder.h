@@ -1,4 +1,5 @@
-// The way back from type_mapping.h: elements for an array from those in a caller's buffer.
+// Conversion of elements in a caller's buffer to elements of an array: the inverse of
+// type_mapping.h.
 #pragma once
 
 #include <memory>
@@ -9,14 +10,15 @@
 
 namespace gdal_zarr {
 
-// Makes elements of `type` of elements of `buffer_type`; null when they are the same bytes. Numbers
-// are rounded and clamped as GDAL does it; bytes of a structure that belong to no field are zero. A
-// string is a char pointer, null for the empty string; elements of variable length point to the
-// caller's characters, those made of numbers to characters that live as long as the converter.
+// Converts elements of `buffer_type` to elements of `type`; null if they are the same bytes.
+// Numbers are rounded and clamped as GDAL does; bytes of a structure that belong to no field become
+// zero. A string is a char pointer, null for the empty string. Elements of variable length point to
+// the caller's characters; those made from numbers to characters that live as long as the
+// converter.
 //
 // Throws zarrcore::Error when GDAL cannot convert between the two. Converting throws
-// zarrcore::Error on texts that are too long for a type of fixed length, and on those that are not
-// UTF-8 where text is stored; nothing is ever cut off.
+// zarrcore::Error on texts that are too long for a type of fixed length, and on texts that are not
+// UTF-8 where the type requires it; nothing is ever truncated.
 std::unique_ptr<const zarrcore::ElementConverter> make_element_encoder(
     const GDALExtendedDataType& buffer_type, const zarrcore::DataType& type);
 

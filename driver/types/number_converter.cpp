@@ -12,7 +12,7 @@ class NumberConverter final : public zarrcore::ElementConverter {
 
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                std::ptrdiff_t destination_stride, std::size_t count) const override {
-    // GDAL counts strides with an int.
+    // GDAL takes strides as int.
     if (fits_int(source_stride) && fits_int(destination_stride)) {
       GDALCopyWords64(source, source_, static_cast<int>(source_stride), destination, destination_,
                       static_cast<int>(destination_stride), static_cast<GPtrDiff_t>(count));

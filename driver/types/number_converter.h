@@ -1,4 +1,4 @@
-// Conversion between the numbers that GDAL knows, by its own rules.
+// Conversion between GDAL's number types by GDAL's rules.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,7 @@ inline std::size_t number_size(GDALDataType type) {
   return static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type));
 }
 
-// Converts as GDALCopyWords() does: rounding, what is out of range goes to the nearest end. Null
-// when both are the same.
+// Converts like GDALCopyWords(), which rounds and clamps. Null if the types are equal.
 std::unique_ptr<const zarrcore::ElementConverter> make_number_converter(GDALDataType source,
                                                                         GDALDataType destination);
 

@@ -13,19 +13,19 @@ class StructureConverter final : public zarrcore::ElementConverter {
 
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t done = 0; done < count; done += kBlock) {
-      const std::size_t now = std::min(kBlock, count - done);
-      convert_block(source, source_stride, destination, destination_stride, now);
+    for (std::size_t done = 0; done < count; done += kBatch) {
+      const std::size_t now = std::min(kBatch, count - done);
+      convert_batch(source, source_stride, destination, destination_stride, now);
       source += static_cast<std::ptrdiff_t>(now) * source_stride;
       destination += static_cast<std::ptrdiff_t>(now) * destination_stride;
     }
   }
 
  private:
-  // Few enough to stay in a cache while part after part is converted.
-  static constexpr std::size_t kBlock = 256;
+  // Few enough elements to stay in the cache while all parts are converted.
+  static constexpr std::size_t kBatch = 256;
 
-  void convert_block(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
+  void convert_batch(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                      std::ptrdiff_t destination_stride, std::size_t count) const {
     if (cleared_size_ != 0) {
       for (std::size_t i = 0; i < count; ++i) {

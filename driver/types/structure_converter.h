@@ -1,4 +1,4 @@
-// Conversion between structures: their parts one by one.
+// Conversion between structures, part by part.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace gdal_zarr {
 
-// Where a part of a structure comes from and goes to; offsets and sizes are in bytes.
+// The offsets, in bytes, of a part in the source and in the destination.
 struct StructurePart {
   std::size_t source_offset;
   std::size_t destination_offset;
   std::size_t destination_size;
-  std::unique_ptr<const zarrcore::ElementConverter> converter;  // null: the same bytes
+  std::unique_ptr<const zarrcore::ElementConverter> converter;  // null if the bytes are the same
 };
 
-// Null when structures of these sizes are the same bytes: all parts are, and nothing is between
-// them. With `clears_gaps`, bytes of the destination that belong to no part become zero, else they
-// stay what they are.
+// Null if structures of these sizes are the same bytes: all parts are, without gaps between them.
+// With `clears_gaps`, bytes of the destination that belong to no part become zero; otherwise they
+// are not changed.
 std::unique_ptr<const zarrcore::ElementConverter> make_structure_converter(
     std::vector<StructurePart> parts, std::size_t source_size, std::size_t destination_size,
     bool clears_gaps);
 
-// The one of `items` called `name`, or null. Most often it is at `position`, and there it is looked
-// for first, for names need not be unique.
+// The item named `name`, or null. Names need not be unique, so the item at `position`, where it
+// usually is, has precedence.
 template <typename Items, typename NameOf>
 auto find_named(const Items& items, std::size_t position, const std::string& name,
                 const NameOf& name_of) -> decltype(&items.front()) {

@@ -38,7 +38,7 @@ GDALDataType unsigned_type(std::uint64_t size) {
   }
 }
 
-// GDT_Unknown for types that are no number to GDAL.
+// GDT_Unknown for types that are not a number in GDAL.
 GDALDataType numeric_type(const DataType& type) {
   switch (type.kind) {
     case TypeKind::boolean:
@@ -70,7 +70,7 @@ GDALDataType numeric_type(const DataType& type) {
   }
 }
 
-// The core type of the numbers that GDAL sees where they are not stored as such.
+// The core's type for GDAL's numbers, if they are wider than the stored ones.
 std::optional<DataType> widened_type(const DataType& type) {
   const GDALDataType seen = numeric_type(type);
   if (seen == GDT_Unknown || !type.is_numeric() || number_size(seen) == type.item_size) {
@@ -79,7 +79,7 @@ std::optional<DataType> widened_type(const DataType& type) {
   return DataType{type.kind, number_size(seen)};
 }
 
-// More would be of no use to anyone, and each costs an object.
+// Each component costs an object; more would be useless.
 constexpr std::size_t kMaxComponents = 4096;
 
 std::string string_value(const std::byte* element, const DataType& type) {
@@ -94,10 +94,10 @@ std::string string_value(const std::byte* element, const DataType& type) {
     text = zarrcore::with_context("an element",
                                   [&] { return zarrcore::encode_utf8({element, type.item_size}); });
   }
-  // The zeros at the end of a fixed length are padding.
-  if (!type.is_variable()) text.resize(zarrcore::without_trailing(text, '\0').size());
+  // Trailing zeros of a string of fixed length are padding.
+  if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);
   if (text.find('\0') != std::string::npos) {
-    throw zarrcore::Error("an element holds a zero byte, which a string of GDAL cannot");
+    throw zarrcore::Error("an element contains a zero byte, which a GDAL string cannot");
   }
   return text;
 }
@@ -109,7 +109,7 @@ std::unique_ptr<const ElementConverter> make_string_converter(const DataType& ty
   });
 }
 
-// Numbers that GDAL knows to strings.
+// Formats GDAL's numbers as strings.
 std::unique_ptr<const ElementConverter> make_number_formatter(const GDALExtendedDataType& number) {
   return zarrcore::make_element_converter([number, string = GDALExtendedDataType::CreateString()](
                                               const std::byte* from, std::byte* to) {
@@ -130,7 +130,7 @@ std::uint64_t count_leaves(const DataType& type) {
   return leaves;
 }
 
-// Bytes, as a C++ compiler aligns such a value.
+// In bytes, as a C++ compiler aligns such a value.
 std::size_t alignment_of(const GDALExtendedDataType& type) {
   switch (type.GetClass()) {
     case GEDTC_NUMERIC:
@@ -182,7 +182,7 @@ std::unique_ptr<const ElementConverter> make_compound_converter(
 
 std::vector<Component> components_of(const DataType& type) {
   if (count_leaves(type) > kMaxComponents) {
-    throw zarrcore::Error("elements of so many parts have no counterpart in GDAL");
+    throw zarrcore::Error("elements of so many parts cannot be represented in GDAL");
   }
   std::vector<Component> components;
   std::size_t end = 0;
@@ -216,7 +216,7 @@ GDALExtendedDataType gdal_type(const DataType& type) {
 std::unique_ptr<const ElementConverter> make_converter(const DataType& type,
                                                        const GDALExtendedDataType& buffer_type) {
   const GDALExtendedDataType seen = gdal_type(type);
-  // A text is no number, whatever versions of GDAL may make of it.
+  // Texts are not converted to numbers, although some versions of GDAL can.
   const bool is_to_text = buffer_type.GetClass() == GEDTC_STRING;
   if (!seen.CanConvertTo(buffer_type) || (type.is_string() && !is_to_text)) {
     throw zarrcore::Error("elements of type " + zarrcore::type_name(type) +

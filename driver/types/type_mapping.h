@@ -1,12 +1,12 @@
-// Zarr data types as GDAL types, and conversion of elements to the type a caller of GDAL wants;
-// element_encoder.h is the way back.
+// Zarr data types as GDAL types, and conversion of elements to the type that a caller of GDAL
+// requests; element_encoder.h is the inverse.
 //
-// Where GDAL has no such type the next wider one stands in: bool is Byte, int8 Int16 before
+// Where GDAL has no such type, the next wider one is used: bool is Byte, int8 Int16 before
 // GDAL 3.7, float16 Float32 before 3.11, all smaller floats and bfloat16 Float32. Strings, of fixed
 // length or not, are GDAL strings, times Int64 (conventions/packing.h gives them units). Raw bits
 // of 1, 2, 4 or 8 bytes are unsigned integers, others a compound of bytes. Structures are compounds
 // laid out as a C++ compiler would: each component aligned, padding at the end. A field of several
-// elements is as many components: "name[0]", "name[1]"…
+// elements becomes as many components: "name[0]", "name[1]"…
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace gdal_zarr {
 
 GDALExtendedDataType gdal_type(const zarrcore::DataType& type);
 
-// A part of an element that GDAL sees as a component of a compound.
+// A part of an element that is a component of a compound in GDAL.
 struct Component {
   std::string name;
   std::uint64_t stored_offset;  // bytes from the start of the element in the array…
@@ -31,11 +31,12 @@ struct Component {
   GDALExtendedDataType seen;  // gdal_type(type)
 };
 
-// The components of a structure or of raw bits. Throws zarrcore::Error when GDAL cannot have them.
+// The components of a structure or of raw bits. Throws zarrcore::Error when GDAL cannot represent
+// them.
 std::vector<Component> components_of(const zarrcore::DataType& type);
 
-// Makes elements of `buffer_type` of elements of `type`; null when they are the same bytes. Strings
-// come out as char pointers that the receiver frees with CPLFree. Throws zarrcore::Error when GDAL
+// Converts elements of `type` to elements of `buffer_type`; null if they are the same bytes.
+// Strings become char pointers that the caller frees with CPLFree. Throws zarrcore::Error when GDAL
 // cannot convert between the two.
 std::unique_ptr<const zarrcore::ElementConverter> make_converter(
     const zarrcore::DataType& type, const GDALExtendedDataType& buffer_type);

@@ -67,7 +67,7 @@ TEST(ChunkLayout, GivenLengthsAreTaken) {
       layout_of(array_of({1000, 2000}), 2, {"BLOCKSIZE=512,1024", "SHARD_CHUNK_SHAPE=128,64"});
   EXPECT_EQ(sharded.chunk_shape, (Shape{512, 1024}));
   EXPECT_EQ(sharded.inner_shape, (Shape{128, 64}));
-  EXPECT_EQ(sharded.block_shape(), (Shape{128, 64}));
+  EXPECT_EQ(sharded.compressed_shape(), (Shape{128, 64}));
   // Shards by default are multiples, even where the array is shorter.
   EXPECT_EQ(layout_of(array_of({1000, 200}), 2, {"SHARD_CHUNK_SHAPE=100,64"}).chunk_shape,
             (Shape{300, 256}));
@@ -143,10 +143,10 @@ TEST(ChunkLayout, RefusesWhatDoesNotFit) {
     return error_of([&] { layout_of(array_of({1000, 2000}, format), 2, options); });
   };
   EXPECT_EQ(error({"BLOCKSIZE=256"}),
-            "creation option BLOCKSIZE has 1 lengths where the array has 2 dimensions, 1000,2000");
+            "creation option BLOCKSIZE has 1 lengths, but the array has 2 dimensions: 1000,2000");
   EXPECT_EQ(error({"BLOCKSIZE=256,256", "SHARD_CHUNK_SHAPE=64,48"}),
-            "creation option BLOCKSIZE is 256,256, of which not every length is a multiple of "
-            "SHARD_CHUNK_SHAPE's, 64,48");
+            "creation option BLOCKSIZE is 256,256, not a multiple of SHARD_CHUNK_SHAPE in every "
+            "dimension: 64,48");
   EXPECT_EQ(error({"BLOCKSIZE=256,256", "CHUNKS=AUTO"}),
             "creation options CHUNKS=AUTO and BLOCKSIZE contradict each other");
   EXPECT_EQ(error({"SHARD_CHUNK_SHAPE=256,256", "CHUNKS=AUTO"}),
@@ -154,9 +154,9 @@ TEST(ChunkLayout, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error({"BLOCKSIZE=256,256", "SHARDING=AUTO"}),
             "creation options SHARDING=AUTO and BLOCKSIZE contradict each other");
   EXPECT_EQ(error({"SHARDING=AUTO"}, zarrcore::v2_format()),
-            "Zarr v2 has no shards, for which creation option SHARDING=AUTO asks");
+            "Zarr v2 has no shards: creation option SHARDING=AUTO needs them");
   EXPECT_EQ(error({"SHARD_CHUNK_SHAPE=64,64"}, zarrcore::v2_format()),
-            "Zarr v2 has no shards, for which creation option SHARD_CHUNK_SHAPE asks");
+            "Zarr v2 has no shards: creation option SHARD_CHUNK_SHAPE needs them");
 }
 
 }  // namespace

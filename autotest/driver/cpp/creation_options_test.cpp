@@ -157,7 +157,7 @@ TEST(CreationOptions, ErrorsSayWhatIsAllowed) {
   for (const char* lengths : {"256,", "256,0", "a,b", "-1", "1.5", "18446744073709551616"}) {
     EXPECT_EQ(error_of_option(std::string("BLOCKSIZE=") + lengths),
               "creation option BLOCKSIZE is \"" + std::string(lengths) +
-                  "\", not a length, which is not zero, for each dimension, such as 256,256");
+                  "\", not a positive length for each dimension, such as 256,256");
   }
 }
 
@@ -170,7 +170,7 @@ TEST(CreationOptions, WarnsOfWhatHasNoEffect) {
       warnings({"compress=zstd", "ZSTD_LEVEL=3", "SHARDING=AUTO", "ACCESS=VOLUME"}).empty());
   EXPECT_EQ(
       warnings({"TILED=YES"}),
-      (std::vector<std::string>{"\"TILED=YES\" is no creation option here, and without effect"}));
+      (std::vector<std::string>{"\"TILED=YES\" is not a creation option here and is ignored"}));
   EXPECT_EQ(warnings({"FORMAT=ZARR_V3"}).size(), 1U);
   EXPECT_EQ(warnings({"COMPRESS"}).size(), 1U);
   EXPECT_EQ(warnings({"COMPRESS=GZIP", "ZSTD_LEVEL=3"}),

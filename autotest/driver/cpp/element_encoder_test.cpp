@@ -165,7 +165,7 @@ TEST(ElementEncoder, StringsOfAnyLengthPointToTheCallers) {
   EXPECT_EQ(error_of([&] {
               encode<VariableElement>(latin1, GDALExtendedDataType::CreateString(), string);
             }),
-            "a text that is to be written is not UTF-8");
+            "a text to be written is not UTF-8");
   // Where bytes are stored, any will do.
   const DataType bytes{TypeKind::variable_bytes, sizeof(VariableElement)};
   EXPECT_EQ(encode<VariableElement>(latin1, GDALExtendedDataType::CreateString(), bytes)[0].text(),
@@ -192,7 +192,7 @@ TEST(ElementEncoder, CharactersOfFourBytesArePaddedAndNeverCut) {
   EXPECT_EQ(error_of([&] { encode_text("größer", characters); }),
             "a text of 6 characters is longer than the 2 that an element holds");
   EXPECT_EQ(error_of([&] { encode_text("\xff", characters); }),
-            "a text that is to be written is not UTF-8");
+            "a text to be written is not UTF-8");
 }
 
 TEST(ElementEncoder, NumbersBecomeTheirText) {

@@ -185,20 +185,21 @@ TEST(NewArray, RoundingIsForFloatsOfRasters) {
             R"([{"name":"numcodecs.bitround","configuration":{"keepbits":12}},)"
             R"({"name":"bytes","configuration":{"endian":"little"}}])");
   EXPECT_EQ(filters(array_of(number(GDT_Float64), 2, {10}), {"KEEPBITS=12"}), "null null");
-  EXPECT_EQ(error(array_of(number(GDT_Int32), 2), {"KEEPBITS=12"}),
-            "creation option KEEPBITS is not for arrays of the type int32: it rounds floating "
-            "point numbers");
-  EXPECT_EQ(error(array_of(number(GDT_Float32), 2), {"KEEPBITS=24"}),
-            "creation option KEEPBITS=24 is not for arrays of the type float32: its mantissa has "
-            "23 bits");
+  EXPECT_EQ(
+      error(array_of(number(GDT_Int32), 2), {"KEEPBITS=12"}),
+      "creation option KEEPBITS does not support arrays of the type int32: it rounds floating "
+      "point numbers");
+  EXPECT_EQ(
+      error(array_of(number(GDT_Float32), 2), {"KEEPBITS=24"}),
+      "creation option KEEPBITS=24 does not support arrays of the type float32: its mantissa has "
+      "23 bits");
 }
 
 TEST(NewArray, DifferencesAreExactUnlessAskedOtherwise) {
   const NewArray floats = array_of(number(GDT_Float32), 2);
   EXPECT_EQ(error(floats, {"FILTER=DELTA"}),
-            "creation option FILTER=DELTA is not for arrays of the type float32: floating point "
-            "numbers that are added up are not exact, unless DELTA_DTYPE sees their bits as "
-            "integers");
+            "creation option FILTER=DELTA does not support arrays of the type float32: sums of "
+            "floating point numbers are not exact; DELTA_DTYPE can treat their bits as integers");
   EXPECT_TRUE(warnings_of([&] {
                 EXPECT_EQ(filters(floats, {"FILTER=DELTA", "DELTA_DTYPE=<i4"}),
                           R"([{"id":"delta","dtype":"<i4"}] null)");
@@ -207,24 +208,25 @@ TEST(NewArray, DifferencesAreExactUnlessAskedOtherwise) {
               EXPECT_EQ(filters(floats, {"FILTER=DELTA", "DELTA_DTYPE=f4"}),
                         R"([{"id":"delta","dtype":"<f4"}] null)");
             }),
-            (std::vector<std::string>{"creation option DELTA_DTYPE=f4: floating point numbers "
-                                      "that are added up are not exact"}));
+            (std::vector<std::string>{"creation option DELTA_DTYPE=f4: sums of floating point "
+                                      "numbers are not exact"}));
   EXPECT_EQ(error(array_of(number(GDT_Float32), 3), {"FILTER=DELTA"}),
-            "creation option FILTER=DELTA is not for arrays of the type float32: floating point "
-            "numbers that are added up are not exact");
+            "creation option FILTER=DELTA does not support arrays of the type float32: sums of "
+            "floating point numbers are not exact");
   EXPECT_EQ(error(array_of(number(GDT_UInt16), 3), {"FILTER=DELTA", "DELTA_DTYPE=<i2"}),
-            "creation option DELTA_DTYPE=<i2 is not for arrays of the type uint16: it is to be "
-            "the same type, for readers would convert from one to the other");
+            "creation option DELTA_DTYPE=<i2 does not support arrays of the type uint16: it must "
+            "be the same type: readers would convert from one to the other");
   for (const char* dtype : {"<i4", "int99", "", "<M8[s]", "S2"}) {
-    EXPECT_EQ(error(array_of(number(GDT_UInt16), 2),
-                    {"FILTER=DELTA", "DELTA_DTYPE=" + std::string(dtype)}),
-              "creation option DELTA_DTYPE=" + std::string(dtype) +
-                  " is not for arrays of the type uint16: it is to be a number of the same size, "
-                  "such as <i2");
+    EXPECT_EQ(
+        error(array_of(number(GDT_UInt16), 2),
+              {"FILTER=DELTA", "DELTA_DTYPE=" + std::string(dtype)}),
+        "creation option DELTA_DTYPE=" + std::string(dtype) +
+            " does not support arrays of the type uint16: it must be a number of the same size, "
+            "such as <i2");
   }
   EXPECT_EQ(error(array_of(number(GDT_CFloat32), 2), {"FILTER=DELTA"}),
-            "creation option FILTER=DELTA is not for arrays of the type complex64: they are no "
-            "integers");
+            "creation option FILTER=DELTA does not support arrays of the type complex64: its "
+            "elements are not integers");
 }
 
 TEST(NewArray, Strings) {
@@ -242,8 +244,8 @@ TEST(NewArray, Strings) {
   EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=ASCII"})["dtype"], "|S5");
   EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=UNICODE"})["dtype"], "<U5");
   EXPECT_EQ(error(array_of(any, 2), {"FILTER=SHUFFLE"}),
-            "creation option FILTER=SHUFFLE is not for arrays of the type string: their length "
-            "varies");
+            "creation option FILTER=SHUFFLE does not support arrays of the type string: the length "
+            "of its elements varies");
 }
 
 GDALExtendedDataType compound(
@@ -271,7 +273,7 @@ TEST(NewArray, Compounds) {
             R"({"name":"at","data_type":{"name":"struct","configuration":{"fields":[)"
             R"({"name":"x","data_type":"float32"},{"name":"y","data_type":"float64"}]}}}]}})");
   EXPECT_EQ(error(array_of(compound({{"s", GDALExtendedDataType::CreateString()}}), 3), {}),
-            "a string in a compound needs a greatest length");
+            "a string in a compound needs a maximum length");
   EXPECT_EQ(error(array_of(compound({{"", number(GDT_Byte)}}), 3), {}),
             "a component of a compound has no name");
   EXPECT_EQ(error(array_of(compound({{"a", number(GDT_Byte)}, {"a", number(GDT_Byte)}}), 3), {}),
@@ -279,18 +281,18 @@ TEST(NewArray, Compounds) {
 }
 
 TEST(NewArray, RefusesTypesThatZarrDoesNotHave) {
-  EXPECT_EQ(error(array_of(number(GDT_CInt16), 2), {}).substr(0, 68),
-            "Zarr has no data type for the elements, which are CInt16; there are ");
+  EXPECT_EQ(error(array_of(number(GDT_CInt16), 2), {}).substr(0, 65),
+            "Zarr has no data type for elements of type CInt16; supported are ");
 }
 
 TEST(NewArray, RefusesChunksTooLargeForTheirCompressor) {
   const NewArray array = array_of(number(GDT_Float64), 3, {100000, 100000});
   EXPECT_EQ(error(array, {"BLOCKSIZE=16384,16384", "COMPRESS=BLOSC"}),
-            "chunks of 2147483648 bytes are too large for creation option COMPRESS=BLOSC, which "
-            "takes up to 2147483631");
+            "chunks of 2147483648 bytes are too large for creation option COMPRESS=BLOSC: its "
+            "limit is 2147483631");
   EXPECT_EQ(error(array, {"BLOCKSIZE=4294967296,4294967296", "COMPRESS=GZIP"}),
-            "chunks of 2^64 or more bytes are too large for creation option COMPRESS=GZIP, which "
-            "takes up to 2147483647");
+            "chunks of 2^64 or more bytes are too large for creation option COMPRESS=GZIP: its "
+            "limit is 2147483647");
   EXPECT_EQ(error(array, {"BLOCKSIZE=16384,16384"}), "no error");
   EXPECT_NE(error(array, {"BLOCKSIZE=4294967296,4294967296"}), "no error");
   // Each inner chunk is compressed by itself.
@@ -312,7 +314,7 @@ TEST(NewArray, ZfpTakesOneParameterAndNothingBefore) {
             "creation option COMPRESS=ZFP excludes FILTER and KEEPBITS");
   EXPECT_EQ(
       error(array_of(number(GDT_Int32), 3), {"COMPRESS=ZFP", "ZFP_TOLERANCE=1"}),
-      "creation option ZFP_TOLERANCE is not for arrays of the type int32: zfp keeps to it for "
+      "creation option ZFP_TOLERANCE does not support arrays of the type int32: zfp honours it for "
       "floating point numbers only");
   // What only the codec knows.
   EXPECT_NE(error(array_of(number(GDT_Int16), 3), {"COMPRESS=ZFP"}), "no error");

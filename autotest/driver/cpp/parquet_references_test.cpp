@@ -118,7 +118,7 @@ TEST(ReferenceTable, RefusesOtherColumns) {
   layer.layer().DeleteField(3);
   EXPECT_NO_THROW(layer.table());
   layer.layer().DeleteField(0);
-  EXPECT_EQ(message_of([&] { layer.table(); }), "it has neither a column path nor raw");
+  EXPECT_EQ(message_of([&] { layer.table(); }), "it has neither a column path nor a column raw");
 }
 
 constexpr std::string_view kMetadata = R"({
@@ -183,7 +183,7 @@ TEST_F(ParquetReferencesTest, RefuseChunksThatAreNone) {
   for (const char* key : {"g/v/5.0", "g/v/0.3", "g/v/0", "g/v/0.0.0", "g/v/0.0x", "g/v/a.b",
                           "g/v/-1.0", "g/v/0.", "g/v/x/0.0", "scalar/1"}) {
     const std::string message = message_of([&] { references->find(key); });
-    EXPECT_NE(message.find("is no chunk of the array"), std::string::npos) << key << message;
+    EXPECT_NE(message.find("is not a chunk of the array"), std::string::npos) << key << message;
   }
 }
 
@@ -222,7 +222,7 @@ TEST_F(ParquetReferencesTest, AreAStore) {
   EXPECT_EQ((*parts)[1].text(), "");
   EXPECT_EQ((*parts)[2].text(), "chunk");
   EXPECT_NE(message_of([&] { store.get("v/1.1", 8); }), "no error");
-  EXPECT_NE(message_of([&] { store.get("v/0.0", 100); }).find("is not there"), std::string::npos);
+  EXPECT_NE(message_of([&] { store.get("v/0.0", 100); }).find("does not exist"), std::string::npos);
   EXPECT_FALSE(store.get("v/4.2", 100));
   EXPECT_EQ(store.list("").prefixes, std::vector<std::string>{"v"});
   EXPECT_NE(message_of([&] { store.put("v/1.1", {}); }).find("cannot be written"),

@@ -61,7 +61,7 @@ TEST(TargetPaths, StandForUrls) {
     EXPECT_EQ(resolve(folder, "az://box/a@b"), "/vsiaz/box/a@b");
     EXPECT_EQ(resolve(folder, "/vsis3/bucket/a"), "/vsis3/bucket/a");
     EXPECT_EQ(resolve(folder, "simplecache::s3://bucket/a"),
-              "URLs that begin with simplecache::s3:// cannot be opened");
+              "URLs that begin with simplecache::s3:// are not supported");
   }
   EXPECT_EQ(resolve("/data", "file:///a/b c"), "/a/b c");
   EXPECT_EQ(resolve("/data", "/vsizip/a.zip/b"), "/vsizip/a.zip/b");

@@ -1,6 +1,6 @@
-// Reads the attributes of a CF grid mapping variable: numbers may be integers, floating point or
-// lists of one, names may be spelled in many ways. What cannot be read throws Error with the
-// attribute's name.
+// Reads the attributes of a CF grid mapping variable. Numbers may be integers, floating point or
+// lists of one; names may be spelled in many ways. Throws zarrcore::Error, with the attribute's
+// name, on values of another kind.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ class Attributes {
  public:
   explicit Attributes(const zarrcore::Json& values) : values_(values) {}
 
-  // Empty when the attribute is absent. A list stands for its only element, here and below.
+  // Empty when the attribute is absent. Here and below, a list of one counts as its element.
   std::string text(const char* key) const {
     const zarrcore::Json* value = zarrcore::find_member(values_, key);
     if (value != nullptr && value->is_array() && value->size() == 1) value = &value->front();
@@ -36,12 +36,11 @@ class Attributes {
     return text != nullptr ? *text : std::string();
   }
 
-  // The text of an attribute that names something; the words that writers put there when they
-  // have no name count as absent.
+  // The text of an attribute that is a name. Placeholders for missing names count as absent.
   std::string name(const char* key) const {
     const std::string value = text(key);
-    for (const char* nothing : {"unknown", "undefined", "unnamed", "none"}) {
-      if (simplified(value) == nothing) return {};
+    for (const char* placeholder : {"unknown", "undefined", "unnamed", "none"}) {
+      if (simplified(value) == placeholder) return {};
     }
     return value;
   }
@@ -72,14 +71,6 @@ class Attributes {
     const std::optional<double> value = number(key);
     if (!value) throw zarrcore::Error(std::string(key) + " is missing");
     return *value;
-  }
-
-  double scale(const char* key) const { return positive(key).value_or(1.0); }
-
-  double height() const {
-    constexpr const char* kHeight = "perspective_point_height";
-    positive(kHeight);
-    return required(kHeight);
   }
 
  private:

@@ -146,7 +146,7 @@ std::optional<Ellipsoid> read_ellipsoid(const Attributes& attributes) {
   const std::string label = name.empty() ? "unknown" : name;
   const auto semi_major = attributes.positive("semi_major_axis");
   const auto semi_minor = attributes.positive("semi_minor_axis");
-  // 0 stands for a sphere, and for a flattening that the writer left to the axes.
+  // 0 means a sphere, or that the axes define the flattening.
   const double inverse_flattening = attributes.number("inverse_flattening").value_or(0.0);
   if (semi_major) {
     if (inverse_flattening != 0) {

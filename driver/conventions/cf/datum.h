@@ -1,6 +1,6 @@
-// The attributes of a CF grid mapping that state its geographic CRS: names, ellipsoid, prime
+// The attributes of a CF grid mapping that define its geographic CRS by names, ellipsoid and prime
 // meridian (CF conventions, appendix F,
-// https://cfconventions.org/cf-conventions/cf-conventions.html #appendix-grid-mappings).
+// https://cfconventions.org/cf-conventions/cf-conventions.html#appendix-grid-mappings).
 //
 //   geographic_crs_name = "NAD83"          reference_ellipsoid_name = "GRS 1980"
 //   semi_major_axis = 6378137.0            inverse_flattening = 298.257222101

@@ -25,7 +25,7 @@ bool is_same_name(std::string_view a, std::string_view b) {
 }
 
 // Some attributes are implied by others. These functions set them, so that a row of the table needs
-// its own attributes only. `geographic` is the CRS below the projection.
+// only its own attributes. `geographic` is the CRS below the projection.
 
 void complete_albers(Json& attributes, const Crs& /*geographic*/) {
   if (Attributes(attributes).numbers(kParallel).empty()) {
@@ -52,7 +52,7 @@ void complete_cylindrical(Json& attributes, const Crs& geographic) {
   const double scale = given.positive(kOriginScale).value_or(1.0);
   if (parallel == 0 && scale != 1) {
     if (scale > 1) throw Error(std::string(kOriginScale) + " is above 1");
-    // The parallel whose circle is as long as the grid's equator.
+    // The parallel with the length of the grid's equator.
     const double square = scale * scale;
     const double sine =
         std::sqrt((1 - square) / (1 - square * geographic.GetSquaredEccentricity()));
@@ -314,7 +314,7 @@ Crs read_projection(const Json& given, const Crs& geographic, const std::string&
                       {"coordinate_system",
                        {{"subtype", "Cartesian"}, {"axis", make_axes(projection, attributes)}}}});
   if (!crs) throw Error("GDAL makes no CRS of the parameters");
-  // PROJJSON has fewer digits.
+  // Numbers in PROJJSON have fewer digits.
   check_crs(crs->CopyGeogCSFrom(&geographic));
   // Converts every length among the parameters, including heights, which CF has in metres.
   check_crs(crs->SetLinearUnitsAndUpdateParameters(unit.name.c_str(), unit.metres));

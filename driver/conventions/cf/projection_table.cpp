@@ -3,7 +3,7 @@
 namespace gdal_zarr::cf {
 namespace {
 
-// The parameters of methods, by what they are in CF.
+// The parameters that several methods have.
 
 constexpr Parameter origin_latitude(const char* attribute = kOriginLatitude) {
   return {attribute, {"Latitude of natural origin", 8801}, Quantity::angle};

@@ -7,158 +7,21 @@
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
-#include <tuple>
-#include <utility>
 
+#include "driver/conventions/cf/calendar.h"
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
-enum class Calendar : std::uint8_t {
-  standard,
-  proleptic_gregorian,
-  julian,
-  noleap,
-  all_leap,
-  d360
-};
-
-struct Date {
-  std::int64_t year = 0;
-  int month = 1;
-  int day = 1;
-
-  bool operator<(const Date& other) const {
-    return std::tie(year, month, day) < std::tie(other.year, other.month, other.day);
-  }
-};
+using cf::Calendar;
+using cf::Date;
+using cf::floor_divide;
 
 constexpr std::string_view kSince = " since ";
 constexpr std::int64_t kMicroseconds = 1'000'000;  // in a second
 constexpr std::int64_t kDay = 86'400 * kMicroseconds;
-// The first day of the Gregorian calendar, which follows the Julian 4 October.
-constexpr Date kReform{1582, 10, 15};
-
-std::optional<Calendar> find_calendar(const std::string& name) {
-  static constexpr std::array<std::pair<std::string_view, Calendar>, 10> kNames{{
-      {"", Calendar::standard},
-      {"standard", Calendar::standard},
-      {"gregorian", Calendar::standard},
-      {"proleptic_gregorian", Calendar::proleptic_gregorian},
-      {"julian", Calendar::julian},
-      {"noleap", Calendar::noleap},
-      {"365_day", Calendar::noleap},
-      {"all_leap", Calendar::all_leap},
-      {"366_day", Calendar::all_leap},
-      {"360_day", Calendar::d360},
-  }};
-  const std::string wanted = zarrcore::lower_case(name);
-  for (const auto& [known, calendar] : kNames) {
-    if (wanted == known) return calendar;
-  }
-  return std::nullopt;
-}
-
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-// The day, from 0, in the year that begins in March, so that the leap day is its last. A month then
-// begins (153 m + 2) / 5 days after the year.
-std::int64_t march_days(const Date& date, std::int64_t& year) {
-  const int month = date.month > 2 ? date.month - 3 : date.month + 9;
-  year = date.month > 2 ? date.year : date.year - 1;
-  return (153 * month + 2) / 5 + date.day - 1;
-}
-
-Date from_march_days(std::int64_t year, std::int64_t day) {
-  const auto month = static_cast<int>((5 * day + 2) / 153);
-  Date date;
-  date.day = static_cast<int>(day - (153 * month + 2) / 5 + 1);
-  date.month = month < 10 ? month + 3 : month - 9;
-  date.year = month < 10 ? year : year + 1;
-  return date;
-}
-
-// The two rules by which leap years come.
-enum class LeapRule : std::uint8_t { gregorian, julian };
-
-// The day on which the year that begins in March of `year` starts. The Julian calendar is counted
-// so that the reform follows without a gap: its 4 October 1582 is the day before the Gregorian 15
-// October 1582.
-std::int64_t year_start(std::int64_t year, LeapRule rule) {
-  const std::int64_t start = 365 * year + floor_divide(year, 4);
-  if (rule == LeapRule::julian) return start - 2;
-  return start - floor_divide(year, 100) + floor_divide(year, 400);
-}
-
-std::int64_t leap_days(const Date& date, LeapRule rule) {
-  std::int64_t year = 0;
-  const std::int64_t day = march_days(date, year);
-  return year_start(year, rule) + day;
-}
-
-Date leap_date(std::int64_t days, LeapRule rule) {
-  // The year is the last one that does not begin after the day.
-  std::int64_t year = floor_divide(days * 400, 146'097);
-  while (year_start(year, rule) > days) --year;
-  while (year_start(year + 1, rule) <= days) ++year;
-  return from_march_days(year, days - year_start(year, rule));
-}
-
-// The days before each month and after the last.
-using Months = std::array<int, 13>;
-
-// Of a calendar whose years are all alike; null for others.
-const Months* uniform_months(Calendar calendar) {
-  static constexpr Months kNoLeap{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-  static constexpr Months kAllLeap{0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335, 366};
-  static constexpr Months kThirties{0, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360};
-  switch (calendar) {
-    case Calendar::noleap:
-      return &kNoLeap;
-    case Calendar::all_leap:
-      return &kAllLeap;
-    case Calendar::d360:
-      return &kThirties;
-    default:
-      return nullptr;
-  }
-}
-
-std::int64_t uniform_days(const Date& date, const Months& months) {
-  return date.year * months.back() + months[static_cast<std::size_t>(date.month - 1)] + date.day -
-         1;
-}
-
-Date uniform_date(std::int64_t days, const Months& months) {
-  const std::int64_t year = floor_divide(days, months.back());
-  const auto day = static_cast<int>(days - year * months.back());
-  const auto next = std::upper_bound(months.begin(), months.end(), day);
-  const auto month = static_cast<int>(next - months.begin());
-  return {year, month, day - *(next - 1) + 1};
-}
-
-// Of the other calendars.
-LeapRule leap_rule(Calendar calendar, bool is_before_reform) {
-  const bool is_julian =
-      calendar == Calendar::julian || (calendar == Calendar::standard && is_before_reform);
-  return is_julian ? LeapRule::julian : LeapRule::gregorian;
-}
-
-std::int64_t days_of(const Date& date, Calendar calendar) {
-  if (const Months* months = uniform_months(calendar)) return uniform_days(date, *months);
-  return leap_days(date, leap_rule(calendar, date < kReform));
-}
-
-Date date_of(std::int64_t days, Calendar calendar) {
-  if (const Months* months = uniform_months(calendar)) return uniform_date(days, *months);
-  const bool is_before_reform = days < leap_days(kReform, LeapRule::gregorian);
-  return leap_date(days, leap_rule(calendar, is_before_reform));
-}
-
-// Microseconds of a unit, in UDUNITS' spelling; a year is a tropical one. Nothing for others.
+// The length of a unit in microseconds, by UDUNITS' names; a year is a tropical year.
 std::optional<double> unit_length(std::string_view unit) {
   struct Unit {
     std::string_view name;
@@ -207,7 +70,7 @@ std::optional<double> unit_length(std::string_view unit) {
   return std::nullopt;
 }
 
-// Takes numbers and words off the front of a text, whatever the locale.
+// Reads numbers and words from the front of a text, in any locale.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -229,9 +92,11 @@ class Cursor {
         (std::isdigit(static_cast<unsigned char>(text_.front())) == 0 && text_.front() != '-')) {
       return false;
     }
-    const auto taken = zarrcore::take_number<Number>(text_);
-    if (taken) number = *taken;
-    return taken.has_value();
+    const char* begin = text_.data();
+    const auto [stop, error] = std::from_chars(begin, begin + text_.size(), number);
+    if (error != std::errc()) return false;
+    text_.remove_prefix(static_cast<std::size_t>(stop - begin));
+    return true;
   }
 
   std::string_view take_word() {
@@ -249,12 +114,12 @@ bool take_date(Cursor& cursor, Date& date) {
       !cursor.take('-') || !cursor.take(date.day)) {
     return false;
   }
-  constexpr std::int64_t kMaxYear = 200'000;  // int64 has microseconds for more
+  constexpr std::int64_t kMaxYear = 200'000;  // its microseconds fit int64
   return date.year >= -kMaxYear && date.year <= kMaxYear && date.month >= 1 && date.month <= 12 &&
          date.day >= 1 && date.day <= 31;
 }
 
-// "06", "06:30", "06:30:00.5": microseconds. Nothing there is midnight.
+// "06", "06:30", "06:30:00.5", as microseconds. An absent time is midnight.
 bool take_clock(Cursor& cursor, std::int64_t& time) {
   unsigned hour = 0;
   unsigned minute = 0;
@@ -270,7 +135,8 @@ bool take_clock(Cursor& cursor, std::int64_t& time) {
   return true;
 }
 
-// "Z", "UTC", "+1", "-1:30", "+0130": microseconds that the zone is ahead. Nothing there is UTC.
+// "Z", "UTC", "+1", "-1:30", "+0130": the microseconds that the zone is ahead of UTC. An absent
+// zone is UTC.
 bool take_zone(Cursor& cursor, std::int64_t& ahead) {
   ahead = 0;
   if (cursor.is_at_end()) return true;
@@ -292,8 +158,8 @@ bool take_zone(Cursor& cursor, std::int64_t& ahead) {
   return true;
 }
 
-// "1990-01-01", "1990-1-1 06:30:00.5", "1990-01-01T00:00:00Z", "… +1:30": microseconds since the
-// calendar's first day.
+// "1990-01-01", "1990-1-1 06:30:00.5", "1990-01-01T00:00:00Z", "… +1:30", as microseconds since the
+// calendar's day 0.
 std::optional<std::int64_t> parse_moment(std::string_view text, Calendar calendar) {
   Cursor cursor(text);
   cursor.skip_spaces();
@@ -307,12 +173,12 @@ std::optional<std::int64_t> parse_moment(std::string_view text, Calendar calenda
   if (!take_zone(cursor, ahead)) return std::nullopt;
   cursor.skip_spaces();
   if (!cursor.is_at_end()) return std::nullopt;
-  return days_of(date, calendar) * kDay + time - ahead;
+  return cf::days_of(date, calendar) * kDay + time - ahead;
 }
 
 std::string format_moment(std::int64_t moment, Calendar calendar) {
   const std::int64_t days = floor_divide(moment, kDay);
-  const Date date = date_of(days, calendar);
+  const Date date = cf::date_of(days, calendar);
   const std::int64_t rest = moment - days * kDay;
   const std::int64_t seconds = rest / kMicroseconds;
   const auto fraction = static_cast<int>(rest % kMicroseconds);
@@ -338,7 +204,7 @@ bool is_time_unit(const std::string& units) {
 
 std::optional<std::string> iso_time(double value, const std::string& units,
                                     const std::string& calendar_name) {
-  const auto calendar = find_calendar(calendar_name);
+  const auto calendar = cf::find_calendar(calendar_name);
   const auto since = zarrcore::lower_case(units).find(kSince);
   if (!calendar || since == std::string::npos || !std::isfinite(value)) return std::nullopt;
   const std::string before = zarrcore::lower_case(units.substr(0, since));
@@ -352,10 +218,10 @@ std::optional<std::string> iso_time(double value, const std::string& units,
       parse_moment(std::string_view(units).substr(since + kSince.size()), *calendar);
   if (!length || !origin) return std::nullopt;
   const double offset = value * count * *length;
-  // Beyond that, dates mean nothing, and int64 ends soon after.
+  // Dates beyond that are meaningless, and int64 ends soon after.
   constexpr double kLimit = 4e18;
   if (!(std::abs(offset) + std::abs(static_cast<double>(*origin)) < kLimit)) return std::nullopt;
-  // A double holds today's microseconds, but units of days make fractions that are no such.
+  // A double has enough digits for microseconds of today, but fractions of days are rounded.
   std::int64_t moment = *origin + std::llround(offset);
   const std::int64_t near_second = floor_divide(moment + kMicroseconds / 2, kMicroseconds);
   if (*length > kMicroseconds && std::abs(moment - near_second * kMicroseconds) < 1000) {

@@ -1,6 +1,6 @@
 #include "driver/stores/references/parquet_references.h"
 
-#include <algorithm>
+#include <charconv>
 #include <unordered_map>
 
 #include "driver/gdal/compat.h"
@@ -25,7 +25,7 @@ constexpr std::uint64_t kMaxCachedBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMaxMetadataBytes = std::uint64_t{256} << 20;
 constexpr std::string_view kMetadataKey = ".zmetadata";
 
-// The text of a member of the object `json`; empty when there is none.
+// The text of a member of the object `json`; empty if there is none.
 std::string_view member_text(std::string_view json, std::string_view name) {
   std::string_view found;
   for (zarrcore::JsonMembers members(json); members.next();) {
@@ -38,7 +38,7 @@ bool is_reference_metadata(std::string_view text) {
   try {
     return !member_text(text, "record_size").empty();
   } catch (const Error&) {
-    return false;  // whoever reads it as metadata says what is wrong
+    return false;  // reading it as metadata reports the problem
   }
 }
 
@@ -49,7 +49,7 @@ std::uint64_t unsigned_field(const OGRFeature& feature, int field, const char* n
   return static_cast<std::uint64_t>(value);
 }
 
-// The number of a chunk in C order, from its place in the key.
+// The number of a chunk in C order, by the part of its key below the array.
 std::uint64_t chunk_number(const Json& array, std::string_view place) {
   const Json* shape = zarrcore::find_member(array, "shape");
   const Json* chunks = zarrcore::find_member(array, "chunks");
@@ -60,7 +60,7 @@ std::uint64_t chunk_number(const Json& array, std::string_view place) {
     throw Error("\"shape\" and \"chunks\" differ in length");
   }
   const auto fail = [&] {
-    return Error("\"" + std::string(place) + "\" is no chunk of the array");
+    return Error("\"" + std::string(place) + "\" is not a chunk of the array");
   };
   if (lengths.empty()) {
     if (place != "0") throw fail();
@@ -86,7 +86,7 @@ std::uint64_t chunk_number(const Json& array, std::string_view place) {
 }
 
 ReferenceTable read_parquet_file(const std::string& path) {
-  // GDAL would not tell an absent file from one that cannot be read.
+  // GDAL does not distinguish a missing file from an unreadable one.
   if (!open_file(path)) return {};
   const char* const drivers[] = {"PARQUET", nullptr};
   const std::unique_ptr<GDALDataset> dataset(GDALDataset::Open(
@@ -103,7 +103,7 @@ ReferenceTable ReferenceTable::read(OGRLayer& layer) {
   const int offset_field = fields.GetFieldIndex("offset");
   const int size_field = fields.GetFieldIndex("size");
   const int raw_field = fields.GetFieldIndex("raw");
-  if (path_field < 0 && raw_field < 0) throw Error("it has neither a column path nor raw");
+  if (path_field < 0 && raw_field < 0) throw Error("it has neither a column path nor a column raw");
   ReferenceTable table;
   std::unordered_map<std::string, std::size_t> known_paths;
   const auto add_bytes = [&table](std::size_t bytes) {
@@ -134,14 +134,14 @@ ReferenceTable ReferenceTable::read(OGRLayer& layer) {
         add_bytes(sizeof(std::string) + path.size());
         table.paths_.push_back(path);
       }
-      // Some writers have an empty text where there is no path.
+      // Some writers store an empty text instead of no path.
       if (!path.empty()) row.path = it->second;
       row.offset = unsigned_field(*feature, offset_field, "offset");
       row.size = unsigned_field(*feature, size_field, "size");
     }
     table.rows_.push_back(row);
   }
-  // A fault ends the loop, too.
+  // The loop also ends on errors.
   if (const GIntBig count = layer.GetFeatureCount();
       count != static_cast<GIntBig>(table.rows_.size())) {
     throw Error("only " + std::to_string(table.rows_.size()) + " of " + std::to_string(count) +
@@ -172,7 +172,8 @@ ParquetReferences::ParquetReferences(Buffer metadata, ReadTable read_table)
   if (!documents.starts_with('{')) throw Error("\"metadata\" is not an object");
   record_size_ = zarrcore::as_unsigned(zarrcore::parse_json(record_size), "\"record_size\"");
   if (record_size_ == 0) throw Error("\"record_size\" is zero");
-  // Documents by key are what the JSON form of references is, too.
+  // In version 0 of the JSON format, a document of references is an object of values by key, as
+  // here.
   documents_ = std::make_unique<JsonReferences>(Buffer::copy_of(documents));
 }
 
@@ -189,7 +190,7 @@ std::optional<Reference> ParquetReferences::find(std::string_view key) const {
   if (auto document = documents_->find(key)) return document;
   const std::string_view name = zarrcore::last_segment(key);
   if (name.starts_with('.')) return std::nullopt;
-  // The array is the nearest one above.
+  // The key is a chunk of the nearest array above.
   for (std::string_view array = zarrcore::parent_path(key);; array = zarrcore::parent_path(array)) {
     if (const auto document = documents_->find(zarrcore::join_path(array, ".zarray"))) {
       const std::string_view place = key.substr(array.empty() ? 0 : array.size() + 1);
@@ -210,11 +211,11 @@ std::unique_ptr<References> read_parquet_references(const std::string& folder) {
   const auto store = make_store(folder);
   std::optional<Buffer> metadata;
   try {
-    // The order in which the formats look, so that nothing is asked for that they would not.
+    // In the order of the formats, so that this makes no requests that they would not make.
     if (store->get("zarr.json", kMaxMetadataBytes)) return nullptr;
     metadata = store->get(kMetadataKey, kMaxMetadataBytes);
   } catch (const Error&) {
-    return nullptr;  // whoever reads it as metadata says what is wrong
+    return nullptr;  // reading it as metadata reports the problem
   }
   if (!metadata || !is_reference_metadata(metadata->text())) return nullptr;
   if (GDALGetDriverByName("PARQUET") == nullptr) {

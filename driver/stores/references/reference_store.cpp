@@ -11,23 +11,25 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 
-// Calls `read` with the open file of `reference` and the bytes of it that are the value.
+// Calls `read` with the file of `reference`, open, and the byte range of the value in it.
 template <typename Read>
 auto read_target(VsiFilePool& files, const TargetPaths& targets, const Reference& reference,
                  Read&& read) {
   const std::string path = targets.resolve(reference.target);
-  return zarrcore::with_context(path, [&] {
-    File file = files.take(path);
-    if (!file) throw Error("this file, which a reference names, is not there");
-    const std::uint64_t size = file_size(file.get());
-    ByteRange value = ByteRange::at(reference.offset, 0);
-    zarrcore::resolve_range(value, size);
-    value.length = reference.length.value_or(size - reference.offset);
-    zarrcore::resolve_range(value, size);
-    auto result = read(file.get(), value);
-    files.put_back(path, std::move(file));
-    return result;
-  });
+  return zarrcore::with_context(
+      [&] { return path; },
+      [&] {
+        File file = files.take(path);
+        if (!file) throw Error("this file, which a reference names, does not exist");
+        const std::uint64_t size = file_size(file.get());
+        ByteRange value = ByteRange::at(reference.offset, 0);
+        zarrcore::resolve_range(value, size);
+        value.length = reference.length.value_or(size - reference.offset);
+        zarrcore::resolve_range(value, size);
+        auto result = read(file.get(), value);
+        files.put_back(path, std::move(file));
+        return result;
+      });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A store whose values are parts of other files, where references say (Kerchunk). It is read-only.
+// A read-only store whose values are the parts of other files that references name (Kerchunk).
 #pragma once
 
 #include <memory>
@@ -13,13 +13,12 @@ namespace gdal_zarr {
 
 class ReferenceStore final : public zarrcore::Store {
  public:
-  // `description` is what people know the references by: the path of their document or folder.
-  // `targets` finds the files that they name. The store has the keys below `prefix`, or all when it
-  // is empty.
+  // `description` is the path of the document or folder of references, for messages. `targets`
+  // finds the files that they name. The store has the keys below `prefix`, or all if it is empty.
   ReferenceStore(std::unique_ptr<References> references, TargetPaths targets,
                  std::string description, std::string prefix);
 
-  // A key without a reference is absent; a file that is named and not there is an error.
+  // A key without a reference is absent; a reference to a file that does not exist is an error.
   std::optional<zarrcore::Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<zarrcore::Buffer>> get_ranges(
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override;
@@ -30,7 +29,7 @@ class ReferenceStore final : public zarrcore::Store {
 
   zarrcore::DirectoryListing list(std::string_view prefix) override;
   std::string read_only_reason() const override {
-    return "references lead to values of others, which are not changed";
+    return "it consists of references to values in other files";
   }
   std::string description() const override { return description_; }
 

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "driver/gdal/config_options.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -15,20 +16,18 @@ namespace {
 
 using zarrcore::Error;
 
-constexpr const char* kAllowOption = "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE";
-
-// What leads to the network and nowhere else. /vsicurl/ alone does not: curl reads file:// as well;
-// nor does /vsicurl?, among whose options are local files.
+// Prefixes of paths that only access the network. /vsicurl/ alone is not one, as curl reads file://
+// as well, nor is /vsicurl?, whose options may name local files.
 constexpr std::array<std::string_view, 9> kNetworkPaths{
     "/vsicurl/http://", "/vsicurl/https://", "/vsicurl/ftp://", "/vsis3/",   "/vsigs/",
     "/vsiaz/",          "/vsiadls/",         "/vsioss/",        "/vsiswift/"};
 
-// Handlers of files on this machine. What they hold may still come from elsewhere, which then is
-// part of the path.
+// Handlers of local files. The file that they read may still be on the network: then its own
+// handler is part of the path.
 constexpr std::array<std::string_view, 7> kLocalHandlers{
     "/vsimem/", "/vsizip/", "/vsitar/", "/vsigzip/", "/vsisubfile/", "/vsicrypt/", "/vsisparse/"};
 
-// Parts of a path that lead to the network, wherever they stand in it.
+// Parts that make a path access the network, anywhere in it.
 constexpr std::array<std::string_view, 10> kNetworkMarks{
     "/vsicurl", "/vsis3",    "/vsigs",   "/vsiaz",      "/vsiadls",
     "/vsioss",  "/vsiswift", "/vsihdfs", "/vsiwebhdfs", "://"};
@@ -60,7 +59,7 @@ bool starts_with_one_of(std::string_view path,
                      [&](std::string_view beginning) { return path.starts_with(beginning); });
 }
 
-// Not CPLTestBool, to which every word that it does not know means yes.
+// Not CPLTestBool, which takes every word that it does not know for yes.
 bool is_yes(const char* value) {
   return EQUAL(value, "YES") || EQUAL(value, "TRUE") || EQUAL(value, "ON") || EQUAL(value, "1");
 }
@@ -69,7 +68,7 @@ bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.starts_with('\\') || (path.size() > 1 && path[1] == ':');
 }
 
-// The path of a URL, or `url` itself when it is none.
+// GDAL's path of a URL; other texts unchanged.
 std::string path_of_url(const std::string& url) {
   const auto colon = url.find("://");
   if (colon == std::string::npos || url.starts_with("/vsi")) return url;
@@ -77,20 +76,21 @@ std::string path_of_url(const std::string& url) {
     if (!STARTS_WITH_CI(url.c_str(), std::string(scheme.url).c_str())) continue;
     std::string rest = url.substr(scheme.url.size());
     if (scheme.path == "/vsiaz/") {
-      // abfs://container@account.dfs.core.windows.net/path: GDAL is told the account elsewhere.
+      // abfs://container@account.dfs.core.windows.net/path: GDAL takes the account from its
+      // options.
       const auto slash = std::min(rest.find('/'), rest.size());
       if (const auto at = rest.find('@'); at < slash) rest.erase(at, slash - at);
     }
     return std::string(scheme.path) + rest;
   }
-  // Other protocols, but also names that hold a colon.
+  // Another protocol, or a name that contains "://".
   const bool is_scheme =
       std::all_of(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' ||
                c == '.' || c == ':';
       });
   if (!is_scheme) return url;
-  throw Error("URLs that begin with " + url.substr(0, colon + 3) + " cannot be opened");
+  throw Error("URLs that begin with " + url.substr(0, colon + 3) + " are not supported");
 }
 
 struct RelativePath {
@@ -98,10 +98,10 @@ struct RelativePath {
   bool leaves_folder = false;
 };
 
-// `target` below `folder`, without "." and, where the folder's name allows it, "..".
+// `target` below `folder`, with "." and, if the folder's name allows it, ".." resolved.
 RelativePath join(const std::string& folder, const std::string& target) {
   RelativePath result{folder, false};
-  std::size_t below = 0;  // segments that were added to the folder
+  std::size_t below = 0;  // segments added to the folder
   for (std::size_t start = 0; start <= target.size();) {
     const std::size_t end = std::min(target.find('/', start), target.size());
     const std::string segment = target.substr(start, end - start);
@@ -131,7 +131,7 @@ RelativePath join(const std::string& folder, const std::string& target) {
 
 }  // namespace
 
-// So does what is behind an unknown handler, for all we know.
+// An unknown handler is assumed to access the network.
 bool is_network_path(const std::string& path) {
   if (path.starts_with("/vsi") && !starts_with_one_of(path, kLocalHandlers)) return true;
   return std::any_of(kNetworkMarks.begin(), kNetworkMarks.end(),
@@ -141,25 +141,27 @@ bool is_network_path(const std::string& path) {
 TargetPaths::TargetPaths(const std::string& document)
     : is_in_archive_((document.starts_with("/vsizip/") || document.starts_with("/vsitar/")) &&
                      document.find('?') == std::string::npos),
-      allows_local_(!is_network_path(document) || is_yes(CPLGetConfigOption(kAllowOption, "NO"))) {
-  // What follows the path of a URL is not part of it.
+      allows_local_(!is_network_path(document) ||
+                    is_yes(config_option(ConfigOption::allow_local_targets))) {
+  // The query of a URL is not part of its path.
   const bool is_url = document.starts_with("/vsicurl/");
   folder_ = CPLGetPath(document.substr(0, is_url ? document.find('?') : document.npos).c_str());
 }
 
 std::string TargetPaths::resolve(const std::string& target) const {
-  if (target.find('\0') != std::string::npos) throw Error("the name of a file holds a NUL");
+  if (target.find('\0') != std::string::npos) throw Error("the name of a file contains a NUL");
   std::string path = path_of_url(target);
   bool is_allowed = allows_local_;
   if (!is_absolute(path)) {
     RelativePath joined = join(folder_, path);
     path = std::move(joined.path);
-    // What is in an archive leads nowhere else.
+    // A path inside an archive cannot leave it.
     is_allowed = is_allowed || (is_in_archive_ && !joined.leaves_folder);
   }
   if (is_allowed || starts_with_one_of(path, kNetworkPaths)) return path;
-  throw Error("references that come from the network name the local file " + path +
-              ", which is not read unless the configuration option " + kAllowOption +
+  throw Error("references from the network name the local file " + path +
+              ", which is not read unless the configuration option " +
+              std::string(config_option_row(ConfigOption::allow_local_targets).name) +
               " is set to YES");
 }
 

@@ -29,7 +29,7 @@ std::string text_of(const TemplateValue& value) {
   return std::get<std::string>(value);
 }
 
-// What all expressions of one text share.
+// The state shared by all expressions of one text.
 struct Rendering {
   const Templates& templates;
   int depth = 0;
@@ -38,18 +38,18 @@ struct Rendering {
 
 void check_size(std::size_t size) {
   if (size > kMaxRenderedSize) {
-    throw Error("more than " + std::to_string(kMaxRenderedSize) + " bytes come out");
+    throw Error("the result has more than " + std::to_string(kMaxRenderedSize) + " bytes");
   }
 }
 
-// One more level, and one more piece of work.
+// Counts a level of nesting, while it lives, and a rendering.
 class DepthScope {
  public:
   explicit DepthScope(Rendering& rendering) : rendering_(rendering) {
     if (rendering_.depth == kMaxDepth) {
-      throw Error("it is nested too deeply, or a template holds itself");
+      throw Error("it is nested too deeply, or a template contains itself");
     }
-    if (++rendering_.count > kMaxRenderings) throw Error("it holds too many expressions");
+    if (++rendering_.count > kMaxRenderings) throw Error("it contains too many expressions");
     ++rendering_.depth;
   }
   ~DepthScope() { --rendering_.depth; }
@@ -62,8 +62,8 @@ class DepthScope {
 
 std::string render(std::string_view text, Rendering& rendering, const TemplateVariables& variables);
 
-// Names as Python's: '/' and "//", which rounds down where '/' makes a fraction.
-enum class Operation { add, subtract, multiply, divide, floor_divide, modulo };
+// As in Python, "//" rounds down, while '/' would give a fraction.
+enum class Operation : std::uint8_t { add, subtract, multiply, divide, floor_divide, modulo };
 
 std::int64_t calculate(Operation operation, std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -98,7 +98,7 @@ std::int64_t calculate(Operation operation, std::int64_t a, std::int64_t b) {
   }
 }
 
-// Appends `digits` in a width that fills up with zeros, after the sign, or spaces.
+// Appends `digits`, padded to a width with zeros, after the sign, or spaces.
 void append_padded(std::string& text, std::string_view digits, std::size_t width, char padding) {
   const std::size_t fill = width - std::min(width, digits.size());
   if (padding == '0' && digits.starts_with('-')) {
@@ -157,14 +157,14 @@ class Expression {
 
   TemplateValue evaluate() {
     TemplateValue value = sum();
-    if (peek() != '\0') throw Error("what begins at \"" + rest() + "\" is not understood");
+    if (peek() != '\0') throw Error("\"" + rest() + "\" is not understood");
     return value;
   }
 
  private:
   std::string rest() const { return std::string(text_.substr(at_)); }
 
-  // The next character that is no space; NUL at the end.
+  // The next character that is not a space; NUL at the end.
   char peek() {
     at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -176,7 +176,7 @@ class Expression {
     return true;
   }
 
-  // Without a space before it.
+  // Without skipping spaces.
   bool next_is(char c) {
     if (at_ == text_.size() || text_[at_] != c) return false;
     ++at_;
@@ -227,7 +227,7 @@ class Expression {
     TemplateValue value = signed_value();
     while (accept('|')) {
       peek();
-      if (read_name() != "format") throw Error("format is the only filter that is known");
+      if (read_name() != "format") throw Error("format is the only filter that is supported");
       expect('(');
       const TemplateValue argument = sum();
       expect(')');
@@ -268,7 +268,8 @@ class Expression {
     const auto end = text_.find(quote, at_ + 1);
     if (end == std::string_view::npos) throw Error("text has no end");
     const std::string_view text = text_.substr(at_ + 1, end - at_ - 1);
-    if (text.find('\\') != std::string_view::npos) throw Error("a backslash in text is not known");
+    if (text.find('\\') != std::string_view::npos)
+      throw Error("a backslash in text is not supported");
     at_ = end + 1;
     return std::string(text);
   }
@@ -280,7 +281,7 @@ class Expression {
     if (error != std::errc()) throw Error("a number does not fit 64 bits");
     at_ = static_cast<std::size_t>(stop - text_.data());
     if (at_ < text_.size() && (text_[at_] == '.' || is_name_character(text_[at_]))) {
-      throw Error("what begins at \"" + rest() + "\" is no part of an integer");
+      throw Error("\"" + rest() + "\" is not part of an integer");
     }
     return number;
   }
@@ -310,8 +311,7 @@ class Expression {
   const TemplateVariables& variables_;
 };
 
-// Where the expression ends whose text begins at `start`: at the first }} that is not in quotation
-// marks.
+// The end of the expression whose text begins at `start`: the first }} outside quotation marks.
 std::size_t expression_end(std::string_view text, std::size_t start) {
   char quote = '\0';
   for (std::size_t at = start; at < text.size(); ++at) {
@@ -338,7 +338,7 @@ std::string render(std::string_view text, Rendering& rendering,
   for (auto at = text.find('{'); at != std::string_view::npos; at = text.find('{', at)) {
     const std::string_view opening = text.substr(at, 2);
     if (opening == "{%" || opening == "{#") {
-      throw Error("\"" + std::string(text.substr(at)) + "\": only {{ }} can be read");
+      throw Error("\"" + std::string(text.substr(at)) + "\": only {{ }} is supported");
     }
     if (opening != "{{") {
       ++at;

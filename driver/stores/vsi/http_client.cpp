@@ -29,7 +29,7 @@ struct DestroyResult {
 };
 using Result = std::unique_ptr<CPLHTTPResult, DestroyResult>;
 
-// What fails is told by who reads, with the name of what is missing.
+// Silences GDAL: the caller reports failures, with the name of the value.
 Result fetch(const std::string& url, const CPLStringList& options) {
   CPLPushErrorHandler(CPLQuietErrorHandler);
   Result result(CPLHTTPFetch(url.c_str(), options.List()));
@@ -38,7 +38,11 @@ Result fetch(const std::string& url, const CPLStringList& options) {
   return result;
 }
 
-// The options that may be set for a path alone; those of the configuration GDAL finds itself.
+const char* path_option(const std::string& url, const char* name) {
+  return VSIGetPathSpecificOption(("/vsicurl/" + url).c_str(), name, nullptr);
+}
+
+// The options that are set for this path; GDAL itself looks up its configuration options.
 CPLStringList path_options(const std::string& url) {
   static constexpr std::array<std::pair<const char*, const char*>, 12> kOptions{{
       {"GDAL_HTTP_AUTH", "HTTPAUTH"},
@@ -54,10 +58,9 @@ CPLStringList path_options(const std::string& url) {
       {"GDAL_HTTP_UNSAFESSL", "UNSAFESSL"},
       {"GDAL_HTTP_USERPWD", "USERPWD"},
   }};
-  const std::string path = "/vsicurl/" + url;
   CPLStringList options;
   for (const auto& [name, option] : kOptions) {
-    if (const char* value = VSIGetPathSpecificOption(path.c_str(), name, nullptr)) {
+    if (const char* value = path_option(url, name)) {
       options.SetNameValue(option, value);
     }
   }
@@ -65,17 +68,16 @@ CPLStringList path_options(const std::string& url) {
 }
 
 std::string headers_for(const std::string& url, const std::string& range) {
-  // What a server compresses on the way has no ranges.
+  // Compressed answers have no byte ranges.
   std::string headers = "Accept-Encoding: identity";
   if (!range.empty()) headers += "\r\nRange: bytes=" + range;
-  const std::string path = "/vsicurl/" + url;
-  if (const char* more = VSIGetPathSpecificOption(path.c_str(), "GDAL_HTTP_HEADERS", nullptr)) {
+  if (const char* more = path_option(url, "GDAL_HTTP_HEADERS")) {
     headers += std::string("\r\n") + more;
   }
   return headers;
 }
 
-// Reads "Content-Range: bytes 0-99/1234", if it is there.
+// Reads a header such as "Content-Range: bytes 0-99/1234", if there is one.
 void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer) {
   const char* range = CSLFetchNameValue(result.papszHeaders, "Content-Range");
   if (range == nullptr) return;
@@ -91,7 +93,7 @@ void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer)
 zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient::Answer& answer) {
   const auto hash_of = [&](const char* name) -> std::uint64_t {
     std::string_view value = CSLFetchNameValueDef(result.papszHeaders, name, "");
-    // Servers call the tag of a file that they compress on the way weak.
+    // Servers mark tags of files that they compress as weak.
     if (value.starts_with("W/")) value.remove_prefix(2);
     return value.empty() ? 0 : std::hash<std::string_view>()(value);
   };
@@ -99,18 +101,18 @@ zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient:
                                  answer.value_size.value_or(answer.bytes.size()), 0});
 }
 
-// What GDAL gives as the status: the code of curl for a file that is larger than allowed.
+// GDAL's status for a file larger than allowed: curl's error code.
 constexpr int kFileSizeExceeded = 63;
 
 }  // namespace
 
-// A persistent session for as long as one request takes.
+// A persistent session, taken from the client for one request.
 class HttpClient::Session {
  public:
   explicit Session(HttpClient& client) : client_(client) {
     const std::lock_guard lock(client.mutex_);
     if (client.idle_.empty()) {
-      client.idle_.reserve(client.session_count_ + 1);  // for its way back, which cannot fail
+      client.idle_.reserve(client.session_count_ + 1);  // so that the destructor cannot fail
       name_ = CPLSPrintf("Zarr:%p:%d", static_cast<void*>(&client),
                          static_cast<int>(client.session_count_++));
     } else {

@@ -1,5 +1,5 @@
 // HTTP requests for parts of files, one request each. /vsicurl/ asks for a file's size before it
-// reads, which doubles the requests of who reads many small files.
+// reads, which doubles the number of requests for many small files.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace gdal_zarr {
 
-// Requests over connections that stay open. GDAL's options for HTTP count, those of its
-// configuration as well as those that are set for a path. Safe to use from several threads at once.
+// Requests over connections that stay open. GDAL's HTTP options apply: configuration options and
+// those set for a path. Safe to use from several threads at once.
 class HttpClient {
  public:
   HttpClient() = default;
@@ -22,31 +22,31 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // More than was wanted would have come.
+  // The server would send more than the limit.
   class TooLarge : public zarrcore::Error {
    public:
     using Error::Error;
   };
 
-  // The file ends before the range begins.
+  // The range begins after the end of the file.
   class OutOfRange : public zarrcore::Error {
    public:
     using Error::Error;
   };
 
-  // What a server sent.
+  // The answer of a server.
   struct Answer {
     zarrcore::Buffer bytes;
-    // Where the bytes stand, and the size of the whole file; nothing when the server sent all of
+    // The offset of the bytes, and the size of the whole file; empty when the server sent all of
     // it.
     std::uint64_t offset = 0;
     std::optional<std::uint64_t> value_size;
-    // By the ETag or the time of the last change, and the size.
+    // Of the ETag, the time of the last change and the size.
     zarrcore::ValueVersion version;
   };
 
-  // Gets the file at `url`, or the `range` of an HTTP Range header ("0-99", "-20") of it. Nothing
-  // when there is no such file. A server that does not know ranges sends all of the file. Throws
+  // Gets the file at `url`, or the `range` of an HTTP Range header ("0-99", "-20") of it. Empty
+  // when there is no such file. A server without support for ranges sends the whole file. Throws
   // zarrcore::Error, TooLarge when it has more than `max_size` bytes, OutOfRange.
   std::optional<Answer> get(const std::string& url, const std::string& range,
                             std::uint64_t max_size);

@@ -81,12 +81,12 @@ class HttpStore final : public zarrcore::Store {
   std::string description() const override { return vsi_store_->description(); }
 
  private:
-  // What a server may send beyond what was asked for, as those do that know no ranges.
+  // How many bytes a server may send beyond a range, for servers without support for ranges.
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
   // Keys that are remembered as absent.
   static constexpr std::size_t kMaxAbsent = 100'000;
 
-  // Is told the version of each answer.
+  // Called with the version of each answer.
   using Check = std::function<void(const ValueVersion&)>;
 
   // One state of a value, known by the version of the first answer.
@@ -102,7 +102,7 @@ class HttpStore final : public zarrcore::Store {
         return store_.get_ranges(key_, ranges,
                                  [this](const ValueVersion& version) { check(version); });
       } catch (const HttpClient::OutOfRange&) {
-        // The first answer: the ranges are of another state, of which an index was kept.
+        // At the first answer, the ranges belong to another version, whose index was cached.
         const std::lock_guard lock(mutex_);
         if (!version_) throw zarrcore::ValueChanged();
         throw;
@@ -138,11 +138,11 @@ class HttpStore final : public zarrcore::Store {
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges,
                                                 const Check& check) {
-    // Several are asked for at once by GDAL, which tells no version.
+    // GDAL fetches several ranges at once, but reports no version.
     const bool is_one_by_one = ranges.size() == 1 || (check && !ranges.empty());
     const bool is_empty =
         std::ranges::any_of(ranges, [](const ByteRange& range) { return range.length == 0; });
-    if (!is_one_by_one || is_empty || !knows_ranges_) return vsi_store_->get_ranges(key, ranges);
+    if (!is_one_by_one || is_empty || !supports_ranges_) return vsi_store_->get_ranges(key, ranges);
     return with_key(key, [&]() -> std::optional<std::vector<Buffer>> {
       std::vector<Buffer> parts;
       try {
@@ -153,8 +153,8 @@ class HttpStore final : public zarrcore::Store {
           parts.push_back(part_of(std::move(*answer), range));
         }
       } catch (const HttpClient::TooLarge&) {
-        // Some servers know no ranges, others none that count from the end.
-        knows_ranges_ = false;
+        // Some servers do not support ranges, others no ranges that count from the end.
+        supports_ranges_ = false;
         return vsi_store_->get_ranges(key, ranges);
       }
       return parts;
@@ -192,7 +192,7 @@ class HttpStore final : public zarrcore::Store {
       throw Error("the server sent " + std::to_string(answer.bytes.size()) +
                   " bytes at the offset " + std::to_string(answer.offset) + " where " +
                   std::to_string(range.length) + " at " + std::to_string(offset) +
-                  " were asked for");
+                  " were requested");
     }
     return std::move(answer.bytes);
   }
@@ -200,7 +200,7 @@ class HttpStore final : public zarrcore::Store {
   std::string url_;
   std::shared_ptr<zarrcore::Store> vsi_store_;
   HttpClient client_;
-  std::atomic<bool> knows_ranges_{true};
+  std::atomic<bool> supports_ranges_{true};
   std::mutex absent_mutex_;
   std::unordered_set<std::string> absent_;
 };

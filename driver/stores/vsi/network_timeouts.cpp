@@ -2,31 +2,35 @@
 
 #include <cpl_conv.h>
 
+#include <iterator>
+#include <string>
+
+#include "driver/gdal/config_options.h"
+
 namespace gdal_zarr {
 namespace {
 
-struct Timeout {
-  const char* option;
-  const char* value;
-};
-constexpr Timeout kTimeouts[] = {{"GDAL_HTTP_CONNECTTIMEOUT", "30"},
-                                 {"GDAL_HTTP_LOW_SPEED_TIME", "60"},
-                                 {"GDAL_HTTP_LOW_SPEED_LIMIT", "1"}};
+constexpr ConfigOption kTimeouts[] = {ConfigOption::connect_timeout, ConfigOption::low_speed_time,
+                                      ConfigOption::low_speed_limit};
+
+std::string name_of(ConfigOption option) {
+  return std::string(config_option_row(option).name);
+}
 
 }  // namespace
 
 NetworkTimeouts::NetworkTimeouts() {
   static_assert(std::size(kTimeouts) == kOptions);
   for (std::size_t i = 0; i < kOptions; ++i) {
-    if (CPLGetConfigOption(kTimeouts[i].option, nullptr) != nullptr) continue;
-    CPLSetThreadLocalConfigOption(kTimeouts[i].option, kTimeouts[i].value);
+    if (is_set(kTimeouts[i])) continue;
+    CPLSetThreadLocalConfigOption(name_of(kTimeouts[i]).c_str(), config_option(kTimeouts[i]));
     is_set_[i] = true;
   }
 }
 
 NetworkTimeouts::~NetworkTimeouts() {
   for (std::size_t i = 0; i < kOptions; ++i) {
-    if (is_set_[i]) CPLSetThreadLocalConfigOption(kTimeouts[i].option, nullptr);
+    if (is_set_[i]) CPLSetThreadLocalConfigOption(name_of(kTimeouts[i]).c_str(), nullptr);
   }
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
-#include "driver/gdal/messages.h"
-#include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/byte_range.h"
 
@@ -18,8 +18,9 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 
-// Network file systems say why a file could not be opened; for the others that is its absence.
-void check_absence(const std::string& path) {
+// Called when opening failed: throws unless the file is absent. Only network file systems report a
+// reason.
+void check_is_absent(const std::string& path) {
   const std::string message = VSIGetLastErrorMsg();
   switch (VSIGetLastErrorNo()) {
     case VSIE_None:
@@ -28,14 +29,14 @@ void check_absence(const std::string& path) {
     case VSIE_AWSBucketNotFound:
       break;
     case VSIE_HttpError:
-      // After the code may stand what the server wrote, with any number in it.
+      // The server's own text may follow the code, with any number in it.
       if (message.starts_with("HTTP response code: 404") ||
           message.starts_with("HTTP response code: 410")) {
         return;
       }
       [[fallthrough]];
     default:
-      // GDAL would remember the file as absent and not say why the next time.
+      // Otherwise GDAL caches the file as absent and reports no reason the next time.
       VSICurlPartialClearCache(path.c_str());
       throw Error(message.empty() ? "cannot be opened" : message);
   }
@@ -46,8 +47,8 @@ void check_absence(const std::string& path) {
   }
 }
 
-// The path of the file or folder below GDAL's file systems that show a part or the contents of
-// another file, which is at the end of the path.
+// The path of the file that GDAL's archives and other wrappers read: "/a.zip" of
+// "/vsizip/{/a.zip}/x".
 std::string innermost_path(std::string_view path) {
   for (const std::string_view prefix :
        {"/vsigzip/", "/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/", "/vsisparse/", "/vsicrypt/",
@@ -65,7 +66,7 @@ std::string innermost_path(std::string_view path) {
   return std::string(path);
 }
 
-// To open a pipe waits for its other end, and a device may have no end.
+// Opening a pipe waits for its other end, and a device may have no end.
 void check_is_no_device(const std::string& path) {
   const std::string inner = innermost_path(path);
   if (STARTS_WITH(inner.c_str(), "/vsistdin")) throw Error("it is not a file");
@@ -86,29 +87,28 @@ void check_is_no_device(const std::string& path) {
   }
 }
 
+// The mode of a file or folder; empty when it does not exist.
+std::optional<decltype(VSIStatBufL::st_mode)> mode_of(const std::string& path, int flags) {
+  const VsiCall call;
+  VSIStatBufL status;
+  if (VSIStatExL(path.c_str(), &status, flags) != 0) return std::nullopt;
+  return status.st_mode;
+}
+
 }  // namespace
 
-bool is_there(const std::string& path) {
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+bool path_exists(const std::string& path) {
+  return mode_of(path, VSI_STAT_EXISTS_FLAG).has_value();
 }
 
 bool is_file(const std::string& path) {
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-         VSI_ISREG(status.st_mode);
+  const auto mode = mode_of(path, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG);
+  return mode && VSI_ISREG(*mode);
 }
 
 bool is_folder(const std::string& path) {
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
-  VSIStatBufL status;
-  return VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-         VSI_ISDIR(status.st_mode);
+  const auto mode = mode_of(path, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG);
+  return mode && VSI_ISDIR(*mode);
 }
 
 void check_parent_exists(const std::string& path) {
@@ -120,25 +120,22 @@ void check_parent_exists(const std::string& path) {
 }
 
 File open_file(const std::string& path) {
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
+  const VsiCall call;
   check_is_no_device(path);
   VSIErrorReset();
   File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
-  if (!file) check_absence(path);
+  if (!file) check_is_absent(path);
   return file;
 }
 
 std::uint64_t file_size(VSILFILE* file) {
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
-  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be found");
+  const VsiCall call;
+  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be determined");
   return VSIFTellL(file);
 }
 
 Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
+  const VsiCall call;
   Buffer buffer(length);
   if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
       VSIFReadL(buffer.data(), 1, length, file) != length) {
@@ -162,14 +159,13 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
       return parts;
     }
     void* place = parts.emplace_back(range.length).data();
-    if (range.length == 0) continue;  // /vsicurl/ would wait forever for nothing
+    if (range.length == 0) continue;  // /vsicurl/ never returns from an empty range
     places.push_back(place);
     offsets.push_back(offset);
     lengths.push_back(range.length);
   }
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
-  // Network file systems fetch them in parallel.
+  const VsiCall call;
+  // Network file systems fetch the ranges in parallel.
   if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
                                              offsets.data(), lengths.data(), file) != 0) {
     throw Error("reading " + std::to_string(places.size()) + " ranges failed");
@@ -192,7 +188,7 @@ File VsiFilePool::take(const std::string& path) {
 }
 
 void VsiFilePool::put_back(const std::string& path, File file) {
-  File oldest;  // closed after the lock is given up
+  File oldest;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   idle_.emplace_front(path, std::move(file));
   if (idle_.size() > kMaxIdle) {

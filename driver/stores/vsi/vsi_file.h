@@ -1,5 +1,5 @@
-// Reading files through GDAL's virtual file systems, with errors told from absence. The functions
-// throw zarrcore::Error, to which the caller adds the path.
+// Reading files through GDAL's virtual file systems, where an error is not mistaken for an absent
+// file. The functions throw zarrcore::Error, to which the caller adds the path.
 #pragma once
 
 #include <cpl_vsi.h>
@@ -26,13 +26,13 @@ using File = std::unique_ptr<VSILFILE, CloseFile>;
 // Opens for reading. Null when the file is absent.
 File open_file(const std::string& path);
 
-// Whether there is something under this path: anything, a file, a folder.
-bool is_there(const std::string& path);
+// Whether the path exists at all, as a file, as a folder.
+bool path_exists(const std::string& path);
 bool is_file(const std::string& path);
 bool is_folder(const std::string& path);
 
-// That a new file or folder has a place: the folder of a local path exists. GDAL's file systems
-// make folders by themselves, or have none.
+// Throws unless the parent folder of a local path exists. GDAL's file systems create folders
+// themselves or have none.
 void check_parent_exists(const std::string& path);
 
 // In bytes.
@@ -44,14 +44,14 @@ zarrcore::Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t 
 std::vector<zarrcore::Buffer> read_ranges(VSILFILE* file,
                                           std::span<const zarrcore::ByteRange> ranges);
 
-// Open files that are kept to be used again: many values of a store may lie in one file. A file is
-// used by one thread at a time, so several of one path may be open.
+// Keeps files open for reuse: many values of a store may lie in one file. A file is used by one
+// thread at a time, so a path may be open several times.
 class VsiFilePool {
  public:
-  // A file that is open for reading. Null when it is absent.
+  // A file open for reading. Null when the file is absent.
   File take(const std::string& path);
 
-  // Keeps a file that was read without a fault.
+  // Keeps a file for reuse, unless reading it failed: the caller then drops it.
   void put_back(const std::string& path, File file);
 
  private:

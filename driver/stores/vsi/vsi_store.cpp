@@ -11,9 +11,9 @@
 #include <cstdlib>
 
 #include "driver/gdal/compat.h"
-#include "driver/gdal/messages.h"
+#include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/http_store.h"
-#include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -28,10 +28,9 @@ using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::ValuePart;
 
-// Makes a file, or replaces it.
+// Creates or replaces a file.
 void write_file(const std::string& path, std::span<const ValuePart> parts) {
-  const MaskedMessages masked;
-  const NetworkTimeouts timeouts;
+  const VsiCall call;
   File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
   if (!file) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
   for (const ValuePart& part : parts) {
@@ -44,11 +43,11 @@ void write_file(const std::string& path, std::span<const ValuePart> parts) {
       throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
     }
   }
-  // What is buffered, or uploaded as a whole, fails only now.
+  // Buffered writes and uploads report their failure here.
   if (VSIFCloseL(file.release()) != 0) throw Error("cannot be written");
 }
 
-// What has to be fetched is, before the old value goes: it may be a part of that.
+// Fetches all parts first: they may come from the value that is replaced.
 void put_object(const std::string& path, std::span<const ValuePart> parts) {
   std::vector<Buffer> fetched;
   std::vector<ValuePart> bytes;
@@ -59,72 +58,81 @@ void put_object(const std::string& path, std::span<const ValuePart> parts) {
   write_file(path, bytes);
 }
 
+// Writes a temporary file and renames it.
+void put_file(const std::string& path, std::span<const ValuePart> parts) {
+  const std::string folder = CPLGetPath(path.c_str());
+  VSIStatBufL status;
+  if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
+    VSIMkdirRecursive(folder.c_str(), 0755);
+  }
+  static std::atomic<unsigned> counter{0};
+  const std::string temporary = folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
+                                std::to_string(counter++) + std::string(zarrcore::kTemporarySuffix);
+  try {
+    write_file(temporary, parts);
+    if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
+      throw Error("the temporary file cannot be renamed");
+    }
+  } catch (...) {
+    VSIUnlink(temporary.c_str());
+    throw;
+  }
+}
+
 struct CloseDirectory {
   void operator()(VSIDIR* directory) const { VSICloseDir(directory); }
 };
 
 class VsiStore final : public zarrcore::Store {
+  // Calls `read` with the open file of `key`; empty when the file is absent.
+  template <typename Read>
+  auto with_file(std::string_view key, const Read& read) const {
+    using Found = std::optional<decltype(read(nullptr))>;
+    const std::string path = path_of(key);
+    return zarrcore::with_context([&] { return path; },
+                                  [&]() -> Found {
+                                    const File file = open_file(path);
+                                    if (!file) return std::nullopt;
+                                    return read(file.get());
+                                  });
+  }
+
  public:
   explicit VsiStore(std::string root) : root_(std::move(root)) {
     if (VSIIsLocal(root_.c_str())) return;
-    const int requests = std::atoi(CPLGetConfigOption("ZARR_PARALLEL_REQUESTS", "16"));
+    const int requests = std::atoi(config_option(ConfigOption::parallel_requests));
     parallel_requests_ = static_cast<std::size_t>(std::clamp(requests, 1, 256));
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    const std::string path = path_of(key);
-    return zarrcore::with_context(path, [&]() -> std::optional<Buffer> {
-      const File file = open_file(path);
-      if (!file) return std::nullopt;
-      const std::uint64_t size = file_size(file.get());
+    return with_file(key, [&](VSILFILE* file) {
+      const std::uint64_t size = file_size(file);
       zarrcore::check_value_size(size, max_size);
-      return read_bytes(file.get(), 0, size);
+      return read_bytes(file, 0, size);
     });
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
-    const std::string path = path_of(key);
-    return zarrcore::with_context(path, [&]() -> std::optional<std::vector<Buffer>> {
-      const File file = open_file(path);
-      if (!file) return std::nullopt;
-      return read_ranges(file.get(), ranges);
-    });
+    return with_file(key, [&](VSILFILE* file) { return read_ranges(file, ranges); });
   }
 
-  // Where files can be renamed, as on disks, a temporary file takes the place of the old one; an
-  // object store gets one complete write, which shows when it is closed.
-  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
+  // Where files can be renamed, as on disks, a temporary file replaces the old one; an object store
+  // gets one complete write, which becomes visible when it is closed.
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
     const std::string path = path_of(key);
-    zarrcore::with_context(path, [&] {
-      if (!VSIIsLocal(path.c_str())) {
-        put_object(path, parts);
-        return;
-      }
-      const std::string folder = CPLGetPath(path.c_str());
-      VSIStatBufL status;
-      if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
-        VSIMkdirRecursive(folder.c_str(), 0755);
-      }
-      static std::atomic<unsigned> counter{0};
-      const std::string temporary = folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
-                                    std::to_string(counter++) +
-                                    std::string(zarrcore::kTemporarySuffix);
-      try {
-        write_file(temporary, parts);
-        if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
-          throw Error("the file cannot take its place");
-        }
-      } catch (...) {
-        VSIUnlink(temporary.c_str());
-        throw;
-      }
-    });
+    zarrcore::with_context([&] { return path; },
+                           [&] {
+                             if (VSIIsLocal(path.c_str())) {
+                               put_file(path, parts);
+                             } else {
+                               put_object(path, parts);
+                             }
+                           });
   }
 
   bool erase(std::string_view key) override {
-    const MaskedMessages masked;
-    const NetworkTimeouts timeouts;
+    const VsiCall call;
     const std::string path = path_of(key);
     if (VSIUnlink(path.c_str()) == 0) return true;
     VSIStatBufL status;
@@ -141,8 +149,7 @@ class VsiStore final : public zarrcore::Store {
   }
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {
-    const MaskedMessages masked;
-    const NetworkTimeouts timeouts;
+    const VsiCall call;
     const std::string path = prefix.empty() ? root_ : path_of(prefix);
     zarrcore::DirectoryListing listing;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
@@ -169,7 +176,7 @@ class VsiStore final : public zarrcore::Store {
       if (STARTS_WITH(root_.c_str(), prefix)) return "it is packed in an archive";
     }
     for (const char* prefix : {"/vsicurl", "/vsigzip/", "/vsisubfile/", "/vsistdin"}) {
-      if (STARTS_WITH(root_.c_str(), prefix)) return "it cannot be written in this way";
+      if (STARTS_WITH(root_.c_str(), prefix)) return "GDAL cannot write through this prefix";
     }
     return {};
   }
@@ -181,7 +188,7 @@ class VsiStore final : public zarrcore::Store {
 
   std::size_t parallel_requests() const override { return parallel_requests_; }
 
-  // GDAL keeps what it has fetched over the network.
+  // GDAL caches what it fetches over the network.
   void refresh() override {
     if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
   }
@@ -189,7 +196,7 @@ class VsiStore final : public zarrcore::Store {
   std::optional<Parent> parent() const override {
     const auto end = root_.find_last_not_of('/');
     const auto slash = root_.find_last_of('/', end);
-    // "/vsimem" and "/vsis3/bucket" are in no folder.
+    // "/vsimem" and "/vsis3/bucket" have no parent folder.
     if (slash == std::string::npos || std::count(root_.begin(), root_.begin() + slash, '/') < 2) {
       return std::nullopt;
     }
@@ -214,7 +221,7 @@ class VsiStore final : public zarrcore::Store {
 std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
   if (!STARTS_WITH(path.c_str(), "/vsi")) {
     zarrcore::FileSystemOptions options;
-    options.is_durable = CPLTestBool(CPLGetConfigOption("ZARR_FSYNC", "NO"));
+    options.is_durable = CPLTestBool(config_option(ConfigOption::fsync));
     return std::make_shared<zarrcore::FileSystemStore>(path, options);
   }
   auto store = std::make_shared<VsiStore>(path);

@@ -8,8 +8,8 @@
 
 namespace gdal_zarr {
 
-// The store in the folder `path`: zarrcore's own for a local one, for /vsi… paths one over GDAL's
-// virtual file systems, to which every path is open that they know: archives, HTTP, object stores.
+// The store in the folder `path`: zarrcore's own for local paths; for /vsi… paths one over GDAL's
+// virtual file systems, which read archives, HTTP and object stores.
 std::shared_ptr<zarrcore::Store> make_store(const std::string& path);
 
 }  // namespace gdal_zarr

@@ -18,7 +18,7 @@ bool is_v1_document(const std::string& path) {
 
 const char* find_main_document(const std::string& path) {
   const auto found = zarrcore::find_node_document(
-      [&](std::string_view name) { return is_there(path + '/' + std::string(name)); });
+      [&](std::string_view name) { return path_exists(path + '/' + std::string(name)); });
   return found ? found->data() : nullptr;
 }
 

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 
@@ -26,8 +26,8 @@ bool is_zip_name(const std::string& path) {
 }
 
 std::optional<std::string> find_zipped_store(const std::string& path) {
-  const MaskedMessages masked;
-  // Who packs a folder leaves it alone at the top, but for what an operating system adds.
+  const VsiCall call;
+  // Archives of one folder hold little else at the top: files that an operating system adds.
   constexpr int kMaxAtTop = 16;
   VSIStatBufL status;
   if (!is_zip_name(path) ||

@@ -10,12 +10,12 @@ namespace gdal_zarr {
 bool is_zip_name(const std::string& path);
 
 // The /vsizip/ path of the Zarr in the archive `path`: its root, or the one folder at its top that
-// holds a Zarr. Nothing when `path` is no such archive. Throws zarrcore::Error when several folders
-// hold one.
+// holds a Zarr. Empty when `path` is not such an archive. Throws zarrcore::Error when several
+// folders hold one.
 std::optional<std::string> find_zipped_store(const std::string& path);
 
-// The topmost folder of an archive that holds a Zarr, on the way to the folder `path` of a Zarr in
-// it.
+// The topmost folder that holds a Zarr on the path from the top of an archive to `path`, the folder
+// of a Zarr in it.
 std::string find_root_in_archive(const std::string& path);
 
 }  // namespace gdal_zarr

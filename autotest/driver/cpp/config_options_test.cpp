@@ -1,0 +1,57 @@
+// The table of configuration options: each enumerator is the option that it says, and has a
+// description and the default that reading it gives.
+#include "driver/gdal/config_options.h"
+
+#include <cpl_conv.h>
+#include <cpl_minixml.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+namespace gdal_zarr {
+namespace {
+
+TEST(ConfigOptions, AreInTheOrderOfTheirEnumerators) {
+  constexpr std::pair<ConfigOption, std::string_view> kNames[] = {
+      {ConfigOption::num_threads, "GDAL_NUM_THREADS"},
+      {ConfigOption::parallel_requests, "ZARR_PARALLEL_REQUESTS"},
+      {ConfigOption::write_cache_size, "ZARR_WRITE_CACHE_SIZE"},
+      {ConfigOption::fsync, "ZARR_FSYNC"},
+      {ConfigOption::metadata_delay, "GDAL_LOAD_EXTRA_DIM_METADATA_DELAY"},
+      {ConfigOption::allow_local_targets, "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE"},
+      {ConfigOption::pam_proxy_dir, "GDAL_PAM_PROXY_DIR"},
+      {ConfigOption::connect_timeout, "GDAL_HTTP_CONNECTTIMEOUT"},
+      {ConfigOption::low_speed_time, "GDAL_HTTP_LOW_SPEED_TIME"},
+      {ConfigOption::low_speed_limit, "GDAL_HTTP_LOW_SPEED_LIMIT"}};
+  for (const auto& [option, name] : kNames) EXPECT_EQ(config_option_row(option).name, name);
+}
+
+TEST(ConfigOptions, HaveDefaults) {
+  EXPECT_STREQ(config_option(ConfigOption::parallel_requests), "16");
+  EXPECT_STREQ(config_option(ConfigOption::fsync), "NO");
+  EXPECT_EQ(config_option(ConfigOption::write_cache_size), nullptr);
+  EXPECT_FALSE(is_set(ConfigOption::parallel_requests));
+  CPLSetThreadLocalConfigOption("ZARR_PARALLEL_REQUESTS", "3");
+  EXPECT_STREQ(config_option(ConfigOption::parallel_requests), "3");
+  EXPECT_TRUE(is_set(ConfigOption::parallel_requests));
+  CPLSetThreadLocalConfigOption("ZARR_PARALLEL_REQUESTS", nullptr);
+}
+
+TEST(ConfigOptions, AreListedWithDescriptions) {
+  struct Destroy {
+    void operator()(CPLXMLNode* node) const { CPLDestroyXMLNode(node); }
+  };
+  const std::unique_ptr<CPLXMLNode, Destroy> list(CPLParseXMLString(config_option_list().c_str()));
+  ASSERT_TRUE(list);
+  int count = 0;
+  for (const CPLXMLNode* node = list->psChild; node != nullptr; node = node->psNext) {
+    EXPECT_STRNE(CPLGetXMLValue(node, "name", ""), "");
+    EXPECT_STRNE(CPLGetXMLValue(node, "description", ""), "");
+    ++count;
+  }
+  EXPECT_EQ(count, 10);
+}
+
+}  // namespace
+}  // namespace gdal_zarr

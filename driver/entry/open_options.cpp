@@ -1,0 +1,43 @@
+#include "driver/entry/open_options.h"
+
+#include "driver/gdal/option_table.h"
+
+namespace gdal_zarr {
+namespace {
+
+constexpr unsigned kStoreOption = 1;
+constexpr unsigned kRasterOnly = 2;  // without effect on the multidimensional API
+
+constexpr Option kOpenOptions[] = {
+    rows::with_alias("USE_ZMETADATA",
+                     rows::boolean("USE_CONSOLIDATED_METADATA", kStoreOption, "YES",
+                                   "Use consolidated metadata if it exists")),
+    rows::boolean("MULTIBAND", kRasterOnly, "YES",
+                  "Whether an array of more than two dimensions is one dataset with several bands "
+                  "(YES) or has a subdataset for each 2D slice (NO)"),
+    rows::text("DIM_X", kRasterOnly, "", "Name of the X dimension, or its index, counted from 0"),
+    rows::text("DIM_Y", kRasterOnly, "", "Name of the Y dimension, or its index, counted from 0"),
+    rows::boolean("LIST_ALL_ARRAYS", kRasterOnly, "NO",
+                  "Whether coordinates and other helper arrays are listed as subdatasets"),
+    rows::text("LOAD_EXTRA_DIM_METADATA_DELAY", kRasterOnly, "5",
+               "Seconds that may be spent on reading the coordinates of further dimensions for the "
+               "metadata of bands, or unlimited"),
+    rows::boolean("CACHE_TILE_PRESENCE", kStoreOption, "NO",
+                  "List each folder of chunks once instead of requesting chunks that may be "
+                  "missing"),
+    rows::boolean("CACHE_KERCHUNK_JSON", kStoreOption, "NO",
+                  "Accepted for compatibility; has no effect: JSON references are indexed in "
+                  "memory and never converted to Parquet files in a cache folder"),
+    rows::text("LOCKS", kStoreOption, "NO",
+               "For several processes that write the same chunks or shards at the same time: YES "
+               "keeps lock files in a folder beside the store, named like the store with .sync "
+               "appended; the path of another folder keeps them there"),
+};
+
+}  // namespace
+
+std::string open_option_list() {
+  return option_list_xml(kOpenOptions, kStoreOption | kRasterOnly, "OpenOptionList", kRasterOnly);
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,69 @@
+#include "driver/gdal/config_options.h"
+
+#include <cpl_conv.h>
+
+#include <iterator>
+
+namespace gdal_zarr {
+namespace {
+
+constexpr unsigned kScope = 1;
+
+constexpr Option kConfigOptions[] = {
+    rows::text("GDAL_NUM_THREADS", kScope, "",
+               "Threads that decode and encode chunks: a number or ALL_CPUS. By default one for "
+               "each CPU, at most 8"),
+    rows::integer("ZARR_PARALLEL_REQUESTS", kScope, 1, 256, "16",
+                  "Requests to a network store at the same time"),
+    rows::text("ZARR_WRITE_CACHE_SIZE", kScope, "",
+               "Bytes of written data that are buffered until chunks and shards are complete, at "
+               "least 1048576"),
+    rows::boolean("ZARR_FSYNC", kScope, "NO",
+                  "Whether each file is synchronized to disk before it replaces the old one"),
+    rows::text("GDAL_LOAD_EXTRA_DIM_METADATA_DELAY", kScope, "5",
+               "Seconds that may be spent on reading the coordinates of further dimensions for the "
+               "metadata of bands, or unlimited. The open option LOAD_EXTRA_DIM_METADATA_DELAY "
+               "overrides it"),
+    rows::boolean("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", kScope, "NO",
+                  "Whether Kerchunk references from the network may refer to local files"),
+    rows::text("GDAL_PAM_PROXY_DIR", kScope, "",
+               "Folder in which GDAL keeps .aux.xml files that it cannot write beside the data; "
+               "with it, statistics of arrays on the network can be cached"),
+    rows::integer("GDAL_HTTP_CONNECTTIMEOUT", kScope, 0, INT32_MAX, "30",
+                  "Seconds to wait for a connection to a server"),
+    rows::integer("GDAL_HTTP_LOW_SPEED_TIME", kScope, 0, INT32_MAX, "60",
+                  "Seconds below GDAL_HTTP_LOW_SPEED_LIMIT after which a transfer is cancelled"),
+    rows::integer("GDAL_HTTP_LOW_SPEED_LIMIT", kScope, 0, INT32_MAX, "1",
+                  "Bytes per second; see GDAL_HTTP_LOW_SPEED_TIME"),
+};
+static_assert(std::size(kConfigOptions) ==
+              static_cast<std::size_t>(ConfigOption::low_speed_limit) + 1);
+
+// Null if it is not set.
+const char* set_value(ConfigOption option) {
+  return CPLGetConfigOption(std::string(config_option_row(option).name).c_str(), nullptr);
+}
+
+}  // namespace
+
+const Option& config_option_row(ConfigOption option) {
+  return kConfigOptions[static_cast<std::size_t>(option)];
+}
+
+const char* config_option(ConfigOption option) {
+  const char* const value = set_value(option);
+  if (value != nullptr) return value;
+  const std::string_view fallback = config_option_row(option).default_value;
+  // Rows are literals: the text ends with a NUL.
+  return fallback.empty() ? nullptr : &fallback.front();
+}
+
+bool is_set(ConfigOption option) {
+  return set_value(option) != nullptr;
+}
+
+std::string config_option_list() {
+  return option_list_xml(kConfigOptions, kScope, "ConfigurationOptionList");
+}
+
+}  // namespace gdal_zarr

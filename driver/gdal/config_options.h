@@ -1,0 +1,39 @@
+// GDAL's configuration options that the driver reads, in one table. There is no other way to read
+// one: an option that is not in the table has no name here.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "driver/gdal/option_table.h"
+
+namespace gdal_zarr {
+
+// In the order of the table in config_options.cpp.
+enum class ConfigOption : std::uint8_t {
+  num_threads,
+  parallel_requests,
+  write_cache_size,
+  fsync,
+  metadata_delay,
+  allow_local_targets,
+  pam_proxy_dir,
+  connect_timeout,
+  low_speed_time,
+  low_speed_limit,
+};
+
+// The row of an option.
+const Option& config_option_row(ConfigOption option);
+
+// The value that is set, for this thread or for the program; else the default, which is null for
+// options that have none.
+const char* config_option(ConfigOption option);
+
+// Whether a value is set.
+bool is_set(ConfigOption option);
+
+// All rows as XML like that of GDAL's option lists, for the driver's metadata.
+std::string config_option_list();
+
+}  // namespace gdal_zarr

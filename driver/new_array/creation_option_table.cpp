@@ -1,0 +1,164 @@
+#include "driver/new_array/creation_option_table.h"
+
+#include <cpl_port.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace gdal_zarr {
+namespace {
+
+using rows::boolean;
+using rows::choice;
+using rows::integer;
+using rows::lengths;
+using rows::only_with;
+using rows::real;
+using rows::text;
+using rows::with_alias;
+
+constexpr unsigned kStore = kDatasetOption;
+constexpr unsigned kRaster = kRasterOption;
+constexpr unsigned kArray = kArrayOption;
+
+constexpr OptionValue kFormats[] = {{"ZARR_V2"}, {"ZARR_V3"}};
+constexpr OptionValue kInterleaves[] = {{"BAND"}, {"PIXEL"}};
+constexpr OptionValue kOverviews[] = {{"NONE"}, {"AUTO"}};
+constexpr OptionValue kConventions[] = {{"GDAL"}, {"SPATIAL_PROJ"}, {"CF"}};
+constexpr OptionValue kChunks[] = {{"DEFAULT"}, {"AUTO"}};
+constexpr OptionValue kShardings[] = {{"NONE"}, {"AUTO"}};
+constexpr OptionValue kAccesses[] = {{"SLICES"}, {"SERIES"}, {"VOLUME"}};
+constexpr OptionValue kOrders[] = {{"C"}, {"F"}};
+constexpr OptionValue kSeparators[] = {{"."}, {"/"}};
+constexpr OptionValue kStringFormats[] = {{"STRING"}, {"ASCII"}, {"UNICODE"}};
+constexpr OptionValue kCompressors[] = {{"NONE"}, {"BLOSC"}, {"BZ2"},  {"GZIP"}, {"LZ4"},
+                                        {"LZMA"}, {"ZFP"},   {"ZLIB"}, {"ZSTD"}};
+constexpr OptionValue kFilters[] = {{"NONE"}, {"DELTA"}, {"SHUFFLE"}};
+constexpr OptionValue kChecksums[] = {{"NONE"}, {"CRC32C"}, {"CRC32"}, {"ADLER32"}, {"FLETCHER32"}};
+constexpr OptionValue kBloscCompressors[] = {{"blosclz"}, {"lz4"},  {"lz4hc"},
+                                             {"snappy"},  {"zlib"}, {"zstd"}};
+constexpr OptionValue kBloscShuffles[] = {{"NONE", "0"}, {"BYTE", "1"}, {"BIT", "2"}};
+
+constexpr std::string_view kLevel = "Compression level";
+
+constexpr Option kOptions[] = {
+    // The store: entry/create.cpp.
+    choice("FORMAT", kStore, kFormats, "ZARR_V2", "Zarr version"),
+    with_alias("CREATE_ZMETADATA", boolean("CREATE_CONSOLIDATED_METADATA", kStore, "YES",
+                                           "Write consolidated metadata")),
+
+    // A raster: entry/create.cpp and entry/copy_raster.cpp.
+    text("ARRAY_NAME", kRaster, "",
+         "Name of the array; by default the name of the file without its extension"),
+    boolean("APPEND_SUBDATASET", kRaster, "NO",
+            "Add an array, named by ARRAY_NAME, to an existing Zarr"),
+    boolean("SINGLE_ARRAY", kRaster, "YES",
+            "Whether several bands are stored in one array of three dimensions (YES) or in an "
+            "array for each band (NO)"),
+    only_with("SINGLE_ARRAY=YES",
+              choice("INTERLEAVE", kRaster, kInterleaves, "BAND",
+                     "Whether bands are the first (BAND) or the last (PIXEL) dimension of the "
+                     "array")),
+    choice("OVERVIEWS", kRaster, kOverviews, "NONE", "AUTO builds overviews of a copied raster"),
+
+    // Georeferencing: conventions/write_georeferencing.cpp.
+    choice("GEOREFERENCING_CONVENTION", kArray, kConventions, "GDAL",
+           "How CRS and geotransform are stored: GDAL's attribute _CRS with arrays X and Y, "
+           "attributes of the spatial and proj conventions, or a CF grid mapping with coordinate "
+           "variables"),
+
+    // Chunks and shards: chunk_layout.cpp.
+    lengths("BLOCKSIZE", kArray,
+            "Chunk length (shard length, if SHARD_CHUNK_SHAPE is given) along each dimension, "
+            "separated by commas. By default 256 along X and Y and 1 along other dimensions; 65536 "
+            "for arrays of one dimension"),
+    lengths("SHARD_CHUNK_SHAPE", kArray,
+            "Length of the inner chunks of shards along each dimension, separated by commas. The "
+            "shard length must be a multiple of it (ZARR_V3 only)"),
+    choice("CHUNKS", kArray, kChunks, "DEFAULT",
+           "AUTO chooses chunks of about 1 MB by the shape, the data type and ACCESS"),
+    choice("SHARDING", kArray, kShardings, "NONE",
+           "AUTO chooses shards of about 64 to 128 MB before compression. Their inner chunks are "
+           "those of SHARD_CHUNK_SHAPE or of CHUNKS=AUTO (ZARR_V3 only)"),
+    only_with(
+        "CHUNKS=AUTO or SHARDING=AUTO",
+        choice("ACCESS", kArray, kAccesses, "SLICES",
+               "Access pattern that chunks are chosen for: slices along X and Y, series along "
+               "the other dimensions, or volumes along all dimensions alike")),
+
+    // Chunk keys and strings: new_array.cpp and stored_type.cpp.
+    choice("DIM_SEPARATOR", kArray, kSeparators, "",
+           "Separator in chunk names; by default . in ZARR_V2 and / in ZARR_V3"),
+    choice("STRING_FORMAT", kArray, kStringFormats, "STRING",
+           "How strings of a known maximum length are stored: with variable length (STRING), or "
+           "padded to the maximum as bytes (ASCII) or as 4 bytes per character (UNICODE). ZARR_V3 "
+           "pads only strings in compound types"),
+
+    // Codecs: new_codecs.cpp.
+    choice("CHUNK_MEMORY_LAYOUT", kArray, kOrders, "C",
+           "Whether the last (C) or the first (F) dimension varies fastest within a chunk"),
+    choice("COMPRESS", kArray, kCompressors, "NONE",
+           "Compression; lossless, unless a ZFP option sets a limit"),
+    choice("FILTER", kArray, kFilters, "NONE",
+           "Filter applied before compression: DELTA stores differences between neighbours, "
+           "SHUFFLE groups the first bytes of all elements, then their second bytes, and so on"),
+    only_with("FILTER=DELTA",
+              text("DELTA_DTYPE", kArray, "",
+                   "Data type for the differences, in NumPy's notation; it must have the size of "
+                   "the array's data type, which is the default")),
+    integer("KEEPBITS", kArray, 1, 52, "",
+            "Number of mantissa bits to keep when rounding floating point numbers, so that they "
+            "compress better. Arrays of one dimension, such as coordinates, are not rounded"),
+    choice("CHECKSUM", kArray, kChecksums, "NONE", "Checksum stored with each chunk"),
+
+    only_with("COMPRESS=BLOSC", choice("BLOSC_CNAME", kArray, kBloscCompressors, "lz4",
+                                       "Compressor that Blosc uses")),
+    only_with("COMPRESS=BLOSC", integer("BLOSC_CLEVEL", kArray, 0, 9, "5", kLevel)),
+    only_with(
+        "COMPRESS=BLOSC",
+        choice("BLOSC_SHUFFLE", kArray, kBloscShuffles, "",
+               "Whether the bytes or the bits of elements are shuffled before compression; by "
+               "default BYTE, or BIT for elements of one byte")),
+    only_with("COMPRESS=BLOSC", integer("BLOSC_BLOCKSIZE", kArray, 0, INT32_MAX, "0",
+                                        "Bytes per Blosc block; 0 lets Blosc choose")),
+    only_with("COMPRESS=BLOSC",
+              text("BLOSC_NUM_THREADS", kArray, "1",
+                   "Accepted for compatibility; has no effect: chunks are compressed in parallel "
+                   "on GDAL_NUM_THREADS threads")),
+    only_with("COMPRESS=BZ2", integer("BZ2_LEVEL", kArray, 1, 9, "9", kLevel)),
+    only_with("COMPRESS=GZIP", integer("GZIP_LEVEL", kArray, 1, 9, "6", kLevel)),
+    only_with("COMPRESS=LZ4", integer("LZ4_ACCELERATION", kArray, 1, 65537, "1",
+                                      "Higher values are faster and compress less")),
+    only_with("COMPRESS=LZMA", integer("LZMA_PRESET", kArray, 0, 9, "6", kLevel)),
+    only_with("COMPRESS=LZMA",
+              integer("LZMA_DELTA", kArray, 1, 256, "",
+                      "Distance in bytes for LZMA's delta filter; not used by default")),
+    only_with("COMPRESS=ZFP", integer("ZFP_PRECISION", kArray, 1, 64, "",
+                                      "Bits of precision to "
+                                      "keep")),
+    only_with("COMPRESS=ZFP", real("ZFP_RATE", kArray, 0, 64, "Bits per element")),
+    only_with("COMPRESS=ZFP",
+              real("ZFP_TOLERANCE", kArray, 0, 1e308, "Largest error allowed for an element")),
+    only_with("COMPRESS=ZLIB", integer("ZLIB_LEVEL", kArray, 1, 9, "6", kLevel)),
+    only_with("COMPRESS=ZSTD", integer("ZSTD_LEVEL", kArray, 1, 22, "13", kLevel)),
+};
+
+bool is_same_option_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && EQUALN(a.data(), b.data(), a.size());
+}
+
+}  // namespace
+
+std::span<const Option> creation_options() {
+  return kOptions;
+}
+
+const Option* find_creation_option(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const Option& o) {
+    return is_same_option_name(o.name, name) ||
+           (!o.alias.empty() && is_same_option_name(o.alias, name));
+  });
+  return found == std::end(kOptions) ? nullptr : found;
+}
+
+}  // namespace gdal_zarr
