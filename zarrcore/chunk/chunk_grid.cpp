@@ -57,6 +57,7 @@ std::uint64_t GridDimension::chunk_start(std::uint64_t chunk) const {
 
 void ChunkGrid::check_count() const {
   std::vector<std::uint64_t> counts;
+  counts.reserve(dimensions_.size());
   for (const GridDimension& dimension : dimensions_) counts.push_back(dimension.chunk_count());
   const auto total = checked_product(counts);
   if (!total || *total > std::uint64_t{1} << 63) throw Error("the array has more than 2^63 chunks");

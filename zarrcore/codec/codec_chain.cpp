@@ -1,6 +1,5 @@
 #include "zarrcore/codec/codec_chain.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -8,7 +7,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/array_filter.h"
 #include "zarrcore/codec/registry.h"
-#include "zarrcore/codec/sharding.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {

@@ -3,7 +3,6 @@
 #include <list>
 #include <mutex>
 
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
 

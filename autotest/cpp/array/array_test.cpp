@@ -297,7 +297,7 @@ TEST(Array, ASliceThatExceedsTheCacheStillFindsMostOfItThere) {
   EXPECT_LE(requests, 10 + 7 * 2);
 }
 
-TEST(Array, ItsPartOfTheCacheGoesWithIt) {
+TEST(Array, ItsCachedChunksAreRemovedWithIt) {
   Random random(23);
   const Stored stored = make_stored(random, {10}, {10}, "uint32", kPlain);
   const auto context = std::make_shared<Context>();
@@ -422,7 +422,7 @@ TEST(Array, ASelectionOutsideIsRefusedAndNamesTheArray) {
                "reaches outside dimension 1 of length 4");
 }
 
-TEST(Array, ABlockIsWhatIsDecodedAtOnce) {
+TEST(Array, AnInnerChunkIsWhatIsDecodedAtOnce) {
   Random random(31);
   const auto inner_chunk = [&](const std::string& codecs) {
     return make_stored(random, {12, 24}, {6, 12}, "uint8", codecs).array->inner_chunk_shape();

@@ -145,16 +145,16 @@ TEST_P(Writing, EachChunkIsPutOnceInTheCommonOrders) {
   const auto observed = std::make_shared<ObservedStore>(store_);
   const auto array = create(GetParam().codecs, "7", observed);
   Random random(52);
-  // By rows, by columns, by blocks of the inner chunks, and all at once.
+  // By rows, by columns, by boxes of the inner chunks, and all at once.
   for (const Shape& step : {Shape{1, 8}, Shape{10, 1}, Shape{2, 3}, Shape{10, 8}}) {
     const auto before = observed->put_counts();
     ArrayWriter writer(array);
     const Bytes values = random_bytes(random, 80 * kItem);
     for (std::uint64_t row = 0; row < 10; row += step[0]) {
       for (std::uint64_t column = 0; column < 8; column += step[1]) {
-        const Selection block{
+        const Selection box{
             {row, column}, {std::min(step[0], 10 - row), std::min(step[1], 8 - column)}, {1, 1}};
-        write(writer, block, selected(values, kShape, kItem, block));
+        write(writer, box, selected(values, kShape, kItem, box));
       }
     }
     writer.flush();

@@ -123,7 +123,7 @@ TEST(PartialChunk, AnUncompressedChunkOfAnotherSizeIsAnErrorInPartAsWell) {
   EXPECT_EQ(read(*stored.array, first), Bytes(2));
 }
 
-// The second half of what Blosc made is damaged: whoever does not need it does not see that.
+// The second half of what Blosc made is damaged: reads that do not need it do not notice.
 TEST(PartialChunk, OfABloscChunkOnlyTheBlocksThatAreWantedAreDecoded) {
   const Stored stored({bytes_codec(), kBloscZstd});
   Bytes chunk = to_bytes(stored.memory->get("c/0/0/0", kNoSizeLimit)->span());

@@ -135,8 +135,8 @@ TEST_F(ShardWriter, WhatSomebodyElseHasPutMeanwhileIsNotMixedIn) {
   EXPECT_EQ(chunks(chain), (Texts{"new", "NEW", "-", "!"}));
 }
 
-// Notes the largest piece of a value that it sees at once.
-class PiecesStore final : public StoreWrapper {
+// Records the largest part of a value that it gets at once.
+class PartsStore final : public StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;
 
@@ -167,7 +167,7 @@ class PiecesStore final : public StoreWrapper {
 TEST(ShardedWriting, NeverHasAShardInOnePiece) {
   // Shards of 16 MB, inner chunks of 256 KB.
   const std::shared_ptr<Store> memory = std::make_shared<MemoryStore>();
-  const auto store = std::make_shared<PiecesStore>(memory);
+  const auto store = std::make_shared<PartsStore>(memory);
   const Shape shape{16 << 20};
   put_document(
       *store, "",

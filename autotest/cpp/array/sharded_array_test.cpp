@@ -285,7 +285,7 @@ TEST(ShardedArray, AnInnerShardThatClaimsToBeItselfEndsInAnError) {
   }
 }
 
-TEST(ShardedArray, TheBytesOfABlockAreFound) {
+TEST(ShardedArray, TheStoredRangeOfAnInnerChunkIsFound) {
   const std::string inner = sharding_codec({1, 2}, codec_list({bytes_codec()}), kPlain);
   Bytes values(8 * 6);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::byte>(i + 1);
@@ -315,7 +315,7 @@ TEST(ShardedArray, TheBytesOfABlockAreFound) {
   }
 }
 
-TEST(ShardedArray, TheBytesOfABlockMayBeNowhere) {
+TEST(ShardedArray, AnInnerChunkMayHaveNoStoredRange) {
   const auto store = std::make_shared<MemoryStore>();
   const std::string plain = sharding_codec({2}, codec_list({bytes_codec()}), kPlain);
   write_array(*store, "", array_document({8}, {4}, "\"uint8\"", codec_list({plain})),

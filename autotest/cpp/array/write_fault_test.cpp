@@ -104,7 +104,7 @@ TEST_P(WriteFault, EveryFaultOfTheStoreIsReportedAndNothingIsLost) {
     create(*memory);
     const auto store = std::make_shared<OneFault>(memory);
     const auto array = open_array(store);
-    // Two chunks of 24 KB may wait.
+    // Two chunks of 24 KB may be pending.
     ArrayWriter writer(array, {50000});
     store->fail_at(faults + 1);
     std::vector<std::int32_t> expected(kShape[0] * kShape[1], -1);
@@ -115,7 +115,7 @@ TEST_P(WriteFault, EveryFaultOfTheStoreIsReportedAndNothingIsLost) {
       } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("on fire"), std::string::npos) << error.what();
         ++errors;
-        body();  // as whoever called would
+        body();  // as the caller would
       }
     };
     Random random(54);

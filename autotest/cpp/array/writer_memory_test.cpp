@@ -79,7 +79,7 @@ TEST_F(WriterMemory, RowsAcrossShardsStayUnder512Megabytes) {
   expect_all_is_written();
 }
 
-// Inner chunks that wait take no more than their encoded bytes, by which they are bounded.
+// Pending inner chunks take no more memory than their encoded bytes, which count for the bound.
 TEST_F(WriterMemory, WhatIsCompressedTakesItsCompressedSize) {
   create(codec_list(
       {sharding_codec({512, 512}, codec_list({bytes_codec(), codec("zstd")}), index_codecs())}));

@@ -384,7 +384,7 @@ TEST(HierarchyChanges, GroupsInFoldersAboveKeepTheirConsolidatedMetadataTrue) {
   }
 }
 
-// Whoever is killed between two puts must not leave what is not true.
+// A process that is killed between two puts must not leave incorrect metadata.
 TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
   class Watched final : public StoreWrapper {
    public:
