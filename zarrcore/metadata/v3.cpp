@@ -4,7 +4,6 @@
 #include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/draft.h"
-#include "zarrcore/metadata/members.h"
 
 namespace zarrcore {
 namespace {
