@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "zarrcore/base/json_scanner.h"
-#include "zarrcore/base/json_value.h"
+#include "zarrcore/base/json_scanner.h"  // IWYU pragma: export
+#include "zarrcore/base/json_value.h"    // IWYU pragma: export
 
 namespace zarrcore {
 

@@ -8,8 +8,8 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {

@@ -10,7 +10,6 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_arithmetic.h"
 #include "zarrcore/dtype/element_loop.h"

@@ -3,7 +3,6 @@
 // value of the hash, and `prefix`, bytes that are hashed as if they preceded the payload.
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
 #include "zarrcore/base/endian.h"

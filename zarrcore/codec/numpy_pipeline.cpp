@@ -37,10 +37,14 @@ struct Divide {
   }
 };
 
+// The type in which elements of type T are computed with.
 template <typename T>
-ValueOf<T> number_as(const Json& number) {
+using OperandOf = std::conditional_t<std::is_integral_v<T>, std::uint64_t, ValueOf<T>>;
+
+template <typename T>
+OperandOf<T> number_as(const Json& number) {
   if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(number.get<std::int64_t>());
+    return static_cast<std::uint64_t>(number.get<std::int64_t>());
   } else {
     return rounded_to<T>(static_cast<ValueOf<T>>(number.get<double>()));
   }
@@ -82,11 +86,10 @@ void NumpyPipeline::append(const DataType& type, const Json& number) {
     if constexpr (std::is_integral_v<T> && std::is_same_v<Operator, Divide>) {
       return;  // divide() has converted them to floats
     } else {
-      using Operand = std::conditional_t<std::is_integral_v<T>, std::uint64_t, ValueOf<T>>;
-      const auto operand = static_cast<Operand>(number_as<T>(number));
+      const OperandOf<T> operand = number_as<T>(number);
       stages_.back().operations.push_back([operand](std::byte* elements, std::size_t count) {
         transform_elements<T>(elements, elements, count, [operand](ValueOf<T> value) {
-          return static_cast<ValueOf<T>>(Operator()(static_cast<Operand>(value), operand));
+          return static_cast<ValueOf<T>>(Operator()(static_cast<OperandOf<T>>(value), operand));
         });
       });
     }

@@ -1,7 +1,6 @@
 #include "zarrcore/dtype/small_float.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <initializer_list>
 
 #include "zarrcore/base/error.h"

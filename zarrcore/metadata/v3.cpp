@@ -5,7 +5,6 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/draft.h"
-#include "zarrcore/metadata/members.h"
 
 namespace zarrcore {
 namespace {
