@@ -116,9 +116,9 @@ def test_complex_integers_widen(tmp_path, gdal_type, wider):
     np.testing.assert_array_equal(dataset.ReadAsArray(), data)
     assert gdal.GetDataTypeName(dataset.GetRasterBand(1).DataType) == wider
     driver = gdal.GetDriverByName("Zarr")
-    with pytest.raises(RuntimeError, match=f"{gdal_type}; there are .*{wider}"):
+    with pytest.raises(RuntimeError, match=f"{gdal_type}; supported are .*{wider}"):
         driver.CreateCopy(str(tmp_path / "b.zarr"), gdal.Open(str(tmp_path / "a.tif")), strict=1)
-    with pytest.raises(RuntimeError, match=f"{gdal_type}; there are .*{wider}"):
+    with pytest.raises(RuntimeError, match=f"{gdal_type}; supported are .*{wider}"):
         driver.Create(str(tmp_path / "b.zarr"), 5, 5, 1, code)
     assert not (tmp_path / "b.zarr").exists()
 

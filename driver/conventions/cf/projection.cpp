@@ -27,12 +27,6 @@ bool is_same_name(std::string_view a, std::string_view b) {
 // Some attributes are implied by others. These functions set them, so that a row of the table needs
 // only its own attributes. `geographic` is the CRS below the projection.
 
-void complete_albers(Json& attributes, const Crs& /*geographic*/) {
-  if (Attributes(attributes).numbers(kParallel).empty()) {
-    throw Error(std::string(kParallel) + " is missing");
-  }
-}
-
 // CF requires a parallel; other writers (GDAL) state only the scale at the origin.
 void complete_conic(Json& attributes, const Crs& /*geographic*/) {
   const Attributes given(attributes);
@@ -40,7 +34,6 @@ void complete_conic(Json& attributes, const Crs& /*geographic*/) {
   if (parallels.empty() && !given.number(kOriginScale)) {
     throw Error(std::string(kParallel) + " is missing");
   }
-  if (parallels.size() > 2) throw Error(std::string(kParallel) + " holds more than two numbers");
   if (parallels.size() == 1 && !given.number(kOriginLatitude)) {
     attributes[kOriginLatitude] = parallels.front();
   }
@@ -113,8 +106,7 @@ Json completed(const std::string& grid_mapping, Json attributes, const Crs& geog
     const char* grid_mapping;
     void (*complete)(Json& attributes, const Crs& geographic);
   };
-  constexpr Completion kCompletions[] = {{"albers_conical_equal_area", complete_albers},
-                                         {"geostationary", complete_satellite},
+  constexpr Completion kCompletions[] = {{"geostationary", complete_satellite},
                                          {"lambert_conformal_conic", complete_conic},
                                          {"lambert_cylindrical_equal_area", complete_cylindrical},
                                          {"mercator", complete_mercator},
