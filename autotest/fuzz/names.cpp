@@ -5,6 +5,7 @@
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/vsi/zarr_folder.h"
 
 namespace zarrcore::fuzz {
 namespace {
