@@ -536,7 +536,7 @@ def test_append_needs_a_name_and_a_store(tmp_path):
     before = sorted(path.rglob("*"))
     for target, options, message in [
         (path, ["APPEND_SUBDATASET=YES"], "needs the option ARRAY_NAME"),
-        (path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=a"], "there is"),
+        (path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=a"], "already exists"),
         (path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=a/b"], "a"),
         (path, ["APPEND_SUBDATASET=YES", "ARRAY_NAME=../b"], r"\.\./b"),
         (tmp_path / "none.zarr", ["APPEND_SUBDATASET=YES", "ARRAY_NAME=b"], "none.zarr"),

@@ -30,7 +30,7 @@ def test_an_archive(store, flags):
 
 def test_references(tmp_path):
     (tmp_path / "a.json").write_text('{".zgroup": "{\\"zarr_format\\": 2}"}')
-    with pytest.raises(RuntimeError, match="cannot be written: references"):
+    with pytest.raises(RuntimeError, match="cannot be written: it consists of references"):
         update(str(tmp_path / "a.json"), gdal.OF_MULTIDIM_RASTER)
 
 

@@ -12,7 +12,7 @@ namespace zarrcore::fuzz {
 // The bytes of each element, or the text that it points to, in C order.
 using Elements = std::vector<std::string>;
 
-// The elements of a selection, or nothing when it cannot be read.
+// The elements of a selection; empty when it cannot be read.
 std::optional<Elements> read_elements(const Array& array, const Selection& selection);
 
 // The first elements of an array, no more than a few thousand: a box that begins at its origin.

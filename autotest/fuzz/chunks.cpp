@@ -44,7 +44,7 @@ Elements elements_of(const CodecChain& chain, ByteSpan decoded) {
   return elements;
 }
 
-// What `encoded` decodes to, or nothing when it is an error.
+// The decoded chunk; empty when `encoded` is an error.
 std::optional<DecodedChunk> decode(const CodecChain& chain, ByteSpan encoded) {
   std::optional<DecodedChunk> decoded;
   succeeds([&] { decoded = chain.decode(encoded); });

@@ -27,8 +27,8 @@ class MemoryFolder {
   std::string path_;
 };
 
-// Opens `name` both ways and reads the beginning of what is there. Ends the process when a part of
-// something reads otherwise than the whole.
+// Opens `name` both ways and reads the beginning of its arrays. Ends the process when a part of an
+// array has other values than the whole.
 void check_raster(const std::string& name);
 void check_multidimensional(const std::string& name);
 

@@ -6,8 +6,8 @@
 
 namespace zarrcore::fuzz {
 
-// The strings (the names of members, too), numbers, words, lists and objects of `json`, which is
-// right, in the order in which they end.
+// The strings (including names of members), numbers, words, lists and objects of `json`, which is
+// valid, in the order in which they end.
 inline std::vector<std::string_view> json_parts(std::string_view json) {
   std::vector<std::string_view> parts;
   std::vector<std::size_t> open;

@@ -10,7 +10,7 @@
 // coordinates cannot: for a rotated or sheared grid, one cell along an axis, dimensions without a
 // name or whose variables may not be changed. For cf the grid mapping also has it as text.
 //
-// Reading afterwards gives the new values, whatever was there before: statements of other
+// Reading afterwards gives the new values, regardless of the old attributes: statements of other
 // conventions that have precedence are removed, and those of groups above are overridden.
 #pragma once
 

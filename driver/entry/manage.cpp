@@ -14,7 +14,6 @@
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zarr_folder.h"
-#include "driver/stores/vsi/zip_archive.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/store.h"
 

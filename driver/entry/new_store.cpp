@@ -7,7 +7,6 @@
 
 #include "driver/entry/open.h"
 #include "driver/stores/connection_string.h"
-#include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"

@@ -17,7 +17,6 @@
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
-#include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 

@@ -39,27 +39,27 @@ constexpr Option kConfigOptions[] = {
 static_assert(std::size(kConfigOptions) ==
               static_cast<std::size_t>(ConfigOption::low_speed_limit) + 1);
 
-// Null if it is not set.
-const char* set_value(ConfigOption option) {
-  return CPLGetConfigOption(std::string(config_option_row(option).name).c_str(), nullptr);
+constexpr const Option& row_of(ConfigOption option) {
+  return kConfigOptions[static_cast<std::size_t>(option)];
+}
+
+// The texts of the table are literals, which end with a NUL.
+constexpr const char* c_string(std::string_view literal) {
+  return literal.empty() ? nullptr : &literal.front();
 }
 
 }  // namespace
 
-const Option& config_option_row(ConfigOption option) {
-  return kConfigOptions[static_cast<std::size_t>(option)];
+const char* config_option_name(ConfigOption option) {
+  return c_string(row_of(option).name);
 }
 
 const char* config_option(ConfigOption option) {
-  const char* const value = set_value(option);
-  if (value != nullptr) return value;
-  const std::string_view fallback = config_option_row(option).default_value;
-  // Rows are literals: the text ends with a NUL.
-  return fallback.empty() ? nullptr : &fallback.front();
+  return CPLGetConfigOption(config_option_name(option), c_string(row_of(option).default_value));
 }
 
 bool is_set(ConfigOption option) {
-  return set_value(option) != nullptr;
+  return CPLGetConfigOption(config_option_name(option), nullptr) != nullptr;
 }
 
 std::string config_option_list() {

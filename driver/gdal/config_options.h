@@ -23,14 +23,12 @@ enum class ConfigOption : std::uint8_t {
   low_speed_limit,
 };
 
-// The row of an option.
-const Option& config_option_row(ConfigOption option);
+const char* config_option_name(ConfigOption option);
 
 // The value that is set, for this thread or for the program; else the default, which is null for
 // options that have none.
 const char* config_option(ConfigOption option);
 
-// Whether a value is set.
 bool is_set(ConfigOption option);
 
 // All rows as XML like that of GDAL's option lists, for the driver's metadata.

@@ -109,11 +109,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   bool is_new() const { return is_new_; }
   // The array was removed or renamed.
   void set_gone();
-#if GDAL_ZARR_AT_LEAST(3, 7)
   // One of the arrays that resize_arrays() resizes together; forget_dimensions() follows when the
   // dimensions have their lengths. Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
-#endif
   void forget_dimensions();
 
   // GDALMDArray.

@@ -202,7 +202,6 @@ std::vector<GUInt64> Array::GetBlockSize() const {
   });
 }
 
-#if GDAL_ZARR_AT_LEAST(3, 7)
 void Array::set_shape(const zarrcore::Shape& shape) {
   flush();
   if (shape == array_->shape()) return;
@@ -217,7 +216,6 @@ void Array::set_shape(const zarrcore::Shape& shape) {
   CallerState caller;
   zarrcore::resize(*old, shape, write_options(caller));
 }
-#endif
 
 #if GDAL_ZARR_AT_LEAST(3, 12)
 // For blocks that are a file or a range of one; others have no file name.

@@ -9,7 +9,6 @@
 #include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
-#include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

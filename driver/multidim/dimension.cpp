@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/array.h"
+#include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/session.h"
 #include "zarrcore/base/error.h"
 

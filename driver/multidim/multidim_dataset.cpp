@@ -1,6 +1,7 @@
 #include "driver/multidim/multidim_dataset.h"
 
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/session.h"
 
 namespace gdal_zarr {
 

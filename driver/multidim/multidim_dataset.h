@@ -1,4 +1,4 @@
-// What was opened for, or made by, the multidimensional API.
+// The dataset that the multidimensional API opens or creates: a root group.
 #pragma once
 
 #include "driver/multidim/group.h"
@@ -8,7 +8,7 @@ namespace gdal_zarr {
 class MultidimDataset final : public GDALDataset {
  public:
   MultidimDataset(std::shared_ptr<Session> session, const std::string& name);
-  // Flushes what is not; a failure is a CE_Failure.
+  // Flushes what is pending; a failure is reported as CE_Failure.
   ~MultidimDataset() override;
 
   std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }

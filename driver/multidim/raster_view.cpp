@@ -116,6 +116,7 @@ std::uint64_t RasterView::slice_number(int band) const {
 
 std::uint64_t RasterView::slice_count() const {
   std::vector<std::uint64_t> lengths;
+  lengths.reserve(other_axes_.size());
   for (const std::size_t axis : other_axes_) lengths.push_back(array().core().shape()[axis]);
   return zarrcore::checked_product(lengths).value_or(std::numeric_limits<std::uint64_t>::max());
 }

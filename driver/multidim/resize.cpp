@@ -12,7 +12,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
-#if GDAL_ZARR_AT_LEAST(3, 7)
 namespace gdal_zarr {
 namespace {
 
@@ -70,4 +69,3 @@ void resize_arrays(const Array& array, const zarrcore::Shape& shape) {
 }
 
 }  // namespace gdal_zarr
-#endif

@@ -1,7 +1,7 @@
 // Changing the lengths of dimensions that arrays share; GDAL has an API for it since 3.7.
 #pragma once
 
-#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/base/strided.h"
 
 namespace gdal_zarr {
 

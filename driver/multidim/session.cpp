@@ -229,7 +229,7 @@ void Session::forget_objects(const std::string& node_path) {
   const auto is_gone = [&](const auto& item) {
     return zarrcore::is_at_or_below(item.first, node_path);
   };
-  // Extracted under the lock and told without it: their destructors may come back here.
+  // Extracted under the lock, notified without it: their destructors may call the session.
   const auto extract = [&](auto& objects) {
     std::vector<decltype(objects.begin()->second.lock())> live;
     const std::lock_guard lock(mutex_);

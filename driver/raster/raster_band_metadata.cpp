@@ -3,7 +3,6 @@
 
 #include <chrono>
 
-#include "driver/conventions/axis.h"
 #include "driver/conventions/cf/time.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/raster/raster_band.h"

@@ -2,8 +2,6 @@
 
 #include <cpl_string.h>
 
-#include <algorithm>
-
 namespace gdal_zarr {
 
 void copy_unstored(GDALDataset& source, GDALDataset& destination) {

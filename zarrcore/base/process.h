@@ -5,7 +5,7 @@ namespace zarrcore {
 
 long process_id();
 
-// Whether a process with this id is running on this machine, as far as that can be told.
+// Whether a process with this id is running on this machine; true when that is unknown.
 bool is_process_alive(long id);
 
 }  // namespace zarrcore

@@ -68,7 +68,7 @@ class Writing : public testing::TestWithParam<Layout> {
                  {threads, nullptr});
   }
 
-  // What a selection is for who writes, dense in C order.
+  // A selection as the writer reads it, dense in C order.
   static Bytes read_through(ArrayWriter& writer, const Selection& selection,
                             std::size_t threads = 1) {
     Bytes values(selection.count[0] * selection.count[1] * kItem);

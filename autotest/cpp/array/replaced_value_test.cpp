@@ -171,7 +171,7 @@ TEST_P(ReplacedValue, AnIndexThatWasKeptIsNotUsedForAnotherState) {
   put_values(*memory, GetParam(), after_);
   array->refresh();
   EXPECT_EQ(read(*array, kAll), after_);
-  // Nor without being told, where more is asked of the value.
+  // Nor without an error, when more of the value is requested.
   read(*array, corner);
   put_values(*memory, GetParam(), before_);
   const Selection other{{0, 0}, {2, 4}, {}};

@@ -111,7 +111,7 @@ TEST_P(Resizing, WhatShrinksAwayIsGoneWhenItGrowsAgain) {
 TEST_P(Resizing, WhatOthersLeftOutsideDoesNotComeIn) {
   const Shape large{12, 18};
   write(open(large), everything(large), elements(std::vector<std::int16_t>(12 * 18, 3)));
-  // As if somebody had made it smaller who changed the metadata alone.
+  // As if another program had made it smaller by changing only the metadata.
   resize(*open({5, 7}), {9, 13});
   std::vector<std::int16_t> expected;
   for_each_index({9, 13}, [&](const Shape& index) {

@@ -180,8 +180,8 @@ TEST(Sharding, HugeNumbersInAnIndexAreAnErrorThatNamesTheInnerChunk) {
 }
 
 TEST(Sharding, AShardShorterThanItsIndexIsAnError) {
-  EXPECT_ERROR(decoded_small(Bytes(31)), "the shard has 31 bytes");
-  EXPECT_ERROR(decoded_small({}), "the shard has 0 bytes");
+  EXPECT_ERROR(decoded_small(Bytes(31)), "a shard of 31 bytes");
+  EXPECT_ERROR(decoded_small({}), "a shard of 0 bytes");
 }
 
 TEST(Sharding, AnIndexWithAWrongChecksumIsAnError) {
@@ -193,7 +193,7 @@ TEST(Sharding, AnIndexWithAWrongChecksumIsAnError) {
 
 TEST(Sharding, AnInnerChunkOfAnotherSizeIsAnErrorThatNamesIt) {
   EXPECT_ERROR(decoded_small(make_shard("abc", {0, 1, 1, 2})),
-               "inner chunk 1: the chunk has 2 bytes where 1 are expected");
+               "inner chunk 1 has 2 bytes at offset 1");
   EXPECT_ERROR(decoded_small(make_shard("abc", {0, 0, 1, 1})),
                "inner chunk 0: the chunk has 0 bytes where 1 are expected");
 }

@@ -1,5 +1,5 @@
-// What files can do to a reader. Each test puts a broken node beside a good one: the message must
-// name the node and what is wrong, and the good one must open as if nothing were there.
+// Bad input. Each test puts a broken node beside a good one: the message must name the node and the
+// problem, and the good one must open as if it were alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -86,7 +86,7 @@ class AnyHierarchy : public testing::TestWithParam<Case> {
     return attributes.value("title", "(untitled)");
   }
 
-  // What someone finds who opens the store now, with consolidated metadata and without.
+  // Expects what opening the store now finds, with consolidated metadata and without.
   void expect_found(const std::string& path, const std::string& expected) {
     EXPECT_EQ(title(*hierarchy_, path), expected) << path;
     for (const bool use_consolidated : {true, false}) {
@@ -194,12 +194,12 @@ TEST_P(AnyHierarchy, ARenamedNodeMovesWithAllBelowIt) {
 TEST_P(AnyHierarchy, ANodeIsMadeOnlyWhereNothingStands) {
   hierarchy_->create_node("a", array("a"));
   EXPECT_ERROR(hierarchy_->create_node("a", group_with("x")), "already");
-  EXPECT_ERROR(hierarchy_->create_node("a/b", group_with("x")), "there is no group /a");
-  EXPECT_ERROR(hierarchy_->create_node("g/b", group_with("x")), "there is no group /g");
+  EXPECT_ERROR(hierarchy_->create_node("a/b", group_with("x")), "the group /a does not exist");
+  EXPECT_ERROR(hierarchy_->create_node("g/b", group_with("x")), "the group /g does not exist");
   EXPECT_ERROR(hierarchy_->create_node("../b", group_with("x")), "");
   EXPECT_ERROR(hierarchy_->create_node("", group_with("x")), "");
   store_->put("old/c/0", bytes_of("xy"));
-  EXPECT_ERROR(hierarchy_->create_node("old", array("old")), "no node");
+  EXPECT_ERROR(hierarchy_->create_node("old", array("old")), "something else than a node");
   EXPECT_ERROR(hierarchy_->create_node(GetParam().format == v2_format ? ".zattrs" : "zarr.json",
                                        group_with("x")),
                "has this name");

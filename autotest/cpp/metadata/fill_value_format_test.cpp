@@ -88,7 +88,7 @@ TEST(FormatFillValue, OfSmallFloatsReadsBackBitForBit) {
   }
 }
 
-// The text, too, that goes through a store.
+// Including the text that is stored.
 TEST(FormatFillValue, OfFloatsReadsBackBitForBit) {
   Random random(7);
   for (const DataType& type : {kFloat32, kFloat64, kComplex64, named("complex128")}) {

@@ -153,7 +153,7 @@ TEST(V3Format, ConsolidatedMetadataIsDocumentsByNode) {
   ASSERT_TRUE(consolidated);
   EXPECT_EQ(keys_of(*consolidated), (Keys{"g/a/b/zarr.json", "g/a/zarr.json", "g/zarr.json"}));
   EXPECT_EQ(consolidated->documents.find("g/a/b/zarr.json")->second.get()["x"], 2);
-  // The group's own document is there as it would be without the others in it.
+  // The group's own document is the same as without the others in it.
   EXPECT_EQ(dump_json(consolidated->documents.find("g/zarr.json")->second.get()),
             R"({"zarr_format":3,"node_type":"group","attributes":{"t":1}})");
 }

@@ -24,7 +24,7 @@ TEST(ConfigOptions, AreInTheOrderOfTheirEnumerators) {
       {ConfigOption::connect_timeout, "GDAL_HTTP_CONNECTTIMEOUT"},
       {ConfigOption::low_speed_time, "GDAL_HTTP_LOW_SPEED_TIME"},
       {ConfigOption::low_speed_limit, "GDAL_HTTP_LOW_SPEED_LIMIT"}};
-  for (const auto& [option, name] : kNames) EXPECT_EQ(config_option_row(option).name, name);
+  for (const auto& [option, name] : kNames) EXPECT_EQ(config_option_name(option), name);
 }
 
 TEST(ConfigOptions, HaveDefaults) {

@@ -161,7 +161,7 @@ std::string TargetPaths::resolve(const std::string& target) const {
   if (is_allowed || starts_with_one_of(path, kNetworkPaths)) return path;
   throw Error("references from the network name the local file " + path +
               ", which is not read unless the configuration option " +
-              std::string(config_option_row(ConfigOption::allow_local_targets).name) +
+              std::string(config_option_name(ConfigOption::allow_local_targets)) +
               " is set to YES");
 }
 
