@@ -3,7 +3,6 @@
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
 #include "driver/stores/references/parquet_references.h"
-#include "zarrcore/base/path.h"
 
 namespace zarrcore::fuzz {
 namespace {

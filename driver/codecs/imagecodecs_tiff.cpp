@@ -7,7 +7,6 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "driver/gdal/compat.h"
 #include "zarrcore/base/checked_math.h"

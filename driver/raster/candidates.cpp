@@ -6,7 +6,7 @@
 #include <set>
 
 #include "driver/gdal/messages.h"
-#include "driver/multidim/array.h"
+#include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

@@ -14,7 +14,6 @@
 #include "driver/stores/vsi/zip_archive.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/listed_store.h"
 
 namespace gdal_zarr {

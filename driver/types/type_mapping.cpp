@@ -11,7 +11,6 @@
 #include "driver/types/structure_converter.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/text.h"
 #include "zarrcore/base/utf8.h"
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/dtype/element_converter.h"

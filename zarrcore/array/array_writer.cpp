@@ -182,7 +182,8 @@ void ArrayWriter::put(const Pending& chunk) {
   chunk->put();
   drop(chunk);
   array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
-  if ((put_bytes_ += bytes) < kReturnedBytes) return;
+  const std::uint64_t put_bytes = put_bytes_ += bytes;
+  if (put_bytes < kReturnedBytes) return;
   put_bytes_ = 0;
   return_free_memory();
 }

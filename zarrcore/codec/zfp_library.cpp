@@ -6,8 +6,6 @@
 #include <string>
 #endif
 
-#include "zarrcore/base/error.h"
-
 namespace zarrcore {
 namespace {
 

@@ -35,6 +35,7 @@ namespace zarrcore {
 
 // Pointers to them, under their own names.
 struct ZfpLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define ZARRCORE_ZFP_MEMBER(name) decltype(&::name) name = nullptr;
   ZARRCORE_ZFP_FUNCTIONS(ZARRCORE_ZFP_MEMBER)
 #undef ZARRCORE_ZFP_MEMBER

@@ -1,6 +1,5 @@
 #include "driver/stores/references/parquet_references.h"
 
-#include <charconv>
 #include <unordered_map>
 
 #include "driver/gdal/compat.h"
