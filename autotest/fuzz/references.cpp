@@ -3,6 +3,7 @@
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
 #include "driver/stores/references/parquet_references.h"
+#include "zarrcore/base/path.h"
 
 namespace zarrcore::fuzz {
 namespace {
