@@ -62,11 +62,13 @@ std::optional<Json> parse_json_number(std::string_view word) {
   }
   if (!rest.empty()) return std::nullopt;
   if (is_integer && is_negative) {
-    if (const auto number = parse_number<std::int64_t>(word)) return Json(*number);
+    if (const auto number = parse_number<std::int64_t>(word))
+      return std::make_optional<Json>(*number);
   } else if (is_integer) {
-    if (const auto number = parse_number<std::uint64_t>(word)) return Json(*number);
+    if (const auto number = parse_number<std::uint64_t>(word))
+      return std::make_optional<Json>(*number);
   }
-  return Json(parse_float(word));
+  return std::make_optional<Json>(parse_float(word));
 }
 
 class Parser {
