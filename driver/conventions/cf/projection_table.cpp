@@ -46,6 +46,12 @@ constexpr Projection kProjections[] = {
      Variant::only,
      {"Modified Azimuthal Equidistant", 9832},
      {origin_latitude(), origin_longitude(), kFalseEasting, kFalseNorthing}},
+    // The method that newer versions of PROJ have for it. Reading takes the first row, which all
+    // have.
+    {"azimuthal_equidistant",
+     Variant::only,
+     {"Azimuthal Equidistant", 1125},
+     {origin_latitude(), origin_longitude(), kFalseEasting, kFalseNorthing}},
 
     {"geostationary",
      Variant::sweep_x,
