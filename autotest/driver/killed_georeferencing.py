@@ -3,7 +3,7 @@ child process of test_killed_georeferencing.py.
 
     killed_georeferencing.py STORE FOLDER
 
-runs with killing_changes.cpp preloaded and leaves in FOLDER a copy of the store for each kill, and
+runs with kill_shim.cpp preloaded and leaves in FOLDER a copy of the store for each kill, and
 one in which all was done.
 """
 import ctypes

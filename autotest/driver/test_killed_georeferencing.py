@@ -26,7 +26,7 @@ LAYOUTS = {
 
 @pytest.fixture(scope="module")
 def shim(build_shim):
-    return build_shim("killing_changes")
+    return build_shim("kill_shim")
 
 
 def place_of(dataset):
