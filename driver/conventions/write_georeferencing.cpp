@@ -6,6 +6,7 @@
 #include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/coordinate_variables.h"
 #include "driver/conventions/crs.h"
+#include "driver/conventions/eopf.h"
 #include "driver/conventions/proj.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/zarr_conventions.h"
@@ -121,7 +122,7 @@ class Writer {
         write_proj(attributes_, *crs_);
       }
     } else if (covered_by("proj:") || covered_by("stac_discovery") ||
-               covered_by("other_metadata")) {
+               covered_by("other_metadata") || is_eopf_array(array_.attributes)) {
       attributes_["proj:code"] = nullptr;
     }
     if (old_mapping != mapping && may_name_mapping(old_mapping)) {

@@ -147,6 +147,9 @@ GDALDataset* Array::make_classic_dataset(std::size_t x, std::size_t y) const {
                   std::to_string(y) + " are not the X and Y of its " + std::to_string(rank()) +
                   " dimensions");
     }
+    if (type_.GetClass() != GEDTC_NUMERIC) {
+      throw Error("array " + GetFullName() + ": only arrays of numbers can be rasters");
+    }
     return session_->classic_dataset_factory()(session_->array(node_path()), x,
                                                rank() > 1 ? std::optional(y) : std::nullopt);
   });
@@ -190,6 +193,33 @@ std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
     const auto arrays = overviews();
     if (index < 0 || index >= static_cast<int>(arrays.size())) return nullptr;
     return arrays[static_cast<std::size_t>(index)];
+  });
+}
+
+// Those of the array as a raster, whose bands are all its slices.
+CPLErr Array::BuildOverviews(const char* resampling, int count, const int* factors,
+                             GDALProgressFunc progress, void* progress_data, CSLConstList options) {
+  return guarded(CE_Failure, [&]() -> CPLErr {
+    check_exists();
+    if (rank() < 2) {
+      throw Error("array " + GetFullName() +
+                  ": overviews need at least two dimensions, and it has " + std::to_string(rank()));
+    }
+    if (!IsWritable()) {
+      throw Error("array " + GetFullName() +
+                  ": overviews are built in a store that is open for "
+                  "update; " +
+                  session_->path() + " is open for reading");
+    }
+    if (session_->root_is_array()) {
+      throw Error(session_->path() +
+                  " is an array by itself, in no group that could hold overviews of it");
+    }
+    const auto [x, y] = raster_axes();
+    const std::unique_ptr<GDALDataset> raster(make_classic_dataset(x, y));
+    if (!raster) return CE_Failure;
+    return raster->BuildOverviews(resampling, count, factors, 0, nullptr, progress, progress_data,
+                                  options);
   });
 }
 #endif

@@ -160,6 +160,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 #if GDAL_ZARR_AT_LEAST(3, 13)
   int GetOverviewCount() const override;
   std::shared_ptr<GDALMDArray> GetOverview(int index) const override;
+  CPLErr BuildOverviews(const char* resampling, int count, const int* factors,
+                        GDALProgressFunc progress, void* progress_data,
+                        CSLConstList options) override;
 #endif
 
  protected:

@@ -1,7 +1,9 @@
 // The georeferencing of an array: its axes, CRS and coordinates.
+#include <cpl_conv.h>
 #include <cpl_string.h>
 
 #include "driver/conventions/crs.h"
+#include "driver/conventions/eopf.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/georeferencing.h"
@@ -73,11 +75,9 @@ std::shared_ptr<OGRSpatialReference> Array::crs() const {
 }
 
 std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
-  CrsSources sources{attributes_,
-                     {},
-                     nullptr,
-                     [this](const std::string& name) { return find_variable(name); },
-                     {}};
+  CrsSources sources{attributes_, {},
+                     nullptr,     [this](const std::string& name) { return find_variable(name); },
+                     {},          CPLGetFilename(session_->path().c_str())};
   const auto x = x_dimension();
   if (!session_->root_is_array()) {
     sources.groups.push_back(session_->attributes(std::string(zarrcore::parent_path(node_path())),
@@ -86,7 +86,8 @@ std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
       sources.groups.push_back(session_->attributes(pyramid->group, zarrcore::NodeKind::group));
     }
     // The CRS of a product holds for its projected grids.
-    if (x && y_dimension()) sources.root = session_->attributes("", zarrcore::NodeKind::group);
+    if ((x && y_dimension()) || (is_eopf_array(attributes_) && rank() >= 2))
+      sources.root = session_->attributes("", zarrcore::NodeKind::group);
   }
   if (x) {
     if (const auto variable = GetDimensions()[*x]->GetIndexingVariable()) {

@@ -29,7 +29,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
 }
 
 RasterDataset::RasterDataset(RasterView view, const RasterDataset& fine)
-    : view_(std::move(view)), crs_(fine.crs_), overviews_(std::in_place) {
+    : view_(std::move(view)), crs_(fine.crs_), is_overview_(true), overviews_(std::in_place) {
   make_bands();
   if (fine.geotransform_) {
     geotransform_ = coarser_geotransform(*fine.geotransform_, fine.nRasterXSize, fine.nRasterYSize,
