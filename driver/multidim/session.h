@@ -98,7 +98,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Array> array(const std::string& node_path);
   // The arrays that have an object at present.
   std::vector<std::shared_ptr<Array>> live_arrays() const;
-  // All arrays of a group and of the groups below it; that at the root, if it is no group.
+  // All arrays of a group and of the groups below it; that at the root, if it is not a group.
   std::vector<std::shared_ptr<Array>> arrays_below(const std::string& group);
   // A new zarrcore::Array, made from the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
