@@ -39,11 +39,15 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
 }
 
 Array::~Array() {
-  const bool is_flushed = guarded(false, [this] {
-    flush();
+  guarded(false, [this] {
+    try {
+      flush();
+    } catch (...) {
+      session_->set_write_failure(std::current_exception());
+      throw;
+    }
     return true;
   });
-  if (!is_flushed) session_->set_write_has_failed();
   clear_nodata();
 }
 

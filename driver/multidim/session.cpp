@@ -280,6 +280,11 @@ void Session::forget_objects(const std::string& node_path) {
   pyramids_.forget_all();
 }
 
+void Session::set_write_failure(std::exception_ptr problem) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!write_failure_) write_failure_ = std::move(problem);
+}
+
 void Session::flush() {
   std::exception_ptr first_error;
   const auto attempt = [&](const auto& action) {
@@ -292,8 +297,12 @@ void Session::flush() {
   for (const auto& array : live_arrays()) attempt([&] { array->flush(); });
   attempt([&] { hierarchy_->flush(); });
   attempt([&] {
-    if (write_has_failed_.exchange(false))
-      throw Error(path_ + ": elements of an array could not be written");
+    std::exception_ptr failure;
+    {
+      const std::lock_guard lock(mutex_);
+      std::swap(failure, write_failure_);
+    }
+    if (failure) std::rethrow_exception(failure);
   });
   if (first_error) std::rethrow_exception(first_error);
 }

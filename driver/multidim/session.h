@@ -5,8 +5,8 @@
 
 #include <gdal_pam.h>
 
-#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -117,12 +117,12 @@ class Session : public std::enable_shared_from_this<Session> {
   // new paths.
   void rename_node(std::string node_path, const std::string& name);
 
-  // An object that does not exist any more has not put everything: closing the dataset is an error.
-  void set_write_has_failed() { write_has_failed_ = true; }
+  // An object that does not exist any more has not put everything: closing the dataset is this error.
+  void set_write_failure(std::exception_ptr problem) noexcept;
 
   // Puts everything pending, of arrays and of metadata. Tries all of it, then throws the first
   // zarrcore::Error; what could not be put stays pending. The next one after
-  // set_write_has_failed() throws as well.
+  // set_write_failure() throws as well.
   void flush();
   // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
   void refresh() noexcept;
@@ -146,7 +146,7 @@ class Session : public std::enable_shared_from_this<Session> {
   DimensionCatalog dimensions_{*this};
   CompoundLayouts compound_layouts_;
   WriteLimit write_limit_{*this};
-  std::atomic<bool> write_has_failed_ = false;
+  std::exception_ptr write_failure_;
 
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::weak_ptr<Group>> groups_;
