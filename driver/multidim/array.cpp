@@ -117,6 +117,7 @@ void Array::make_dimensions(bool with_variables) const {
     }
     dimensions_.push_back(std::move(dimension));
   }
+  if (with_variables) place_dimensions();
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 7)

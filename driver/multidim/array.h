@@ -192,6 +192,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<AttributeOwner> owner() const;
   // With `with_variables`, dimensions have types and coordinates, for which the store is read.
   void make_dimensions(bool with_variables) const;
+  void place_dimensions() const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
 
   // GDAL's arguments in the core's terms; strides are in bytes.
