@@ -37,6 +37,10 @@ bool is_metadata_document(const GDALOpenInfo* info) {
 }  // namespace
 
 bool is_zarr(GDALOpenInfo* info) {
+  if (has_file_scheme(info->pszFilename)) {
+    GDALOpenInfo file(without_file_scheme(info->pszFilename).c_str(), info->nOpenFlags);
+    return is_zarr(&file);
+  }
   if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return true;
   if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
   // On network file systems it may be unknown whether a folder exists, so the extension decides

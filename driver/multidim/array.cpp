@@ -39,10 +39,11 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
 }
 
 Array::~Array() {
-  guarded(false, [this] {
+  const bool is_flushed = guarded(false, [this] {
     flush();
     return true;
   });
+  if (!is_flushed) session_->note_loss();
   clear_nodata();
 }
 

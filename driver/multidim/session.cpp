@@ -10,6 +10,7 @@
 #include "driver/multidim/group.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_store.h"
+#include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -75,7 +76,9 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   SessionOptions writable = options;
   writable.is_writable = true;
   const std::shared_ptr<Session> session(new Session(path, writable));
-  const auto store = make_store(path);
+  const auto archive = parse_zip_target(path);
+  session->is_new_archive_ = archive.has_value();
+  const auto store = archive ? make_zip_store(path, *archive) : make_store(path);
   check_is_writable(*store);
   session->hierarchy_ = zarrcore::Hierarchy::create(store, format, zarrcore::GroupMetadata{},
                                                     hierarchy_options(path, writable));
@@ -258,6 +261,8 @@ void Session::flush() {
   };
   for (const auto& array : live_arrays()) attempt([&] { array->flush(); });
   attempt([&] { hierarchy_->flush(); });
+  // What is incomplete must not look complete.
+  if (!first_error && !has_lost_data_) attempt([&] { hierarchy_->store()->flush(); });
   if (first_error) std::rethrow_exception(first_error);
 }
 
@@ -272,6 +277,7 @@ zarrcore::WriterOptions Session::writer_options() const {
   zarrcore::WriterOptions options;
   options.max_bytes = WriteLimit::max_bytes();
   options.locks = locks_;
+  options.stores_empty_chunks = options_.stores_empty_chunks;
   return options;
 }
 
