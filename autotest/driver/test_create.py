@@ -293,7 +293,7 @@ def test_description_of_arrays(tmp_path):
         "SINGLE_ARRAY=NO"])
     dataset.GetRasterBand(2).SetCategoryNames(["one", "two"])
     dataset = None
-    dataset = open_raster(f'ZARR:"{tmp_path / "b.zarr"}":/b_band2')
+    dataset = open_raster(f'ZARR:"{tmp_path / "b.zarr"}":/Band2')
     assert dataset.GetRasterBand(1).GetCategoryNames() == ["one", "two"]
 
 

@@ -125,7 +125,8 @@ std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& ras
     arrays.push_back(make_array(array_name_, raster, raster.bands > 1));
   } else {
     for (int band = 1; band <= raster.bands; ++band) {
-      arrays.push_back(make_array(array_name_ + "_band" + std::to_string(band), raster, false));
+      const std::string prefix = options_.is_given("ARRAY_NAME") ? array_name_ + "_band" : "Band";
+      arrays.push_back(make_array(prefix + std::to_string(band), raster, false));
     }
   }
   if (is_split && !is_appended_) name_bands(arrays);
