@@ -29,7 +29,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
 }
 
 RasterDataset::RasterDataset(RasterView view, const RasterDataset& fine)
-    : view_(std::move(view)), crs_(fine.crs_), overviews_(std::in_place) {
+    : view_(std::move(view)), crs_(fine.crs_), is_overview_(true), overviews_(std::in_place) {
   make_bands();
   if (fine.geotransform_) {
     geotransform_ = coarser_geotransform(*fine.geotransform_, fine.nRasterXSize, fine.nRasterYSize,
@@ -91,10 +91,21 @@ CPLErr RasterDataset::flush(bool at_closing) {
   // What fails there is reported to the error handler only.
   GDALPamDataset::FlushCache(at_closing);
 #endif
-  if (!is_writable()) return result;
+  const CPLErr of_store = flush_to_store();
+  return of_store == CE_None ? result : of_store;
+}
+
+CPLErr RasterDataset::flush_to_store() {
+  if (is_discarded_ || !is_writable()) return CE_None;
+  CPLErr result = CE_None;
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  result = GDALDataset::FlushCache(false);
+#else
+  GDALDataset::FlushCache(false);
+#endif
   if (overviews_) {
     for (const auto& overview : *overviews_) {
-      if (overview->flush(at_closing) != CE_None) result = CE_Failure;
+      if (overview->flush_to_store() != CE_None) result = CE_Failure;
     }
   }
   const bool is_flushed = guarded(false, [this] {
