@@ -493,13 +493,6 @@ def test_file_list(tmp_path, form):
     assert gdal.Open(form.format(path)).GetFileList() == [path]
 
 
-@pytest.mark.skipif(not hasattr(gdal.MDArray, "GetRawBlockInfo"), reason="GDAL is too old")
-def test_raw_block(tmp_path, blob):
-    """Its key is not the name of a file."""
-    path = write(tmp_path / "a.json", references(c0=["blob.bin", 5, 24]))
-    assert not root_of(path).OpenMDArray("v").GetRawBlockInfo([0, 0]).GetFilename()
-
-
 def test_many_references(tmp_path, blob):
     """Documents of tens of megabytes take seconds at most, including listing and reading."""
     refs = references() | {f"w/{i}.0": ["blob.bin", i, 24] for i in range(500_000)}
@@ -511,17 +504,6 @@ def test_many_references(tmp_path, blob):
     last = root.OpenMDArray("w").ReadAsArray([10, 0], [2, 6])
     assert last.tobytes() == blob.read_bytes()[5:29]
     assert time.monotonic() - started < 10
-
-
-def test_option_without_effect(tmp_path):
-    path = write(tmp_path / "a.json", references())
-    warnings = []
-    gdal.PushErrorHandler(lambda severity, number, text: warnings.append(text))
-    try:
-        gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER, open_options=["CACHE_KERCHUNK_JSON=YES"])
-    finally:
-        gdal.PopErrorHandler()
-    assert warnings == ["Zarr: the open option CACHE_KERCHUNK_JSON has no effect"]
 
 
 # --- From the network to local files -------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "driver/entry/copy_references.h"
 #include "driver/entry/new_store.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/multidim_dataset.h"
@@ -15,6 +16,7 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     warn_of_unused_options(group_options, kAllOptions);
     warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
+    check_copies_no_references(options);
     const std::string path = new_store_path(name);
     check_can_be_created(path, "open it for update to add arrays");
     const auto session = create_session(path, CreationOptions(options, kDatasetOption));

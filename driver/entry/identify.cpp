@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "driver/entry/copy_references.h"
 #include "driver/entry/zipped_raster.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
@@ -42,7 +43,7 @@ bool is_zarr(GDALOpenInfo* info) {
     GDALOpenInfo file(without_file_scheme(info->pszFilename).c_str(), info->nOpenFlags);
     return is_zarr(&file);
   }
-  if (has_prefix(info->pszFilename)) return true;
+  if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
   // A value that is referenced may be a file of another format.
   if (has_reference_prefix(info->pszFilename) && info->nHeaderBytes == 0) return true;
   if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "driver/entry/copy_references.h"
 #include "driver/entry/identify.h"
 #include "driver/entry/open_options.h"
 #include "driver/entry/subdatasets.h"
@@ -193,17 +194,17 @@ GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size
 
 GDALDataset* open(GDALOpenInfo* info) {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    if (is_reference_source(info->pszFilename)) return open_reference_source();
     const bool is_zipped = is_zipped_document(info);
     const auto zipped = is_zipped ? find_zipped_raster(info->pszFilename) : std::nullopt;
     if (is_zipped ? !zipped : !is_zarr(info)) return nullptr;
-    const OpenCall call{
+    OpenCall call{
         info->pszFilename,
         zipped ? *zipped : parse_connection_string(info->pszFilename),
         OpenOptions(info->papszOpenOptions),
     };
     if (call.options.boolean("CACHE_KERCHUNK_JSON")) {
-      report(CE_Warning, CPLE_NotSupported,
-             "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
+      call.connection.store_path = path_of_cached_references(call.connection.store_path);
     }
     SessionOptions options;
     options.is_writable = info->eAccess == GA_Update;

@@ -37,8 +37,8 @@ constexpr Option kOpenOptions[] = {
     rows::boolean("WRITE_EMPTY_CHUNKS", kStoreOption, "NO",
                   "Whether written chunks are stored that contain only the fill value"),
     rows::boolean("CACHE_KERCHUNK_JSON", kStoreOption, "NO",
-                  "Accepted for compatibility; has no effect: JSON references are indexed in "
-                  "memory and never converted to Parquet files in a cache folder"),
+                  "Whether a JSON document of Kerchunk references is read through a copy of it as "
+                  "references in Parquet files, which is made in a folder of the user"),
     rows::text("LOCKS", kStoreOption, "NO",
                "For several processes that write the same chunks or shards at the same time: YES "
                "keeps lock files in a folder beside the store, named like the store with .sync "

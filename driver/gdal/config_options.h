@@ -17,6 +17,8 @@ enum class ConfigOption : std::uint8_t {
   fsync,
   metadata_delay,
   allow_local_targets,
+  use_reference_cache,
+  reference_cache_dir,
   pam_proxy_dir,
   connect_timeout,
   low_speed_time,

@@ -8,10 +8,12 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/stores/references/reference_store.h"
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/resize.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/byte_range.h"
 
 namespace gdal_zarr {
 namespace {
@@ -223,15 +225,54 @@ void Array::set_shape(const zarrcore::Shape& shape) {
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 12)
-// For blocks that are a file or a range of one; others have no file name.
+namespace {
+
+// A block in Kerchunk references: a part of the file that one names, or bytes in them.
+void set_referenced_block(const ReferenceStore& references, const zarrcore::StoredRange& block,
+                          GDALMDArrayRawBlockInfo& info) {
+  auto place = references.locate(block.key);
+  if (!place) return;
+  if (place->path.empty()) {
+    place->length = place->value.size();
+  } else if (!place->length) {
+    VSIStatBufL status;
+    if (VSIStatL(place->path.c_str(), &status) != 0) {
+      throw Error(place->path + ": this file, which a reference names, does not exist");
+    }
+    place->length = static_cast<std::uint64_t>(status.st_size);
+  }
+  // The block may be a part of the value.
+  const zarrcore::ByteRange part = zarrcore::ByteRange::at(
+      block.offset, block.length.value_or(*place->length - std::min(*place->length, block.offset)));
+  zarrcore::resolve_range(part, *place->length);
+  info.nSize = part.length;
+  if (!place->path.empty()) {
+    info.pszFilename = CPLStrdup(place->path.c_str());
+    info.nOffset = place->offset + part.offset;
+    return;
+  }
+  info.pabyInlineData = static_cast<GByte*>(CPLMalloc(std::max<std::size_t>(part.length, 1)));
+  std::copy_n(place->value.data() + part.offset, part.length,
+              reinterpret_cast<std::byte*>(info.pabyInlineData));
+}
+
+}  // namespace
+
+// For blocks that are a file or a range of one, or stored in Kerchunk references; others have no
+// file name.
 bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
   return guarded(false, [&] {
     info.clear();
     check_exists();
     const auto block = array_->find_stored_range({position, rank()});
     if (!block) return true;
-    // Values that stand in the document of references itself are in no file.
-    const std::string path = session_->hierarchy().store()->description() + '/' + block->key;
+    const auto store = session_->hierarchy().store();
+    if (const auto* references = dynamic_cast<const ReferenceStore*>(store.get())) {
+      set_referenced_block(*references, *block, info);
+      if (info.nSize > 0) info.papszInfo = CSLDuplicate(structural_info_.List());
+      return true;
+    }
+    const std::string path = store->description() + '/' + block->key;
     VSIStatBufL status;
     if (VSIStatL(path.c_str(), &status) != 0) return true;
     info.pszFilename = CPLStrdup(path.c_str());

@@ -71,6 +71,9 @@ constexpr Option kOptions[] = {
               choice("INTERLEAVE", kRaster, kInterleaves, "BAND",
                      "Whether bands are the first (BAND) or the last (PIXEL) dimension of the "
                      "array")),
+    boolean("CONVERT_TO_KERCHUNK_PARQUET_REFERENCE", kRaster, "NO",
+            "Copy Kerchunk references in JSON to references in Parquet files, instead of the data "
+            "(copies only)"),
     choice("OVERVIEWS", kRaster, kOverviews, "NONE", "AUTO builds overviews of a copied raster"),
 
     // Georeferencing: conventions/write_georeferencing.cpp.

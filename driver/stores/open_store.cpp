@@ -30,17 +30,6 @@ std::string without_query(const std::string& path) {
   return STARTS_WITH(path.c_str(), "/vsicurl") ? path.substr(0, path.find('?')) : path;
 }
 
-bool is_probably_references(const std::string& path) {
-  // Reading the start of files on the network would cost too much.
-  if (EQUAL(CPLGetExtension(without_query(path).c_str()), "json")) return is_file(path);
-  if (is_network_path(path) || !is_file(path)) return false;
-  const File file = open_file(path);
-  if (!file) return false;
-  const std::uint64_t size = file_size(file.get());
-  const auto start = read_bytes(file.get(), 0, std::min<std::uint64_t>(size, kMaxSniffedBytes));
-  return is_reference_document(start.text(), start.size() == size).value_or(false);
-}
-
 // `path` has a prefix of a file system of references, or names what holds them.
 std::shared_ptr<zarrcore::Store> open_named_references(const std::string& path) {
   const auto [kind, document, group] = parse_reference_path(path);
@@ -57,6 +46,17 @@ std::shared_ptr<zarrcore::Store> open_found_references(ReferenceKind kind,
 
 }  // namespace
 
+bool is_json_references(const std::string& path) {
+  // Reading the start of files on the network would cost too much.
+  if (EQUAL(CPLGetExtension(without_query(path).c_str()), "json")) return is_file(path);
+  if (is_network_path(path) || !is_file(path)) return false;
+  const File file = open_file(path);
+  if (!file) return false;
+  const std::uint64_t size = file_size(file.get());
+  const auto start = read_bytes(file.get(), 0, std::min<std::uint64_t>(size, kMaxSniffedBytes));
+  return is_reference_document(start.text(), start.size() == size).value_or(false);
+}
+
 std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
                                                     const zarrcore::HierarchyOptions& options) {
   const auto open = [&](std::shared_ptr<zarrcore::Store> store) {
@@ -64,7 +64,7 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
   };
   if (has_reference_prefix(path)) return open(open_named_references(path));
   const auto zipped = find_zipped_store(path);
-  if (!zipped && is_probably_references(path)) {
+  if (!zipped && is_json_references(path)) {
     return open(open_found_references(ReferenceKind::json, path));
   }
   const std::string folder = zipped.value_or(path);
@@ -77,6 +77,18 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     if (!has_parquet_references(folder)) throw;
   }
   return open(open_found_references(ReferenceKind::parquet, folder));
+}
+
+std::string path_of_cached_references(const std::string& path) {
+  const auto named = [](const std::string& document, const std::string& key) {
+    return std::string(kCachedReferencePrefix) + '{' + document + '}' +
+           (key.empty() ? key : '/' + key);
+  };
+  if (has_reference_prefix(path)) {
+    const ReferencePath parts = parse_reference_path(path);
+    return parts.kind == ReferenceKind::json ? named(parts.document, parts.key) : path;
+  }
+  return is_json_references(path) ? named(path, "") : path;
 }
 
 std::string store_name(const std::string& path) {

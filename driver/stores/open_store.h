@@ -24,6 +24,13 @@ namespace gdal_zarr {
 std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
                                                     const zarrcore::HierarchyOptions& options);
 
+// Whether `path` is a JSON document of references, as far as that shows without reading all of it.
+bool is_json_references(const std::string& path);
+
+// The path through which a JSON document of references is read in a cache folder; `path` itself for
+// anything else.
+std::string path_of_cached_references(const std::string& path);
+
 // The name for an array at the root of the store `path`: the file name without extensions.
 std::string store_name(const std::string& path);
 

@@ -1,12 +1,16 @@
 #include "driver/stores/references/cached_references.h"
 
+#include <cpl_string.h>
+
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
 
+#include "driver/gdal/config_options.h"
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
+#include "driver/stores/references/reference_cache.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -104,6 +108,20 @@ std::shared_ptr<const CachedReferences> find_or_read(ReferenceKind kind,
 
 std::shared_ptr<const References> open_references(ReferenceKind kind, const std::string& document,
                                                   ReferenceCheck check) {
+  const bool uses_cache = kind == ReferenceKind::cached_json ||
+                          (kind == ReferenceKind::json &&
+                           CPLTestBool(config_option(ConfigOption::use_reference_cache)));
+  if (uses_cache) {
+    if (const auto copy = cached_copy(document)) {
+      return open_own_references(ReferenceKind::parquet, *copy, check);
+    }
+  }
+  return open_own_references(kind, document, check);
+}
+
+std::shared_ptr<const References> open_own_references(ReferenceKind kind,
+                                                      const std::string& document,
+                                                      ReferenceCheck check) {
   const std::string file =
       kind == ReferenceKind::parquet ? document + "/" + std::string(kReferenceMetadata) : document;
   return zarrcore::with_context(file, [&] {

@@ -17,4 +17,10 @@ enum class ReferenceCheck : bool { lenient, strict };
 std::shared_ptr<const References> open_references(ReferenceKind kind, const std::string& document,
                                                   ReferenceCheck check);
 
+// The same of the document itself, where open_references() may use the copy in a cache folder: for
+// ReferenceKind::cached_json, or if the configuration option VSIKERCHUNK_USE_CACHE is YES.
+std::shared_ptr<const References> open_own_references(ReferenceKind kind,
+                                                      const std::string& document,
+                                                      ReferenceCheck check);
+
 }  // namespace gdal_zarr
