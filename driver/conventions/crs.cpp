@@ -62,7 +62,9 @@ CrsPtr find_crs(const CrsSources& sources) {
     if (CrsPtr crs = crs_from_gdal_attribute(*value)) return crs;
   }
   if (CrsPtr crs = crs_from_cf(sources)) return crs;
-  return sources.root && !is_denied ? crs_from_eopf(*sources.root) : nullptr;
+  if (!sources.root || is_denied) return nullptr;
+  return is_eopf_array(sources.array) ? crs_from_eopf(*sources.root, sources.store_name)
+                                      : crs_from_product(*sources.root);
 }
 
 void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {

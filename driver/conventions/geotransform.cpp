@@ -35,6 +35,19 @@ std::vector<double> cell_centres(double origin, double step, std::uint64_t size)
   return centres;
 }
 
+std::vector<double> coarser_coordinates(std::span<const double> centres, int factor,
+                                        std::uint64_t size) {
+  std::vector<double> coarser(centres.empty() ? 0 : size);
+  const auto block = static_cast<std::uint64_t>(factor);
+  const auto axis = find_regular_axis(centres);
+  for (std::uint64_t i = 0; i < coarser.size(); ++i) {
+    coarser[i] = axis ? axis->first_centre +
+                            (static_cast<double>(i * block) + (factor - 1) / 2.0) * axis->step
+                      : centres[std::min<std::uint64_t>(i * block + block / 2, centres.size() - 1)];
+  }
+  return coarser;
+}
+
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y) {
   return {x.first_centre - x.step / 2, x.step, 0, y.first_centre - y.step / 2, 0, y.step};
 }

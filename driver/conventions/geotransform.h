@@ -31,6 +31,12 @@ std::optional<RegularAxis> find_regular_axis(std::span<const double> centres);
 // The centres of `size` cells of width `step`. The first cell begins at `origin`.
 std::vector<double> cell_centres(double origin, double step, std::uint64_t size);
 
+// Coordinates along a dimension that has been shrunk by `factor` to `size` cells, each of which
+// replaces a block of cells with the given `centres`: the centres of the blocks where the spacing
+// is even, else the coordinates of the cells in their middle. The last block may be incomplete.
+std::vector<double> coarser_coordinates(std::span<const double> centres, int factor,
+                                        std::uint64_t size);
+
 // Increasing y gives a positive y step: such a grid is south-up and is not flipped.
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y);
 

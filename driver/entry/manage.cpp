@@ -12,6 +12,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"

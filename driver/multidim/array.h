@@ -115,8 +115,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // dimension. It stays new until the first write.
   void set_new();
   bool is_new() const { return is_new_; }
-  // The array was removed or renamed.
-  void set_gone();
+  // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.
+  void set_deleted();
+  void set_node_path(const std::string& node_path);
   // One of the arrays that resize_arrays() resizes together; forget_dimensions() follows when the
   // dimensions have their lengths. Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
@@ -167,6 +168,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 #if GDAL_ZARR_AT_LEAST(3, 13)
   int GetOverviewCount() const override;
   std::shared_ptr<GDALMDArray> GetOverview(int index) const override;
+  CPLErr BuildOverviews(const char* resampling, int count, const int* factors,
+                        GDALProgressFunc progress, void* progress_data,
+                        CSLConstList options) override;
 #endif
 
  protected:
@@ -190,12 +194,13 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // False beside a store on the network, where GDAL cannot put an .aux.xml file: it need not look.
   bool IsCacheable() const override;
   std::size_t rank() const { return array_->shape().size(); }
-  // Throws zarrcore::Error when the array is gone.
+  // Throws zarrcore::Error when the array was deleted.
   void check_exists() const;
   // The array itself where its attributes can be changed, else null.
   std::shared_ptr<AttributeOwner> owner() const;
   // With `with_variables`, dimensions have types and coordinates, for which the store is read.
   void make_dimensions(bool with_variables) const;
+  void place_dimensions() const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
 
   // GDAL's arguments in the core's terms; strides are in bytes.
@@ -242,7 +247,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::vector<std::string> shareable_names_;
   // Attributes of a new array that a program may still create, as if they did not exist.
   std::set<std::string> implied_attributes_;
-  bool is_gone_ = false;
+  bool is_deleted_ = false;
   mutable std::mutex writer_mutex_;
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };

@@ -1,11 +1,15 @@
 // The georeferencing of an array: its axes, CRS and coordinates.
+#include <cpl_conv.h>
 #include <cpl_string.h>
 
 #include "driver/conventions/crs.h"
+#include "driver/conventions/eopf.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/georeferencing_write.h"
+#include "driver/multidim/regular_dimension.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -55,6 +59,35 @@ std::optional<std::size_t> Array::find_spatial_dimension(
   return std::nullopt;
 }
 
+// Its own `spatial:transform` gives coordinates to dimensions that have no variable. Not in a
+// writable store, where programs create the variable.
+void Array::place_dimensions() const {
+  if (session_->is_writable() || rank() < 2 || !attributes_.contains("spatial:transform")) return;
+  const MaskedMessages masked;  // a wrong transform is reported where it is looked for
+  const auto transform = spatial_transform(attributes_);
+  if (!transform || (*transform)[2] != 0 || (*transform)[4] != 0) return;
+  const auto names = spatial_dimensions(attributes_);
+  const auto find = [&](const std::string& name, const char* type, std::size_t otherwise) {
+    for (std::size_t i = 0; i < rank(); ++i) {
+      const GDALDimension& dimension = *dimensions_[i];
+      if (names ? dimension.GetName() == name : dimension.GetType() == type) return i;
+    }
+    return otherwise;
+  };
+  const SpatialDimensions named = names.value_or(SpatialDimensions{});
+  const std::size_t x = find(named.x, GDAL_DIM_TYPE_HORIZONTAL_X, rank() - 1);
+  const std::size_t y = find(named.y, GDAL_DIM_TYPE_HORIZONTAL_Y, rank() - 2);
+  if (x == y) return;
+  const auto place = [&](std::size_t axis, double origin, double step) {
+    auto& dimension = dimensions_[axis];
+    if (dimension->GetIndexingVariable()) return;
+    dimension =
+        std::make_shared<RegularDimension>(*dimension, RegularAxis{origin + step / 2, step});
+  };
+  place(x, (*transform)[0], (*transform)[1]);
+  place(y, (*transform)[3], (*transform)[5]);
+}
+
 std::shared_ptr<const Json> Array::find_variable(const std::string& name) const {
   if (session_->root_is_array() || !zarrcore::is_valid_segment(name)) return nullptr;
   for (std::string group(zarrcore::parent_path(node_path()));;
@@ -73,11 +106,9 @@ std::shared_ptr<OGRSpatialReference> Array::crs() const {
 }
 
 std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
-  CrsSources sources{attributes_,
-                     {},
-                     nullptr,
-                     [this](const std::string& name) { return find_variable(name); },
-                     {}};
+  CrsSources sources{attributes_, {},
+                     nullptr,     [this](const std::string& name) { return find_variable(name); },
+                     {},          CPLGetFilename(session_->path().c_str())};
   const auto x = x_dimension();
   if (!session_->root_is_array()) {
     sources.groups.push_back(session_->attributes(std::string(zarrcore::parent_path(node_path())),
@@ -86,7 +117,8 @@ std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
       sources.groups.push_back(session_->attributes(pyramid->group, zarrcore::NodeKind::group));
     }
     // The CRS of a product holds for its projected grids.
-    if (x && y_dimension()) sources.root = session_->attributes("", zarrcore::NodeKind::group);
+    if ((x && y_dimension()) || (is_eopf_array(attributes_) && rank() >= 2))
+      sources.root = session_->attributes("", zarrcore::NodeKind::group);
   }
   if (x) {
     if (const auto variable = GetDimensions()[*x]->GetIndexingVariable()) {

@@ -151,6 +151,7 @@ void Array::gdal_element(const std::vector<std::byte>& stored, void* element) co
 
 bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const {
   return guarded(false, [&] {
+    check_exists();
     const zarrcore::Selection selection{{start, start + rank()}, {count, count + rank()}, {}};
     const char* limit_text = CSLFetchNameValue(options, "CACHE_SIZE");
     const auto limit =
@@ -226,6 +227,7 @@ void Array::set_shape(const zarrcore::Shape& shape) {
 bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
   return guarded(false, [&] {
     info.clear();
+    check_exists();
     const auto block = array_->find_stored_range({position, rank()});
     if (!block) return true;
     // Values that stand in the document of references itself are in no file.

@@ -7,6 +7,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,8 @@ class RasterDataset final : public GDALPamDataset {
   void load_sidecars_of_arrays();
   // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
+  // The same without GDAL's files beside the store, which a copy that fails must not leave behind.
+  CPLErr flush_to_store();
   // For a dataset whose arrays are removed: nothing of it is written any more, not even a sidecar.
   void discard();
 
@@ -105,7 +109,6 @@ class RasterDataset final : public GDALPamDataset {
   void load_sidecar();
   CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);
-  CPLErr flush_store(bool at_closing);
   CPLErr finish();
   void place(const GeoTransform& transform);
   bool is_writable() const { return eAccess == GA_Update; }
@@ -116,7 +119,14 @@ class RasterDataset final : public GDALPamDataset {
   static void copy_band_to_sidecar(RasterBand& from, RasterBand& to);
   RasterBand& band(int number);  // counted from 1
   void save_sidecars_of_arrays();
-  bool fill_overviews(const char* resampling, std::span<const int> factors,
+  void forget_overviews();
+  // Builds levels for all bands, at these factors and no others.
+  bool replace_overviews(const char* resampling, const std::set<int>& factors,
+                         GDALProgressFunc progress, void* progress_data);
+  // Fills existing levels, for some bands.
+  bool refill_overviews(const char* resampling, const std::set<int>& factors,
+                        std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
+  bool fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                       std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
   RasterView view_;
@@ -126,7 +136,10 @@ class RasterDataset final : public GDALPamDataset {
   bool builds_overviews_when_closed_ = false;
   bool is_finished_ = false;
   bool is_discarded_ = false;
+  bool is_overview_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
+  std::uint64_t overviews_generation_ = 0;                     // of the pyramids they are from
+  std::vector<std::unique_ptr<RasterDataset>> old_overviews_;  // that no longer are
   std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
   std::vector<BandValues> band_values_;                // of each array, made on first use
   double metadata_seconds_ = kDefaultMetadataSeconds;  // that are left
