@@ -3,6 +3,7 @@
 #include <cpl_conv.h>
 #include <cpl_multiproc.h>
 #include <cpl_string.h>
+#include <cpl_vsi_error.h>
 
 #include <algorithm>
 #include <atomic>
