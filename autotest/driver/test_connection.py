@@ -171,7 +171,7 @@ def test_slice(tmp_path):
     ('ZARR:"/data/s.zarr"/a', 'continues with "/a" after the path, where :/array is expected'),
     ('ZARR:"/data/s.zarr":', "/data/s.zarr: there is no Zarr group or array"),
     ('ZARR:"/data/s.zarr":a', "/data/s.zarr: there is no Zarr group or array"),
-    ("file://elsewhere/data/s.zarr", "a file of the computer elsewhere"),
+    ('ZARR:"file://elsewhere/data/s.zarr"', "a file of the computer elsewhere"),
     ('ZARR:"https://example.com/s.zarr"',
      r'a URL needs the prefix /vsicurl/: ZARR:"/vsicurl/https://example.com/s.zarr"'),
     ("ZARR:http://example.com/s.zarr", 'ZARR:"/vsicurl/http://example.com/s.zarr"'),

@@ -213,6 +213,23 @@ def check_edited(_):
 
 WGS84 = ("Driver: Zarr/Zarr", "Size is 720, 361", 'ID["EPSG",4326]')
 # The check of each command, by its beginning. Commands that make files must have one.
+def check_archive(name):
+    def check(_):
+        np.testing.assert_array_equal(open_raster(name).ReadAsArray(),
+                                      open_raster("data/geoid_v2.zarr").ReadAsArray())
+    return check
+
+
+def check_sharded(_):
+    codecs = json.loads(Path("sharded.zarr/sharded/zarr.json").read_text())["codecs"]
+    assert codecs[0]["configuration"]["index_location"] == "start"
+
+
+def check_filtered(_):
+    document = json.loads(Path("filtered.zarr/filtered/.zarray").read_text())
+    assert document["compressor"]["id"] == "zlib" and document["filters"][0]["id"] == "delta"
+
+
 CHECKS = {
     "gdalinfo data/geoid_v3_sharded.zarr": prints(*WGS84, "Block=64x64"),
     "gdal_translate data/geoid_v3_sharded.zarr geoid.tif": has_geoid("geoid.tif", driver="GTiff"),
@@ -233,7 +250,12 @@ CHECKS = {
     "gdalmanage delete world.zarr": is_removed("world.zarr"),
     "gdalinfo 'ZARR:\"data/deflection_v2.zarr\":/deflection:1'": prints("Size is 360, 181"),
     "gdalinfo -oo MULTIBAND=NO": prints("SUBDATASET_3_NAME=ZARR:"),
-    "gdal_create -of Zarr": check_created,
+    "gdal_create -of Zarr -outsize 300 200 -bands 1 -ot Float32": check_created,
+    "gdal_create -of Zarr -outsize 300 200 -bands 1 -ot Int16": check_filtered,
+    "gdal_translate -q -of Zarr data/geoid_v2.zarr output.zip": check_archive("output.zip"),
+    "gdal_translate -q -of Zarr data/geoid_v2.zarr /vsizip/": check_archive(
+        "/vsizip/archive.zip/folder/output.zarr"),
+    "import json": check_sharded,
     "gdal_edit.py -mo title": check_edited,
     "gdalmanage delete new.zarr": is_removed("new.zarr"),
     "import rasterio": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),

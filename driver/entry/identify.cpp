@@ -13,6 +13,7 @@
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
+#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 
@@ -36,13 +37,22 @@ bool is_metadata_document(const GDALOpenInfo* info) {
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
 }
 
+// Files of other computers are left to other drivers.
+bool is_zarr_by_url(const GDALOpenInfo* info) {
+  std::string path;
+  try {
+    path = without_file_scheme(info->pszFilename);
+  } catch (const zarrcore::Error&) {
+    return false;
+  }
+  GDALOpenInfo file(path.c_str(), info->nOpenFlags);
+  return is_zarr(&file);
+}
+
 }  // namespace
 
 bool is_zarr(GDALOpenInfo* info) {
-  if (has_file_scheme(info->pszFilename)) {
-    GDALOpenInfo file(without_file_scheme(info->pszFilename).c_str(), info->nOpenFlags);
-    return is_zarr(&file);
-  }
+  if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info);
   if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
   // A value that is referenced may be a file of another format.
   if (has_reference_prefix(info->pszFilename) && info->nHeaderBytes == 0) return true;

@@ -1,12 +1,12 @@
 #include "driver/entry/raster_creation.h"
 
-#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "driver/entry/new_store.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/georeferencing.h"
-#include "driver/multidim/group.h"
+#include "driver/multidim/shared_dimensions.h"
 #include "driver/new_array/new_array.h"
 #include "driver/raster/band_values.h"
 #include "driver/stores/connection_string.h"
@@ -24,17 +24,6 @@ GeoreferencingConvention convention_of(const CreationOptions& options) {
   if (options.is(kOption, "CF")) return GeoreferencingConvention::cf;
   return options.is(kOption, "SPATIAL_PROJ") ? GeoreferencingConvention::spatial_proj
                                              : GeoreferencingConvention::gdal;
-}
-
-// Whether the coordinates along a dimension are the centres of cells of length `step` from `origin`
-// on.
-bool has_cells_from(const GDALDimension& dimension, double origin, double step) {
-  const auto axis = find_regular_axis(read_coordinates(dimension));
-  if (!axis) return false;
-  const double tolerance = std::abs(step) * 1e-6;
-  const auto cells = static_cast<double>(dimension.GetSize());
-  return std::abs(axis->first_centre - (origin + step / 2)) <= tolerance &&
-         std::abs(axis->step - step) * cells <= tolerance;
 }
 
 RasterView view_of(const std::shared_ptr<Array>& array) {
@@ -158,9 +147,11 @@ std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const
   NewArray array;
   array.type = GDALExtendedDataType::Create(raster.type);
   array.format = &session_->new_array_format();
+  std::vector<std::string> shareable;
   const auto add = [&](const std::string& dimension, int length) {
     array.shape.push_back(static_cast<std::uint64_t>(length));
     const bool is_shared = can_share(dimension, array.shape.back(), raster);
+    shareable.push_back(is_shared ? std::string() : dimension);
     array.dimension_names.push_back(
         is_shared ? dimension : std::string(zarrcore::last_segment(name)) + '_' + dimension);
   };
@@ -175,34 +166,23 @@ std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const
   const std::string path = zarrcore::normalize_path(name);
   const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
   made->set_convention(convention_of(options_));
+  // Whether dimensions can be shared is known when the raster gets its position.
+  if (!raster.transform) made->set_shareable_names(std::move(shareable));
   made->set_stores_empty_chunks(options_.boolean("WRITE_EMPTY_CHUNKS"));
   return made;
 }
 
-// Those of the array's group first, then those of the groups above.
-std::vector<std::shared_ptr<GDALDimension>> RasterCreation::visible_dimensions() const {
-  std::vector<std::shared_ptr<GDALDimension>> all;
-  std::string group = zarrcore::normalize_path(array_name_);
-  while (!group.empty()) {
-    group = zarrcore::parent_path(group);
-    const auto dimensions = session_->group(group)->GetDimensions(nullptr);
-    all.insert(all.end(), dimensions.begin(), dimensions.end());
-  }
-  return all;
-}
-
 bool RasterCreation::can_share(const std::string& name, std::uint64_t length,
                                const NewRaster& raster) const {
-  for (const auto& dimension : visible_dimensions()) {
-    if (dimension->GetName() != name) continue;
-    if (dimension->GetSize() != length) return false;
-    if (!dimension->GetIndexingVariable()) return true;
-    if (!raster.transform || name == "Band") return false;
-    const GeoTransform& transform = *raster.transform;
-    return name == "X" ? has_cells_from(*dimension, transform[0], transform[1])
-                       : has_cells_from(*dimension, transform[3], transform[5]);
-  }
-  return true;
+  const std::string group(zarrcore::parent_path(zarrcore::normalize_path(array_name_)));
+  const auto dimension = find_visible_dimension(*session_, group, name);
+  if (!dimension) return true;
+  if (dimension->GetSize() != length) return false;
+  if (!dimension->GetIndexingVariable()) return true;
+  if (!raster.transform || name == "Band") return false;
+  const GeoTransform& transform = *raster.transform;
+  return name == "X" ? has_cells_from(*dimension, transform[0], transform[1])
+                     : has_cells_from(*dimension, transform[3], transform[5]);
 }
 
 }  // namespace gdal_zarr

@@ -56,7 +56,6 @@ class RasterCreation {
   void name_bands(const std::vector<std::shared_ptr<Array>>& arrays);
   std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
                                     bool has_bands);
-  std::vector<std::shared_ptr<GDALDimension>> visible_dimensions() const;
   // Whether a new array can have an existing dimension of this name: its length and coordinates
   // must be those of the array.
   bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const;

@@ -104,6 +104,11 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<Array> finest_level() const;
   std::vector<std::shared_ptr<Array>> overviews() const;
 
+  // For each dimension of a new array, the name of one that it would share if that had the same
+  // coordinates; empty names, or no names, for none.
+  const std::vector<std::string>& shareable_names() const { return shareable_names_; }
+  void set_shareable_names(std::vector<std::string> names) { shareable_names_ = std::move(names); }
+
   // Called by the session.
 
   // The array was created just now: nothing is stored in it, and its attributes follow from its
@@ -239,6 +244,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;
   bool stores_empty_chunks_ = false;
+  std::vector<std::string> shareable_names_;
   // Attributes of a new array that a program may still create, as if they did not exist.
   std::set<std::string> implied_attributes_;
   bool is_deleted_ = false;

@@ -7,6 +7,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"
+#include "driver/multidim/shared_dimensions.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -195,6 +196,7 @@ void write_variables(const GeoreferencingChange& change, const Array& array) {
 // So the arrays carry the whole georeferencing themselves until the variables for it are written.
 void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
                           const OGRSpatialReference* crs) {
+  if (transform) share_dimensions(view, *transform);
   std::vector<PlacedArray> arrays;
   for (const auto& array : view.arrays()) {
     arrays.push_back({array, array->metadata().attributes, array->convention()});

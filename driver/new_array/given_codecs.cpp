@@ -6,7 +6,6 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/registry.h"
-#include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
 #include "zarrcore/metadata/v3.h"
 

@@ -86,7 +86,11 @@ CPLErr RasterDataset::flush(bool at_closing) {
 // The sidecar of a store in an archive is added to it by GDAL, which needs a complete archive and
 // leaves one that cannot be changed any more.
 CPLErr RasterDataset::flush_archive(bool at_closing) {
-  if (flush_to_store() != CE_None) return CE_Failure;
+  if (flush_to_store() != CE_None) {
+    // GDAL would make an archive for it alone.
+    if (at_closing) nPamFlags &= ~GPF_DIRTY;
+    return CE_Failure;
+  }
   return at_closing ? flush_sidecar(at_closing) : CE_None;
 }
 

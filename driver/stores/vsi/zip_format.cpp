@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <ctime>
-#include <optional>
+#include <initializer_list>
+#include <utility>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"

@@ -3,6 +3,7 @@
 #include <cpl_conv.h>
 #include <cpl_multiproc.h>
 #include <cpl_string.h>
+#include <cpl_vsi_error.h>
 
 #include <algorithm>
 #include <atomic>
@@ -67,7 +68,7 @@ class ZipStore final : public zarrcore::Store {
         working_path_(is_local_ ? path_beside()
                                 : CPLGenerateTempFilename("zarr") + std::string(".zip")) {
     const VsiCall call;
-    open("w+b");
+    reopen("w+b");
   }
 
   ~ZipStore() override {
@@ -183,7 +184,7 @@ class ZipStore final : public zarrcore::Store {
     return has_name_ && is_local_ ? target_.archive : working_path_;
   }
 
-  void open(const char* mode) {
+  void reopen(const char* mode) {
     file_.reset(VSIFOpenExL(current_path().c_str(), mode, TRUE));
     if (!file_) {
       throw Error(target_.archive + " cannot be written: " + VSIGetLastErrorMsg());
@@ -194,7 +195,7 @@ class ZipStore final : public zarrcore::Store {
     const VsiCall call;
     return zarrcore::with_context([&] { return target_.archive + ": " + entry.name; },
                                   [&] {
-                                    if (!file_) open("r+b");
+                                    if (!file_) reopen("r+b");
                                     return read_bytes(file_.get(), entry.data_offset + offset,
                                                       length);
                                   });
@@ -227,7 +228,7 @@ class ZipStore final : public zarrcore::Store {
   ZipEntry append(std::string_view key, ByteSpan value, std::uint64_t offset) {
     const VsiCall call;
     take_name();
-    if (!file_) open("r+b");
+    if (!file_) reopen("r+b");
     is_changed_ = true;
     ZipEntry entry;
     entry.name = zarrcore::join_path(target_.prefix, key);
@@ -245,7 +246,7 @@ class ZipStore final : public zarrcore::Store {
   // Writes what is held back and the central records, and gives the archive its name.
   void complete() {
     take_name();
-    if (!file_) open("r+b");
+    if (!file_) reopen("r+b");
     std::uint64_t offset = end_;
     std::vector<std::byte> records;
     std::uint64_t count = 0;
