@@ -222,6 +222,7 @@ CHECKS = {
     "gdalmdimtranslate data/geoid_v3.zarr geoid.nc": check_netcdf,
     "gdalinfo 'ZARR:\"/vsicurl/https://example.org": prints(*WGS84),
     "gdalinfo --config AWS_NO_SIGN_REQUEST YES 'ZARR:\"/vsis3/": prints(*WGS84),
+    "/usr/bin/python3 -m osgeo_utils.samples.gdal_ls": prints(" 8 ", "a/0"),
     "gdal_translate -of Zarr -co COMPRESS=ZSTD": check_world,
     "gdal_translate -of Zarr -co FORMAT=ZARR_V3": check_shards,
     "gdalwarp -of Zarr": check_europe,
@@ -253,6 +254,8 @@ def environment(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data", tmp_path / "here/data")
     for folder in (".", "bucket"):
         shutil.copytree(ROOT / "data", tmp_path / "server" / folder, dirs_exist_ok=True)
+    references = {".zgroup": '{"zarr_format": 2}', "a/0": ["data/geoid_v2.zarr/.zmetadata", 0, 8]}
+    (tmp_path / "here/x.json").write_text(json.dumps({"version": 1, "refs": references}))
     monkeypatch.chdir(tmp_path / "here")
     with serve(tmp_path / "server", monkeypatch) as server:
         s3 = {"AWS_S3_ENDPOINT": server.url.removeprefix("http://"), "AWS_HTTPS": "NO",

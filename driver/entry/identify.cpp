@@ -10,6 +10,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 
 namespace gdal_zarr {
@@ -37,7 +38,13 @@ bool is_metadata_document(const GDALOpenInfo* info) {
 }  // namespace
 
 bool is_zarr(GDALOpenInfo* info) {
-  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return true;
+  if (has_file_scheme(info->pszFilename)) {
+    GDALOpenInfo file(without_file_scheme(info->pszFilename).c_str(), info->nOpenFlags);
+    return is_zarr(&file);
+  }
+  if (has_prefix(info->pszFilename)) return true;
+  // A value that is referenced may be a file of another format.
+  if (has_reference_prefix(info->pszFilename) && info->nHeaderBytes == 0) return true;
   if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
   // On network file systems it may be unknown whether a folder exists, so the extension decides
   // whether to look.

@@ -40,7 +40,12 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
 
 Array::~Array() {
   guarded(false, [this] {
-    flush();
+    try {
+      flush();
+    } catch (...) {
+      session_->set_write_failure(std::current_exception());
+      throw;
+    }
     return true;
   });
   clear_nodata();
@@ -51,14 +56,27 @@ void Array::set_new() {
   for (const auto& [name, value] : metadata().attributes.items()) implied_attributes_.insert(name);
 }
 
-void Array::set_gone() {
-  is_gone_ = true;
+void Array::set_deleted() {
+  is_deleted_ = true;
+  live_attributes().set_all_deleted();
+  const std::lock_guard lock(writer_mutex_);
+  writer_.reset();
+}
+
+void Array::set_node_path(const std::string& node_path) {
+  array_ = session_->reopen_array(node_path);
+  load_metadata();
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  m_osName = zarrcore::last_segment(node_path);
+  m_osFullName = '/' + node_path;
+#endif
+  live_attributes().set_owner_name(GetFullName());
   const std::lock_guard lock(writer_mutex_);
   writer_.reset();
 }
 
 void Array::check_exists() const {
-  if (is_gone_) throw Error("array " + GetFullName() + " was removed or renamed");
+  if (is_deleted_) throw Error("array " + GetFullName() + " has been deleted");
 }
 
 bool Array::IsCacheable() const {
@@ -120,15 +138,7 @@ bool Array::Resize(const std::vector<GUInt64>& sizes, CSLConstList /*options*/) 
 bool Array::Rename(const std::string& name) {
   return guarded(false, [&] {
     check_exists();
-    const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
-    const std::string path = zarrcore::join_path(zarrcore::parent_path(node_path()), name);
     session_->rename_node(node_path(), name);
-    is_gone_ = false;
-    session_->adopt(path, self);
-    array_ = session_->reopen_array(path);
-    load_metadata();
-    forget_dimensions();
-    BaseRename(name);
     return true;
   });
 }
@@ -136,6 +146,7 @@ bool Array::Rename(const std::string& name) {
 
 GDALDataset* Array::make_classic_dataset(std::size_t x, std::size_t y) const {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    check_exists();
     if (x >= rank() || (rank() > 1 && (y >= rank() || x == y))) {
       throw Error("array " + GetFullName() + ": " + std::to_string(x) + " and " +
                   std::to_string(y) + " are not the X and Y of its " + std::to_string(rank()) +

@@ -59,6 +59,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush();
   std::uint64_t pending_bytes() const;
+  // Whether written chunks that contain only the fill value are stored, as long as this object
+  // lives. To be called before the first write.
+  void set_stores_empty_chunks(bool stores) { stores_empty_chunks_ = stores; }
 
   // Metadata.
 
@@ -107,8 +110,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // dimension. It stays new until the first write.
   void set_new();
   bool is_new() const { return is_new_; }
-  // The array was removed or renamed.
-  void set_gone();
+  // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.
+  void set_deleted();
+  void set_node_path(const std::string& node_path);
   // One of the arrays that resize_arrays() resizes together; forget_dimensions() follows when the
   // dimensions have their lengths. Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
@@ -185,7 +189,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // False beside a store on the network, where GDAL cannot put an .aux.xml file: it need not look.
   bool IsCacheable() const override;
   std::size_t rank() const { return array_->shape().size(); }
-  // Throws zarrcore::Error when the array is gone.
+  // Throws zarrcore::Error when the array was deleted.
   void check_exists() const;
   // The array itself where its attributes can be changed, else null.
   std::shared_ptr<AttributeOwner> owner() const;
@@ -236,9 +240,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;
+  bool stores_empty_chunks_ = false;
   // Attributes of a new array that a program may still create, as if they did not exist.
   std::set<std::string> implied_attributes_;
-  bool is_gone_ = false;
+  bool is_deleted_ = false;
   mutable std::mutex writer_mutex_;
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };

@@ -55,17 +55,20 @@ void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
 // Attributes.
 
 std::shared_ptr<AttributeOwner> Array::owner() const {
-  if (!session_->is_writable() || is_gone_) return nullptr;
+  if (!session_->is_writable() || is_deleted_) return nullptr;
   return std::dynamic_pointer_cast<AttributeOwner>(m_pSelf.lock());
 }
 
 std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), attributes_, name, owner()); });
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    check_exists();
+    return find_attribute(GetFullName(), attributes_, name, owner());
+  });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
+    check_exists();
     const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
     return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_, owner());
   });
@@ -76,6 +79,7 @@ std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
                                                       const GDALExtendedDataType& type,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    check_exists();
     Json present = metadata().attributes;
     if (implied_attributes_.contains(name)) present.erase(name);
     auto attribute = create_attribute(GetFullName(), present, name, dimensions, type, owner());
@@ -87,6 +91,7 @@ std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
 #if GDAL_ZARR_AT_LEAST(3, 8)
 bool Array::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
   return guarded(false, [&] {
+    check_exists();
     if (!metadata().attributes.contains(name)) {
       throw Error("array " + GetFullName() + " has no attribute " + name);
     }
@@ -102,12 +107,14 @@ void Array::set_attribute(const std::string& name, const Json& value) {
 
 void Array::erase_attribute(const std::string& name) {
   change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes.erase(name); });
+  live_attributes().set_deleted(name);
 }
 
 void Array::rename_attribute(const std::string& name, const std::string& new_name) {
   change([&](zarrcore::ArrayMetadata& metadata) {
     metadata.attributes = with_renamed_attribute(metadata.attributes, name, new_name);
   });
+  live_attributes().set_renamed(name, new_name);
 }
 
 // Nodata, scale, offset and unit.

@@ -145,18 +145,57 @@ void DimensionCatalog::forget_below(const std::string& node_path) {
                 [&](const auto& item) { return zarrcore::is_at_or_below(item.first, node_path); });
 }
 
+void DimensionCatalog::set_key(const Key& key, const Key& new_key) {
+  auto node = live_.extract(key);
+  if (!node) return;
+  node.key() = new_key;
+  live_.erase(new_key);
+  live_.insert(std::move(node));
+}
+
+void DimensionCatalog::move(const std::string& node_path, const std::string& new_path) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::vector<Created>> created;
+  for (auto& [group, dimensions] : created_) {
+    created[zarrcore::moved_path(group, node_path, new_path)] = std::move(dimensions);
+  }
+  created_ = std::move(created);
+  const auto live = live_;
+  for (const auto& [key, weak] : live) {
+    const auto& [group, name, size] = key;
+    const std::string moved = zarrcore::moved_path(group, node_path, new_path);
+    if (moved == group) continue;
+    if (const auto dimension = weak.lock()) dimension->set_group(moved);
+    set_key(key, {moved, name, size});
+  }
+}
+
+void DimensionCatalog::set_name(Dimension& dimension, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  auto& created = created_[dimension.group()];
+  const auto is_it = [&](const Created& one) {
+    return one.name == dimension.GetName() && one.size == dimension.GetSize();
+  };
+  // Arrays of groups below it still find it where no variable has its new name.
+  if (std::none_of(created.begin(), created.end(), is_it)) {
+    created.push_back({dimension.GetName(),
+                       {dimension.GetType(), dimension.GetDirection()},
+                       dimension.GetSize()});
+  }
+  std::find_if(created.begin(), created.end(), is_it)->name = name;
+  set_key({dimension.group(), dimension.GetName(), dimension.GetSize()},
+          {dimension.group(), name, dimension.GetSize()});
+  dimension.set_name(name);
+}
+
 void DimensionCatalog::set_size(Dimension& dimension, std::uint64_t size) {
   const std::lock_guard lock(mutex_);
-  auto node =
-      live_.extract(std::tuple(dimension.group(), dimension.GetName(), dimension.GetSize()));
   for (Created& created : created_[dimension.group()]) {
     if (created.name == dimension.GetName()) created.size = size;
   }
+  set_key({dimension.group(), dimension.GetName(), dimension.GetSize()},
+          {dimension.group(), dimension.GetName(), size});
   dimension.set_size(size);
-  if (!node) return;
-  node.key() = std::tuple(dimension.group(), dimension.GetName(), size);
-  live_.erase(node.key());
-  live_.insert(std::move(node));
 }
 
 }  // namespace gdal_zarr

@@ -2,6 +2,7 @@
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
+#include <cpl_vsi.h>
 
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -45,7 +47,11 @@ std::shared_ptr<Group> Group::create(std::shared_ptr<Session> session, std::stri
 }
 
 void Group::check_exists() const {
-  if (is_gone_) throw Error("group " + GetFullName() + " was removed or renamed");
+  if (is_deleted_) throw Error("group " + GetFullName() + " has been deleted");
+}
+
+void Group::check_is_container() const {
+  check_exists();
   if (session_->root_is_array()) {
     throw Error(session_->path() + " is an array by itself, in no group that could hold others");
   }
@@ -56,6 +62,27 @@ std::string Group::path_of(const std::string& name) const {
     throw Error("\"" + name + "\" is not a valid name of a group or array");
   }
   return join_path(node_path_, name);
+}
+
+// The path of a new node. Throws for names that GDAL's built-in driver refuses as well: some file
+// systems do not have them, or they look like slices or documents.
+std::string Group::new_path_of(const std::string& name) const {
+  if (name.find(':') != std::string::npos || name.starts_with(".z")) {
+    throw Error("\"" + name + "\" is not a valid name of a new group or array: it " +
+                (name.starts_with(".z") ? "begins with .z" : "contains a colon"));
+  }
+  std::string path = path_of(name);
+  // The store sees an empty folder as nothing.
+  const std::string folder = session_->path() + '/' + path;
+  if (is_folder(folder) && !session_->hierarchy().node(path)) {
+    const CPLStringList files(VSIReadDir(folder.c_str()));
+    bool is_empty = true;
+    for (int i = 0; i < files.size(); ++i) {
+      is_empty = is_empty && (EQUAL(files[i], ".") || EQUAL(files[i], ".."));
+    }
+    if (is_empty) throw Error("the folder " + folder + " already exists");
+  }
+  return path;
 }
 
 // Members.
@@ -83,6 +110,7 @@ std::vector<std::string> Group::group_paths() const {
 
 std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const {
   return guarded<std::vector<std::string>>({}, [&] {
+    check_exists();
     if (session_->root_is_array()) return std::vector{session_->root_array_name()};
     std::vector<std::string> names;
     for (const std::string& path : array_paths()) {
@@ -94,6 +122,7 @@ std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const 
 
 std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
   return guarded<std::vector<std::string>>({}, [&] {
+    check_exists();
     std::vector<std::string> names;
     for (const std::string& path : group_paths()) names.emplace_back(last_segment(path));
     return names;
@@ -103,6 +132,7 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
 std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
                                                 CSLConstList /*options*/) const {
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&]() -> std::shared_ptr<GDALMDArray> {
+    check_exists();
     if (session_->root_is_array()) {
       if (name != session_->root_array_name()) return nullptr;
       return session_->array("");
@@ -116,6 +146,7 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
 std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
                                             CSLConstList /*options*/) const {
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&]() -> std::shared_ptr<GDALGroup> {
+    check_exists();
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
     if (session_->root_is_array()) return nullptr;
     if (!session_->hierarchy().has(path, zarrcore::NodeKind::group)) return nullptr;
@@ -126,6 +157,7 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
 // The dimensions that the group defines, and those of its arrays that no group above defines.
 std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*options*/) const {
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
+    check_exists();
     std::vector<std::shared_ptr<GDALDimension>> dimensions;
     const std::string own_prefix = GetFullName() == "/" ? "/" : GetFullName() + '/';
     std::set<const GDALDimension*> known;
@@ -158,8 +190,8 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
 
 std::shared_ptr<GDALGroup> Group::CreateGroup(const std::string& name, CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
-    check_exists();
-    return session_->create_group(path_of(name));
+    check_is_container();
+    return session_->create_group(new_path_of(name));
   });
 }
 
@@ -168,7 +200,7 @@ std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
                                                       const std::string& direction, GUInt64 size,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
-    check_exists();
+    check_is_container();
     return session_->dimensions().create(node_path_, name, {type, direction}, size);
   });
 }
@@ -177,7 +209,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
     const GDALExtendedDataType& type, CSLConstList options) {
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
-    check_exists();
+    check_is_container();
     NewArray array;
     array.type = GDALExtendedDataType(type);
     array.format = &session_->new_array_format();
@@ -193,7 +225,9 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
       metadata.attributes =
           axis_attributes(name, {dimensions[0]->GetType(), dimensions[0]->GetDirection()});
     }
-    const auto created = session_->create_array(path_of(name), std::move(metadata));
+    const auto created = session_->create_array(new_path_of(name), std::move(metadata));
+    created->set_stores_empty_chunks(
+        CreationOptions(options, kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
     if (type.GetClass() == GEDTC_COMPOUND) {
       session_->compound_layouts().keep(created->core(), type);
       created->set_compound(type);
@@ -206,7 +240,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
 template <typename Metadata>
 bool Group::erase_child(const std::string& name, const char* kind) {
   return guarded(false, [&] {
-    check_exists();
+    check_is_container();
     const auto node = session_->hierarchy().node(path_of(name));
     if (!node || !std::holds_alternative<Metadata>(*node)) {
       throw Error("group " + GetFullName() + " has no " + kind + ' ' + name);
@@ -226,23 +260,40 @@ bool Group::DeleteMDArray(const std::string& name, CSLConstList /*options*/) {
 
 bool Group::Rename(const std::string& name) {
   return guarded(false, [&] {
-    check_exists();
+    check_is_container();
     if (node_path_.empty()) throw Error("the root of a store has no name of its own");
-    const auto self = shared_from_this();
     session_->rename_node(node_path_, name);
-    node_path_ = zarrcore::join_path(zarrcore::parent_path(node_path_), name);
-    is_gone_ = false;
-    session_->adopt(node_path_, self);
-    BaseRename(name);
     return true;
   });
 }
 #endif
 
+void Group::set_deleted() {
+  is_deleted_ = true;
+  live_attributes().set_all_deleted();
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+void Group::set_node_path(const std::string& node_path) {
+  node_path_ = node_path;
+  m_osName = last_segment(node_path);
+  m_osFullName = '/' + node_path;
+  live_attributes().set_owner_name(attributes_name());
+}
+#else
+void Group::set_node_path(const std::string& node_path) {
+  node_path_ = node_path;
+}
+#endif
+
 // Attributes.
 
+std::string Group::attributes_name() const {
+  return '/' + join_path(node_path_, kGroupAttributes);
+}
+
 std::shared_ptr<AttributeOwner> Group::owner() const {
-  if (!session_->is_writable() || is_gone_ || session_->root_is_array()) return nullptr;
+  if (!session_->is_writable() || is_deleted_ || session_->root_is_array()) return nullptr;
   return std::const_pointer_cast<Group>(shared_from_this());
 }
 
@@ -254,33 +305,38 @@ Json Group::attributes(bool show_all) const {
 }
 
 std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), attributes(true), name, owner()); });
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    check_exists();
+    return find_attribute(attributes_name(), attributes(true), name, owner());
+  });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Group::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
-    return make_attributes(GetFullName(),
+    check_exists();
+    return make_attributes(attributes_name(),
                            attributes(CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"))),
                            owner());
   });
 }
 
 void Group::set_attribute(const std::string& name, const Json& value) {
-  check_exists();
+  check_is_container();
   session_->change_attributes(node_path_, [&](Json& attributes) { attributes[name] = value; });
 }
 
 void Group::erase_attribute(const std::string& name) {
-  check_exists();
+  check_is_container();
   session_->change_attributes(node_path_, [&](Json& attributes) { attributes.erase(name); });
+  live_attributes().set_deleted(name);
 }
 
 void Group::rename_attribute(const std::string& name, const std::string& new_name) {
-  check_exists();
+  check_is_container();
   session_->change_attributes(node_path_, [&](Json& attributes) {
     attributes = with_renamed_attribute(attributes, name, new_name);
   });
+  live_attributes().set_renamed(name, new_name);
 }
 
 std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
@@ -288,8 +344,8 @@ std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
                                                       const GDALExtendedDataType& type,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
-    check_exists();
-    return create_attribute(GetFullName(), *session_->attributes(node_path_), name, dimensions,
+    check_is_container();
+    return create_attribute(attributes_name(), *session_->attributes(node_path_), name, dimensions,
                             type, owner());
   });
 }
@@ -297,6 +353,7 @@ std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
 #if GDAL_ZARR_AT_LEAST(3, 8)
 bool Group::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
   return guarded(false, [&] {
+    check_exists();
     if (!session_->attributes(node_path_)->contains(name)) {
       throw Error("group " + GetFullName() + " has no attribute " + name);
     }

@@ -5,7 +5,9 @@
 
 #include <gdal_pam.h>
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,6 +41,8 @@ struct SessionOptions {
   std::string lock_folder = {};
   bool use_consolidated = true;
   bool list_chunks = false;  // see zarrcore/store/listed_store.h
+  bool missing_chunks_are_errors = false;
+  bool stores_empty_chunks = false;  // chunks that contain only the fill value
   ClassicDatasetFactory make_classic_dataset = nullptr;
 };
 
@@ -59,6 +63,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const std::string& path() const { return path_; }
   bool is_writable() const { return options_.is_writable; }
+  // Whether the store is being written into a new archive, which each flush completes.
+  bool is_new_archive() const { return is_new_archive_; }
   const zarrcore::Hierarchy& hierarchy() const { return *hierarchy_; }
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& writable_hierarchy();
@@ -97,6 +103,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Array> array(const std::string& node_path);
   // The arrays that have an object at present.
   std::vector<std::shared_ptr<Array>> live_arrays() const;
+  // All arrays of a group and of the groups below it; that at the root, if it is not a group.
+  std::vector<std::shared_ptr<Array>> arrays_below(const std::string& group);
   // A new zarrcore::Array, made from the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
 
@@ -110,28 +118,35 @@ class Session : public std::enable_shared_from_this<Session> {
   void erase_node(const std::string& node_path);
   // Removes those nodes created in this session that still exist.
   void erase_created_nodes();
-  // Renames a node. Every use of objects for nodes below it is an error from then on; the node's
-  // own object becomes the one for the new path by adopt().
-  void rename_node(const std::string& node_path, const std::string& name);
-  void adopt(const std::string& node_path, const std::shared_ptr<Group>& group);
-  void adopt(const std::string& node_path, const std::shared_ptr<Array>& array);
+  // Renames a node within its group. The objects of the node and of all below it go on under their
+  // new paths.
+  void rename_node(std::string node_path, const std::string& name);
+
+  // An object that does not exist any more has not put everything: closing the dataset is this
+  // error, and a new archive stays incomplete.
+  void set_write_failure(std::exception_ptr problem) noexcept;
 
   // Puts everything pending, of arrays and of metadata. Tries all of it, then throws the first
-  // zarrcore::Error; what could not be put stays pending.
+  // zarrcore::Error; what could not be put stays pending. The next one after
+  // set_write_failure() throws as well.
   void flush();
   // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
   void refresh() noexcept;
   zarrcore::WriterOptions writer_options() const;
+  bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
 
  private:
   Session(std::string path, SessionOptions options);
   void forget_objects(const std::string& node_path);
+  void move_objects(const std::string& node_path, const std::string& new_path);
 
   std::string path_;
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
   std::string root_array_name_;
+  bool is_new_archive_ = false;
+  std::atomic<bool> has_lost_data_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
   std::shared_ptr<GDALPamMultiDim> pam_;
 
@@ -140,6 +155,7 @@ class Session : public std::enable_shared_from_this<Session> {
   DimensionCatalog dimensions_{*this};
   CompoundLayouts compound_layouts_;
   WriteLimit write_limit_{*this};
+  std::exception_ptr write_failure_;
 
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::weak_ptr<Group>> groups_;

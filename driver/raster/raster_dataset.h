@@ -41,6 +41,8 @@ class RasterDataset final : public GDALPamDataset {
   void load_sidecars_of_arrays();
   // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
+  // The same without GDAL's files beside the store, which a copy that fails must not leave behind.
+  CPLErr flush_to_store();
   // For a dataset whose arrays are removed: nothing of it is written any more, not even a sidecar.
   void discard();
 
@@ -105,6 +107,8 @@ class RasterDataset final : public GDALPamDataset {
   void make_bands();
   void set_metadata();
   void load_sidecar();
+  CPLErr flush_archive(bool at_closing);
+  CPLErr flush_sidecar(bool at_closing);
   CPLErr finish();
   void place(const GeoTransform& transform);
   bool is_writable() const { return eAccess == GA_Update; }

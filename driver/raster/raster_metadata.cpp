@@ -14,7 +14,7 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
-#include "driver/stores/open_store.h"
+#include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 
@@ -209,10 +209,15 @@ char** RasterDataset::GetFileList() {
       }
     }
     const std::string root = session.hierarchy().store()->description();
-    const CPLStringList of_pam(GDALPamDataset::GetFileList());
     CPLStringList files;
-    for (int i = 0; i < of_pam.size(); ++i) {
-      files.AddString(has_reference_prefix(of_pam[i]) ? root.c_str() : of_pam[i]);
+    if (has_reference_prefix(GetDescription())) {
+      // PAM would look for files by names that are none of references.
+      files.AddString(root.c_str());
+    } else {
+      const CPLStringList of_pam(GDALPamDataset::GetFileList());
+      for (int i = 0; i < of_pam.size(); ++i) {
+        files.AddString(has_reference_prefix(of_pam[i]) ? root.c_str() : of_pam[i]);
+      }
     }
     for (const std::string& key : session.hierarchy().documents_read()) {
       if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;

@@ -106,7 +106,7 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
     }
     const bool is_filled = !wanted.empty() && !EQUAL(resampling, "NONE");
     if (is_filled && !is_resampling_method(resampling)) return CE_Failure;
-    if (flush(false) != CE_None) return CE_Failure;
+    if (flush_to_store() != CE_None) return CE_Failure;
     const GDALProgressFunc report_progress = progress != nullptr ? progress : GDALDummyProgress;
     if (!wanted.empty() && band_count != nBands) {
       const std::span<const int> some(bands, static_cast<std::size_t>(band_count));
@@ -117,7 +117,7 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
                                   progress_data)) {
       return CE_Failure;
     }
-    return flush(false);
+    return flush_to_store();
   });
 }
 
@@ -200,7 +200,7 @@ bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDatas
         return false;
       }
     }
-    if (levels[i]->flush(false) != CE_None) return false;
+    if (levels[i]->flush_to_store() != CE_None) return false;
   }
   return true;
 }
