@@ -17,8 +17,11 @@ namespace {
 using zarrcore::Json;
 using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 
-// `_CRS`: {"url": …, "wkt": …, "projjson": {…}}.
+// `_CRS`: {"url": …, "wkt": …, "projjson": {…}}, or one of them as text.
 CrsPtr crs_from_gdal_attribute(const Json& value) {
+  if (value.is_string()) {
+    if (CrsPtr crs = import_crs(value)) return crs;
+  }
   for (const char* key : {"url", "wkt", "projjson"}) {
     const Json* member = zarrcore::find_member(value, key);
     if (member == nullptr) continue;

@@ -74,4 +74,32 @@ std::string format_geotransform(const GeoTransform& transform) {
   return text;
 }
 
+std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attributes) {
+  const zarrcore::Json* list = zarrcore::find_member(array_attributes, "gdal:geotransform");
+  GeoTransform transform{};
+  if (list == nullptr || !list->is_array() || list->size() != transform.size()) return std::nullopt;
+  for (std::size_t i = 0; i < transform.size(); ++i) {
+    if (!(*list)[i].is_number()) return std::nullopt;
+    transform[i] = (*list)[i].get<double>();
+  }
+  return transform;
+}
+
+bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows) {
+  const double x_tolerance = 0.1 * std::abs(b[1]);
+  const double y_tolerance = 0.1 * std::abs(b[5]);
+  for (const int column : {0, columns}) {
+    for (const int row : {0, rows}) {
+      const auto at = [&](const GeoTransform& t, std::size_t first) {
+        return t[first] + t[first + 1] * column + t[first + 2] * row;
+      };
+      if (!(std::abs(at(a, 0) - at(b, 0)) <= x_tolerance) ||
+          !(std::abs(at(a, 3) - at(b, 3)) <= y_tolerance)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace gdal_zarr

@@ -45,4 +45,11 @@ GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y);
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes);
 std::string format_geotransform(const GeoTransform& transform);
 
+// Reads the attribute `gdal:geotransform` of an array: six numbers in GDAL's order. GDAL's own view
+// of an array as a raster honours it in every format. Empty if it is absent or anything else.
+std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attributes);
+
+// Whether both place cells of a raster alike, to a tenth of a cell.
+bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows);
+
 }  // namespace gdal_zarr

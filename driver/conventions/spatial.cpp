@@ -59,12 +59,14 @@ std::string area_or_point(const Json& attributes) {
   if (const auto registration = spatial_registration(attributes)) {
     return *registration == Registration::node ? "Point" : "Area";
   }
-  const Json* transform = find_member(attributes, "spatial:transform");
-  const bool is_followed = transform != nullptr && !transform->is_null();
-  const bool is_stated = find_member(attributes, "spatial:registration") != nullptr;
-  return !is_stated && (is_followed || declares_convention(attributes, ZarrConvention::spatial))
-             ? "Area"
-             : "";
+  const auto has = [&](const char* name) {
+    const Json* member = find_member(attributes, name);
+    return member != nullptr && !member->is_null();
+  };
+  if (has("spatial:registration")) return "";
+  const bool is_declared = declares_convention(attributes, ZarrConvention::spatial) &&
+                           (has("spatial:dimensions") || has("spatial:bbox"));
+  return is_declared || has("spatial:transform") ? "Area" : "";
 }
 
 std::optional<Registration> registration_of(const std::string& area_or_point) {

@@ -235,6 +235,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   mutable std::mutex dimensions_mutex_;
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+  // Of the dimensions, by place_dimensions(): views take them to be owned.
+  mutable std::vector<std::shared_ptr<GDALMDArray>> computed_coordinates_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
   zarrcore::Json attributes_;

@@ -62,6 +62,7 @@ std::optional<std::size_t> Array::find_spatial_dimension(
 // Its own `spatial:transform` gives coordinates to dimensions that have no variable. Not in a
 // writable store, where programs create the variable.
 void Array::place_dimensions() const {
+  computed_coordinates_.clear();
   if (session_->is_writable() || rank() < 2 || !attributes_.contains("spatial:transform")) return;
   const MaskedMessages masked;  // a wrong transform is reported where it is looked for
   const auto transform = spatial_transform(attributes_);
@@ -83,6 +84,7 @@ void Array::place_dimensions() const {
     if (dimension->GetIndexingVariable()) return;
     dimension =
         std::make_shared<RegularDimension>(*dimension, RegularAxis{origin + step / 2, step});
+    computed_coordinates_.push_back(dimension->GetIndexingVariable());
   };
   place(x, (*transform)[0], (*transform)[1]);
   place(y, (*transform)[3], (*transform)[5]);

@@ -72,13 +72,21 @@ std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {
   if (!view.x_axis() || !view.y_axis()) return std::nullopt;
   if (const auto spatial = find_spatial(view)) return spatial->transform;
   const Array& array = view.array();
+  if (auto transform = own_geotransform(array.metadata().attributes)) return transform;
+  std::optional<GeoTransform> stated;
   const std::string grid_mapping = grid_mapping_variable(array.metadata().attributes);
   if (!grid_mapping.empty()) {
     if (const auto variable = array.find_variable(grid_mapping)) {
-      if (auto transform = parse_geotransform(*variable)) return transform;
+      stated = parse_geotransform(*variable);
     }
   }
-  return from_coordinates(view);
+  if (stated && ((*stated)[2] != 0 || (*stated)[4] != 0)) return stated;
+  // Programs that cut out a part of an array cut its coordinates, but often leave this text. Where
+  // both agree, the text is more precise.
+  const auto coordinates = from_coordinates(view);
+  const bool is_current =
+      stated && (!coordinates || agree(*stated, *coordinates, view.width(), view.height()));
+  return is_current ? stated : coordinates;
 }
 
 std::optional<GeoTransform> from_finest_level(const RasterView& view) {

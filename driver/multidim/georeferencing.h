@@ -13,9 +13,10 @@
 
 namespace gdal_zarr {
 
-// In order: `spatial:transform` of the array, of its level in a pyramid, or of its group; the
-// `GeoTransform` of its CF grid mapping; evenly spaced coordinate variables; for a coarser level of
-// a pyramid, the geotransform of the finest level.
+// In order: `spatial:transform` of the array, of its level in a pyramid, or of its group;
+// `gdal:geotransform` of the array; the `GeoTransform` of its CF grid mapping, unless coordinates
+// contradict it; evenly spaced coordinate variables; for a coarser level of a pyramid, the
+// geotransform of the finest level.
 std::optional<GeoTransform> find_geotransform(const RasterView& view);
 
 // GDAL's AREA_OR_POINT by the `spatial:` convention: "Area", "Point", or empty if it says nothing.

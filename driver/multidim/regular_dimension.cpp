@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "driver/gdal/error_guard.h"
+
 namespace gdal_zarr {
 namespace {
 
@@ -15,17 +17,23 @@ std::string parent_name(const GDALDimension& dimension) {
 
 }  // namespace
 
-// Like the variable of any dimension, it is the variable of its own dimension too, but neither it
-// nor that dimension may own the dimension that owns it.
 RegularDimension::RegularDimension(const GDALDimension& dimension, const RegularAxis& axis)
     : GDALDimension(parent_name(dimension), dimension.GetName(), dimension.GetType(),
-                    dimension.GetDirection(), dimension.GetSize()) {
-  const auto own = std::make_shared<GDALDimensionWeakIndexingVar>(
-      parent_name(dimension), dimension.GetName(), dimension.GetType(), dimension.GetDirection(),
-      dimension.GetSize());
-  variable_ = GDALMDArrayRegularlySpaced::Create(std::string(), dimension.GetName(), own,
-                                                 axis.first_centre, axis.step, 0);
-  own->SetIndexingVariable(variable_);
+                    dimension.GetDirection(), dimension.GetSize()),
+      axis_(axis) {}
+
+std::shared_ptr<GDALMDArray> RegularDimension::GetIndexingVariable() const {
+  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [this] {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<GDALMDArray> variable = variable_.lock();
+    if (!variable) {
+      const auto self = std::const_pointer_cast<RegularDimension>(shared_from_this());
+      variable = GDALMDArrayRegularlySpaced::Create(parent_name(*this), GetName(), self,
+                                                    axis_.first_centre, axis_.step, 0);
+      variable_ = variable;
+    }
+    return variable;
+  });
 }
 
 }  // namespace gdal_zarr

@@ -4,21 +4,26 @@
 #include <gdal_priv.h>
 
 #include <memory>
+#include <mutex>
 
 #include "driver/conventions/geotransform.h"
 
 namespace gdal_zarr {
 
-class RegularDimension final : public GDALDimension {
+class RegularDimension final : public GDALDimension,
+                               public std::enable_shared_from_this<RegularDimension> {
  public:
-  // Like `dimension`, which has no indexing variable.
+  // Like `dimension`, which has no indexing variable. To be owned by a shared pointer.
   RegularDimension(const GDALDimension& dimension, const RegularAxis& axis);
 
-  // Computed, and in no store.
-  std::shared_ptr<GDALMDArray> GetIndexingVariable() const override { return variable_; }
+  // Computed, and in no store. The variable owns the dimension; it is made anew when nothing owns
+  // the last one.
+  std::shared_ptr<GDALMDArray> GetIndexingVariable() const override;
 
  private:
-  std::shared_ptr<GDALMDArray> variable_;  // of another object for the same dimension
+  RegularAxis axis_;
+  mutable std::mutex mutex_;
+  mutable std::weak_ptr<GDALMDArray> variable_;
 };
 
 }  // namespace gdal_zarr
