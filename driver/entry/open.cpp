@@ -141,7 +141,8 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
     return open_array(find_array(session, *settled.array), info, settled, !session.root_is_array());
   }
   const bool lists_all = flag(info, "LIST_ALL_ARRAYS", "NO");
-  const auto candidates = find_candidates(session, lists_all);
+  const Candidates found = find_candidates(session, lists_all);
+  const std::vector<Candidate>& candidates = found.rasters;
   if (candidates.empty()) {
     throw Error(session.path() + " has no array that can be shown as a raster");
   }
@@ -155,7 +156,15 @@ GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
     dataset->load_sidecars_of_arrays();
     return dataset.release();
   }
-  return open_array(session.array(candidates.front().node_path), info, connection, false);
+  GDALDataset* dataset =
+      open_array(session.array(candidates.front().node_path), info, connection, false);
+  // Programs find it by its own name as well.
+  if (candidates.front().shape.size() >= 2 && has_others(session, found) &&
+      dataset->GetMetadata("SUBDATASETS") == nullptr) {
+    dataset->GDALMajorObject::SetMetadata(subdataset_items(session, candidates).List(),
+                                          "SUBDATASETS");
+  }
+  return dataset;
 }
 
 // The folder of the lock files of a store; empty for none.
