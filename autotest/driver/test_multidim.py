@@ -328,9 +328,7 @@ def test_structural_info_v3(tmp_path):
 def test_structural_info_v2(tmp_path):
     write_v2(tmp_path, "", np.zeros(4), compressor=Zlib(level=3))
     info = open_array(tmp_path).GetStructuralInfo()
-    assert json.loads(info["COMPRESSOR"]) == {
-        "name": "numcodecs.zlib", "configuration": {"level": 3}
-    }
+    assert json.loads(info["COMPRESSOR"]) == {"id": "zlib", "level": 3}
     assert "FILTERS" not in info
 
 

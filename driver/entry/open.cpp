@@ -152,7 +152,8 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
     return open_array(find_array(session, *settled.array), call, settled, !session.root_is_array());
   }
   const bool lists_all = call.options.boolean("LIST_ALL_ARRAYS");
-  const auto candidates = find_candidates(session, lists_all);
+  const Candidates found = find_candidates(session, lists_all);
+  const std::vector<Candidate>& candidates = found.rasters;
   if (candidates.empty()) {
     throw Error(session.path() + " has no array that can be shown as a raster");
   }
@@ -166,7 +167,15 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
     dataset->load_sidecars_of_arrays();
     return dataset.release();
   }
-  return open_array(session.array(candidates.front().node_path), call, connection, false);
+  GDALDataset* dataset =
+      open_array(session.array(candidates.front().node_path), call, connection, false);
+  // Programs find it by its own name as well.
+  if (candidates.front().shape.size() >= 2 && has_others(session, found) &&
+      dataset->GetMetadata("SUBDATASETS") == nullptr) {
+    dataset->GDALMajorObject::SetMetadata(subdataset_items(session, candidates).List(),
+                                          "SUBDATASETS");
+  }
+  return dataset;
 }
 
 // The folder of the lock files of a store; empty for none.

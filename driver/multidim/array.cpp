@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/resize.h"
+#include "driver/multidim/structural_info.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -22,7 +22,8 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       array_(std::move(array)),
       type_(session_->compound_layouts().find(*array_).value_or(gdal_type(array_->data_type()))) {
   load_metadata();
-  make_structural_info();
+  structural_info_ =
+      structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
 }
 
 std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
@@ -42,8 +43,8 @@ Array::~Array() {
   guarded(false, [this] {
     try {
       flush();
-    } catch (...) {
-      session_->set_write_failure(std::current_exception());
+    } catch (const std::exception& error) {
+      session_->set_write_failure(error.what());
       throw;
     }
     return true;
@@ -80,7 +81,7 @@ void Array::check_exists() const {
 }
 
 bool Array::IsCacheable() const {
-  return VSIIsLocal(session_->path().c_str()) || is_set(ConfigOption::pam_proxy_dir);
+  return session_->has_pam();
 }
 
 // Made on first use, because their variables have to be found in the store.

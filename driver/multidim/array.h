@@ -1,5 +1,6 @@
 // An array of a Zarr hierarchy. Its members stand in files by subject: array.cpp (the object and
-// its dimensions), array_io.cpp (elements), array_metadata.cpp, array_georeferencing.cpp.
+// its dimensions), array_io.cpp (elements), array_chunks.cpp, array_metadata.cpp,
+// array_georeferencing.cpp.
 //
 // Written elements stay pending, within the limits of the session, until they make whole chunks and
 // shards, until they are read, or until they are flushed: by the dataset, or when the last owner of
@@ -39,6 +40,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The current metadata, which core() may not have yet.
   const zarrcore::ArrayMetadata& metadata() const { return *metadata_; }
   const Packing& packing() const { return packing_; }
+  // Those set in a store opened for reading come before those of the store.
+  std::optional<double> scale() const;
+  std::optional<double> offset() const;
   // The attributes that GDAL has no other API for.
   const zarrcore::Json& shown_attributes() const { return shown_attributes_; }
 
@@ -52,10 +56,22 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // cannot be read, warns once and returns false.
   bool read_coordinates(std::uint64_t start, std::size_t count,
                         const GDALExtendedDataType& buffer_type, void* buffer) const;
-  // One element of the stored type (item_size bytes) from one of GetDataType(), and back. Throw
-  // zarrcore::Error.
+  // One element of the stored type (item_size bytes, or what one of variable length holds) from one
+  // of GetDataType(), and back. Throw zarrcore::Error.
   std::vector<std::byte> stored_element(const void* element) const;
   void gdal_element(const std::vector<std::byte>& stored, void* element) const;
+  // Loads the chunks of a selection, for later reads. Options: CACHE_SIZE, in bytes (half of GDAL's
+  // block cache); NUM_THREADS. Throws zarrcore::Error, also when they do not fit.
+  void advise(const zarrcore::Selection& selection, CSLConstList options) const;
+  // The number of elements of a selection, with steps of 1, in chunks that are stored, and in all.
+  // Stops at the first that is stored, or missing, if that is wanted. Empty if it would take too
+  // many requests, or for a grid that is not regular. Throws zarrcore::Error.
+  struct Coverage {
+    std::uint64_t stored = 0;
+    std::uint64_t all = 0;
+  };
+  std::optional<Coverage> coverage(const zarrcore::Selection& selection, bool stops_at_stored,
+                                   bool stops_at_missing);
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush();
   std::uint64_t pending_bytes() const;
@@ -83,6 +99,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The attributes of the variable `name` in the array's group or the nearest group above that has
   // it; null when none has.
   std::shared_ptr<const zarrcore::Json> find_variable(const std::string& name) const;
+  // The attributes of the group that holds the array, and of the root; for an array opened by its
+  // own path those of the groups above it. Empty, and null, if there are none.
+  std::shared_ptr<const zarrcore::Json> group_attributes() const;
+  std::shared_ptr<const zarrcore::Json> root_attributes() const;
   // The CRS without an axis mapping, or null. A coarser level of a pyramid that has none of its own
   // has that of the finest.
   std::shared_ptr<OGRSpatialReference> crs() const;
@@ -185,7 +205,6 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   bool SetStatistics(bool is_approximate, double min, double max, double mean, double deviation,
                      GUInt64 valid_count, CSLConstList options) override;
 #endif
-  // Options: CACHE_SIZE, in bytes (half of GDAL's block cache); NUM_THREADS.
   bool IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const override;
 
  private:
@@ -220,11 +239,13 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   // Sets the members that follow from the metadata.
   void load_metadata();
+  // Keeps values beside a store that cannot be written; returns false if it can.
+  bool set_pam_values(const std::function<void(PamValues::Values&)>& edit);
   void load_nodata();
   void clear_nodata();
-  void make_structural_info();
 
   std::shared_ptr<OGRSpatialReference> own_crs() const;
+  std::shared_ptr<OGRSpatialReference> pam_crs() const;
   std::optional<std::size_t> find_dimension(const char* type) const;
   std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::* which) const;
 

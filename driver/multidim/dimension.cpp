@@ -24,7 +24,9 @@ std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
     const std::string path =
         session_->is_writable() ? session_->dimensions().variable_path(group_, GetName(), GetSize())
                                 : variable_path_;
-    if (path.empty()) return nullptr;
+    if (path.empty()) {
+      return session_->enclosing_groups().find_variable(group_, GetName(), GetSize());
+    }
     try {
       return session_->array(path);
     } catch (const zarrcore::Error& error) {

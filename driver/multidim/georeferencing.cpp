@@ -46,12 +46,12 @@ std::optional<SpatialTransform> find_spatial(const RasterView& view) {
   // A transform of null means that those of groups are not for this array.
   if (attributes.contains("spatial:transform")) return std::nullopt;
   const Session& session = *array.session();
-  if (session.root_is_array()) return std::nullopt;
-  const auto pyramid = session.pyramids().find(array.node_path());
+  const auto pyramid =
+      session.root_is_array() ? std::nullopt : session.pyramids().find(array.node_path());
   if (pyramid) {
     if (auto found = found_in({pyramid->multiscales, &pyramid->entry()})) return found;
   }
-  const auto group = session.attributes(std::string(zarrcore::parent_path(array.node_path())));
+  const auto group = array.group_attributes();
   const bool is_finest = !pyramid || pyramid->level == 0;
   if (is_of_shape(*group, view) ||
       (is_finest && zarrcore::find_member(*group, "spatial:shape") == nullptr)) {

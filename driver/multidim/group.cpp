@@ -4,6 +4,7 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
+#include <algorithm>
 #include <set>
 
 #include "driver/conventions/nczarr.h"
@@ -108,11 +109,28 @@ std::vector<std::string> Group::group_paths() const {
   return child_paths(false);
 }
 
+// Of an array opened by its own path: in the root group, as if they stood beside it.
+std::vector<std::shared_ptr<GDALMDArray>> Group::variables_above() const {
+  std::vector<std::shared_ptr<GDALMDArray>> variables;
+  const auto array = session_->array("");
+  for (const auto& dimension : array->GetDimensions()) {
+    auto variable = dimension->GetIndexingVariable();
+    if (variable && variable->GetName() != session_->root_array_name()) {
+      variables.push_back(std::move(variable));
+    }
+  }
+  return variables;
+}
+
 std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const {
   return guarded<std::vector<std::string>>({}, [&] {
     check_exists();
-    if (session_->root_is_array()) return std::vector{session_->root_array_name()};
     std::vector<std::string> names;
+    if (session_->root_is_array()) {
+      for (const auto& variable : variables_above()) names.push_back(variable->GetName());
+      names.push_back(session_->root_array_name());
+      return names;
+    }
     for (const std::string& path : array_paths()) {
       names.emplace_back(path.empty() ? "/" : last_segment(path));
     }
@@ -125,6 +143,14 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
     check_exists();
     std::vector<std::string> names;
     for (const std::string& path : group_paths()) names.emplace_back(last_segment(path));
+    // Those that netCDF states, whether or not they exist.
+    if (const auto metadata = session_->hierarchy().node(node_path_)) {
+      if (const auto* group = std::get_if<zarrcore::GroupMetadata>(metadata.get())) {
+        for (const std::string& name : nczarr_group_names(*group)) {
+          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        }
+      }
+    }
     return names;
   });
 }
@@ -134,8 +160,11 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&]() -> std::shared_ptr<GDALMDArray> {
     check_exists();
     if (session_->root_is_array()) {
-      if (name != session_->root_array_name()) return nullptr;
-      return session_->array("");
+      if (name == session_->root_array_name()) return session_->array("");
+      for (const auto& variable : variables_above()) {
+        if (variable->GetName() == name) return variable;
+      }
+      return nullptr;
     }
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
     if (!session_->hierarchy().has(path, zarrcore::NodeKind::array)) return nullptr;

@@ -64,6 +64,7 @@ class Group final : public GDALGroup,
   Group(std::shared_ptr<Session> session, std::string node_path, const std::string& parent,
         const std::string& name);
   std::vector<std::string> child_paths(bool arrays) const;
+  std::vector<std::shared_ptr<GDALMDArray>> variables_above() const;
   zarrcore::Json attributes(bool show_all) const;
   // The group itself where its attributes can be changed, else null.
   std::shared_ptr<AttributeOwner> owner() const;

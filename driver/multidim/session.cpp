@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"
@@ -50,13 +51,26 @@ void check_is_writable(const zarrcore::Store& store) {
   }
 }
 
+// Its destructor writes the file, of which the values are a part.
+std::shared_ptr<GDALPamMultiDim> make_pam(const std::string& path,
+                                          const std::shared_ptr<PamValues>& values) {
+  return {new GDALPamMultiDim(path), [values](GDALPamMultiDim* pam) {
+            delete pam;
+            guarded(false, [&] {
+              values->save();
+              return true;
+            });
+          }};
+}
+
 }  // namespace
 
 Session::Session(std::string path, SessionOptions options)
     : path_(std::move(path)),
       options_(std::move(options)),
       context_(shared_context()),
-      pam_(std::make_shared<GDALPamMultiDim>(path_ + "/pam")) {
+      pam_values_(std::make_shared<PamValues>(path_ + "/pam")),
+      pam_(make_pam(path_ + "/pam", pam_values_)) {
   if (!options_.lock_folder.empty()) {
     locks_ = std::make_shared<const zarrcore::FileLocks>(options_.lock_folder);
   }
@@ -87,9 +101,14 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
 
 Session::~Session() {
   guarded(false, [this] {
+    take_write_failure();  // it has been reported
     if (is_writable() && hierarchy_) flush();
     return true;
   });
+}
+
+bool Session::has_pam() const {
+  return VSIIsLocal(path_.c_str()) || is_set(ConfigOption::pam_proxy_dir);
 }
 
 zarrcore::Hierarchy& Session::writable_hierarchy() {
@@ -283,10 +302,15 @@ void Session::forget_objects(const std::string& node_path) {
   pyramids_.forget_all();
 }
 
-void Session::set_write_failure(std::exception_ptr problem) noexcept {
+void Session::set_write_failure(const std::string& problem) {
   has_lost_data_ = true;
   const std::lock_guard lock(mutex_);
-  if (!write_failure_) write_failure_ = std::move(problem);
+  if (write_failure_.empty()) write_failure_ = problem;
+}
+
+std::string Session::take_write_failure() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(write_failure_, {});
 }
 
 void Session::flush() {
@@ -301,12 +325,8 @@ void Session::flush() {
   for (const auto& array : live_arrays()) attempt([&] { array->flush(); });
   attempt([&] { hierarchy_->flush(); });
   attempt([&] {
-    std::exception_ptr failure;
-    {
-      const std::lock_guard lock(mutex_);
-      std::swap(failure, write_failure_);
-    }
-    if (failure) std::rethrow_exception(failure);
+    const std::string failure = take_write_failure();
+    if (!failure.empty()) throw Error(failure);
   });
   // What is incomplete must not look complete.
   if (!first_error && !has_lost_data_) attempt([&] { hierarchy_->store()->flush(); });

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +19,8 @@
 #include "driver/multidim/compound_layouts.h"
 #include "driver/multidim/coordinate_arrays.h"
 #include "driver/multidim/dimension_catalog.h"
+#include "driver/multidim/enclosing_groups.h"
+#include "driver/multidim/pam_values.h"
 #include "driver/multidim/pyramids.h"
 #include "driver/multidim/write_limit.h"
 #include "zarrcore/array/array_writer.h"
@@ -82,10 +83,14 @@ class Session : public std::enable_shared_from_this<Session> {
   DimensionCatalog& dimensions() { return dimensions_; }
   const Pyramids& pyramids() const { return pyramids_; }
   const CoordinateArrays& coordinate_arrays() const { return coordinate_arrays_; }
+  const EnclosingGroups& enclosing_groups() const { return enclosing_groups_; }
   CompoundLayouts& compound_layouts() { return compound_layouts_; }
   WriteLimit& write_limit() { return write_limit_; }
   // Statistics and the like, which GDAL keeps beside the store.
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
+  PamValues& pam_values() const { return *pam_values_; }
+  // Whether GDAL looks for its file of these, which would cost requests on the network.
+  bool has_pam() const;
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
@@ -103,7 +108,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Array> array(const std::string& node_path);
   // The arrays that have an object at present.
   std::vector<std::shared_ptr<Array>> live_arrays() const;
-  // All arrays of a group and of the groups below it; that at the root, if it is not a group.
+  // All arrays of a group and of the groups below it; or the one at the root.
   std::vector<std::shared_ptr<Array>> arrays_below(const std::string& group);
   // A new zarrcore::Array, made from the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
@@ -124,7 +129,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // An object that does not exist any more has not put everything: closing the dataset is this
   // error, and a new archive stays incomplete.
-  void set_write_failure(std::exception_ptr problem) noexcept;
+  void set_write_failure(const std::string& problem);
 
   // Puts everything pending, of arrays and of metadata. Tries all of it, then throws the first
   // zarrcore::Error; what could not be put stays pending. The next one after
@@ -137,6 +142,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   Session(std::string path, SessionOptions options);
+  std::string take_write_failure();
   void forget_objects(const std::string& node_path);
   void move_objects(const std::string& node_path, const std::string& new_path);
 
@@ -148,19 +154,20 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_new_archive_ = false;
   std::atomic<bool> has_lost_data_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
+  std::shared_ptr<PamValues> pam_values_;
   std::shared_ptr<GDALPamMultiDim> pam_;
 
   CoordinateArrays coordinate_arrays_{*this};
+  EnclosingGroups enclosing_groups_{*this};
   Pyramids pyramids_{*this};
   DimensionCatalog dimensions_{*this};
   CompoundLayouts compound_layouts_;
   WriteLimit write_limit_{*this};
-  std::exception_ptr write_failure_;
-
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;
+  std::string write_failure_;  // until flush() reports it; empty for none
 };
 
 }  // namespace gdal_zarr

@@ -104,10 +104,10 @@ constexpr Option kOptions[] = {
     // Chunk keys and strings: new_array.cpp and stored_type.cpp.
     choice("DIM_SEPARATOR", kArray, kSeparators, "",
            "Separator in chunk names; by default . in ZARR_V2 and / in ZARR_V3"),
-    choice("STRING_FORMAT", kArray, kStringFormats, "STRING",
-           "How strings of a known maximum length are stored: with variable length (STRING), or "
-           "padded to the maximum as bytes (ASCII) or as 4 bytes per character (UNICODE). ZARR_V3 "
-           "pads only strings in compound types"),
+    choice("STRING_FORMAT", kArray, kStringFormats, "ASCII",
+           "How strings of a known maximum length are stored: padded to the maximum as bytes "
+           "(ASCII) or as 4 bytes per character (UNICODE), or with variable length (STRING; in "
+           "compound types as ASCII)"),
 
     // Codecs: new_codecs.cpp.
     choice("CHUNK_MEMORY_LAYOUT", kArray, kOrders, "C",

@@ -15,7 +15,7 @@ namespace gdal_zarr {
 namespace {
 
 // Walks the hierarchy, whose depth the core bounds.
-void collect(const Session& session, const std::string& group, std::vector<Candidate>& found,
+void collect(const Session& session, const std::string& group, Candidates& found,
              std::set<std::string>& helpers) {
   for (const zarrcore::Child& child : session.hierarchy().children(group)) {
     const std::string path = zarrcore::join_path(group, child.name);
@@ -28,6 +28,7 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
              child.problem.c_str());
       continue;
     }
+    found.array_paths.insert(path);
     const auto array = session.array_metadata(path);
     if (!array) continue;
     // CF: the variables that these attributes name describe this one.
@@ -41,7 +42,7 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
     }
     try {
       if (gdal_type(array->data_type).GetClass() == GEDTC_NUMERIC) {
-        found.push_back({path, array->shape, array->data_type});
+        found.rasters.push_back({path, array->shape, array->data_type});
       }
     } catch (const zarrcore::Error& error) {
       report(CE_Warning, CPLE_AppDefined, "Zarr: %s: array /%s: %s", session.path().c_str(),
@@ -52,12 +53,13 @@ void collect(const Session& session, const std::string& group, std::vector<Candi
 
 }  // namespace
 
-std::vector<Candidate> find_candidates(Session& session, bool list_all) {
-  std::vector<Candidate> found;
+Candidates find_candidates(Session& session, bool list_all) {
+  Candidates found;
   if (session.root_is_array()) {
     const auto array = session.array("");
+    found.array_paths.insert("");
     if (array->GetDataType().GetClass() == GEDTC_NUMERIC) {
-      found.push_back({"", array->core().shape(), array->core().data_type()});
+      found.rasters.push_back({"", array->core().shape(), array->core().data_type()});
     }
     return found;
   }
@@ -65,11 +67,28 @@ std::vector<Candidate> find_candidates(Session& session, bool list_all) {
   collect(session, "", found, helpers);
   if (list_all) return found;
   std::vector<Candidate> rasters;
-  std::copy_if(found.begin(), found.end(), std::back_inserter(rasters), [&](const Candidate& c) {
-    return c.shape.size() >= 2 && !helpers.contains(c.node_path) &&
-           session.pyramids().finest_level_path(c.node_path).empty();
-  });
-  return rasters.empty() ? found : rasters;
+  std::copy_if(found.rasters.begin(), found.rasters.end(), std::back_inserter(rasters),
+               [&](const Candidate& c) {
+                 return c.shape.size() >= 2 && !helpers.contains(c.node_path) &&
+                        session.pyramids().finest_level_path(c.node_path).empty();
+               });
+  if (!rasters.empty()) found.rasters = std::move(rasters);
+  return found;
+}
+
+bool has_others(const Session& session, const Candidates& candidates) {
+  const Candidate& raster = candidates.rasters.front();
+  std::set<std::string> others = candidates.array_paths;
+  others.erase(raster.node_path);
+  if (others.empty()) return false;
+  const auto array = session.array_metadata(raster.node_path);
+  if (!array) return true;
+  std::set<std::string> variables;
+  const std::string group(zarrcore::parent_path(raster.node_path));
+  for (const auto& name : array->dimension_names) {
+    if (name) variables.insert(zarrcore::join_path(group, *name));
+  }
+  return others != variables;
 }
 
 }  // namespace gdal_zarr

@@ -18,6 +18,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   CPLStringList geolocation = find_geolocation(view_, crs_.get());
   if (!geolocation.empty()) GDALDataset::SetMetadata(geolocation.List(), "GEOLOCATION");
   set_metadata();
+  set_image_structure();
 
   SetDescription(name.c_str());
   const std::string& path = view_.array().session()->path();

@@ -1,6 +1,6 @@
 // The classic view of an array: a dataset and its bands. Members stand in files by subject:
-// raster_dataset.cpp, raster_io.cpp, raster_metadata.cpp, raster_georeferencing.cpp,
-// raster_overviews.cpp.
+// raster_dataset.cpp, raster_io.cpp, raster_chunks.cpp, raster_metadata.cpp,
+// raster_georeferencing.cpp, raster_overviews.cpp.
 #pragma once
 
 #include <gdal_pam.h>
@@ -19,6 +19,9 @@
 namespace gdal_zarr {
 
 class RasterBand;
+
+// GDAL's domain of metadata about how pixels are stored.
+inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
 
 class RasterDataset final : public GDALPamDataset {
  public:
@@ -64,6 +67,11 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
 #endif
 
+  // Loads the chunks of a window, for later reads; the size of the buffer does not matter. Options:
+  // those of Array::advise(), for each band.
+  CPLErr AdviseRead(int x, int y, int columns, int rows, int buffer_columns, int buffer_rows,
+                    GDALDataType type, int band_count, int* bands, OptionList options) override;
+
   // The metadata documents of the raster; chunks are not listed.
   char** GetFileList() override;
 
@@ -106,6 +114,7 @@ class RasterDataset final : public GDALPamDataset {
   void store_values_of_bands();
   void make_bands();
   void set_metadata();
+  void set_image_structure();
   void load_sidecar();
   CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);

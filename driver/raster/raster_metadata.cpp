@@ -1,6 +1,7 @@
 // The metadata of the classic dataset: attributes of the store, the sidecar, the list of files.
 #include <cpl_string.h>
 
+#include <algorithm>
 #include <set>
 
 #include "driver/conventions/shown_attributes.h"
@@ -10,6 +11,7 @@
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/georeferencing_write.h"
+#include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
@@ -70,6 +72,32 @@ void RasterDataset::set_metadata() {
   if (area_or_point.empty()) return;
   GDALDataset::SetMetadataItem(kAreaOrPoint, area_or_point.c_str(), "");
   GDALDataset::SetMetadataItem(kRegistration, nullptr, "");
+}
+
+void RasterDataset::set_image_structure() {
+  const std::string compression = compression_name(view_.array().core().metadata());
+  if (!compression.empty()) {
+    GDALDataset::SetMetadataItem("COMPRESSION", compression.c_str(), kImageStructure);
+  }
+  if (nBands < 2) return;
+  // Where the dimensions that make bands are, among X and Y.
+  const auto& others = view_.other_axes();
+  const std::size_t x = view_.x_axis().value_or(0);
+  const std::size_t y = view_.y_axis().value_or(x);
+  const auto all = [&](const auto& test) {
+    return std::all_of(others.begin(), others.end(), test);
+  };
+  const char* interleave = nullptr;
+  // Several arrays have no such dimension.
+  if (all([&](std::size_t axis) { return axis < x && axis < y; })) {
+    interleave = "BAND";
+  } else if (all([&](std::size_t axis) { return axis > x && axis > y; })) {
+    interleave = "PIXEL";
+  } else if (all([&](std::size_t axis) { return axis > y && axis < x; })) {
+    interleave = "LINE";
+  }
+  if (interleave != nullptr)
+    GDALDataset::SetMetadataItem("INTERLEAVE", interleave, kImageStructure);
 }
 
 // Replaces the attributes that are shown as metadata. Those that the text leaves as they are, in

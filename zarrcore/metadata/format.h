@@ -59,7 +59,6 @@ struct Document {
 struct NewArrayRules {
   ChunkKeyEncoding key_encoding;         // by default
   bool has_shards = false;               // the codec sharding_indexed
-  bool has_padded_strings = false;       // arrays of strings of fixed length
   bool fill_value_is_mandatory = false;  // these two as in ArrayMetadata
   bool fill_value_attribute_is_base64 = false;
   // Whether filters of numcodecs are array-to-array codecs, which precede the bytes codec and
