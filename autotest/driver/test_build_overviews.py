@@ -121,17 +121,17 @@ def test_the_layout_says_what_is_derived_from_what(tmp_path):
 def test_arrays_of_one_group_share_the_levels(tmp_path):
     path = tmp_path / "a.zarr"
     make(path, ["SINGLE_ARRAY=NO"])
-    for array in ("a_band1", "a_band2"):
+    for array in ("Band1", "Band2"):
         build(f'ZARR:"{path}":/{array}', "NEAREST", [2])
-    for i, array in enumerate(("a_band1", "a_band2")):
+    for i, array in enumerate(("Band1", "Band2")):
         (half,) = overviews(gdal.Open(f'ZARR:"{path}":/{array}'))
         np.testing.assert_array_equal(half, reduced(DATA, "NEAREST", 2)[i])
     assert len(gdal.Open(str(path)).GetSubDatasets()) == 2
-    first = gdal.OpenEx(f'ZARR:"{path}":/a_band1', gdal.OF_RASTER | gdal.OF_UPDATE)
+    first = gdal.OpenEx(f'ZARR:"{path}":/Band1', gdal.OF_RASTER | gdal.OF_UPDATE)
     first.BuildOverviews("NONE", [])
     first = None
-    assert overviews(gdal.Open(f'ZARR:"{path}":/a_band1')) == []
-    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band2'))) == 1
+    assert overviews(gdal.Open(f'ZARR:"{path}":/Band1')) == []
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band2'))) == 1
 
 
 def finest_asset(path):
@@ -142,16 +142,16 @@ def test_a_pyramid_of_one_array_becomes_shared_and_back(tmp_path):
     """GDAL's built-in driver sees that of one array only by its name."""
     path = tmp_path / "a.zarr"
     make(path, ["SINGLE_ARRAY=NO"])
-    build(f'ZARR:"{path}":/a_band1', "NEAREST", [2])
-    assert finest_asset(path) == "a_band1"
-    assert overviews(gdal.Open(f'ZARR:"{path}":/a_band2')) == []
-    build(f'ZARR:"{path}":/a_band2', "NEAREST", [2, 4])
+    build(f'ZARR:"{path}":/Band1', "NEAREST", [2])
+    assert finest_asset(path) == "Band1"
+    assert overviews(gdal.Open(f'ZARR:"{path}":/Band2')) == []
+    build(f'ZARR:"{path}":/Band2', "NEAREST", [2, 4])
     assert finest_asset(path) == "."
-    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band1'))) == 1
-    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band2'))) == 2
-    build(f'ZARR:"{path}":/a_band1', "NEAREST", [])
-    assert finest_asset(path) == "a_band2"
-    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band2'))) == 2
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band1'))) == 1
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band2'))) == 2
+    build(f'ZARR:"{path}":/Band1', "NEAREST", [])
+    assert finest_asset(path) == "Band2"
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band2'))) == 2
 
 
 def test_stores_with_a_group_as_finest_level(tmp_path):
@@ -230,7 +230,7 @@ def test_of_more_dimensions_only_x_and_y_shrink(tmp_path):
     np.testing.assert_array_equal(half[:], expected.reshape(half.shape))
 
 
-def test_a_band_alone_is_renewed(tmp_path):
+def test_Band_alone_is_renewed(tmp_path):
     name = make(tmp_path / "a.zarr")
     build(name, "NEAREST", [2])
     raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)

@@ -18,7 +18,10 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
     RasterCreation creation(name, options);
     auto dataset = creation.run({columns, rows, bands, type, std::nullopt});
     if (creation.options().is("OVERVIEWS", "AUTO")) dataset->build_overviews_when_closed();
-    if (dataset->flush(false) != CE_None) creation.undo(std::move(dataset));
+    // An archive is complete when the dataset is closed.
+    if (!creation.makes_archive() && dataset->flush(false) != CE_None) {
+      creation.undo(std::move(dataset));
+    }
     return dataset.release();
   });
 }

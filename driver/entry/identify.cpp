@@ -39,6 +39,10 @@ bool is_metadata_document(const GDALOpenInfo* info) {
 }  // namespace
 
 bool is_zarr(GDALOpenInfo* info) {
+  if (has_file_scheme(info->pszFilename)) {
+    GDALOpenInfo file(without_file_scheme(info->pszFilename).c_str(), info->nOpenFlags);
+    return is_zarr(&file);
+  }
   if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
   // A value that is referenced may be a file of another format.
   if (has_reference_prefix(info->pszFilename) && info->nHeaderBytes == 0) return true;

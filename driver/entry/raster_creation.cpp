@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "driver/entry/manage.h"
 #include "driver/entry/new_store.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
@@ -50,8 +49,12 @@ RasterCreation::RasterCreation(const char* name, CSLConstList option_list)
       options_(option_list, kAllOptions),
       path_(new_store_path(name)),
       is_appended_(options_.boolean("APPEND_SUBDATASET")) {
+  suggest_creation_options(option_list);
   array_name_ = options_.text("ARRAY_NAME");
-  if (!array_name_.empty()) return;
+  if (options_.is_given("ARRAY_NAME")) {
+    check_array_name();
+    return;
+  }
   if (is_appended_) throw Error("appending a subdataset needs the option ARRAY_NAME");
   array_name_ = store_name(path_);
 }
@@ -94,10 +97,27 @@ void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
     session_.reset();
     CPLPopErrorHandler();
   }
-  if (!is_appended_) delete_store(path_.c_str());
+  if (!is_appended_) remove_new_store(path_);
+}
+
+void RasterCreation::check_array_name() const {
+  if (zarrcore::normalize_path(array_name_).empty()) {
+    throw Error("creation option ARRAY_NAME is \"" + array_name_ + "\", not the name of an array");
+  }
+  if (array_name_.find(':') != std::string::npos) {
+    throw Error("creation option ARRAY_NAME is \"" + array_name_ +
+                "\": names of arrays contain no colon");
+  }
+}
+
+void RasterCreation::make_groups(const std::string& group) {
+  if (group.empty() || session_->hierarchy().has(group, zarrcore::NodeKind::group)) return;
+  make_groups(std::string(zarrcore::parent_path(group)));
+  session_->create_group(group);
 }
 
 std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& raster) {
+  make_groups(std::string(zarrcore::parent_path(zarrcore::normalize_path(array_name_))));
   const bool is_split = raster.bands_differ && !asks_for_one_array();
   const bool is_one_array = raster.bands == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
   std::vector<std::shared_ptr<Array>> arrays;
@@ -105,7 +125,8 @@ std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& ras
     arrays.push_back(make_array(array_name_, raster, raster.bands > 1));
   } else {
     for (int band = 1; band <= raster.bands; ++band) {
-      arrays.push_back(make_array(array_name_ + "_band" + std::to_string(band), raster, false));
+      const std::string prefix = options_.is_given("ARRAY_NAME") ? array_name_ + "_band" : "Band";
+      arrays.push_back(make_array(prefix + std::to_string(band), raster, false));
     }
   }
   if (is_split && !is_appended_) name_bands(arrays);
@@ -154,12 +175,25 @@ std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const
   const std::string path = zarrcore::normalize_path(name);
   const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
   made->set_convention(convention_of(options_));
+  made->set_stores_empty_chunks(options_.boolean("WRITE_EMPTY_CHUNKS"));
   return made;
+}
+
+// Those of the array's group first, then those of the groups above.
+std::vector<std::shared_ptr<GDALDimension>> RasterCreation::visible_dimensions() const {
+  std::vector<std::shared_ptr<GDALDimension>> all;
+  std::string group = zarrcore::normalize_path(array_name_);
+  while (!group.empty()) {
+    group = zarrcore::parent_path(group);
+    const auto dimensions = session_->group(group)->GetDimensions(nullptr);
+    all.insert(all.end(), dimensions.begin(), dimensions.end());
+  }
+  return all;
 }
 
 bool RasterCreation::can_share(const std::string& name, std::uint64_t length,
                                const NewRaster& raster) const {
-  for (const auto& dimension : session_->root_group()->GetDimensions(nullptr)) {
+  for (const auto& dimension : visible_dimensions()) {
     if (dimension->GetName() != name) continue;
     if (dimension->GetSize() != length) return false;
     if (!dimension->GetIndexingVariable()) return true;

@@ -41,15 +41,22 @@ class RasterCreation {
   void undo(std::unique_ptr<RasterDataset> dataset);
 
   const CreationOptions& options() const { return options_; }
+  // Whether run() has begun a new archive.
+  bool makes_archive() const { return session_->is_new_archive(); }
 
  private:
+  // Throws for an ARRAY_NAME that no new array can have.
+  void check_array_name() const;
   std::unique_ptr<RasterDataset> make_dataset(const NewRaster& raster);
+  // Creates the groups that do not exist yet on the way to `group`.
+  void make_groups(const std::string& group);
   // Whether options imply one array for all bands.
   bool asks_for_one_array() const;
   // Stores which arrays are the bands of the raster.
   void name_bands(const std::vector<std::shared_ptr<Array>>& arrays);
   std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
                                     bool has_bands);
+  std::vector<std::shared_ptr<GDALDimension>> visible_dimensions() const;
   // Whether a new array can have an existing dimension of this name: its length and coordinates
   // must be those of the array.
   bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const;

@@ -59,6 +59,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush();
   std::uint64_t pending_bytes() const;
+  // Whether written chunks that contain only the fill value are stored, as long as this object
+  // lives. To be called before the first write.
+  void set_stores_empty_chunks(bool stores) { stores_empty_chunks_ = stores; }
 
   // Metadata.
 
@@ -235,6 +238,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;
+  bool stores_empty_chunks_ = false;
   // Attributes of a new array that a program may still create, as if they did not exist.
   std::set<std::string> implied_attributes_;
   bool is_deleted_ = false;

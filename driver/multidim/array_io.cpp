@@ -61,10 +61,12 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
   CallerState caller;
   const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
                                           converter.get()};
+  zarrcore::ReadOptions options = read_options(caller);
+  options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
   if (const auto writer = writer_if_any()) {
-    writer->read(selection, destination, read_options(caller));
+    writer->read(selection, destination, options);
   } else {
-    array_->read(selection, destination, read_options(caller));
+    array_->read(selection, destination, options);
   }
 }
 
@@ -176,7 +178,9 @@ bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList 
 std::shared_ptr<zarrcore::ArrayWriter> Array::writer() {
   const std::lock_guard lock(writer_mutex_);
   if (!writer_) {
-    writer_ = std::make_shared<zarrcore::ArrayWriter>(array_, session_->writer_options());
+    zarrcore::WriterOptions options = session_->writer_options();
+    options.stores_empty_chunks = options.stores_empty_chunks || stores_empty_chunks_;
+    writer_ = std::make_shared<zarrcore::ArrayWriter>(array_, std::move(options));
   }
   return writer_;
 }

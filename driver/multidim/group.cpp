@@ -2,6 +2,7 @@
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
+#include <cpl_vsi.h>
 
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -60,6 +62,27 @@ std::string Group::path_of(const std::string& name) const {
     throw Error("\"" + name + "\" is not a valid name of a group or array");
   }
   return join_path(node_path_, name);
+}
+
+// The path of a new node. Throws for names that GDAL's built-in driver refuses as well: some file
+// systems do not have them, or they look like slices or documents.
+std::string Group::new_path_of(const std::string& name) const {
+  if (name.find(':') != std::string::npos || name.starts_with(".z")) {
+    throw Error("\"" + name + "\" is not a valid name of a new group or array: it " +
+                (name.starts_with(".z") ? "begins with .z" : "contains a colon"));
+  }
+  std::string path = path_of(name);
+  // The store sees an empty folder as nothing.
+  const std::string folder = session_->path() + '/' + path;
+  if (is_folder(folder) && !session_->hierarchy().node(path)) {
+    const CPLStringList files(VSIReadDir(folder.c_str()));
+    bool is_empty = true;
+    for (int i = 0; i < files.size(); ++i) {
+      is_empty = is_empty && (EQUAL(files[i], ".") || EQUAL(files[i], ".."));
+    }
+    if (is_empty) throw Error("the folder " + folder + " already exists");
+  }
+  return path;
 }
 
 // Members.
@@ -168,7 +191,7 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
 std::shared_ptr<GDALGroup> Group::CreateGroup(const std::string& name, CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
     check_is_container();
-    return session_->create_group(path_of(name));
+    return session_->create_group(new_path_of(name));
   });
 }
 
@@ -202,7 +225,9 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
       metadata.attributes =
           axis_attributes(name, {dimensions[0]->GetType(), dimensions[0]->GetDirection()});
     }
-    const auto created = session_->create_array(path_of(name), std::move(metadata));
+    const auto created = session_->create_array(new_path_of(name), std::move(metadata));
+    created->set_stores_empty_chunks(
+        CreationOptions(options, kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
     if (type.GetClass() == GEDTC_COMPOUND) {
       session_->compound_layouts().keep(created->core(), type);
       created->set_compound(type);

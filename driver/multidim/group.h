@@ -78,6 +78,7 @@ class Group final : public GDALGroup,
   bool erase_child(const std::string& name, const char* kind);
 #endif
   // The node path of a member, which need not exist. Throws zarrcore::Error for an invalid name.
+  std::string new_path_of(const std::string& name) const;
   std::string path_of(const std::string& name) const;
 
   std::shared_ptr<Session> session_;

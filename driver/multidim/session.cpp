@@ -10,6 +10,7 @@
 #include "driver/multidim/group.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_store.h"
+#include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -75,7 +76,9 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   SessionOptions writable = options;
   writable.is_writable = true;
   const std::shared_ptr<Session> session(new Session(path, writable));
-  const auto store = make_store(path);
+  const auto archive = parse_zip_target(path);
+  session->is_new_archive_ = archive.has_value();
+  const auto store = archive ? make_zip_store(path, *archive) : make_store(path);
   check_is_writable(*store);
   session->hierarchy_ = zarrcore::Hierarchy::create(store, format, zarrcore::GroupMetadata{},
                                                     hierarchy_options(path, writable));
@@ -281,6 +284,7 @@ void Session::forget_objects(const std::string& node_path) {
 }
 
 void Session::set_write_failure(std::exception_ptr problem) noexcept {
+  has_lost_data_ = true;
   const std::lock_guard lock(mutex_);
   if (!write_failure_) write_failure_ = std::move(problem);
 }
@@ -304,6 +308,8 @@ void Session::flush() {
     }
     if (failure) std::rethrow_exception(failure);
   });
+  // What is incomplete must not look complete.
+  if (!first_error && !has_lost_data_) attempt([&] { hierarchy_->store()->flush(); });
   if (first_error) std::rethrow_exception(first_error);
 }
 
@@ -318,6 +324,7 @@ zarrcore::WriterOptions Session::writer_options() const {
   zarrcore::WriterOptions options;
   options.max_bytes = WriteLimit::max_bytes();
   options.locks = locks_;
+  options.stores_empty_chunks = options_.stores_empty_chunks;
   return options;
 }
 

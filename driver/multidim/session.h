@@ -5,6 +5,7 @@
 
 #include <gdal_pam.h>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -40,6 +41,8 @@ struct SessionOptions {
   std::string lock_folder = {};
   bool use_consolidated = true;
   bool list_chunks = false;  // see zarrcore/store/listed_store.h
+  bool missing_chunks_are_errors = false;
+  bool stores_empty_chunks = false;  // chunks that contain only the fill value
   ClassicDatasetFactory make_classic_dataset = nullptr;
 };
 
@@ -60,6 +63,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const std::string& path() const { return path_; }
   bool is_writable() const { return options_.is_writable; }
+  // Whether the store is being written into a new archive, which each flush completes.
+  bool is_new_archive() const { return is_new_archive_; }
   const zarrcore::Hierarchy& hierarchy() const { return *hierarchy_; }
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& writable_hierarchy();
@@ -117,7 +122,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // new paths.
   void rename_node(std::string node_path, const std::string& name);
 
-  // An object that does not exist any more has not put everything: closing the dataset is this error.
+  // An object that does not exist any more has not put everything: closing the dataset is this
+  // error, and a new archive stays incomplete.
   void set_write_failure(std::exception_ptr problem) noexcept;
 
   // Puts everything pending, of arrays and of metadata. Tries all of it, then throws the first
@@ -127,6 +133,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
   void refresh() noexcept;
   zarrcore::WriterOptions writer_options() const;
+  bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
 
  private:
   Session(std::string path, SessionOptions options);
@@ -138,6 +145,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
   std::string root_array_name_;
+  bool is_new_archive_ = false;
+  std::atomic<bool> has_lost_data_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
   std::shared_ptr<GDALPamMultiDim> pam_;
 

@@ -77,6 +77,21 @@ FlushResult RasterDataset::FlushCache(bool at_closing) {
 
 CPLErr RasterDataset::flush(bool at_closing) {
   if (is_discarded_) return CE_None;
+  if (view_.array().session()->is_new_archive()) return flush_archive(at_closing);
+  const CPLErr of_sidecar = flush_sidecar(at_closing);
+  const CPLErr of_store = flush_to_store();
+  return of_store != CE_None ? of_store : of_sidecar;
+}
+
+// The sidecar of a store in an archive is added to it by GDAL, which needs a complete archive and
+// leaves one that cannot be changed any more.
+CPLErr RasterDataset::flush_archive(bool at_closing) {
+  if (flush_to_store() != CE_None) return CE_Failure;
+  return at_closing ? flush_sidecar(at_closing) : CE_None;
+}
+
+// And dirty blocks of GDAL's cache.
+CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   CPLErr result = CE_None;
   if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) {
     result = guarded(CE_Failure, [this] {
@@ -91,8 +106,12 @@ CPLErr RasterDataset::flush(bool at_closing) {
   // What fails there is reported to the error handler only.
   GDALPamDataset::FlushCache(at_closing);
 #endif
-  const CPLErr of_store = flush_to_store();
-  return of_store == CE_None ? result : of_store;
+  if (overviews_) {
+    for (const auto& overview : *overviews_) {
+      if (overview->flush_sidecar(at_closing) != CE_None) result = CE_Failure;
+    }
+  }
+  return result;
 }
 
 CPLErr RasterDataset::flush_to_store() {

@@ -107,6 +107,8 @@ class RasterDataset final : public GDALPamDataset {
   void make_bands();
   void set_metadata();
   void load_sidecar();
+  CPLErr flush_archive(bool at_closing);
+  CPLErr flush_sidecar(bool at_closing);
   CPLErr finish();
   void place(const GeoTransform& transform);
   bool is_writable() const { return eAccess == GA_Update; }

@@ -72,7 +72,7 @@ constexpr std::string_view kJson2Members =
 
 struct Entry {
   std::string_view name;
-  CodecFactory make;
+  Codec (*make)(const Json& configuration, const ChunkSpec& spec);
   std::string_view members;  // of the configuration, separated by spaces
 };
 
@@ -105,6 +105,10 @@ CodecFactory find_codec(std::string_view name) {
   if (const Entry* entry = find_entry(name)) return entry->make;
   const CodecProvider provider = additional_codecs;
   return provider != nullptr ? provider(name) : nullptr;
+}
+
+bool is_core_codec(std::string_view name) {
+  return find_entry(name) != nullptr;
 }
 
 std::vector<CodecName> codec_names() {

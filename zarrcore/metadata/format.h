@@ -115,6 +115,9 @@ class Format {
     return documents.list(path).prefixes;
   }
 
+  // Why no node may have this name; empty if one may. Besides what is_valid_segment() asks.
+  virtual std::string_view name_problem(std::string_view /*name*/) const { return {}; }
+
   // Whether a file of this name describes the node whose folder it is in.
   virtual bool is_document(std::string_view file_name) const = 0;
 

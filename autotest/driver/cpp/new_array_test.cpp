@@ -131,7 +131,12 @@ TEST(NewArray, CompressorsOfZarrV3) {
             bytes + R"({"name":"zstd","configuration":{"level":3,"checksum":false}}])");
   EXPECT_EQ(codecs(array, {"COMPRESS=ZLIB"}),
             bytes + R"({"name":"numcodecs.zlib","configuration":{"level":6}}])");
-  EXPECT_EQ(codecs(array_of(number(GDT_Byte), 3)), R"([{"name":"bytes"}])");
+  EXPECT_EQ(codecs(array, {"COMPRESS=ZSTD", "ZSTD_CHECKSUM=YES"}),
+            bytes + R"({"name":"zstd","configuration":{"level":13,"checksum":true}}])");
+  EXPECT_EQ(codecs(array_of(number(GDT_Byte), 3)),
+            R"([{"name":"bytes","configuration":{"endian":"little"}}])");
+  EXPECT_EQ(codecs(array_of(number(GDT_Byte), 3), {"@ENDIAN=big"}),
+            R"([{"name":"bytes","configuration":{"endian":"big"}}])");
 }
 
 TEST(NewArray, BloscIsToldWhatAnElementIs) {
@@ -144,10 +149,10 @@ TEST(NewArray, BloscIsToldWhatAnElementIs) {
   EXPECT_EQ(blosc(number(GDT_Float64), {}), "8 shuffle");
   EXPECT_EQ(blosc(number(GDT_Float64), {"BLOSC_SHUFFLE=BIT"}), "8 bitshuffle");
   EXPECT_EQ(blosc(number(GDT_CFloat64), {}), "16 shuffle");
-  EXPECT_EQ(blosc(number(GDT_Byte), {}), "1 bitshuffle");
-  EXPECT_EQ(blosc(number(GDT_Byte), {"BLOSC_SHUFFLE=BYTE"}), "1 shuffle");
-  EXPECT_EQ(blosc(number(GDT_Float64), {"FILTER=SHUFFLE"}), "1 bitshuffle");
-  EXPECT_EQ(blosc(GDALExtendedDataType::CreateString(), {}), "1 bitshuffle");
+  EXPECT_EQ(blosc(number(GDT_Byte), {}), "1 shuffle");
+  EXPECT_EQ(blosc(number(GDT_Byte), {"BLOSC_SHUFFLE=BIT"}), "1 bitshuffle");
+  EXPECT_EQ(blosc(number(GDT_Float64), {"FILTER=SHUFFLE"}), "1 shuffle");
+  EXPECT_EQ(blosc(GDALExtendedDataType::CreateString(), {}), "1 shuffle");
 }
 
 TEST(NewArray, TheOrderOfFilters) {
