@@ -207,6 +207,12 @@ def check_created(_):
     assert (dataset.ReadAsArray() == 1.5).all()
 
 
+def check_references(_):
+    dataset = gdal.Open("x.parq")
+    start = Path("data/geoid_v2.zarr/.zmetadata").read_bytes()[:8]
+    assert dataset.ReadAsArray().tobytes() == start
+
+
 def check_edited(_):
     assert open_raster("new.zarr").GetMetadataItem("title") == "example"
 
@@ -240,6 +246,7 @@ CHECKS = {
     "gdalinfo 'ZARR:\"/vsicurl/https://example.org": prints(*WGS84),
     "gdalinfo --config AWS_NO_SIGN_REQUEST YES 'ZARR:\"/vsis3/": prints(*WGS84),
     "/usr/bin/python3 -m osgeo_utils.samples.gdal_ls": prints(" 8 ", "a/0"),
+    "gdal_translate -of Zarr -co CONVERT_TO_KERCHUNK_PARQUET_REFERENCE=YES": check_references,
     "gdal_translate -of Zarr -co COMPRESS=ZSTD": check_world,
     "gdal_translate -of Zarr -co FORMAT=ZARR_V3": check_shards,
     "gdalwarp -of Zarr": check_europe,
@@ -276,7 +283,10 @@ def environment(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data", tmp_path / "here/data")
     for folder in (".", "bucket"):
         shutil.copytree(ROOT / "data", tmp_path / "server" / folder, dirs_exist_ok=True)
-    references = {".zgroup": '{"zarr_format": 2}', "a/0": ["data/geoid_v2.zarr/.zmetadata", 0, 8]}
+    array = {"zarr_format": 2, "shape": [1, 8], "chunks": [1, 8], "dtype": "|u1",
+             "compressor": None, "filters": None, "order": "C", "fill_value": 0}
+    references = {".zgroup": '{"zarr_format": 2}', "a/.zarray": array,
+                  "a/0.0": ["data/geoid_v2.zarr/.zmetadata", 0, 8]}
     (tmp_path / "here/x.json").write_text(json.dumps({"version": 1, "refs": references}))
     monkeypatch.chdir(tmp_path / "here")
     with serve(tmp_path / "server", monkeypatch) as server:

@@ -282,6 +282,37 @@ def test_consolidated(tmp_path):
         assert dataset.GetRootGroup().GetMDArrayNames() == ["v"]
 
 
+def test_consolidated_metadata_alone(tmp_path, blob):
+    """It stands for documents that are missing, and need not state its format."""
+    metadata = {key: json.loads(value) for key, value in references().items()}
+    path = write(tmp_path / "a.json", {
+        ".zmetadata": {"metadata": metadata}, "v/0.0": ["blob.bin", 5, 24],
+        "v/1.0": ["blob.bin", 100, 24]})
+    for name in (path, f"/vsikerchunk_json_ref/{{{path}}}"):
+        np.testing.assert_array_equal(read(name), ROWS)
+
+
+def test_short_documents(tmp_path, blob):
+    """NumPy's network order; no compressor, filters or order."""
+    array = {"zarr_format": 2, "shape": [4, 6], "chunks": [2, 6], "dtype": "!u2",
+             "fill_value": "0x09"}
+    refs = {".zgroup": {"zarr_format": 2}, "v/.zarray": array, "v/0.0": ["blob.bin", 5, 24]}
+    found = read(write(tmp_path / "a.json", refs))
+    np.testing.assert_array_equal(found[:2], ROWS[:2].byteswap())
+    assert (found[2:] == 9).all()
+
+
+@pytest.mark.parametrize("text", [
+    '{"version": 1, "refs": %s,}', '{"version": 1, "templates": {"a": "b",}, "refs": %s}',
+    '{"refs": %s, "version": 1,}', "%s",
+])
+def test_trailing_commas(tmp_path, blob, text):
+    refs = json.dumps(references(c0=["blob.bin", 5, 24], c1=["blob.bin", 100, 24]))[:-1] + ",}"
+    path = write(tmp_path / "a.json", text % refs)
+    for name in (path, f"/vsikerchunk_json_ref/{{{path}}}"):
+        np.testing.assert_array_equal(read(name), ROWS)
+
+
 def test_array_at_the_root(tmp_path):
     path = write(tmp_path / "heights.json", {".zarray": json.dumps(ARRAY)})
     assert root_of(path).GetMDArrayNames() == ["heights"]

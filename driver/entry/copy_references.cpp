@@ -2,7 +2,6 @@
 
 #include <cpl_string.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 

@@ -75,13 +75,11 @@ std::optional<ChunkNumbers::Level> ChunkNumbers::find_level(std::string_view pre
 std::string ChunkNumbers::name_of(std::uint64_t number) const {
   if (counts_.empty()) return "0";
   if (separator_ == '/') return std::to_string(number % counts_.back());
-  std::string name;
-  for (std::size_t i = counts_.size(); i-- > 0;) {
-    const std::string index = std::to_string(number % counts_[i]);
-    name = name.empty() ? index : index + '.' + name;
-    number /= counts_[i];
+  std::vector<std::uint64_t> indexes(counts_.size());
+  for (std::size_t i = counts_.size(); i-- > 0; number /= counts_[i]) {
+    indexes[i] = number % counts_[i];
   }
-  return name;
+  return zarrcore::shape_text(indexes, ".");
 }
 
 }  // namespace gdal_zarr

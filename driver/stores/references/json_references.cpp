@@ -207,7 +207,7 @@ void JsonReferences::check() const {
 
 std::uint64_t JsonReferences::byte_count() const {
   std::uint64_t bytes = document_.size() + entries_.size() * sizeof(Entry);
-  for (const std::string& key : kept_keys_) bytes += sizeof(key) + key.size();
+  for (const std::string& key : kept_keys_) bytes += sizeof(std::string) + key.size();
   return bytes;
 }
 

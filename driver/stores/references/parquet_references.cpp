@@ -1,7 +1,5 @@
 #include "driver/stores/references/parquet_references.h"
 
-#include <algorithm>
-
 #include "driver/stores/references/target_path.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"

@@ -1,6 +1,5 @@
 #include "driver/stores/references/parquet/snappy.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "zarrcore/base/error.h"
