@@ -48,7 +48,7 @@ def read(path):
                                                  "shuffle": "bitshuffle", "blocksize": 0}}],
     [sharding([5, 8], [transpose(1, 0), BIG, ZSTD], location="start")],
     [sharding([5, 8], [LITTLE], [BIG])],
-    [transpose(1, 0), sharding([8, 5], [LITTLE, ZSTD])],
+    [transpose(1, 0), sharding([10, 5], [LITTLE, ZSTD])],
     [sharding([10, 20], [sharding([5, 4], [LITTLE, ZSTD])])],
     [sharding([5, 8], [LITTLE, CRC]), CRC],
 ], ids=json.dumps)

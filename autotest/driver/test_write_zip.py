@@ -304,6 +304,10 @@ def test_archive_that_appears_meanwhile(tmp_path):
     dataset = driver().Create(f"{tmp_path}/out.zip", 4, 3)
     (tmp_path / "out.zip").write_text("other")
     gdal.PushErrorHandler(lambda severity, number, text: errors.append(text))
+    try:
+        dataset.FlushCache()
+    except RuntimeError as error:  # with a newer GDAL
+        errors.append(str(error))
     del dataset
     gdal.PopErrorHandler()
     assert errors and all("out.zip exists already" in text for text in errors)

@@ -6,7 +6,6 @@ from osgeo import gdal
 pytestmark = pytest.mark.builtin_since("3.13")
 
 PLACE = (10, 1, 0, 20, 0, -1)
-FORMATS = ["ZARR_V2", "ZARR_V3"]
 
 
 def create(path, *options, size=(4, 3), place=PLACE, copied=False):
@@ -35,8 +34,10 @@ def append(path, *options, name="two", **more):
     return dimensions, raster.GetGeoTransform()
 
 
-@pytest.mark.parametrize("copied", [False, True])
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format, copied", [
+    ("ZARR_V2", False), ("ZARR_V2", True), ("ZARR_V3", False),
+    pytest.param("ZARR_V3", True, marks=pytest.mark.ours_only("its appended copy holds zeros")),
+])
 def test_same_size_and_place(tmp_path, format, copied):
     path = tmp_path / "a.zarr"
     create(path, f"FORMAT={format}", "ARRAY_NAME=one")
