@@ -32,7 +32,7 @@ constexpr OptionValue kShardings[] = {{"NONE"}, {"AUTO"}};
 constexpr OptionValue kAccesses[] = {{"SLICES"}, {"SERIES"}, {"VOLUME"}};
 constexpr OptionValue kOrders[] = {{"C"}, {"F"}};
 constexpr OptionValue kSeparators[] = {{"."}, {"/"}};
-constexpr OptionValue kStringFormats[] = {{"STRING"}, {"ASCII"}, {"UNICODE"}};
+constexpr OptionValue kStringFormats[] = {{"STRING"}, {"ASCII"}, {"UNICODE"}, {"VARIABLE"}};
 constexpr OptionValue kCompressors[] = {{"NONE"}, {"BLOSC"}, {"BZ2"},  {"GZIP"}, {"LZ4"},
                                         {"LZMA"}, {"ZFP"},   {"ZLIB"}, {"ZSTD"}};
 constexpr OptionValue kFilters[] = {{"NONE"}, {"DELTA"}, {"SHUFFLE"}};
@@ -104,10 +104,10 @@ constexpr Option kOptions[] = {
     // Chunk keys and strings: new_array.cpp and stored_type.cpp.
     choice("DIM_SEPARATOR", kArray, kSeparators, "",
            "Separator in chunk names; by default . in ZARR_V2 and / in ZARR_V3"),
-    choice("STRING_FORMAT", kArray, kStringFormats, "ASCII",
+    choice("STRING_FORMAT", kArray, kStringFormats, "STRING",
            "How strings of a known maximum length are stored: padded to the maximum as bytes "
-           "(ASCII) or as 4 bytes per character (UNICODE), or with variable length (STRING; in "
-           "compound types as ASCII)"),
+           "(STRING or ASCII) or as 4 bytes per character (UNICODE), or with variable length "
+           "(VARIABLE; in compound types as STRING)"),
 
     // Codecs: new_codecs.cpp.
     choice("CHUNK_MEMORY_LAYOUT", kArray, kOrders, "C",

@@ -66,7 +66,7 @@ DataType padded_string_type(std::size_t length, const CreationOptions& options) 
 }
 
 DataType string_type(std::size_t max_length, const CreationOptions& options) {
-  const bool is_padded = max_length != 0 && !options.is("STRING_FORMAT", "STRING");
+  const bool is_padded = max_length != 0 && !options.is("STRING_FORMAT", "VARIABLE");
   if (is_padded) return padded_string_type(max_length, options);
   return {TypeKind::variable_string, sizeof(zarrcore::VariableElement)};
 }

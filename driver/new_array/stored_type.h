@@ -8,7 +8,7 @@
 
 namespace gdal_zarr {
 
-// Strings have fixed length if their maximum length is known, unless STRING_FORMAT=STRING requests
+// Strings have fixed length if their maximum length is known, unless STRING_FORMAT=VARIABLE requests
 // variable length; as fields of structures they always have. A compound becomes a structure without
 // padding.
 //
