@@ -128,7 +128,7 @@ def test_lowest_levels(tmp_path, options, expected):
     assert expected.items() <= compressor.items()
 
 
-@pytest.mark.builtin_since("3.8")
+@pytest.mark.builtin_since("3.11")
 @pytest.mark.parametrize("options, name", [
     (["COMPRESS=ZSTD", "ZSTD_LEVEL=0"], "zstd"),
     (["COMPRESS=GZIP", "GZIP_LEVEL=0"], "gzip"),
