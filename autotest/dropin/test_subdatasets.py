@@ -36,14 +36,19 @@ def test_alone(tmp_path, version, arrays):
 @pytest.mark.parametrize("arrays", [
     {"a": "yx", "other": "t"},
     {"a": "yx", "t": "t"},
-    {"a": "yx", "y": "y", "x": "x", "scalar": ""},
-    {"a": "yx", "x": "x"},
 ])
 def test_with_others(tmp_path, version, arrays):
     path = create_store(tmp_path / "a.zarr", version, arrays)
     assert listed(path) == {"SUBDATASET_1_NAME": f'ZARR:"{path}":/a',
                             "SUBDATASET_1_DESC": "[4x6] /a (Byte)"}
     assert gdal.Open(f'ZARR:"{path}":/a').RasterXSize == 6
+
+
+# Programs such as rioxarray would take it for a collection of rasters.
+@pytest.mark.ours_only("it lists the raster beside any array but all of its coordinates")
+@pytest.mark.parametrize("arrays", [{"a": "yx", "crs": ""}, {"a": "yx", "x": "x"}])
+def test_with_arrays_that_describe_it(tmp_path, version, arrays):
+    assert listed(create_store(tmp_path / "a.zarr", version, arrays)) == {}
 
 
 @pytest.mark.builtin_since("3.13")

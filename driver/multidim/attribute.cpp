@@ -61,9 +61,6 @@ std::vector<std::byte> number_bytes(const Json& numbers, GDALDataType type) {
   std::vector<std::byte> bytes;
   for (const Json& number : numbers) {
     switch (type) {
-      case GDT_Byte:
-        append<bool>(number, bytes);
-        break;
       case GDT_Int32:
         append<std::int32_t>(number, bytes);
         break;
@@ -109,7 +106,7 @@ std::shared_ptr<JsonAttribute> make_of_kind(const Identity& identity, const Json
   if (value.is_string()) {
     return make_text(identity, {value.get<std::string>()}, false, GEDTST_NONE);
   }
-  if (value.is_boolean()) return make_numbers(identity, Json::array({value}), GDT_Byte, false);
+  if (value.is_null()) return make_text(identity, {""}, false, GEDTST_JSON);
   if (value.is_number()) {
     const Json numbers = Json::array({value});
     return make_numbers(identity, numbers, common_type(numbers), false);
@@ -160,7 +157,7 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
   std::vector<std::byte> elements;
   std::vector<std::string> texts;
   if (type.GetClass() == GEDTC_STRING) {
-    texts.assign(count, type.GetSubType() == GEDTST_JSON ? "null" : "");
+    texts.assign(count, "");
   } else {
     elements.assign(count * type.GetSize(), std::byte{0});
   }

@@ -2,7 +2,7 @@
 //
 //   JSON                             GDAL
 //   string                           string
-//   true, false                      byte, 1 or 0
+//   null                             the empty string, of subtype JSON
 //   integer                          int32, int64 or uint64: the first that holds it
 //   number                           float64
 //   list of strings                  strings, one dimension

@@ -75,7 +75,8 @@ Json JsonAttribute::json() const {
     if (!is_text()) {
       return number_json(elements_.data() + i * type_.GetSize(), type_.GetNumericDataType());
     }
-    return type_.GetSubType() == GEDTST_JSON ? zarrcore::parse_json(texts_[i]) : Json(texts_[i]);
+    if (type_.GetSubType() != GEDTST_JSON) return texts_[i];
+    return texts_[i].empty() ? Json(nullptr) : zarrcore::parse_json(texts_[i]);
   };
   if (dimensions_.empty()) return element(0);
   Json list = Json::array();

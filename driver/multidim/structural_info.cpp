@@ -1,5 +1,7 @@
 #include "driver/multidim/structural_info.h"
 
+#include <cpl_port.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string_view>
@@ -191,10 +193,10 @@ std::string compression_name(const ArrayMetadata& array) {
   std::string name = codecs.back()["name"].get<std::string>();
   constexpr std::string_view kPrefix = "numcodecs.";
   if (name.starts_with(kPrefix)) name.erase(0, kPrefix.size());
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return name;
+  for (const char* known : {"BLOSC", "BZ2", "GZIP", "LZ4", "LZMA", "ZLIB", "ZSTD"}) {
+    if (EQUAL(known, name.c_str())) return known;
+  }
+  return {};
 }
 
 }  // namespace gdal_zarr

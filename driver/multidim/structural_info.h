@@ -26,8 +26,8 @@ CPLStringList structural_info(const zarrcore::Format& format, const zarrcore::Ar
 CPLStringList block_info(const zarrcore::Format& format, const zarrcore::ArrayMetadata& array,
                          const std::string& node_path);
 
-// GDAL's name of the compression ("ZSTD", "GZIP"…), for IMAGE_STRUCTURE: empty unless exactly one
-// codec follows `bytes`, in the innermost chunks.
+// The value of the creation option COMPRESS ("ZSTD", "GZIP"…), for IMAGE_STRUCTURE: programs create
+// copies with it. Empty unless exactly one codec follows `bytes`, in the innermost chunks.
 std::string compression_name(const zarrcore::ArrayMetadata& array);
 
 }  // namespace gdal_zarr

@@ -28,9 +28,9 @@ void collect(const Session& session, const std::string& group, Candidates& found
              child.problem.c_str());
       continue;
     }
-    found.array_paths.insert(path);
     const auto array = session.array_metadata(path);
     if (!array) continue;
+    if (!array->shape.empty()) found.array_paths.insert(path);
     // CF: the variables that these attributes name describe this one.
     for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
       const std::string* text = zarrcore::find_string(array->attributes, name);
@@ -57,7 +57,6 @@ Candidates find_candidates(Session& session, bool list_all) {
   Candidates found;
   if (session.root_is_array()) {
     const auto array = session.array("");
-    found.array_paths.insert("");
     if (array->GetDataType().GetClass() == GEDTC_NUMERIC) {
       found.rasters.push_back({"", array->core().shape(), array->core().data_type()});
     }
@@ -65,6 +64,7 @@ Candidates find_candidates(Session& session, bool list_all) {
   }
   std::set<std::string> helpers;
   collect(session, "", found, helpers);
+  for (const std::string& path : helpers) found.array_paths.erase(path);
   if (list_all) return found;
   std::vector<Candidate> rasters;
   std::copy_if(found.rasters.begin(), found.rasters.end(), std::back_inserter(rasters),
@@ -80,15 +80,16 @@ bool has_others(const Session& session, const Candidates& candidates) {
   const Candidate& raster = candidates.rasters.front();
   std::set<std::string> others = candidates.array_paths;
   others.erase(raster.node_path);
-  if (others.empty()) return false;
   const auto array = session.array_metadata(raster.node_path);
-  if (!array) return true;
-  std::set<std::string> variables;
-  const std::string group(zarrcore::parent_path(raster.node_path));
+  if (others.empty() || !array) return false;
   for (const auto& name : array->dimension_names) {
-    if (name) variables.insert(zarrcore::join_path(group, *name));
+    std::string group(raster.node_path);
+    while (name && !group.empty()) {
+      group = zarrcore::parent_path(group);
+      others.erase(zarrcore::join_path(group, *name));
+    }
   }
-  return others != variables;
+  return !others.empty();
 }
 
 }  // namespace gdal_zarr

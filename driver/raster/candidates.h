@@ -18,7 +18,9 @@ struct Candidate {
 
 struct Candidates {
   std::vector<Candidate> rasters;
-  std::set<std::string> array_paths;  // node paths of all arrays, of any type
+  // Node paths of all arrays of any type, but of those without dimensions and of those that only
+  // describe others.
+  std::set<std::string> array_paths;
 };
 
 // The arrays of two or more dimensions, without those that only describe others (coordinates,
@@ -27,7 +29,7 @@ struct Candidates {
 // skipped with a warning.
 Candidates find_candidates(Session& session, bool list_all);
 
-// Whether the store has arrays besides its first raster and the variables of all its dimensions.
+// Whether there are arrays besides the first raster and the variables of its dimensions.
 bool has_others(const Session& session, const Candidates& candidates);
 
 }  // namespace gdal_zarr

@@ -93,8 +93,6 @@ void RasterDataset::set_image_structure() {
     interleave = "BAND";
   } else if (all([&](std::size_t axis) { return axis > x && axis > y; })) {
     interleave = "PIXEL";
-  } else if (all([&](std::size_t axis) { return axis > y && axis < x; })) {
-    interleave = "LINE";
   }
   if (interleave != nullptr)
     GDALDataset::SetMetadataItem("INTERLEAVE", interleave, kImageStructure);

@@ -89,7 +89,9 @@ constexpr Refusal kRefusals[] = {
     {"numcodecs.imagecodecs_tiff", "its chunks are TIFF files, which the core does not read"},
     {"numcodecs.pcodec", "it needs the library pcodec, which this build does not have"},
     {"numcodecs.pickle", "decoding it could run any code"},
-    {"numcodecs.vlen-array", "elements that are arrays have no counterpart here"},
+    {"numcodecs.vlen-array",
+     "elements that are arrays of different lengths cannot be read; copy them into an array with "
+     "one more dimension, padded to the longest"},
 };
 
 const Entry* find_entry(std::string_view name) {
