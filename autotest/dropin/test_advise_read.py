@@ -6,8 +6,7 @@ import pytest
 from multidim_stores import FORMATS, create, create_array, fails, open_store
 from osgeo import gdal
 
-# Before, Python cannot give options, and GDAL forgets what it has read.
-pytestmark = pytest.mark.gdal_since("3.10")
+pytestmark = pytest.mark.builtin_since("3.11")
 
 UINT16 = gdal.ExtendedDataType.Create(gdal.GDT_UInt16)
 FLAT = np.arange(1, 25, dtype="u2").reshape(4, 6)
@@ -79,6 +78,7 @@ def test_classic_dataset_of_an_array(tmp_path, version):
     np.testing.assert_array_equal(dataset.ReadAsArray(), FLAT)
 
 
+@pytest.mark.gdal_since("3.11")  # views pass it on
 @pytest.mark.parametrize("view", ["[1:3,...]", "[::2,1:4]"])
 def test_views(tmp_path, version, view):
     path = write(tmp_path / "a.zarr", version, FLAT)
@@ -94,6 +94,7 @@ def test_views(tmp_path, version, view):
     np.testing.assert_array_equal(array.ReadAsArray(), expected)
 
 
+@pytest.mark.gdal_since("3.11")  # Python's AdviseRead() has options
 def test_cache_that_is_too_small(tmp_path, version):
     path = write(tmp_path / "a.zarr", version, FLAT)
     multidim = open_store(path)

@@ -12,6 +12,8 @@ namespace gdal_zarr {
 CPLErr RasterDataset::AdviseRead(int x, int y, int columns, int rows, int buffer_columns,
                                  int buffer_rows, GDALDataType type, int band_count, int* bands,
                                  OptionList options) {
+  // So Python asks for all bands before GDAL 3.11.
+  if (band_count == 0 && bands == nullptr) band_count = nBands;
   int stops = FALSE;
   const CPLErr checked = ValidateRasterIOOrAdviseReadParameters(
       "AdviseRead()", &stops, x, y, columns, rows, buffer_columns, buffer_rows, band_count, bands);

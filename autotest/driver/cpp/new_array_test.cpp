@@ -238,14 +238,17 @@ TEST(NewArray, Strings) {
   const auto any = GDALExtendedDataType::CreateString();
   const auto short_ones = GDALExtendedDataType::CreateString(5);
   EXPECT_EQ(document(array_of(any, 3))["data_type"], "string");
-  EXPECT_EQ(document(array_of(short_ones, 3), {"STRING_FORMAT=ASCII"})["data_type"], "string");
+  EXPECT_EQ(document(array_of(short_ones, 3), {"STRING_FORMAT=VARIABLE"})["data_type"], "string");
+  EXPECT_EQ(dump_json(document(array_of(short_ones, 3))["data_type"]),
+            R"({"name":"null_terminated_bytes","configuration":{"length_bytes":5}})");
   EXPECT_EQ(document(array_of(any, 3))["fill_value"], "");
   EXPECT_EQ(codecs(array_of(any, 3)), R"([{"name":"vlen-utf8"}])");
   EXPECT_EQ(document(array_of(any, 2))["dtype"], "|O");
   EXPECT_EQ(filters(array_of(any, 2), {"COMPRESS=ZSTD"}),
             R"([{"id":"vlen-utf8"}] {"id":"zstd","level":13})");
   EXPECT_EQ(document(array_of(any, 2), {"STRING_FORMAT=ASCII"})["dtype"], "|O");
-  EXPECT_EQ(document(array_of(short_ones, 2))["dtype"], "|O");
+  EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=VARIABLE"})["dtype"], "|O");
+  EXPECT_EQ(document(array_of(short_ones, 2))["dtype"], "|S5");
   EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=ASCII"})["dtype"], "|S5");
   EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=UNICODE"})["dtype"], "<U5");
   EXPECT_EQ(error(array_of(any, 2), {"FILTER=SHUFFLE"}),
