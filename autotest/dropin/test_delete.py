@@ -55,6 +55,7 @@ def all_fail(*uses):
         assert "deleted" in fails(use)
 
 
+@pytest.mark.builtin_since("3.13")
 def test_attribute(options, tmp_path):
     dataset = create(tmp_path / "a.zarr", options)
     root = dataset.GetRootGroup()

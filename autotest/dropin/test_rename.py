@@ -94,6 +94,7 @@ def test_group_names_that_are_refused(store):
     assert sorted(close(store).GetRootGroup().GetGroupNames()) == ["g", "other"]
 
 
+@pytest.mark.builtin_since("3.13")
 def test_array(store):
     store.array.Write(b"\1" * 6)
     for name in ("", "b/c", "below", "a"):

@@ -28,13 +28,13 @@ def test_no_codec(tmp_path, version):
     assert structural_info(tmp_path / "a.zarr", [], version) == {}
 
 
-@pytest.mark.builtin_since("3.8")
+@pytest.mark.builtin_since("3.13")
 def test_compressor_of_v2(tmp_path):
     info = structural_info(tmp_path / "a.zarr", ["COMPRESS=ZLIB", "ZLIB_LEVEL=3"], "ZARR_V2")
     assert info == {"COMPRESSOR": {"id": "zlib", "level": 3}}
 
 
-@pytest.mark.builtin_since("3.8")
+@pytest.mark.builtin_since("3.13")
 def test_filters_of_v2(tmp_path):
     delta = {"id": "delta", "dtype": "<u2"}
     info = structural_info(tmp_path / "a.zarr", ["FILTER=DELTA"], "ZARR_V2")
@@ -43,12 +43,13 @@ def test_filters_of_v2(tmp_path):
     assert info == {"COMPRESSOR": {"id": "zlib", "level": 6}, "FILTERS": [delta]}
 
 
-@pytest.mark.builtin_since("3.8")
+@pytest.mark.builtin_since("3.13")
 def test_blosc_of_v2(tmp_path):
     info = structural_info(tmp_path / "a.zarr", ["COMPRESS=BLOSC"], "ZARR_V2")["COMPRESSOR"]
     assert (info["id"], info["cname"], info["clevel"]) == ("blosc", "lz4", 5)
 
 
+@pytest.mark.builtin_since("3.13")
 @pytest.mark.gdal_since("3.8")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_compressor_of_v3(tmp_path, order):

@@ -37,6 +37,7 @@ def test_alone(tmp_path, version, arrays):
     {"a": "yx", "other": "t"},
     {"a": "yx", "t": "t"},
 ])
+@pytest.mark.builtin_since("3.13")
 def test_with_others(tmp_path, version, arrays):
     path = create_store(tmp_path / "a.zarr", version, arrays)
     assert listed(path) == {"SUBDATASET_1_NAME": f'ZARR:"{path}":/a',
