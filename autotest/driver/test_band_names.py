@@ -161,7 +161,7 @@ def test_geotiff_and_back(tmp_path, days):
 @pytest.mark.parametrize("options", [["-b", "3"], ["-co", "SINGLE_ARRAY=NO"]], ids=" ".join)
 def test_copied_arrays_keep_their_long_name(tmp_path, days, options):
     run("gdal_translate", "-q", "-of", "Zarr", *options, days, tmp_path / "a.zarr")
-    arrays = list((tmp_path / "a.zarr").glob("a*/"))
+    arrays = [array for array in (tmp_path / "a.zarr").glob("*/") if array.name[0] in "aB"]
     assert [long_name(array) for array in arrays] == ["temperature"] * len(arrays)
     bands = [2] if "-b" in options else range(DAYS)
     assert len(arrays) == len(bands)

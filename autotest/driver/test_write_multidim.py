@@ -469,8 +469,9 @@ def stored_attributes(path, name, version):
 
 def read_attribute(attribute):
     value = attribute.Read()
-    is_json = attribute.GetDataType().GetSubType() == gdal.GEDTST_JSON
-    return json.loads(value) if is_json and isinstance(value, str) else value
+    if attribute.GetDataType().GetSubType() != gdal.GEDTST_JSON or not isinstance(value, str):
+        return value
+    return json.loads(value) if value else None  # null
 
 
 @pytest.mark.parametrize("owner", ["", "group", "array"])

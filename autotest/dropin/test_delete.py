@@ -84,8 +84,8 @@ def test_array(options, tmp_path):
     attribute = add_attribute(array, "one", "1")
     array.Write(b"\1\1")
     for name in ("", "none"):
-        fails(lambda name=name: root.DeleteMDArray(name))
-    fails(lambda: root.DeleteGroup("a"))
+        fails(lambda name=name, root=root: root.DeleteMDArray(name))
+    fails(lambda root=root: root.DeleteGroup("a"))
     assert root.DeleteMDArray("a") == gdal.CE_None
     all_fail(uses_of_array(array), uses_of_attribute(attribute))
     assert root.GetMDArrayNames() == []
@@ -121,8 +121,8 @@ def test_group(options, tmp_path):
     inner = below.CreateMDArray("i", [dimension], BYTE)
     attributes = [add_attribute(owner, "one", "1") for owner in (group, below, array, inner)]
     for name in ("", "none"):
-        fails(lambda name=name: root.DeleteGroup(name))
-    fails(lambda: root.DeleteMDArray("g"))
+        fails(lambda name=name, root=root: root.DeleteGroup(name))
+    fails(lambda root=root: root.DeleteMDArray("g"))
     assert root.DeleteGroup("g") == gdal.CE_None
     all_fail(uses_of_group(group), uses_of_group(below), uses_of_array(array),
              uses_of_array(inner), *map(uses_of_attribute, attributes))

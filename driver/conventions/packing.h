@@ -27,8 +27,8 @@ struct Packing {
   std::optional<double> scale;
   std::optional<double> offset;
   std::string unit;
-  // One element of the array's type, in the host's byte order; of a type of variable length what the
-  // element holds.
+  // One element of the array's type, in the host's byte order; of a type of variable length what
+  // the element holds.
   std::optional<std::vector<std::byte>> nodata;
   // Attributes that these values replace, which need not be shown.
   std::vector<std::string> consumed_attributes;

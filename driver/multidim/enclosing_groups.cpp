@@ -3,6 +3,8 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
+#include <algorithm>
+
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
 #include "driver/stores/vsi/zarr_folder.h"
@@ -35,6 +37,11 @@ std::shared_ptr<Session> EnclosingGroups::open_parent() const {
   // On the network, only what the name shows to be a part of a store is worth the requests.
   if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return nullptr;
   const std::string folder = CPLGetPath(path.c_str());
+  // The name of an archive or of references may be in braces, which are not taken apart.
+  if (std::count(folder.begin(), folder.end(), '{') !=
+      std::count(folder.begin(), folder.end(), '}')) {
+    return nullptr;
+  }
   if (folder.empty() || folder == path || !is_zarr_folder(folder)) return nullptr;
   try {
     auto session = Session::open(folder, SessionOptions());

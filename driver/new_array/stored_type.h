@@ -8,9 +8,9 @@
 
 namespace gdal_zarr {
 
-// Strings have fixed length if their maximum length is known, unless STRING_FORMAT=VARIABLE requests
-// variable length; as fields of structures they always have. A compound becomes a structure without
-// padding.
+// Strings have fixed length if their maximum length is known, unless STRING_FORMAT=VARIABLE
+// requests variable length; as fields of structures they always have. A compound becomes a
+// structure without padding.
 //
 // Throws zarrcore::Error when Zarr has no such type, and on strings of unknown length in a
 // compound.

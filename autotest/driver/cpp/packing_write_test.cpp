@@ -200,7 +200,8 @@ TEST(WritePacking, TimesHaveUnitsAndNodataInTheirType) {
 
 TEST(WritePacking, NodataHasTheSizeOfTheType) {
   const auto text = v3_array({TypeKind::fixed_bytes, 4});
-  EXPECT_TRUE(write_packing(text, with_nodata(Element(4)), kIsNew).fill_value);
+  const Element nodata(4, std::byte{'a'});
+  EXPECT_TRUE(write_packing(text, with_nodata(nodata), kIsNew).fill_value);
   EXPECT_THROW(write_packing(text, with_nodata(Element(3)), kIsNew), zarrcore::Error);
   EXPECT_THROW(write_packing(v3_array(kInt16), with_nodata(Element(4)), kIsNew), zarrcore::Error);
 }
