@@ -1,7 +1,7 @@
 """Makes sure that the driver under test is the plugin of this tree, or GDAL's built-in driver.
 
-The plugin is looked for in ZARR_PLUGIN_DIR, else where `cmake --build --preset release` puts it. With
-ZARR_PLUGIN_DIR=disable the tests of autotest/dropin run on the built-in driver.
+The plugin is looked for in ZARR_PLUGIN_DIR, else where `cmake --build --preset release` puts it.
+With ZARR_PLUGIN_DIR=disable the tests of autotest/dropin run on the built-in driver.
 """
 import os
 from pathlib import Path

@@ -29,7 +29,8 @@ NOT_WRITTEN_BY_BUILTIN = [
 NOT_WRITTEN_BY_OURS = [
     (r"_ZARR_V2.*Zarr v2 has no shards", "a feature of v3"),
     (r"elements of the type \w+ are none that zfp compresses", "a codec of some types"),
-    (r"FILTER=DELTA does not support arrays of the type (complex|string|struct|null_terminated)", "no integers"),
+    (r"FILTER=DELTA does not support arrays of the type (complex|string|struct|null_terminated)",
+     "no integers"),
     (r"FILTER=DELTA does not support arrays of the type float", "it would round"),
     (r"FILTER=SHUFFLE does not support arrays of the type string", "their length varies"),
     (r"DELTA_DTYPE=\S+ does not support arrays of the type", "another type than the array's"),

@@ -1,4 +1,4 @@
-"""Overviews that GDAL's built-in driver and ours see in each other's stores of v3. The built-in driver
+"""Overviews that GDAL's built-in driver and ours see in each other's stores of v3. The built-in one
 sees none in v2, and none of several arrays that share a pyramid."""
 import json
 import os
@@ -74,7 +74,7 @@ def check(path):
     ["FORMAT=ZARR_V3"],
     ["FORMAT=ZARR_V3", "COMPRESS=ZSTD", "BLOCKSIZE=1,32,32", "SHARD_CHUNK_SHAPE=1,8,8"],
     ["FORMAT=ZARR_V3", "GEOREFERENCING_CONVENTION=SPATIAL_PROJ"],
-], ids=lambda options: " ".join(options))
+], ids=" ".join)
 def test_ours(tmp_path, how, options):
     path = tmp_path / "a.zarr"
     create(path, options)
@@ -96,7 +96,7 @@ def test_automatic_ones(tmp_path):
 
 @pytest.mark.parametrize("options", [
     [], ["COMPRESS=ZSTD", "BLOCKSIZE=1,32,32", "SHARD_CHUNK_SHAPE=1,8,8"],
-], ids=lambda options: " ".join(options))
+], ids=" ".join)
 def test_the_built_in_drivers(tmp_path, options):
     path = tmp_path / "a.zarr"
     create(path, ["FORMAT=ZARR_V3", *options])

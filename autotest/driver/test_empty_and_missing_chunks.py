@@ -9,7 +9,8 @@ SHARDS = ["FORMAT=ZARR_V3", "BLOCKSIZE=20,20", "SHARD_CHUNK_SHAPE=10,10"]
 
 
 def create(path, *options):
-    blocks = [] if any(option.startswith("BLOCKSIZE") for option in options) else ["BLOCKSIZE=10,10"]
+    has_blocks = any(option.startswith("BLOCKSIZE") for option in options)
+    blocks = [] if has_blocks else ["BLOCKSIZE=10,10"]
     return gdal.GetDriverByName("Zarr").Create(str(path), 40, 30, 1, gdal.GDT_Byte,
                                                ["ARRAY_NAME=a", *blocks, *options])
 

@@ -1,5 +1,6 @@
 """Kerchunk references in Parquet files, which fsspec wrote with pyarrow and fastparquet, and
 pyarrow in other encodings: see ../matrix/parquet_references.py."""
+import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -107,10 +108,8 @@ def test_damaged_bytes(tmp_path, name):
         damaged = bytearray(content)
         damaged[generator.integers(len(content))] ^= 1 << generator.integers(8)
         file.write_bytes(damaged)
-        try:
+        with contextlib.suppress(RuntimeError):
             root_of(tmp_path / name).OpenMDArray("grid").ReadAsArray()
-        except RuntimeError:
-            pass
     gdal.PopErrorHandler()
 
 

@@ -3,7 +3,7 @@
 They run twice: on the plugin, and with ZARR_PLUGIN_DIR=disable on the built-in driver. Where a test
 cannot run on both, a marker says why:
 
-    gdal_since("3.8")          this GDAL and its API have what is tested since 3.8: neither runs before
+    gdal_since("3.8")          this GDAL and its API have what is tested since 3.8: none runs before
     builtin_since("3.13")      the built-in driver does the same since 3.13
     ours_only("reason")        the built-in driver never does: the reason says how it differs
 """

@@ -179,7 +179,8 @@ def test_values_in_subfolders(folder):
     assert content(name) == b"3456"
 
 
-@pytest.mark.parametrize("form", ["{}/blob.bin", "file://{}/blob.bin", "/vsisubfile/0_64,{}/blob.bin"])
+@pytest.mark.parametrize("form", [
+    "{}/blob.bin", "file://{}/blob.bin", "/vsisubfile/0_64,{}/blob.bin"])
 def test_absolute_targets(folder, form):
     assert content(one(folder, [form.format(folder), 10, 2])) == BLOB[10:12]
 
@@ -368,7 +369,8 @@ def test_malformed_references(folder, value):
         assert is_error(*call)
     if value != "base64:!!":  # which the built-in driver finds late
         for call in ((gdal.VSIStatL, root), (gdal.ReadDir, root), (gdal.ReadDir, root + "/x"),
-                     (gdal.VSIStatL, root + "/.zgroup"), (gdal.OpenEx, root, gdal.OF_MULTIDIM_RASTER),
+                     (gdal.VSIStatL, root + "/.zgroup"),
+                      (gdal.OpenEx, root, gdal.OF_MULTIDIM_RASTER),
                      (gdal.OpenEx, f'ZARR:"{root}"', gdal.OF_MULTIDIM_RASTER)):
             assert is_error(*call)
 
@@ -575,7 +577,7 @@ def test_threads(folder):
                 for i, root in enumerate(roots):
                     assert content(root + "/g/y/0") == f"{i:02}".encode()
                     assert len(gdal.ReadDir(root + "/x")) == 4
-        except Exception as problem:  # noqa: BLE001
+        except Exception as problem:
             problems.append(problem)
 
     threads = [threading.Thread(target=read_all) for _ in range(4)]

@@ -1,6 +1,7 @@
 """/vsikerchunk_parquet_ref/: references in Parquet files as a file system.
 
 Debian's GDAL has no Parquet driver, so that its built-in driver finds documents, but no chunks."""
+import contextlib
 import json
 import os
 import shutil
@@ -89,14 +90,15 @@ def test_information_about_documents(root):
     '{"metadata": [], "record_size": 1}', '{"metadata": {}, "record_size": 0}',
     '{"metadata": {}, "record_size": -1}', '{"metadata": {}, "record_size": 1.5}',
     '{"metadata": {}, "record_size": "1"}', '{"metadata": {"x": 1}, "record_size": 1}',
-    '{"metadata": {"x": "s"}, "record_size": 1}', '{"metadata": {"x/.zarray": {}}, "record_size": 1}',
+    '{"metadata": {"x": "s"}, "record_size": 1}',
+    '{"metadata": {"x/.zarray": {}}, "record_size": 1}',
     '{"metadata": {"x/.zarray": {"shape": [1]}}, "record_size": 1}',
     '{"metadata": {"x/.zarray": {"chunks": [1]}}, "record_size": 1}',
     '{"metadata": {"x/.zarray": {"shape": 1, "chunks": [1]}}, "record_size": 1}',
     '{"metadata": {"x/.zarray": {"shape": [1], "chunks": [0]}}, "record_size": 1}',
     '{"metadata": {"x/.zarray": {"shape": [1, 2], "chunks": [1]}}, "record_size": 1}',
-    '{"metadata": {"x/.zarray": {"shape": [4294967296, 4294967296, 4294967296],'
-    ' "chunks": [1, 1, 1]}}, "record_size": 1}',
+    ('{"metadata": {"x/.zarray": {"shape": [4294967296, 4294967296, 4294967296],'
+     ' "chunks": [1, 1, 1]}}, "record_size": 1}'),
     json.dumps({"metadata": {"x/.zarray": {"shape": [1] * 1000, "chunks": [1] * 1000}},
                 "record_size": 1}),
 ])
@@ -145,15 +147,11 @@ def test_bad_names(name):
 
 def test_nothing_can_be_written(root):
     for mode in ("wb", "rb+", "ab"):
-        try:
+        with contextlib.suppress(RuntimeError):
             assert gdal.VSIFOpenL(root + "/.zgroup", mode) is None
-        except RuntimeError:
-            pass
     for call in ((gdal.Unlink, root + "/.zgroup"), (gdal.Mkdir, root + "/n", 0o755)):
-        try:
+        with contextlib.suppress(RuntimeError):
             assert call[0](*call[1:]) == -1
-        except RuntimeError:
-            pass
     assert content(root + "/.zgroup") == b'{"zarr_format":2}'
 
 

@@ -1,4 +1,4 @@
-"""Overviews built from an array of the multidimensional API, and what the store holds afterwards."""
+"""Overviews built from an array of the multidimensional API, and what the store then holds."""
 import json
 import os
 
@@ -129,7 +129,8 @@ def test_only_the_spatial_dimensions_shrink(tmp_path):
         [1, 2, 2], [1, 2, 2]]
 
 
-@pytest.mark.parametrize("x, y, expected", [(0, 1, (4, 6, 12)), (2, 0, (4, 12, 6)), (2, 1, (8, 6, 6))])
+@pytest.mark.parametrize("x, y, expected", [
+    (0, 1, (4, 6, 12)), (2, 0, (4, 12, 6)), (2, 1, (8, 6, 6))])
 def test_types_of_dimensions_say_which_are_spatial(tmp_path, x, y, expected):
     dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
         str(tmp_path / "a.zarr"), [], ["FORMAT=ZARR_V3"])

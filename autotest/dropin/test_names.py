@@ -61,7 +61,8 @@ def test_names_that_version_3_forbids(tmp_path, name, problem):
     dataset = create_store(tmp_path / "a.zarr", "ZARR_V3")
     root = dataset.GetRootGroup()
     dimension = root.CreateDimension("d", None, None, 2)
-    for make in (lambda: root.CreateGroup(name), lambda: root.CreateMDArray(name, [dimension], BYTE)):
+    for make in (lambda: root.CreateGroup(name),
+                 lambda: root.CreateMDArray(name, [dimension], BYTE)):
         with pytest.raises(RuntimeError, match=f'/{name}: "{name}" is not a valid name.*{problem}'):
             make()
     with pytest.raises(RuntimeError, match=problem):

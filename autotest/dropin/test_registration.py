@@ -1,4 +1,4 @@
-"""`spatial:registration` and AREA_OR_POINT: whether a transform places the corners of cells or their
+"""`spatial:registration` and AREA_OR_POINT: whether a transform places corners of cells or their
 centres."""
 import json
 

@@ -52,7 +52,7 @@ def test_in_memory(source):
     gdal.Unlink("/vsimem/test_zip_targets.zip")
 
 
-@pytest.mark.ours_only("it writes a document that it has written before, which an archive cannot take")
+@pytest.mark.ours_only("it writes a document twice, which an archive cannot take")
 @pytest.mark.parametrize("format", FORMATS)
 def test_create(tmp_path, format):
     path = f"/vsizip/{tmp_path}/new.zip/test.zarr"
