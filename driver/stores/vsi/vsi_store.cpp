@@ -12,9 +12,11 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
+#include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
@@ -209,7 +211,7 @@ class VsiStore final : public zarrcore::Store {
  private:
   std::string path_of(std::string_view key) const {
     zarrcore::check_key(key);
-    return root_ + '/' + std::string(key);
+    return join_vsi_path(root_, key);
   }
 
   std::string root_;
@@ -225,7 +227,8 @@ std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
     return std::make_shared<zarrcore::FileSystemStore>(path, options);
   }
   auto store = std::make_shared<VsiStore>(path);
-  return is_http_path(path) ? make_http_store(path, std::move(store)) : store;
+  auto folder = HttpFolder::parse(path);
+  return folder ? make_http_store(std::move(*folder), std::move(store)) : store;
 }
 
 }  // namespace gdal_zarr
