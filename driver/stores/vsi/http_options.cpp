@@ -1,6 +1,7 @@
 #include "driver/stores/vsi/http_options.h"
 
 #include <cpl_conv.h>
+#include <cpl_error.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
@@ -11,6 +12,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/stores/vsi/vsi_path.h"
+#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
@@ -54,8 +56,9 @@ constexpr std::array kFetchOptions{
     "GDAL_HTTP_USERAGENT",
 };
 
-// Options of GDAL's own file system that this client does not have.
-constexpr std::array kOnlyVsicurl{
+// Options of GDAL's own file systems that this client does not have.
+constexpr std::array kOnlyVsi{
+    "AWS_REQUEST_PAYER",
     "VSICURL_PC_URL_SIGNING",
     "VSICURL_PC_COLLECTION",
     "CPL_VSIL_CURL_ALLOWED_EXTENSIONS",
@@ -64,6 +67,13 @@ constexpr std::array kOnlyVsicurl{
     "CPL_VSIL_NETWORK_STATS_ENABLED",
     "CPL_VSIL_SHOW_NETWORK_STATS",
 };
+
+// Object stores whose values have URLs, with the option that turns signing off.
+constexpr std::array<std::pair<std::string_view, const char*>, 3> kObjectStores{{
+    {"/vsis3/", "AWS_NO_SIGN_REQUEST"},
+    {"/vsiaz/", "AZURE_NO_SIGN_REQUEST"},
+    {"/vsigs/", "GS_NO_SIGN_REQUEST"},
+}};
 
 // Options in the path, with GDAL's names for them.
 constexpr std::array<std::pair<const char*, const char*>, 14> kLongFormOptions{{
@@ -130,6 +140,12 @@ std::optional<HttpFolder> HttpFolder::parse(const std::string& path) {
   constexpr std::string_view kPrefix = "/vsicurl/";
   HttpFolder folder;
   folder.path_ = path;
+  for (const auto& [prefix, no_sign_option] : kObjectStores) {
+    if (!path.starts_with(prefix)) continue;
+    folder.no_sign_option_ = no_sign_option;
+    if (folder.has_only_vsi_options() || folder.object_url("x").empty()) return std::nullopt;
+    return folder;
+  }
   if (path.starts_with(kLongForm)) {
     const CPLStringList parameters(CSLTokenizeString2(path.c_str() + kLongForm.size(), "&", 0));
     for (int i = 0; i < parameters.size(); ++i) {
@@ -164,14 +180,44 @@ std::optional<HttpFolder> HttpFolder::parse(const std::string& path) {
     folder.query_ = folder.url_.substr(query + 1);
     folder.url_.erase(query);
   }
-  for (const char* name : kOnlyVsicurl) {
-    const auto value = folder.option(name);
-    if (value && !EQUAL(value->c_str(), "NO")) return std::nullopt;
+  return folder.has_only_vsi_options() ? std::nullopt : std::optional(std::move(folder));
+}
+
+bool HttpFolder::has_only_vsi_options() const {
+  return std::any_of(kOnlyVsi.begin(), kOnlyVsi.end(), [this](const char* name) {
+    const auto value = option(name);
+    return value && !value->empty() && !EQUAL(value->c_str(), "NO");
+  });
+}
+
+// Empty when GDAL has no URL that can be requested without further headers.
+std::string HttpFolder::object_url(std::string_view key) const {
+  const std::string file = join_vsi_path(path_, key);
+  // What GDAL signs with an account's key is in a version that not every server takes.
+  const bool has_token =
+      !option("AZURE_STORAGE_SAS_TOKEN").value_or("").empty() ||
+      option("AZURE_STORAGE_CONNECTION_STRING").value_or("").find("SharedAccessSignature=") !=
+          std::string::npos;
+  const bool needs_key = no_sign_option_ == "AZURE_NO_SIGN_REQUEST" && !has_token;
+  if (CPLTestBool(option(no_sign_option_.c_str()).value_or("NO").c_str())) {
+    const char* url = VSIGetActualURL(file.c_str());
+    return url != nullptr ? url : "";
   }
-  return folder;
+  if (needs_key) return {};
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  const std::unique_ptr<char, decltype(&VSIFree)> url(VSIGetSignedURL(file.c_str(), nullptr),
+                                                      VSIFree);
+  CPLPopErrorHandler();
+  CPLErrorReset();
+  return url ? url.get() : "";
 }
 
 std::string HttpFolder::url_of(std::string_view key) const {
+  if (is_object_store()) {
+    std::string url = object_url(key);
+    if (url.empty()) throw zarrcore::Error("the credentials cannot sign its URL any more");
+    return url;
+  }
   std::string url = url_ + '/' + percent_encoded(key, "/!$&'()*+,;=:@");
   std::string query = query_;
   if (const auto more = option("VSICURL_QUERY_STRING")) {

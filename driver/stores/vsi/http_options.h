@@ -10,19 +10,24 @@
 
 namespace gdal_zarr {
 
-// The folder on a web server that a /vsicurl path names.
+// A folder on a web server, or in an object store whose values have URLs.
 class HttpFolder {
  public:
-  // Empty unless `path` is "/vsicurl/http…" or "/vsicurl?…&url=http…", and for paths with options
-  // that only GDAL's own file system honours: signing for Planetary Computer, allowed extensions
-  // and names, authorization after redirects, and network statistics.
+  // Empty unless `path` is "/vsicurl/http…", "/vsicurl?…&url=http…", or below /vsis3/, /vsiaz/ or
+  // /vsigs/ with credentials that can sign URLs, or without signatures. Also empty for paths with
+  // options that only GDAL's own file systems honour: signing for Planetary Computer, allowed
+  // extensions and names, authorization after redirects, paying requests, and network statistics.
   static std::optional<HttpFolder> parse(const std::string& path);
 
   // The path as GDAL names it.
   const std::string& path() const { return path_; }
 
-  // The URL of a value, with the query of the path and of VSICURL_QUERY_STRING.
+  // The URL of a value, with the query of the path and of VSICURL_QUERY_STRING, or signed. Throws
+  // zarrcore::Error.
   std::string url_of(std::string_view key) const;
+
+  // Whether the folder is in an object store.
+  bool is_object_store() const { return !no_sign_option_.empty(); }
 
   // The value of GDAL's option `name`: that in the path; else that which is set for the path with
   // VSISetPathSpecificOption(); else the configuration option. Empty if none is set.
@@ -32,10 +37,14 @@ class HttpFolder {
   std::string headers() const;
 
  private:
+  bool has_only_vsi_options() const;
+  std::string object_url(std::string_view key) const;
+
   std::string path_;
-  std::string url_;                                           // without a query
-  std::string query_;                                         // without its question mark
-  std::string headers_;                                       // those in the path
+  std::string no_sign_option_;  // of an object store: the option that turns signing off
+  std::string url_;             // without a query
+  std::string query_;           // without its question mark
+  std::string headers_;         // those in the path
   std::vector<std::pair<std::string, std::string>> options_;  // those in the path, by GDAL's names
 };
 

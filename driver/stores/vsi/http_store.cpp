@@ -51,6 +51,8 @@ class HttpStore final : public zarrcore::Store {
 
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     vsi_store_->put_parts(key, parts);
+    const std::lock_guard lock(absent_mutex_);
+    absent_.erase(std::string(key));
   }
   bool erase(std::string_view key) override { return vsi_store_->erase(key); }
   zarrcore::DirectoryListing list(std::string_view prefix) override {
@@ -155,8 +157,13 @@ class HttpStore final : public zarrcore::Store {
       if (!range.from_end) throw;
       const auto size = size_of(key);
       if (!size) throw;
-      const std::uint64_t offset = zarrcore::resolve_range(range, *size);
-      wanted = ByteRange::at(offset, range.length).of_value(*size);
+      wanted = ByteRange::at(zarrcore::resolve_range(range, *size), range.length);
+      answer = request_range(wanted);
+    }
+    // Others take the length for the position of the last byte.
+    if (answer && range.from_end && answer->offset && answer->value_size &&
+        (answer->offset != zarrcore::resolve_range(range, *answer->value_size))) {
+      wanted = ByteRange::at(*answer->value_size - range.length, range.length);
       answer = request_range(wanted);
     }
     // It may be the part, or all of a value that is too short: only the whole value can tell.

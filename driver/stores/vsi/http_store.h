@@ -1,4 +1,4 @@
-// Stores on web servers, where reading a value is one request.
+// Stores on web servers and in object stores, where reading a value is one request.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace gdal_zarr {
 
-// The store in such a folder; read-only. `vsi_store` is the same store over GDAL's virtual file
-// systems: it lists, and fetches values that need several requests.
+// The store in such a folder. `vsi_store` is the same store over GDAL's virtual file systems: it
+// lists, writes, and fetches values that need several requests.
 std::shared_ptr<zarrcore::Store> make_http_store(HttpFolder folder,
                                                  std::shared_ptr<zarrcore::Store> vsi_store);
 

@@ -1,5 +1,6 @@
 #include "driver/stores/vsi/vsi_file.h"
 
+#include <cpl_conv.h>
 #include <cpl_vsi_error.h>
 
 #include <algorithm>
@@ -108,6 +109,31 @@ std::optional<decltype(VSIStatBufL::st_mode)> mode_of(const std::string& path, i
   return status.st_mode;
 }
 
+// While it lives, GDAL fetches this many bytes when it opens a file over the network.
+class BytesAtOpen {
+ public:
+  BytesAtOpen(const std::string& path, std::uint64_t wanted) {
+    // GDAL fetches 16384 by default, and keeps no more than its cache holds.
+    constexpr std::uint64_t kDefault = std::uint64_t{16} << 10;
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 20;
+    if (wanted <= kDefault || VSIIsLocal(path.c_str()) ||
+        VSIGetPathSpecificOption(path.c_str(), kName, nullptr) != nullptr) {
+      return;
+    }
+    CPLSetThreadLocalConfigOption(kName, std::to_string(std::min(wanted, kMax)).c_str());
+    is_set_ = true;
+  }
+  ~BytesAtOpen() {
+    if (is_set_) CPLSetThreadLocalConfigOption(kName, nullptr);
+  }
+  BytesAtOpen(const BytesAtOpen&) = delete;
+  BytesAtOpen& operator=(const BytesAtOpen&) = delete;
+
+ private:
+  static constexpr const char* kName = "GDAL_INGESTED_BYTES_AT_OPEN";
+  bool is_set_ = false;
+};
+
 }  // namespace
 
 void check_denied_is_absent(const std::string& path, const std::string& problem) {
@@ -139,8 +165,9 @@ void check_parent_exists(const std::string& path) {
   }
 }
 
-File open_file(const std::string& path) {
+File open_file(const std::string& path, std::uint64_t wanted) {
   const VsiCall call;
+  const BytesAtOpen bytes_at_open(path, wanted);
   check_is_no_device(path);
   VSIErrorReset();
   // GDAL takes names without a dot, such as those of chunks, for folders when it lists their

@@ -86,14 +86,15 @@ struct CloseDirectory {
 };
 
 class VsiStore final : public zarrcore::Store {
-  // Calls `read` with the open file of `key`; empty when the file is absent.
+  // Calls `read` with the open file of `key`, of which it reads the first `wanted` bytes; empty
+  // when the file is absent.
   template <typename Read>
-  auto with_file(std::string_view key, const Read& read) const {
+  auto with_file(std::string_view key, const Read& read, std::uint64_t wanted = 0) const {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
     return zarrcore::with_context([&] { return path; },
                                   [&]() -> Found {
-                                    const File file = open_file(path);
+                                    const File file = open_file(path, wanted);
                                     if (!file) return std::nullopt;
                                     return read(file.get());
                                   });
@@ -107,11 +108,14 @@ class VsiStore final : public zarrcore::Store {
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    return with_file(key, [&](VSILFILE* file) {
-      const std::uint64_t size = file_size(file);
-      zarrcore::check_value_size(size, max_size);
-      return read_bytes(file, 0, size);
-    });
+    return with_file(
+        key,
+        [&](VSILFILE* file) {
+          const std::uint64_t size = file_size(file);
+          zarrcore::check_value_size(size, max_size);
+          return read_bytes(file, 0, size);
+        },
+        max_size);
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
