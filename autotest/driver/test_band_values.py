@@ -66,7 +66,7 @@ def test_copies_have_an_array_for_each_band(tmp_path, vrt, version):
     for index, values in enumerate(BANDS):
         want = np.where(DATA[index] == values.get("nodata"), np.nan, DATA[index].astype("f8"))
         want = want * values.get("scale", 1) + values.get("offset", 0)
-        band = store[f"b_band{index + 1}"]
+        band = store[f"Band{index + 1}"]
         np.testing.assert_allclose(band.values, want, rtol=1e-5)
         assert band.attrs.get("units") == values.get("unit")
 
@@ -77,7 +77,7 @@ def test_one_item_is_enough(tmp_path, item):
     set_values(source.GetRasterBand(2), {item: BANDS[0][item]})
     gdal.Translate(str(tmp_path / "b.zarr"), source, format="Zarr")
     assert set(zarr.open_group(str(tmp_path / "b.zarr")).array_keys()) == {
-        "b_band1", "b_band2", "b_band3"}
+        "Band1", "Band2", "Band3"}
     assert [len(values) for values in values_of(tmp_path / "b.zarr")] in ([0, 1, 0], [0, 2, 0])
 
 
@@ -127,7 +127,7 @@ def test_as_subdatasets(tmp_path, vrt):
     path = tmp_path / "b.zarr"
     gdal.Translate(str(path), str(vrt), format="Zarr")
     assert open_raster(path, "MULTIBAND=NO").RasterCount == 0
-    assert values_of(f'ZARR:"{path}":/b_band2') == values_of(vrt)[1:2]
+    assert values_of(f'ZARR:"{path}":/Band2') == values_of(vrt)[1:2]
     gdal.Translate(str(path), str(vrt), format="Zarr", bandList=[1],
                    creationOptions=["APPEND_SUBDATASET=YES", "ARRAY_NAME=other"])
     assert len(open_raster(path).GetSubDatasets()) == 4

@@ -71,19 +71,20 @@ def test_every_method_gives_what_gdal_gives(tmp_path, layout, method, factor):
     np.testing.assert_array_equal(raster.ReadAsArray(), DATA)
 
 
-def test_gdaladdo_adds_replaces_and_cleans(tmp_path):
+def test_gdaladdo_replaces_and_cleans(tmp_path):
     path = tmp_path / "a.zarr"
     name = make(path)
     before = nodes(path)
     subprocess.run(["gdaladdo", "-q", "-r", "average", name, "2", "4"], check=True)
-    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "8"], check=True)
-    assert [o.shape for o in overviews(gdal.Open(name))] == [(50, 75), (25, 38), (13, 19)]
+    assert [o.shape for o in overviews(gdal.Open(name))] == [(50, 75), (25, 38)]
     changed = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
     changed.WriteArray(np.zeros_like(DATA))
     changed = None
-    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "4"], check=True)
-    half, quarter, eighth = overviews(gdal.Open(name))
-    assert half.any() and eighth.any() and not quarter.any()
+    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "8", "4"], check=True)
+    quarter, eighth = overviews(gdal.Open(name))
+    assert (quarter.shape, eighth.shape) == ((25, 38), (13, 19))
+    assert not quarter.any() and not eighth.any()
+    assert nodes(path) == sorted([*before, "ovr_4x", "ovr_8x"])
     subprocess.run(["gdaladdo", "-q", "-clean", name], check=True)
     assert overviews(gdal.Open(name)) == []
     assert nodes(path) == before
@@ -108,46 +109,113 @@ def test_the_layout_says_what_is_derived_from_what(tmp_path):
     attributes = json.loads((path / "zarr.json").read_text())["attributes"]
     assert "d35379db-88df-4056-af3a-620245f8e347" in json.dumps(attributes["zarr_conventions"])
     finest, half, quarter = attributes["multiscales"]["layout"]
-    assert finest["asset"] == "."
-    assert (half["asset"], half["derived_from"]) == ("ovr_2x", ".")
+    assert finest == {"asset": "a", "transform": {"scale": [1, 1, 1]}}
+    assert (half["asset"], half["derived_from"]) == ("ovr_2x", "a")
     assert half["transform"] == {"scale": [1, 2, 2], "translation": [0, 0, 0]}
     assert half["spatial:shape"] == [50, 75]
     assert half["spatial:transform"] == [20, 0, 500000, 0, -20, 5000000]
-    assert half["resampling_method"] == "cubic"
+    assert half["resampling_method"] == "CUBIC"
     assert (quarter["asset"], quarter["derived_from"]) == ("ovr_4x", "ovr_2x")
 
 
 def test_arrays_of_one_group_share_the_levels(tmp_path):
     path = tmp_path / "a.zarr"
     make(path, ["SINGLE_ARRAY=NO"])
-    for array in ("a_band1", "a_band2"):
+    for array in ("Band1", "Band2"):
         build(f'ZARR:"{path}":/{array}', "NEAREST", [2])
-    for i, array in enumerate(("a_band1", "a_band2")):
+    for i, array in enumerate(("Band1", "Band2")):
         (half,) = overviews(gdal.Open(f'ZARR:"{path}":/{array}'))
         np.testing.assert_array_equal(half, reduced(DATA, "NEAREST", 2)[i])
     assert len(gdal.Open(str(path)).GetSubDatasets()) == 2
-    first = gdal.OpenEx(f'ZARR:"{path}":/a_band1', gdal.OF_RASTER | gdal.OF_UPDATE)
+    first = gdal.OpenEx(f'ZARR:"{path}":/Band1', gdal.OF_RASTER | gdal.OF_UPDATE)
     first.BuildOverviews("NONE", [])
     first = None
-    assert overviews(gdal.Open(f'ZARR:"{path}":/a_band1')) == []
-    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band2'))) == 1
+    assert overviews(gdal.Open(f'ZARR:"{path}":/Band1')) == []
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band2'))) == 1
 
 
-def test_a_pyramid_of_one_array_becomes_shared(tmp_path):
-    """In the layout of GDAL's own driver, the finest level is an array."""
+def finest_asset(path):
+    return json.loads((path / ".zattrs").read_text())["multiscales"]["layout"][0]["asset"]
+
+
+def test_a_pyramid_of_one_array_becomes_shared_and_back(tmp_path):
+    """GDAL's built-in driver sees that of one array only by its name."""
     path = tmp_path / "a.zarr"
     make(path, ["SINGLE_ARRAY=NO"])
-    build(f'ZARR:"{path}":/a_band1', "NEAREST", [2])
+    build(f'ZARR:"{path}":/Band1', "NEAREST", [2])
+    assert finest_asset(path) == "Band1"
+    assert overviews(gdal.Open(f'ZARR:"{path}":/Band2')) == []
+    build(f'ZARR:"{path}":/Band2', "NEAREST", [2, 4])
+    assert finest_asset(path) == "."
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band1'))) == 1
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band2'))) == 2
+    build(f'ZARR:"{path}":/Band1', "NEAREST", [])
+    assert finest_asset(path) == "Band2"
+    assert len(overviews(gdal.Open(f'ZARR:"{path}":/Band2'))) == 2
+
+
+def test_stores_with_a_group_as_finest_level(tmp_path):
+    """Earlier versions of this driver wrote the group even for one array."""
+    path = tmp_path / "a.zarr"
+    build(make(path), "NEAREST", [2])
     (path / ".zmetadata").unlink()
     attributes = json.loads((path / ".zattrs").read_text())
     layout = attributes["multiscales"]["layout"]
-    layout[0]["asset"] = layout[1]["derived_from"] = "a_band1"
+    layout[0]["asset"] = layout[1]["derived_from"] = "."
     (path / ".zattrs").write_text(json.dumps(attributes))
-    assert len(overviews(gdal.Open(f'ZARR:"{path}":/a_band1'))) == 1
-    assert overviews(gdal.Open(f'ZARR:"{path}":/a_band2')) == []
-    build(f'ZARR:"{path}":/a_band2', "NEAREST", [2])
-    for array in ("a_band1", "a_band2"):
-        assert len(overviews(gdal.Open(f'ZARR:"{path}":/{array}'))) == 1
+    (half,) = overviews(gdal.Open(str(path)))
+    np.testing.assert_array_equal(half, reduced(DATA, "NEAREST", 2)[0])
+    build(str(path), "NEAREST", [4])
+    assert [o.shape for o in overviews(gdal.Open(str(path)))] == [(25, 38)]
+    assert finest_asset(path) == "a"
+
+
+@pytest.mark.parametrize("stop_at", [0.1, 0.9])
+def test_a_cancelled_build_leaves_no_levels(tmp_path, stop_at):
+    path = tmp_path / "a.zarr"
+    name = make(path)
+    before = nodes(path)
+    build(name, "NEAREST", [2])
+    raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    with pytest.raises(RuntimeError):
+        raster.BuildOverviews("AVERAGE", [2, 4], lambda done, *_: done < stop_at)
+    assert raster.GetRasterBand(1).GetOverviewCount() == 0
+    raster = None
+    assert nodes(path) == before
+    assert "multiscales" not in zarr.open_consolidated(name, mode="r").attrs
+
+
+def test_bad_arguments_change_nothing(tmp_path):
+    name = make(tmp_path / "a.zarr")
+    build(name, "NEAREST", [2])
+    raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    with pytest.raises(RuntimeError, match="1 is not a valid overview factor"):
+        raster.BuildOverviews("AVERAGE", [4, 1])
+    with pytest.raises(RuntimeError, match="NONSENSE"):
+        raster.BuildOverviews("NONSENSE", [4])
+    assert [o.shape for o in overviews(raster)] == [(50, 75)]
+    raster = None
+    assert [o.shape for o in overviews(gdal.Open(name))] == [(50, 75)]
+
+
+def test_old_handles_of_overviews_are_safe(tmp_path):
+    name = make(tmp_path / "a.zarr")
+    build(name, "NEAREST", [2])
+    raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    band = raster.GetRasterBand(1)
+    old = band.GetOverview(0)
+    raster.BuildOverviews("NEAREST", [4])
+    assert band.GetOverview(0).XSize == 38
+    with pytest.raises(RuntimeError, match="has been deleted"):
+        old.ReadAsArray()
+
+
+def test_chunks_are_no_larger_than_their_level(tmp_path):
+    path = tmp_path / "a.zarr"
+    build(make(path, LAYOUTS["shards"]), "NEAREST", [2, 16])
+    grids = [json.loads((path / level / "a/zarr.json").read_text())["chunk_grid"]
+             for level in ("ovr_2x", "ovr_16x")]
+    assert [g["configuration"]["chunk_shape"] for g in grids] == [[1, 64, 64], [1, 16, 16]]
 
 
 def test_of_more_dimensions_only_x_and_y_shrink(tmp_path):
@@ -162,7 +230,7 @@ def test_of_more_dimensions_only_x_and_y_shrink(tmp_path):
     np.testing.assert_array_equal(half[:], expected.reshape(half.shape))
 
 
-def test_a_band_alone_is_renewed(tmp_path):
+def test_Band_alone_is_renewed(tmp_path):
     name = make(tmp_path / "a.zarr")
     build(name, "NEAREST", [2])
     raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)

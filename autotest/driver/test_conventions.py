@@ -46,7 +46,7 @@ def test_spatial_and_proj(tmp_path, where):
     raster = gdal.Open(str(tmp_path))
     assert raster.GetGeoTransform() == (440720, 60, 5, 3751320, 7, -60)
     assert epsg_of(raster.GetSpatialRef()) == 32633
-    assert raster.GetMetadata() == {}
+    assert raster.GetMetadata() == {"AREA_OR_POINT": "Area"}
     _, array = open_array(tmp_path)
     assert epsg_of(array.GetSpatialRef()) == 32633
     assert [a.GetName() for a in array.GetAttributes()] == []
@@ -68,9 +68,10 @@ def test_spatial_dimensions_say_which_are_x_and_y(tmp_path):
     assert (raster.RasterXSize, raster.RasterYSize) == (3, 4)
     assert raster.GetGeoTransform() == (5, 1, 0, 6, 0, 2)
     np.testing.assert_array_equal(raster.ReadAsArray(), GRID.T)
-    # Read in the other direction, the transform has no meaning.
+    # Read in the other direction, the transform of the convention has no meaning, but the
+    # coordinates that it gives to the dimensions have.
     other = gdal.OpenEx(str(tmp_path), gdal.OF_RASTER, open_options=["DIM_X=down", "DIM_Y=across"])
-    assert other.GetGeoTransform(can_return_null=True) is None
+    assert other.GetGeoTransform() == (6, 2, 0, 5, 0, 1)
 
 
 def test_proj_counts_before_crs_and_grid_mapping(tmp_path):

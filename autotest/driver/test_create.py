@@ -161,7 +161,7 @@ def test_layouts(tmp_path, layout, bands, interleave):
     options = for_bands(LAYOUTS[layout], bands)
     translate(tmp_path / "a.tif", tmp_path / "a.zarr", **options)
     if layout == "arrays" and bands > 1:
-        got = [gdal.Open(f'ZARR:"{tmp_path / "a.zarr"}":/a_band{i + 1}').ReadAsArray()
+        got = [gdal.Open(f'ZARR:"{tmp_path / "a.zarr"}":/Band{i + 1}').ReadAsArray()
                for i in range(bands)]
         np.testing.assert_array_equal(got, data)
         return
@@ -188,7 +188,7 @@ def test_create_and_write(tmp_path, layout):
             dataset.GetRasterBand(band).WriteArray(data[band - 1, y:y + 35], 0, y)
     np.testing.assert_array_equal(dataset.ReadAsArray(), data)
     dataset = None
-    names = [f'ZARR:"{tmp_path / "a.zarr"}":/a_band{i}' for i in (1, 2, 3)]
+    names = [f'ZARR:"{tmp_path / "a.zarr"}":/Band{i}' for i in (1, 2, 3)]
     if layout != "arrays":
         names = [str(tmp_path / "a.zarr")]
     got = [gdal.Open(name).ReadAsArray() for name in names]
@@ -285,7 +285,7 @@ def test_description_of_arrays(tmp_path):
         source.GetRasterBand(index).SetUnitType(f"m{index}")
     path = copy(source, tmp_path / "a.zarr", SINGLE_ARRAY="NO")
     for index, band in enumerate(description_of(source)["bands"], 1):
-        got = description_of(open_raster(f'ZARR:"{path}":/a_band{index}'))
+        got = description_of(open_raster(f'ZARR:"{path}":/Band{index}'))
         assert got["bands"] == [band]
         assert got["place"] == PLACE and got["metadata"] == source.GetMetadata()
     # Create() can set a colour table as well.
@@ -293,7 +293,7 @@ def test_description_of_arrays(tmp_path):
         "SINGLE_ARRAY=NO"])
     dataset.GetRasterBand(2).SetCategoryNames(["one", "two"])
     dataset = None
-    dataset = open_raster(f'ZARR:"{tmp_path / "b.zarr"}":/b_band2')
+    dataset = open_raster(f'ZARR:"{tmp_path / "b.zarr"}":/Band2')
     assert dataset.GetRasterBand(1).GetCategoryNames() == ["one", "two"]
 
 

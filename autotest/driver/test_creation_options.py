@@ -115,8 +115,9 @@ def test_zfp_keeps_to_its_tolerance(tmp_path, order):
 @pytest.mark.parametrize(
     "options,dtype",
     [
-        ([], None),
-        (["COMPRESS=BLOSC"], None),
+        (["STRING_FORMAT=VARIABLE"], None),
+        (["STRING_FORMAT=VARIABLE", "COMPRESS=BLOSC"], None),
+        ([], "S8"),
         (["STRING_FORMAT=ASCII", "COMPRESS=GZIP"], "S8"),
         (["STRING_FORMAT=UNICODE", "COMPRESS=ZSTD"], "<U8"),
     ],

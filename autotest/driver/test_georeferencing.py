@@ -93,8 +93,12 @@ def test_uneven_coordinates(tmp_path, x, y):
 
 
 @pytest.mark.parametrize("text, want", [
-    ("500 10 0 800 0 -10", (500, 10, 0, 800, 0, -10)),
+    # It is more precise than coordinates that agree with it, and states what they cannot.
+    ("-0.49 0.999 0 1.501 0 -1", (-0.49, 0.999, 0, 1.501, 0, -1)),
     ("500.5 10 1e-3 800 2 -10 ", (500.5, 10, 0.001, 800, 2, -10)),
+    # A part that was cut out of a raster may still have the text for the whole.
+    ("500 10 0 800 0 -10", (-0.5, 1, 0, 1.5, 0, -1)),
+    ("-0.5 1.1 0 1.5 0 -1", (-0.5, 1, 0, 1.5, 0, -1)),
     # Nothing else is a geotransform, and the coordinates count.
     ("500 10 0 800 0", (-0.5, 1, 0, 1.5, 0, -1)),
     ("500 10 0 800 0 north", (-0.5, 1, 0, 1.5, 0, -1)),
@@ -105,6 +109,12 @@ def test_geotransform_attribute(tmp_path, text, want):
     path = write_located(tmp_path, np.arange(3.0), np.array([1.0, 0.0]), {"grid_mapping": "crs"},
                          mapping)
     assert geotransform(path) == want
+
+
+def test_geotransform_attribute_without_even_coordinates(tmp_path):
+    path = write_located(tmp_path, np.array([0.0, 1.0, 5.0]), np.array([1.0, 0.0]),
+                         {"grid_mapping": "crs"}, {"GeoTransform": "500 10 0 800 0 -10"})
+    assert geotransform(path) == (500, 10, 0, 800, 0, -10)
 
 
 def spatial_reference(code):
@@ -146,7 +156,7 @@ def test_crs_attribute(tmp_path, value, code, mapping):
     assert_crs(open_raster(tmp_path), code, mapping)
 
 
-@pytest.mark.parametrize("value", [{}, "EPSG:4326", {"wkt": "PROJCS["}, {"projjson": {}}, None])
+@pytest.mark.parametrize("value", [{}, "EPSG:far away", {"wkt": "PROJCS["}, {"projjson": {}}, None])
 def test_useless_crs_attribute(tmp_path, warnings, value):
     write_array(tmp_path, GRID, attributes={"_CRS": value})
     dataset = open_raster(tmp_path)

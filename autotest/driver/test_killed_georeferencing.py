@@ -78,7 +78,7 @@ def test_of_a_raster_of_several_arrays(tmp_path, shim):
     places_after_kills(shim, tmp_path / "a.zarr", tmp_path / "after")
     seen = set()
     for store in (tmp_path / "after").iterdir():
-        bands = [gdal.Open(f'ZARR:"{store}":/a_band{i}') for i in (1, 2)]
+        bands = [gdal.Open(f'ZARR:"{store}":/Band{i}') for i in (1, 2)]
         seen |= {place_of(band) for band in bands}
     assert seen == {(OLD_PLACE, OLD_CRS), (NEW_PLACE, NEW_CRS)}
 

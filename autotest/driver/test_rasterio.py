@@ -98,6 +98,7 @@ def test_profile(located):
             "driver": "Zarr", "dtype": "int16", "nodata": NODATA, "width": 60, "height": 45,
             "count": 1, "crs": rasterio.CRS.from_epsg(32633), "blockxsize": 16, "blockysize": 16,
             "transform": rasterio.Affine(10, 0, 300_000, 0, -10, 5_000_450), "tiled": True,
+            "compress": "zstd",
         }
         assert dataset.bounds == (300_000, 5_000_000, 300_600, 5_000_450)
         assert dataset.res == (10, 10)
@@ -384,7 +385,8 @@ def multiscale(tmp_path):
 
 def test_overviews(multiscale):
     with rasterio.open(multiscale) as dataset:
-        assert dataset.count == 1 and dataset.subdatasets == []
+        assert dataset.count == 1
+        assert dataset.subdatasets == [f"ZARR:{multiscale}:/data"]
         assert dataset.overviews(1) == [2, 4]
         assert (dataset.read(1) == 10).all()
 

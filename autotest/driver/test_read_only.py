@@ -36,7 +36,7 @@ def test_references(tmp_path):
 
 def test_nothing_is_made_in_an_archive(tmp_path):
     with pytest.raises(RuntimeError, match="packed in an archive"):
-        gdal.GetDriverByName("Zarr").Create(f"/vsizip/{tmp_path}/a.zip", 4, 4)
+        gdal.GetDriverByName("Zarr").Create(f"/vsitar/{tmp_path}/a.tar", 4, 4)
     assert list(tmp_path.iterdir()) == []
 
 

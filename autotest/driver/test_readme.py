@@ -207,12 +207,35 @@ def check_created(_):
     assert (dataset.ReadAsArray() == 1.5).all()
 
 
+def check_references(_):
+    dataset = gdal.Open("x.parq")
+    start = Path("data/geoid_v2.zarr/.zmetadata").read_bytes()[:8]
+    assert dataset.ReadAsArray().tobytes() == start
+
+
 def check_edited(_):
     assert open_raster("new.zarr").GetMetadataItem("title") == "example"
 
 
 WGS84 = ("Driver: Zarr/Zarr", "Size is 720, 361", 'ID["EPSG",4326]')
 # The check of each command, by its beginning. Commands that make files must have one.
+def check_archive(name):
+    def check(_):
+        np.testing.assert_array_equal(open_raster(name).ReadAsArray(),
+                                      open_raster("data/geoid_v2.zarr").ReadAsArray())
+    return check
+
+
+def check_sharded(_):
+    codecs = json.loads(Path("sharded.zarr/sharded/zarr.json").read_text())["codecs"]
+    assert codecs[0]["configuration"]["index_location"] == "start"
+
+
+def check_filtered(_):
+    document = json.loads(Path("filtered.zarr/filtered/.zarray").read_text())
+    assert document["compressor"]["id"] == "zlib" and document["filters"][0]["id"] == "delta"
+
+
 CHECKS = {
     "gdalinfo data/geoid_v3_sharded.zarr": prints(*WGS84, "Block=64x64"),
     "gdal_translate data/geoid_v3_sharded.zarr geoid.tif": has_geoid("geoid.tif", driver="GTiff"),
@@ -222,6 +245,8 @@ CHECKS = {
     "gdalmdimtranslate data/geoid_v3.zarr geoid.nc": check_netcdf,
     "gdalinfo 'ZARR:\"/vsicurl/https://example.org": prints(*WGS84),
     "gdalinfo --config AWS_NO_SIGN_REQUEST YES 'ZARR:\"/vsis3/": prints(*WGS84),
+    "/usr/bin/python3 -m osgeo_utils.samples.gdal_ls": prints(" 8 ", "a/0"),
+    "gdal_translate -of Zarr -co CONVERT_TO_KERCHUNK_PARQUET_REFERENCE=YES": check_references,
     "gdal_translate -of Zarr -co COMPRESS=ZSTD": check_world,
     "gdal_translate -of Zarr -co FORMAT=ZARR_V3": check_shards,
     "gdalwarp -of Zarr": check_europe,
@@ -232,7 +257,12 @@ CHECKS = {
     "gdalmanage delete world.zarr": is_removed("world.zarr"),
     "gdalinfo 'ZARR:\"data/deflection_v2.zarr\":/deflection:1'": prints("Size is 360, 181"),
     "gdalinfo -oo MULTIBAND=NO": prints("SUBDATASET_3_NAME=ZARR:"),
-    "gdal_create -of Zarr": check_created,
+    "gdal_create -of Zarr -outsize 300 200 -bands 1 -ot Float32": check_created,
+    "gdal_create -of Zarr -outsize 300 200 -bands 1 -ot Int16": check_filtered,
+    "gdal_translate -q -of Zarr data/geoid_v2.zarr output.zip": check_archive("output.zip"),
+    "gdal_translate -q -of Zarr data/geoid_v2.zarr /vsizip/": check_archive(
+        "/vsizip/archive.zip/folder/output.zarr"),
+    "import json": check_sharded,
     "gdal_edit.py -mo title": check_edited,
     "gdalmanage delete new.zarr": is_removed("new.zarr"),
     "import rasterio": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),
@@ -253,6 +283,11 @@ def environment(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "data", tmp_path / "here/data")
     for folder in (".", "bucket"):
         shutil.copytree(ROOT / "data", tmp_path / "server" / folder, dirs_exist_ok=True)
+    array = {"zarr_format": 2, "shape": [1, 8], "chunks": [1, 8], "dtype": "|u1",
+             "compressor": None, "filters": None, "order": "C", "fill_value": 0}
+    references = {".zgroup": '{"zarr_format": 2}', "a/.zarray": array,
+                  "a/0.0": ["data/geoid_v2.zarr/.zmetadata", 0, 8]}
+    (tmp_path / "here/x.json").write_text(json.dumps({"version": 1, "refs": references}))
     monkeypatch.chdir(tmp_path / "here")
     with serve(tmp_path / "server", monkeypatch) as server:
         s3 = {"AWS_S3_ENDPOINT": server.url.removeprefix("http://"), "AWS_HTTPS": "NO",

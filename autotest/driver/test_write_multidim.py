@@ -312,7 +312,7 @@ def test_block_sizes(new_root):
 
 @pytest.mark.parametrize("options, word", [
     (["BLOCKSIZE=4"], "BLOCKSIZE"),
-    (["BLOCKSIZE=4,0"], "BLOCKSIZE"),
+    (["BLOCKSIZE=4,-2"], "BLOCKSIZE"),
     (["COMPRESS=RAR"], "COMPRESS"),
     (["COMPRESS=ZSTD", "ZSTD_LEVEL=99"], "ZSTD_LEVEL"),
 ])

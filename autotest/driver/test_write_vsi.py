@@ -89,12 +89,6 @@ def test_archive(tmp_path, source, prefix):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.tif", "a.zarr", "b.zip"]
 
 
-def test_new_archive(tmp_path, source):
-    with pytest.raises(RuntimeError, match="new.zip"):
-        gdal.GetDriverByName("Zarr").CreateCopy(f"/vsizip/{tmp_path}/new.zip/a.zarr", source)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.tif"]
-
-
 def test_web(tmp_path, source, monkeypatch):
     gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "a.zarr"), source)
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}

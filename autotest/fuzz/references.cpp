@@ -15,13 +15,18 @@ void find_all(const gdal_zarr::References& references, const std::string& prefix
     for (const char* chunk : {"0", "0.0", "c/0/0", "18446744073709551615.1"}) {
       succeeds([&] { references.find(join_path(join_path(prefix, name), chunk)); });
     }
+    references.list_all(join_path(prefix, name), 1000);
     find_all(references, join_path(prefix, name));
   }
 }
 
 void check_parquet(std::string_view metadata) {
   const auto no_rows = [](const std::string& /*file*/) { return gdal_zarr::ReferenceTable(); };
-  succeeds([&] { find_all(gdal_zarr::ParquetReferences(Buffer::copy_of(metadata), no_rows), ""); });
+  succeeds([&] {
+    const gdal_zarr::ParquetReferences references(Buffer::copy_of(metadata), {no_rows, {}});
+    find_all(references, "");
+    references.check();
+  });
 }
 
 }  // namespace

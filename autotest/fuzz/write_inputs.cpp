@@ -178,6 +178,12 @@ void write_fixtures(const fs::path& seeds) {
   std::string parquet = values_of(stores() / "v2_tree_consolidated.zarr").at(".zmetadata");
   parquet.insert(parquet.find('{') + 1, "\"record_size\": 10,");
   write_file(seeds / "references" / "parquet", parquet);
+  for (const auto& [key, value] : values_of(stores() / "kerchunk_parquet")) {
+    if (!key.ends_with(".parq") || value.size() > kMaxSeedSize) continue;
+    std::string name = key;
+    std::ranges::replace(name, '/', '_');
+    write_file(seeds / "parquet" / name, value);
+  }
 }
 
 // Of the stores that names.cpp puts into memory.

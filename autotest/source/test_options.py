@@ -84,7 +84,7 @@ def test_every_option_has_a_description():
 def test_configuration_options():
     """The names of options in string literals of the driver, apart from its metadata items."""
     used = {name for path in files("driver", suffixes=CPP)
-            for name in re.findall(r'"((?:ZARR|GDAL)_[A-Z_]+)"', text(path))
+            for name in re.findall(r'"((?:ZARR|GDAL|VSIKERCHUNK)_[A-Z_]+)"', text(path))
             if not name.startswith("GDAL_ZARR_")}
     section = text("doc/options.md").partition("## Configuration options")[2].partition("\n## ")[0]
     first_cells = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "driver/codecs/registered_compressors.h"
 #include "driver/gdal/compat.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
@@ -245,7 +246,8 @@ zarrcore::Codec make_tiff(const Json& configuration, const ChunkSpec& spec) {
 }  // namespace
 
 zarrcore::CodecFactory find_gdal_codec(std::string_view name) {
-  return name == "imagecodecs_tiff" || name == "numcodecs.imagecodecs_tiff" ? &make_tiff : nullptr;
+  if (name == "imagecodecs_tiff" || name == "numcodecs.imagecodecs_tiff") return &make_tiff;
+  return find_registered_codec(name);
 }
 
 }  // namespace gdal_zarr

@@ -17,8 +17,11 @@ namespace {
 using zarrcore::Json;
 using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 
-// `_CRS`: {"url": …, "wkt": …, "projjson": {…}}.
+// `_CRS`: {"url": …, "wkt": …, "projjson": {…}}, or one of them as text.
 CrsPtr crs_from_gdal_attribute(const Json& value) {
+  if (value.is_string()) {
+    if (CrsPtr crs = import_crs(value)) return crs;
+  }
   for (const char* key : {"url", "wkt", "projjson"}) {
     const Json* member = zarrcore::find_member(value, key);
     if (member == nullptr) continue;
@@ -62,7 +65,9 @@ CrsPtr find_crs(const CrsSources& sources) {
     if (CrsPtr crs = crs_from_gdal_attribute(*value)) return crs;
   }
   if (CrsPtr crs = crs_from_cf(sources)) return crs;
-  return sources.root && !is_denied ? crs_from_eopf(*sources.root) : nullptr;
+  if (!sources.root || is_denied) return nullptr;
+  return is_eopf_array(sources.array) ? crs_from_eopf(*sources.root, sources.store_name)
+                                      : crs_from_product(*sources.root);
 }
 
 void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {

@@ -31,7 +31,8 @@ struct CrsSources {
   std::vector<std::shared_ptr<const zarrcore::Json>> groups;
   std::shared_ptr<const zarrcore::Json> root;  // null for arrays to which EOPF's CRS does not apply
   FindVariable find_variable;
-  std::string linear_unit;  // of the projected coordinates
+  std::string linear_unit;      // of the projected coordinates
+  std::string store_name = {};  // the last part of the store's path
 };
 
 // Null if there is no CRS. Warns of one that it does not understand, and continues with the next

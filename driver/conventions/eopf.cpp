@@ -1,28 +1,161 @@
 #include "driver/conventions/eopf.h"
 
+#include <cpl_error.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
 #include "driver/conventions/proj.h"
 #include "driver/gdal/crs_import.h"
+#include "driver/gdal/messages.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
+namespace {
 
 using zarrcore::find_member;
 using zarrcore::Json;
+using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 
-std::shared_ptr<OGRSpatialReference> crs_from_eopf(const Json& root_attributes) {
-  if (const Json* stac = find_member(root_attributes, "stac_discovery")) {
-    if (const Json* properties = find_member(*stac, "properties")) {
-      if (auto crs = crs_from_proj(*properties)) return crs;
-    }
+constexpr const char* kCodeKeys[] = {"proj:epsg", "epsg"};
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+const Json* find_path(const Json& object, std::initializer_list<const char*> path) {
+  const Json* at = &object;
+  for (const char* key : path) {
+    at = find_member(*at, key);
+    if (at == nullptr) return nullptr;
   }
-  const Json* other = find_member(root_attributes, "other_metadata");
-  if (other == nullptr) return nullptr;
-  for (const char* key : {"horizontal_CRS_code", "reference_CRS"}) {
-    const Json* value = find_member(*other, key);
-    if (value == nullptr) continue;
-    if (auto crs = value->is_number_integer() ? import_crs("EPSG:" + zarrcore::dump_json(*value))
-                                              : import_crs(*value)) {
-      return crs;
+  return at;
+}
+
+// A number, a text of digits, or "EPSG:" and digits.
+CrsPtr crs_of_code(const Json& value) {
+  if (value.is_number()) {
+    const double number = value.get<double>();
+    if (!(number > 0 && number < 1e9) || number != std::floor(number)) return nullptr;
+    return import_crs("EPSG:" + std::to_string(static_cast<int>(number)));
+  }
+  if (!value.is_string()) return nullptr;
+  const auto& text = value.get_ref<const std::string&>();
+  const bool is_number = !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  return import_crs(is_number ? "EPSG:" + text : text);
+}
+
+CrsPtr crs_of_tile(const Json& value) {
+  if (!value.is_string()) return nullptr;
+  const int code = utm_of_tile(value.get_ref<const std::string&>());
+  return code == 0 ? nullptr : import_crs("EPSG:" + std::to_string(code));
+}
+
+CrsPtr crs_of_wkt(const Json& value) {
+  return value.is_string() ? import_crs(value) : nullptr;
+}
+
+// "…_T33UWP_….zarr": the part between underscores that is a tile.
+int utm_of_store(std::string_view name) {
+  for (std::size_t start = name.find("_T"); start != std::string_view::npos;
+       start = name.find("_T", start + 1)) {
+    const std::string_view rest = name.substr(start + 1);
+    const int code = utm_of_tile(rest.substr(0, rest.find_first_of("_.")));
+    if (code != 0) return code;
+  }
+  return 0;
+}
+
+// Tries one value after the other, and remembers the first that is not understood.
+class Search {
+ public:
+  template <typename Import>
+  bool is_found(const Json* value, const Import& import) {
+    if (value == nullptr || value->is_null()) return false;
+    crs_ = import(*value);
+    if (!crs_ && problem_.empty()) problem_ = zarrcore::excerpt(*value);
+    return crs_ != nullptr;
+  }
+  bool is_found(int code) {
+    if (code != 0) crs_ = import_crs("EPSG:" + std::to_string(code));
+    return crs_ != nullptr;
+  }
+  CrsPtr result() const {
+    if (!crs_ && !problem_.empty()) {
+      report(CE_Warning, CPLE_AppDefined,
+             "Zarr: the product's CRS %s is not understood: expected a code of EPSG, a tile or WKT",
+             problem_.c_str());
     }
+    return crs_;
+  }
+
+ private:
+  CrsPtr crs_;
+  std::string problem_;
+};
+
+bool search(Search& search, const Json& root, const std::string& store_name) {
+  const Json* properties = find_path(root, {"stac_discovery", "properties"});
+  const auto property = [&](const char* key) {
+    return properties == nullptr ? nullptr : find_member(*properties, key);
+  };
+  const auto has_code = [&](const Json& object) {
+    return std::any_of(std::begin(kCodeKeys), std::end(kCodeKeys), [&](const char* key) {
+      return search.is_found(find_member(object, key), crs_of_code);
+    });
+  };
+  for (const char* key : {"proj:epsg", "proj:code"}) {
+    if (search.is_found(property(key), crs_of_code)) return true;
+  }
+  if (has_code(root)) return true;
+  if (root.is_object() && std::any_of(root.begin(), root.end(), has_code)) return true;
+  for (const char* key : {"horizontal_CRS_code", "reference_CRS"}) {
+    if (search.is_found(find_path(root, {"other_metadata", key}), crs_of_code)) return true;
+  }
+  const Json* code = find_path(root, {"stac_discovery", "geometry", "crs", "properties", "code"});
+  if (search.is_found(code, crs_of_code) || search.is_found(utm_of_store(store_name))) return true;
+  for (const char* key : {"s2:mgrs_tile", "mgrs_tile", "tile_id"}) {
+    if (search.is_found(property(key), crs_of_tile)) return true;
+  }
+  return search.is_found(find_member(root, "spatial_ref"), crs_of_wkt) ||
+         search.is_found(property("spatial_ref"), crs_of_wkt);
+}
+
+}  // namespace
+
+bool is_eopf_array(const Json& attributes) {
+  return find_member(attributes, "_eopf_attrs") != nullptr;
+}
+
+// Latitude bands go from C to X without I and O; the northern ones begin with N.
+int utm_of_tile(std::string_view tile) {
+  if (tile.starts_with('T')) tile.remove_prefix(1);
+  std::size_t digits = 0;
+  int zone = 0;
+  while (digits < tile.size() && digits < 2 && is_digit(tile[digits])) {
+    zone = zone * 10 + (tile[digits++] - '0');
+  }
+  if (zone < 1 || zone > 60 || tile.size() != digits + 3) return 0;
+  const char band = tile[digits];
+  if (band < 'C' || band > 'X' || band == 'I' || band == 'O') return 0;
+  return (band >= 'N' ? 32600 : 32700) + zone;
+}
+
+CrsPtr crs_from_eopf(const Json& root_attributes, const std::string& store_name) {
+  Search tried;
+  search(tried, root_attributes, store_name);
+  return tried.result();
+}
+
+CrsPtr crs_from_product(const Json& root_attributes) {
+  if (const Json* properties = find_path(root_attributes, {"stac_discovery", "properties"})) {
+    if (auto crs = crs_from_proj(*properties)) return crs;
+  }
+  for (const char* key : {"horizontal_CRS_code", "reference_CRS"}) {
+    const Json* value = find_path(root_attributes, {"other_metadata", key});
+    if (value == nullptr) continue;
+    if (auto crs = crs_of_code(*value)) return crs;
   }
   return nullptr;
 }

@@ -1,20 +1,40 @@
 // Sentinel products in ESA's EOPF layout (https://zarr.eopf.copernicus.eu) state
-// their CRS once, in the attributes of the root.
+// their CRS once, in the attributes of the root or in the name of the store.
 //
-//   "stac_discovery": {"properties": {"proj:epsg": 32633}}
+//   "stac_discovery": {"properties": {"proj:epsg": 32633, "s2:mgrs_tile": "T33UWP"}}
 //   "other_metadata": {"horizontal_CRS_code": "EPSG:32633"}
+//   S2B_MSIL2A_20240830T105619_N0511_R094_T33UWP_20240830T134814.zarr
 #pragma once
 
 #include <ogr_spatialref.h>
 
 #include <memory>
+#include <string>
 
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
-// `stac_discovery.properties` with `proj:code` or `proj:epsg`, else `other_metadata` with
-// `horizontal_CRS_code` or `reference_CRS`. Null if none of them is understood.
-std::shared_ptr<OGRSpatialReference> crs_from_eopf(const zarrcore::Json& root_attributes);
+// Whether attributes are those of an array that EOPF's software has written: `_eopf_attrs`.
+bool is_eopf_array(const zarrcore::Json& attributes);
+
+// The CRS of an array of a product. `root_attributes` has, in this order: `proj:epsg` in
+// `stac_discovery.properties`; `proj:epsg` or `epsg` in the root, or in any object there;
+// `stac_discovery.geometry.crs.properties.code`; then comes the tile in `store_name`; the tile in
+// `s2:mgrs_tile`, `mgrs_tile` or `tile_id` of the STAC properties; WKT in `spatial_ref`. Values
+// that are not understood are skipped; null, after a warning that names the first of them, if no
+// other is understood.
+std::shared_ptr<OGRSpatialReference> crs_from_eopf(const zarrcore::Json& root_attributes,
+                                                   const std::string& store_name);
+
+// For arrays of which it is not known whether EOPF's software has written them: only attributes
+// that no other convention has, that is `stac_discovery.properties` with `proj:code` or
+// `proj:epsg`, else `other_metadata` with `horizontal_CRS_code` or `reference_CRS`. Null if none of
+// them is understood.
+std::shared_ptr<OGRSpatialReference> crs_from_product(const zarrcore::Json& root_attributes);
+
+// The UTM zone of a tile of the Military Grid Reference System, with or without T ("T32VLK"), as a
+// code of EPSG; 0 if it is none.
+int utm_of_tile(std::string_view tile);
 
 }  // namespace gdal_zarr

@@ -35,6 +35,19 @@ std::vector<double> cell_centres(double origin, double step, std::uint64_t size)
   return centres;
 }
 
+std::vector<double> coarser_coordinates(std::span<const double> centres, int factor,
+                                        std::uint64_t size) {
+  std::vector<double> coarser(centres.empty() ? 0 : size);
+  const auto block = static_cast<std::uint64_t>(factor);
+  const auto axis = find_regular_axis(centres);
+  for (std::uint64_t i = 0; i < coarser.size(); ++i) {
+    coarser[i] = axis ? axis->first_centre +
+                            (static_cast<double>(i * block) + (factor - 1) / 2.0) * axis->step
+                      : centres[std::min<std::uint64_t>(i * block + block / 2, centres.size() - 1)];
+  }
+  return coarser;
+}
+
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y) {
   return {x.first_centre - x.step / 2, x.step, 0, y.first_centre - y.step / 2, 0, y.step};
 }
@@ -59,6 +72,34 @@ std::string format_geotransform(const GeoTransform& transform) {
     text += zarrcore::dump_json(number);
   }
   return text;
+}
+
+std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attributes) {
+  const zarrcore::Json* list = zarrcore::find_member(array_attributes, "gdal:geotransform");
+  GeoTransform transform{};
+  if (list == nullptr || !list->is_array() || list->size() != transform.size()) return std::nullopt;
+  for (std::size_t i = 0; i < transform.size(); ++i) {
+    if (!(*list)[i].is_number()) return std::nullopt;
+    transform[i] = (*list)[i].get<double>();
+  }
+  return transform;
+}
+
+bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows) {
+  const double x_tolerance = 0.1 * std::abs(b[1]);
+  const double y_tolerance = 0.1 * std::abs(b[5]);
+  for (const int column : {0, columns}) {
+    for (const int row : {0, rows}) {
+      const auto at = [&](const GeoTransform& t, std::size_t first) {
+        return t[first] + t[first + 1] * column + t[first + 2] * row;
+      };
+      if (!(std::abs(at(a, 0) - at(b, 0)) <= x_tolerance) ||
+          !(std::abs(at(a, 3) - at(b, 3)) <= y_tolerance)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace gdal_zarr

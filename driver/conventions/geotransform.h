@@ -31,6 +31,12 @@ std::optional<RegularAxis> find_regular_axis(std::span<const double> centres);
 // The centres of `size` cells of width `step`. The first cell begins at `origin`.
 std::vector<double> cell_centres(double origin, double step, std::uint64_t size);
 
+// Coordinates along a dimension that has been shrunk by `factor` to `size` cells, each of which
+// replaces a block of cells with the given `centres`: the centres of the blocks where the spacing
+// is even, else the coordinates of the cells in their middle. The last block may be incomplete.
+std::vector<double> coarser_coordinates(std::span<const double> centres, int factor,
+                                        std::uint64_t size);
+
 // Increasing y gives a positive y step: such a grid is south-up and is not flipped.
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y);
 
@@ -38,5 +44,12 @@ GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y);
 // order. Empty if it is absent or anything else.
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes);
 std::string format_geotransform(const GeoTransform& transform);
+
+// Reads the attribute `gdal:geotransform` of an array: six numbers in GDAL's order. GDAL's own view
+// of an array as a raster honours it in every format. Empty if it is absent or anything else.
+std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attributes);
+
+// Whether both place cells of a raster alike, to a tenth of a cell.
+bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows);
 
 }  // namespace gdal_zarr

@@ -1,5 +1,7 @@
 #include "driver/conventions/multiscales.h"
 
+#include <algorithm>
+
 #include "driver/conventions/zarr_conventions.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -46,6 +48,78 @@ void add_axes(const Json* axes, Multiscales& multiscales) {
   }
 }
 
+// How many levels a layout derives each level from, one after the other; empty unless each level
+// but one names another.
+std::vector<std::size_t> derivation_depths(const std::vector<Level>& levels) {
+  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> parents;
+  for (const Level& level : levels) {
+    const auto parent = relative_path(find_member(level.entry, "derived_from"));
+    const auto it = std::find_if(levels.begin(), levels.end(),
+                                 [&](const Level& other) { return parent == other.asset; });
+    parents.push_back(it == levels.end() ? kNone : static_cast<std::size_t>(it - levels.begin()));
+  }
+  if (std::count(parents.begin(), parents.end(), kNone) != 1) return {};
+  std::vector<std::size_t> depths;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    std::size_t depth = 0;
+    for (std::size_t at = parents[i]; at != kNone; at = parents[at]) {
+      if (++depth > levels.size()) return {};  // in a circle
+    }
+    depths.push_back(depth);
+  }
+  return depths;
+}
+
+// The size of an OME-Zarr level's cells, as a product over its dimensions; empty when unknown.
+std::optional<double> ome_scale(const Json& dataset) {
+  const Json* transforms = find_member(dataset, "coordinateTransformations");
+  if (transforms == nullptr || !transforms->is_array()) return std::nullopt;
+  for (const Json& transform : *transforms) {
+    const Json* scale = find_member(transform, "scale");
+    if (scale == nullptr || !scale->is_array()) continue;
+    double product = 1;
+    for (const Json& number : *scale) {
+      if (!number.is_number()) return std::nullopt;
+      product *= number.get<double>();
+    }
+    return product;
+  }
+  return std::nullopt;
+}
+
+void order_levels(Multiscales& multiscales) {
+  std::vector<Level>& levels = multiscales.levels;
+  if (levels.size() < 2) {
+    multiscales.order_is_certain = true;
+    return;
+  }
+  if (const auto depths = derivation_depths(levels); !depths.empty()) {
+    std::vector<std::size_t> order(levels.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return depths[a] < depths[b]; });
+    std::vector<Level> ordered;
+    ordered.reserve(order.size());
+    for (const std::size_t i : order) ordered.push_back(std::move(levels[i]));
+    levels = std::move(ordered);
+    multiscales.order_is_certain = true;
+    return;
+  }
+  const auto first = ome_scale(levels.front().entry);
+  const auto last = ome_scale(levels.back().entry);
+  if (!first || !last || *first == *last) return;
+  if (*first > *last) std::reverse(levels.begin(), levels.end());
+  multiscales.order_is_certain = true;
+}
+
+void index_assets(Multiscales& multiscales) {
+  multiscales.level_of_asset.clear();
+  for (std::size_t i = 0; i < multiscales.levels.size(); ++i) {
+    multiscales.level_of_asset.emplace(multiscales.levels[i].asset, i);
+  }
+}
+
 std::string written_asset(const std::string& asset) {
   return asset.empty() ? "." : asset;
 }
@@ -64,13 +138,20 @@ std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
     add_levels(find_member(*member, "layout"), "asset", multiscales);
   }
   if (multiscales.levels.empty()) return std::nullopt;
-  for (std::size_t i = 0; i < multiscales.levels.size(); ++i) {
-    multiscales.level_of_asset.emplace(multiscales.levels[i].asset, i);
-  }
+  order_levels(multiscales);
+  index_assets(multiscales);
   return multiscales;
 }
 
-Json with_multiscales(Json attributes, const std::string& finest,
+Multiscales Multiscales::reversed() const {
+  Multiscales result = *this;
+  std::reverse(result.levels.begin(), result.levels.end());
+  result.order_is_certain = true;
+  index_assets(result);
+  return result;
+}
+
+Json with_multiscales(Json attributes, const FinestLevel& finest,
                       const std::vector<CoarserLevel>& levels) {
   Json old = Json::array();
   if (const Json* member = find_member(attributes, "multiscales")) {
@@ -90,10 +171,11 @@ Json with_multiscales(Json attributes, const std::string& finest,
     return Json::object();
   };
   Json layout = Json::array();
-  Json first = entry_of(finest);
-  first["asset"] = written_asset(finest);
+  Json first = entry_of(finest.asset);
+  first["asset"] = written_asset(finest.asset);
+  first["transform"] = {{"scale", std::vector<double>(finest.rank, 1)}};
   layout.push_back(std::move(first));
-  const std::string* finer = &finest;
+  const std::string* finer = &finest.asset;
   for (const CoarserLevel& level : levels) {
     Json entry = entry_of(level.asset);
     entry["asset"] = level.asset;

@@ -1,6 +1,7 @@
 // Pyramids: arrays with the same content at decreasing resolution. Two conventions describe them in
 // the attributes of a group: `multiscales` (https://github.com/zarr-conventions/multiscales) and
-// OME-Zarr 0.4 and 0.5 (https://ngff.openmicroscopy.org/0.5/#multiscale-md).
+// OME-Zarr 0.4 and 0.5 (https://ngff.openmicroscopy.org/0.5/#multiscale-md). Carbonplan's ndpyramid
+// writes a list like OME-Zarr's with the coarsest level first.
 //
 //   "multiscales": {"layout": [{"asset": "0"}, {"asset": "1", "derived_from": "0"}]}
 //   "multiscales": [{"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "0"}, …]}]
@@ -27,13 +28,18 @@ struct Level {
 };
 
 struct Multiscales {
-  std::vector<Level> levels;      // the finest first
+  std::vector<Level> levels;  // the finest first, if the order is certain
+  // Whether the attributes say which level is the finest, by `derived_from` or by scales. Else the
+  // levels are in the order of the list, and the sizes of their arrays decide.
+  bool order_is_certain = false;
   std::vector<std::string> axes;  // OME-Zarr: the names of the arrays' dimensions, if given
   std::map<std::string, std::size_t, std::less<>> level_of_asset;  // the finest of that asset
 
   // The level whose asset is `path`, relative to the group, or contains it; the innermost of
   // several.
   std::optional<std::size_t> find_level(std::string_view path) const;
+  // The same pyramid with the levels in the opposite order, which is certain.
+  Multiscales reversed() const;
 };
 
 // Empty if the attributes do not describe a pyramid with levels.
@@ -46,13 +52,19 @@ struct CoarserLevel {
   std::uint64_t columns = 0;
   std::uint64_t rows = 0;
   std::optional<GeoTransform> transform = {};
-  std::string resampling = {};  // the convention's word; empty keeps the old one
+  std::string resampling = {};  // empty keeps the old one
+};
+
+struct FinestLevel {
+  // An array; or "" for the group itself, whose arrays then share the pyramid: the levels are
+  // groups with arrays of the same names.
+  std::string asset;
+  std::size_t rank;  // the number of its dimensions
 };
 
 // `attributes` with a pyramid, by the convention `multiscales`, of `finest` and these levels, each
-// derived from the one before. No levels remove the pyramid. `finest` is an asset: "" for the group
-// itself, whose arrays then share the pyramid: the levels are groups with arrays of the same names.
-zarrcore::Json with_multiscales(zarrcore::Json attributes, const std::string& finest,
+// derived from the one before. No levels remove the pyramid.
+zarrcore::Json with_multiscales(zarrcore::Json attributes, const FinestLevel& finest,
                                 const std::vector<CoarserLevel>& levels);
 
 }  // namespace gdal_zarr

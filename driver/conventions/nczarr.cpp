@@ -71,6 +71,24 @@ std::vector<GroupDimension> nczarr_group_dimensions(const zarrcore::GroupMetadat
   return found;
 }
 
+std::vector<std::string> nczarr_group_names(const zarrcore::GroupMetadata& group) {
+  std::vector<std::string> names;
+  for (const Json* holder : {&group.attributes, &group.unknown_members}) {
+    for (const char* group_key : {"_nczarr_group", "_NCZARR_GROUP"}) {
+      const Json* member = find_member(*holder, group_key);
+      const Json* groups = member == nullptr ? nullptr : find_member(*member, "groups");
+      if (groups == nullptr || !groups->is_array()) continue;
+      for (const Json& name : *groups) {
+        if (name.is_string() && zarrcore::is_valid_segment(name.get_ref<const std::string&>())) {
+          names.push_back(name.get<std::string>());
+        }
+      }
+      return names;
+    }
+  }
+  return names;
+}
+
 Json without_nczarr(const Json& attributes) {
   Json others = Json::object();
   for (const auto& [name, value] : attributes.items()) {

@@ -3,7 +3,7 @@
 // and
 // `.zgroup`, later ones in attributes.
 //
-//   "_nczarr_group": {"dimensions": {"x": 20}}
+//   "_nczarr_group": {"dimensions": {"x": 20}, "groups": ["below"]}
 //   "_nczarr_array": {"dimension_references": ["/group/x"]}
 #pragma once
 
@@ -24,6 +24,9 @@ struct GroupDimension {
 
 // The dimensions that a group defines, whether or not an array uses them.
 std::vector<GroupDimension> nczarr_group_dimensions(const zarrcore::GroupMetadata& group);
+
+// The names of the groups below a group, as it states them; none if it is not of NCZarr.
+std::vector<std::string> nczarr_group_names(const zarrcore::GroupMetadata& group);
 
 // The attributes without netCDF-C's internal ones.
 zarrcore::Json without_nczarr(const zarrcore::Json& attributes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <span>
 
 #include "driver/conventions/cf/time.h"
 #include "zarrcore/base/base64.h"
@@ -14,6 +15,7 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::ArrayMetadata;
+using zarrcore::DataType;
 using zarrcore::Json;
 using zarrcore::TypeKind;
 
@@ -28,6 +30,22 @@ std::optional<double> parse_base64_double(const Json& value) {
       zarrcore::load_integer<std::uint64_t>(bytes->data(), zarrcore::Endian::little));
 }
 
+// A text as an element of a string type; empty if it does not fit.
+std::optional<std::vector<std::byte>> parse_text(const Json& value, const DataType& type) {
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  // Other strings are spelled as their text in fill values as well.
+  if (type.kind != TypeKind::fixed_bytes && type.kind != TypeKind::variable_bytes) {
+    return zarrcore::parse_fill_value(value, type);
+  }
+  const auto bytes = std::as_bytes(std::span(text));
+  std::vector<std::byte> element(bytes.begin(), bytes.end());
+  if (type.is_variable()) return element;
+  if (element.size() > type.item_size) return std::nullopt;
+  element.resize(type.item_size);
+  return element;
+}
+
 // The value of an attribute as an element; empty if it does not fit the array's type.
 std::optional<std::vector<std::byte>> parse_element(const Json& value, const ArrayMetadata& array) {
   Json number = value.is_array() && value.size() == 1 ? value[0] : value;
@@ -39,6 +57,7 @@ std::optional<std::vector<std::byte>> parse_element(const Json& value, const Arr
     std::for_each(number.begin(), number.end(), decode);
   }
   try {
+    if (array.data_type.is_string()) return parse_text(number, array.data_type);
     return zarrcore::parse_fill_value(number, array.data_type);
   } catch (const zarrcore::Error&) {
     return std::nullopt;
@@ -74,7 +93,8 @@ std::string time_units(const zarrcore::DataType& type) {
 }
 
 bool can_have_nodata(const zarrcore::DataType& type) {
-  return type.is_numeric() || type.is_time() || type.kind == TypeKind::structure;
+  return type.is_numeric() || type.is_time() || type.is_string() ||
+         type.kind == TypeKind::structure;
 }
 
 Packing read_packing(const ArrayMetadata& array) {

@@ -20,14 +20,15 @@ namespace gdal_zarr {
 // other types and for the generic unit.
 std::string time_units(const zarrcore::DataType& type);
 
-// Not of strings and of raw bits.
+// Not of raw bits.
 bool can_have_nodata(const zarrcore::DataType& type);
 
 struct Packing {
   std::optional<double> scale;
   std::optional<double> offset;
   std::string unit;
-  // One element of the array's type, in the host's byte order.
+  // One element of the array's type, in the host's byte order; of a type of variable length what the
+  // element holds.
   std::optional<std::vector<std::byte>> nodata;
   // Attributes that these values replace, which need not be shown.
   std::vector<std::string> consumed_attributes;

@@ -50,6 +50,11 @@ Json spell_element(const Element& element, const ArrayMetadata& array) {
   const DataType& type = array.data_type;
   // v3 is the only format that requires a fill value.
   const bool is_base64 = array.fill_value_is_mandatory;
+  if (type.kind == TypeKind::fixed_bytes || type.kind == TypeKind::variable_bytes) {
+    std::string text(reinterpret_cast<const char*>(element.data()), element.size());
+    text.erase(text.find_last_not_of('\0') + 1);
+    return text;
+  }
   if (type.kind == TypeKind::floating) return spell_double(as_double(element, type), is_base64);
   if (type.kind != TypeKind::complex) return zarrcore::format_fill_value(element, type);
   const DataType part{TypeKind::floating, type.item_size / 2};
@@ -109,7 +114,8 @@ class PackingWriter {
       if (is_new_ ? can_have_nodata(type) : has_nodata(updated_)) clear_fill_value();
       return;
     }
-    if (!can_have_nodata(type) || wanted_.nodata->size() != type.item_size) {
+    const bool has_size = type.is_variable() || wanted_.nodata->size() == type.item_size;
+    if (!can_have_nodata(type) || !has_size) {
       throw zarrcore::Error("the data type " + zarrcore::type_name(type) +
                             " cannot have this nodata value");
     }
@@ -120,8 +126,9 @@ class PackingWriter {
   }
 
   void clear_fill_value() {
+    const DataType& type = array_.data_type;
     updated_.fill_value = array_.fill_value_is_mandatory
-                              ? std::optional(Element(array_.data_type.item_size))
+                              ? std::optional(Element(type.is_variable() ? 0 : type.item_size))
                               : std::nullopt;
   }
 

@@ -4,13 +4,17 @@
 
 namespace gdal_zarr {
 
+// GDAL's multidimensional API has no other place for it.
+constexpr const char* kRegistration = "spatial:registration";
+
 zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
   zarrcore::Json shown = zarrcore::Json::object();
   const zarrcore::Json all = without_nczarr(attributes);
   for (const auto& [name, value] : all.items()) {
     const bool is_expressed_by_gdal = name == "_CRS" || name == "zarr_conventions" ||
                                       name == "multiscales" || name == "gdal:geotransform" ||
-                                      name.starts_with("proj:") || name.starts_with("spatial:");
+                                      name.starts_with("proj:") ||
+                                      (name.starts_with("spatial:") && name != kRegistration);
     if (!is_expressed_by_gdal) shown[name] = value;
   }
   return shown;

@@ -6,6 +6,7 @@
 #include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/coordinate_variables.h"
 #include "driver/conventions/crs.h"
+#include "driver/conventions/eopf.h"
 #include "driver/conventions/proj.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/zarr_conventions.h"
@@ -27,15 +28,21 @@ bool has_member(const Json& attributes, std::string_view prefix) {
                      [&](const auto& item) { return item.key().starts_with(prefix); });
 }
 
-// `attributes` without georeferencing. Which dimensions are X and Y is kept.
+// `attributes` without georeferencing. Which dimensions are X and Y, and the registration, is kept.
 Json without_georeferencing(const Json& attributes) {
   Json others = Json::object();
   for (const auto& [name, value] : attributes.items()) {
     // GDAL's built-in driver writes and reads `gdal:geotransform`.
     const bool is_georeferencing = name == "_CRS" || name == kGridMapping ||
                                    name == "gdal:geotransform" || name.starts_with("proj:") ||
-                                   (name.starts_with("spatial:") && name != "spatial:dimensions");
+                                   (name.starts_with("spatial:") && name != "spatial:dimensions" &&
+                                    name != "spatial:registration");
     if (!is_georeferencing) others[name] = value;
+  }
+  // Of a transform, it is written again with the next one.
+  if (find_member(attributes, "spatial:transform") != nullptr &&
+      spatial_registration(attributes) == Registration::pixel) {
+    others.erase("spatial:registration");
   }
   return others;
 }
@@ -91,7 +98,8 @@ class Writer {
     if (!array_.x.name.empty() && !array_.y.name.empty()) {
       dimensions = {array_.y.name, array_.x.name};
     }
-    write_spatial(attributes, transform, array_.x.size, array_.y.size, dimensions);
+    write_spatial(attributes, transform, array_.x.size, array_.y.size, dimensions,
+                  spatial_registration(attributes).value_or(Registration::pixel));
   }
 
   Json state_all() const {
@@ -121,7 +129,7 @@ class Writer {
         write_proj(attributes_, *crs_);
       }
     } else if (covered_by("proj:") || covered_by("stac_discovery") ||
-               covered_by("other_metadata")) {
+               covered_by("other_metadata") || is_eopf_array(array_.attributes)) {
       attributes_["proj:code"] = nullptr;
     }
     if (old_mapping != mapping && may_name_mapping(old_mapping)) {
@@ -181,8 +189,12 @@ class Writer {
 GeoreferencingConvention georeferencing_convention(const Json& array_attributes) {
   if (find_member(array_attributes, "_CRS") != nullptr) return GeoreferencingConvention::gdal;
   if (find_member(array_attributes, kGridMapping) != nullptr) return GeoreferencingConvention::cf;
-  // The other two may have `spatial:` as well.
-  return has_member(array_attributes, "proj:") || has_member(array_attributes, "spatial:")
+  // The other two may have `spatial:` as well, and copies have the registration alone.
+  const bool is_spatial = has_member(array_attributes, "spatial:transform") ||
+                          has_member(array_attributes, "spatial:bbox") ||
+                          has_member(array_attributes, "spatial:dimensions") ||
+                          has_member(array_attributes, "spatial:shape");
+  return has_member(array_attributes, "proj:") || is_spatial
              ? GeoreferencingConvention::spatial_proj
              : GeoreferencingConvention::gdal;
 }

@@ -38,6 +38,16 @@ Json declaration(ZarrConvention convention) {
 
 }  // namespace
 
+bool declares_convention(const Json& attributes, ZarrConvention convention) {
+  const Json* list = find_member(attributes, kList);
+  if (list == nullptr || !list->is_array()) return false;
+  const Json uuid = declaration(convention)["uuid"];
+  return std::any_of(list->begin(), list->end(), [&](const Json& entry) {
+    const Json* own = find_member(entry, "uuid");
+    return own != nullptr && *own == uuid;
+  });
+}
+
 void declare_convention(Json& attributes, ZarrConvention convention, bool is_followed) {
   const Json own = declaration(convention);
   const auto is_own = [&](const Json& entry) {

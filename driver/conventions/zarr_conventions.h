@@ -11,6 +11,9 @@ namespace gdal_zarr {
 
 enum class ZarrConvention : std::uint8_t { multiscales, proj, spatial };
 
+// Whether the list in `attributes` has the convention, by its uuid.
+bool declares_convention(const zarrcore::Json& attributes, ZarrConvention convention);
+
 // Adds the convention to the list in `attributes`, an object, or removes it. Other entries are
 // kept; an empty list is removed.
 void declare_convention(zarrcore::Json& attributes, ZarrConvention convention, bool is_followed);

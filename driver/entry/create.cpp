@@ -1,6 +1,7 @@
 #include "driver/entry/create.h"
 
 #include "driver/entry/copy_raster.h"
+#include "driver/entry/copy_references.h"
 #include "driver/entry/create_multidim.h"
 #include "driver/entry/raster_creation.h"
 #include "driver/gdal/error_guard.h"
@@ -13,16 +14,24 @@ using zarrcore::Error;
 GDALDataset* create(const char* name, int columns, int rows, int bands, GDALDataType type,
                     OptionList options) {
   return guarded<GDALDataset*>(nullptr, [&] {
+    check_copies_no_references(options);
     RasterCreation creation(name, options);
     auto dataset = creation.run({columns, rows, bands, type, std::nullopt});
     if (creation.options().is("OVERVIEWS", "AUTO")) dataset->build_overviews_when_closed();
-    if (dataset->flush(false) != CE_None) creation.undo(std::move(dataset));
+    // An archive is complete when the dataset is closed.
+    if (!creation.makes_archive() && dataset->flush(false) != CE_None) {
+      creation.undo(std::move(dataset));
+    }
     return dataset.release();
   });
 }
 
 GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, OptionList options,
                          GDALProgressFunc progress, void* progress_data) {
+  if (copies_references(options)) {
+    return guarded<GDALDataset*>(
+        nullptr, [&] { return copy_references(name, *source, options, progress, progress_data); });
+  }
   if (source->GetRootGroup() != nullptr) {
     return copy_hierarchy(name, *source, is_strict != FALSE, options, progress, progress_data);
   }

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "driver/entry/manage.h"
+#include "driver/entry/copy_references.h"
 #include "driver/entry/new_store.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/multidim_dataset.h"
@@ -15,10 +15,12 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
                                      CSLConstList options) {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     warn_of_unused_options(group_options, kAllOptions);
+    warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
+    check_copies_no_references(options);
     const std::string path = new_store_path(name);
     check_can_be_created(path, "open it for update to add arrays");
     const auto session = create_session(path, CreationOptions(options, kDatasetOption));
-    session->flush();
+    if (!session->is_new_archive()) session->flush();
     return new MultidimDataset(session, path);
   });
 }
@@ -41,7 +43,10 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
     if (CPLGetLastErrorType() < CE_Failure) return copy.release();
   }
   copy.reset();
-  delete_store(name);
+  guarded(false, [&] {
+    remove_new_store(new_store_path(name));
+    return true;
+  });
   return nullptr;
 }
 

@@ -6,11 +6,14 @@
 #include <cstring>
 #include <string>
 
+#include "driver/entry/copy_references.h"
 #include "driver/entry/zipped_raster.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
+#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 
@@ -34,10 +37,25 @@ bool is_metadata_document(const GDALOpenInfo* info) {
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
 }
 
+// Files of other computers are left to other drivers.
+bool is_zarr_by_url(const GDALOpenInfo* info) {
+  std::string path;
+  try {
+    path = without_file_scheme(info->pszFilename);
+  } catch (const zarrcore::Error&) {
+    return false;
+  }
+  GDALOpenInfo file(path.c_str(), info->nOpenFlags);
+  return is_zarr(&file);
+}
+
 }  // namespace
 
 bool is_zarr(GDALOpenInfo* info) {
-  if (has_prefix(info->pszFilename) || has_reference_prefix(info->pszFilename)) return true;
+  if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info);
+  if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
+  // A value that is referenced may be a file of another format.
+  if (has_reference_prefix(info->pszFilename) && info->nHeaderBytes == 0) return true;
   if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
   // On network file systems it may be unknown whether a folder exists, so the extension decides
   // whether to look.

@@ -12,6 +12,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
@@ -25,7 +26,7 @@ using zarrcore::Error;
 // The path of a whole store: a folder that holds a Zarr and is not in another one, an archive, or
 // a document of references.
 std::string whole_store(const char* name) {
-  std::string path = name;
+  std::string path = without_file_scheme(name);
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (has_prefix(path) || has_reference_prefix(path) ||
       is_metadata_file(CPLGetFilename(path.c_str()))) {
@@ -90,7 +91,7 @@ CPLErr transfer(const char* new_name, const char* old_name,
                 const std::function<void(const std::string& to, const std::string& from)>& move) {
   return guarded(CE_Failure, [&] {
     const std::string from = whole_store(old_name);
-    const std::string to = new_name;
+    const std::string to = without_file_scheme(new_name);
     if (path_exists(to)) throw Error(to + " already exists");
     check_parent_exists(to);
     if (to.starts_with(from + '/')) throw Error(to + " is inside " + from);

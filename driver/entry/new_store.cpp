@@ -5,10 +5,12 @@
 
 #include <string_view>
 
+#include "driver/entry/manage.h"
 #include "driver/entry/open.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zarr_folder.h"
+#include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"
@@ -51,6 +53,15 @@ void check_can_be_created(const std::string& path, const char* advice) {
     throw Error(message + (is_folder(path) ? " and is not a Zarr store" : ""));
   }
   check_parent_exists(path);
+}
+
+void remove_new_store(const std::string& path) {
+  const auto target = parse_zip_target(path);
+  if (!target) {
+    delete_store(path.c_str());
+  } else if (is_file(target->archive)) {
+    VSIUnlink(target->archive.c_str());
+  }
 }
 
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {

@@ -16,6 +16,9 @@ std::string new_store_path(const char* name);
 // ends with `advice`.
 void check_can_be_created(const std::string& path, const char* advice);
 
+// Removes a store that was created at `path` but is not wanted, as far as it exists.
+void remove_new_store(const std::string& path);
+
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options);
 
 }  // namespace gdal_zarr

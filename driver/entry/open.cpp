@@ -7,7 +7,9 @@
 #include <cmath>
 #include <set>
 
+#include "driver/entry/copy_references.h"
 #include "driver/entry/identify.h"
+#include "driver/entry/open_options.h"
 #include "driver/entry/subdatasets.h"
 #include "driver/entry/zipped_raster.h"
 #include "driver/gdal/config_options.h"
@@ -26,13 +28,12 @@ namespace {
 
 using zarrcore::Error;
 
-std::string option(const GDALOpenInfo* info, const char* name, const char* fallback) {
-  return CSLFetchNameValueDef(info->papszOpenOptions, name, fallback);
-}
-
-bool flag(const GDALOpenInfo* info, const char* name, const char* fallback) {
-  return CPLTestBool(option(info, name, fallback).c_str());
-}
+// What is opened, and how.
+struct OpenCall {
+  std::string name;
+  ConnectionString connection;
+  OpenOptions options;
+};
 
 // The dimension that an open option gives by name or index.
 std::size_t parse_dimension(const Array& array, const std::string& text) {
@@ -51,7 +52,7 @@ std::size_t parse_dimension(const Array& array, const std::string& text) {
               "\"; it has the dimensions " + names);
 }
 
-RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* info,
+RasterView make_view(const std::shared_ptr<Array>& array, const OpenCall& call,
                      const std::vector<std::uint64_t>& slice) {
   if (array->GetDataType().GetClass() != GEDTC_NUMERIC) {
     throw Error("array " + array->GetFullName() +
@@ -59,8 +60,8 @@ RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* in
   }
   const std::size_t rank = array->GetDimensions().size();
   if (rank == 0) return {array, std::nullopt, std::nullopt, slice};
-  const std::string x_option = option(info, "DIM_X", "");
-  const std::string y_option = option(info, "DIM_Y", "");
+  const std::string x_option(call.options.text("DIM_X"));
+  const std::string y_option(call.options.text("DIM_Y"));
   if (rank == 1) return {array, 0, std::nullopt, slice};
   auto [x, y] = array->raster_axes();
   if (!x_option.empty()) x = parse_dimension(*array, x_option);
@@ -72,20 +73,30 @@ RasterView make_view(const std::shared_ptr<Array>& array, const GDALOpenInfo* in
 }
 
 // The open option of GDAL's multidimensional view, or its configuration option.
-double metadata_seconds(const GDALOpenInfo* info) {
-  const std::string text =
-      option(info, "LOAD_EXTRA_DIM_METADATA_DELAY", config_option(ConfigOption::metadata_delay));
-  return EQUAL(text.c_str(), "unlimited") ? HUGE_VAL : CPLAtof(text.c_str());
+double metadata_seconds(const OpenCall& call) {
+  constexpr const char* kOption = "LOAD_EXTRA_DIM_METADATA_DELAY";
+  if (!call.options.is_given(kOption)) {
+    const char* text = config_option(ConfigOption::metadata_delay);
+    return EQUAL(text, "unlimited") ? HUGE_VAL : CPLAtof(text);
+  }
+  const std::string text(call.options.text(kOption));
+  if (EQUAL(text.c_str(), "unlimited")) return HUGE_VAL;
+  const auto seconds = zarrcore::parse_number<double>(text);
+  if (!seconds) {
+    throw Error("open option " + std::string(kOption) + " is \"" + text +
+                "\", not a number of seconds or unlimited");
+  }
+  return *seconds;
 }
 
-GDALDataset* open_array(const std::shared_ptr<Array>& array, const GDALOpenInfo* info,
+GDALDataset* open_array(const std::shared_ptr<Array>& array, const OpenCall& call,
                         const ConnectionString& connection, bool is_one_of_several) {
-  RasterView view = make_view(array, info, connection.slice);
+  RasterView view = make_view(array, call, connection.slice);
   const bool has_bands = !view.other_axes().empty() && connection.slice.empty();
-  if (has_bands && !flag(info, "MULTIBAND", "YES")) return list_slices(view, info->pszFilename);
+  if (has_bands && !call.options.boolean("MULTIBAND")) return list_slices(view, call.name);
   std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
   for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
-  return new RasterDataset(std::move(view), info->pszFilename, subdataset, metadata_seconds(info));
+  return new RasterDataset(std::move(view), call.name, subdataset, metadata_seconds(call));
 }
 
 // The arrays that are the bands of one raster, in their order, if the root says so; else none.
@@ -134,28 +145,37 @@ std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
   return session.array(path);
 }
 
-GDALDataset* open_raster(Session& session, const GDALOpenInfo* info,
-                         const ConnectionString& connection) {
+GDALDataset* open_raster(Session& session, const OpenCall& call) {
+  const ConnectionString& connection = call.connection;
   if (connection.array) {
     const ConnectionString settled = settle_name(session, connection);
-    return open_array(find_array(session, *settled.array), info, settled, !session.root_is_array());
+    return open_array(find_array(session, *settled.array), call, settled, !session.root_is_array());
   }
-  const bool lists_all = flag(info, "LIST_ALL_ARRAYS", "NO");
-  const auto candidates = find_candidates(session, lists_all);
+  const bool lists_all = call.options.boolean("LIST_ALL_ARRAYS");
+  const Candidates found = find_candidates(session, lists_all);
+  const std::vector<Candidate>& candidates = found.rasters;
   if (candidates.empty()) {
     throw Error(session.path() + " has no array that can be shown as a raster");
   }
   if (candidates.size() > 1) {
-    const bool is_multiband = !lists_all && flag(info, "MULTIBAND", "YES");
+    const bool is_multiband = !lists_all && call.options.boolean("MULTIBAND");
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();
-    if (bands.empty()) return list_arrays(session, candidates, info->pszFilename);
-    auto dataset = std::make_unique<RasterDataset>(RasterView(bands), info->pszFilename, "",
-                                                   metadata_seconds(info));
+    if (bands.empty()) return list_arrays(session, candidates, call.name);
+    auto dataset =
+        std::make_unique<RasterDataset>(RasterView(bands), call.name, "", metadata_seconds(call));
     dataset->load_sidecars_of_arrays();
     return dataset.release();
   }
-  return open_array(session.array(candidates.front().node_path), info, connection, false);
+  GDALDataset* dataset =
+      open_array(session.array(candidates.front().node_path), call, connection, false);
+  // Programs find it by its own name as well.
+  if (candidates.front().shape.size() >= 2 && has_others(session, found) &&
+      dataset->GetMetadata("SUBDATASETS") == nullptr) {
+    dataset->GDALMajorObject::SetMetadata(subdataset_items(session, candidates).List(),
+                                          "SUBDATASETS");
+  }
+  return dataset;
 }
 
 // The folder of the lock files of a store; empty for none.
@@ -183,29 +203,33 @@ GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size
 
 GDALDataset* open(GDALOpenInfo* info) {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    if (is_reference_source(info->pszFilename)) return open_reference_source();
     const bool is_zipped = is_zipped_document(info);
     const auto zipped = is_zipped ? find_zipped_raster(info->pszFilename) : std::nullopt;
     if (is_zipped ? !zipped : !is_zarr(info)) return nullptr;
-    const ConnectionString connection =
-        zipped ? *zipped : parse_connection_string(info->pszFilename);
-    if (flag(info, "CACHE_KERCHUNK_JSON", "NO")) {
-      report(CE_Warning, CPLE_NotSupported,
-             "Zarr: the open option CACHE_KERCHUNK_JSON has no effect");
+    OpenCall call{
+        info->pszFilename,
+        zipped ? *zipped : parse_connection_string(info->pszFilename),
+        OpenOptions(info->papszOpenOptions),
+    };
+    if (call.options.boolean("CACHE_KERCHUNK_JSON")) {
+      call.connection.store_path = path_of_cached_references(call.connection.store_path);
     }
     SessionOptions options;
     options.is_writable = info->eAccess == GA_Update;
-    options.lock_folder = lock_folder(connection.store_path, option(info, "LOCKS", "NO"));
-    options.use_consolidated = CPLTestBool(
-        option(info, "USE_CONSOLIDATED_METADATA", option(info, "USE_ZMETADATA", "YES").c_str())
-            .c_str());
-    options.list_chunks = flag(info, "CACHE_TILE_PRESENCE", "NO");
+    options.lock_folder =
+        lock_folder(call.connection.store_path, std::string(call.options.text("LOCKS")));
+    options.use_consolidated = call.options.boolean("USE_CONSOLIDATED_METADATA");
+    options.list_chunks = call.options.boolean("CACHE_TILE_PRESENCE");
+    options.missing_chunks_are_errors = call.options.is("MISSING_CHUNKS", "ERROR");
+    options.stores_empty_chunks = call.options.boolean("WRITE_EMPTY_CHUNKS");
     options.make_classic_dataset = &make_classic_dataset;
-    const auto session = Session::open(connection.store_path, options);
+    const auto session = Session::open(call.connection.store_path, options);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
       return new MultidimDataset(session, info->pszFilename);
     }
-    return open_raster(*session, info, connection);
+    return open_raster(*session, call);
   });
 }
 

@@ -8,6 +8,11 @@ namespace {
 constexpr unsigned kStoreOption = 1;
 constexpr unsigned kRasterOnly = 2;  // without effect on the multidimensional API
 
+constexpr std::string_view kKind = "open option";
+constexpr unsigned kAllScopes = kStoreOption | kRasterOnly;
+
+constexpr OptionValue kMissingChunks[] = {{"FILL"}, {"ERROR"}};
+
 constexpr Option kOpenOptions[] = {
     rows::with_alias("USE_ZMETADATA",
                      rows::boolean("USE_CONSOLIDATED_METADATA", kStoreOption, "YES",
@@ -25,9 +30,15 @@ constexpr Option kOpenOptions[] = {
     rows::boolean("CACHE_TILE_PRESENCE", kStoreOption, "NO",
                   "List each folder of chunks once instead of requesting chunks that may be "
                   "missing"),
+    rows::choice(
+        "MISSING_CHUNKS", kStoreOption, kMissingChunks, "FILL",
+        "What reading a chunk that is not stored gives: the fill value (FILL), or an error "
+        "that names the chunk (ERROR)"),
+    rows::boolean("WRITE_EMPTY_CHUNKS", kStoreOption, "NO",
+                  "Whether written chunks are stored that contain only the fill value"),
     rows::boolean("CACHE_KERCHUNK_JSON", kStoreOption, "NO",
-                  "Accepted for compatibility; has no effect: JSON references are indexed in "
-                  "memory and never converted to Parquet files in a cache folder"),
+                  "Whether a JSON document of Kerchunk references is read through a copy of it as "
+                  "references in Parquet files, which is made in a folder of the user"),
     rows::text("LOCKS", kStoreOption, "NO",
                "For several processes that write the same chunks or shards at the same time: YES "
                "keeps lock files in a folder beside the store, named like the store with .sync "
@@ -36,8 +47,12 @@ constexpr Option kOpenOptions[] = {
 
 }  // namespace
 
+OpenOptions::OpenOptions(CSLConstList list) : OptionValues(kOpenOptions, list, kAllScopes, kKind) {
+  warn_of_similar_names(kOpenOptions, kAllScopes, kKind, list);
+}
+
 std::string open_option_list() {
-  return option_list_xml(kOpenOptions, kStoreOption | kRasterOnly, "OpenOptionList", kRasterOnly);
+  return option_list_xml(kOpenOptions, kAllScopes, "OpenOptionList", kRasterOnly);
 }
 
 }  // namespace gdal_zarr

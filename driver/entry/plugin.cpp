@@ -1,5 +1,8 @@
 // The plugin's entry point, which GDAL finds by its name.
 #include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include "driver/codecs/imagecodecs_tiff.h"
 #include "driver/entry/create.h"
@@ -12,12 +15,54 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/new_array/creation_options.h"
+#include "driver/stores/references/reference_file_system.h"
 
 namespace {
 
+// The items that list compressors follow CPLRegisterCompressor(), which may be called at any time.
+class ZarrDriver final : public GDALDriver {
+ public:
+  const char* GetMetadataItem(const char* name, const char* domain) override {
+    if (name != nullptr &&
+        (EQUAL(name, "COMPRESSORS") || EQUAL(name, GDAL_DMD_CREATIONOPTIONLIST) ||
+         EQUAL(name, GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST))) {
+      list_compressors();
+    }
+    return GDALDriver::GetMetadataItem(name, domain);
+  }
+
+  gdal_zarr::MetadataList GetMetadata(const char* domain) override {
+    list_compressors();
+    return GDALDriver::GetMetadata(domain);
+  }
+
+ private:
+  // Sets the items only if there are new compressors: callers keep pointers to them.
+  void list_compressors() {
+    gdal_zarr::guarded(false, [this] {
+      const std::lock_guard lock(mutex_);
+      const std::string names = gdal_zarr::compressor_names();
+      if (std::exchange(listed_, names) == names) return true;
+      using gdal_zarr::creation_option_list;
+      SetMetadataItem("COMPRESSORS", names.c_str());
+      SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST,
+                      creation_option_list(gdal_zarr::kAllOptions, "CreationOptionList").c_str());
+      SetMetadataItem(
+          GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST,
+          creation_option_list(gdal_zarr::kArrayOption, "MultiDimArrayCreationOptionList").c_str());
+      return true;
+    });
+  }
+
+  std::recursive_mutex mutex_;  // setting an item may get others
+  std::string listed_;
+};
+
 void register_driver() {
   zarrcore::set_codec_provider(&gdal_zarr::find_gdal_codec);
-  auto driver = std::make_unique<GDALDriver>();
+  // As the built-in driver does.
+  gdal_zarr::install_reference_file_systems();
+  auto driver = std::make_unique<ZarrDriver>();
   driver->SetDescription("Zarr");
   // By which a person sees which driver of this name it is: gdalinfo prints it for every store.
   driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr (gdal-zarr " GDAL_ZARR_VERSION ")");
@@ -32,19 +77,11 @@ void register_driver() {
   driver->SetMetadataItem("GDAL_ZARR_CONFIGURATION_OPTIONS",
                           gdal_zarr::config_option_list().c_str());
   driver->SetMetadataItem(GDAL_DCAP_CREATE_MULTIDIMENSIONAL, "YES");
-  driver->SetMetadataItem(
-      GDAL_DMD_CREATIONOPTIONLIST,
-      gdal_zarr::creation_option_list(gdal_zarr::kAllOptions, "CreationOptionList").c_str());
   driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST,
                           gdal_zarr::creation_option_list(gdal_zarr::kDatasetOption,
                                                           "MultiDimDatasetCreationOptionList")
                               .c_str());
-  driver->SetMetadataItem(
-      GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST,
-      gdal_zarr::creation_option_list(gdal_zarr::kArrayOption, "MultiDimArrayCreationOptionList")
-          .c_str());
   driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, gdal_zarr::creation_data_types().c_str());
-  driver->SetMetadataItem("COMPRESSORS", gdal_zarr::compressor_names().c_str());
   driver->SetMetadataItem("FILTERS", gdal_zarr::filter_names().c_str());
   driver->SetMetadataItem("BLOSC_COMPRESSORS", gdal_zarr::blosc_compressor_names().c_str());
 #if GDAL_ZARR_AT_LEAST(3, 11)

@@ -1,13 +1,12 @@
 #include "driver/entry/raster_creation.h"
 
-#include <cmath>
+#include <utility>
+#include <vector>
 
-#include "driver/entry/manage.h"
 #include "driver/entry/new_store.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/georeferencing.h"
-#include "driver/multidim/group.h"
+#include "driver/multidim/shared_dimensions.h"
 #include "driver/new_array/new_array.h"
 #include "driver/raster/band_values.h"
 #include "driver/stores/connection_string.h"
@@ -27,17 +26,6 @@ GeoreferencingConvention convention_of(const CreationOptions& options) {
                                              : GeoreferencingConvention::gdal;
 }
 
-// Whether the coordinates along a dimension are the centres of cells of length `step` from `origin`
-// on.
-bool has_cells_from(const GDALDimension& dimension, double origin, double step) {
-  const auto axis = find_regular_axis(read_coordinates(dimension));
-  if (!axis) return false;
-  const double tolerance = std::abs(step) * 1e-6;
-  const auto cells = static_cast<double>(dimension.GetSize());
-  return std::abs(axis->first_centre - (origin + step / 2)) <= tolerance &&
-         std::abs(axis->step - step) * cells <= tolerance;
-}
-
 RasterView view_of(const std::shared_ptr<Array>& array) {
   const auto axes = array->raster_axes();
   return {array, axes.x, axes.y, {}};
@@ -50,8 +38,12 @@ RasterCreation::RasterCreation(const char* name, CSLConstList option_list)
       options_(option_list, kAllOptions),
       path_(new_store_path(name)),
       is_appended_(options_.boolean("APPEND_SUBDATASET")) {
+  suggest_creation_options(option_list);
   array_name_ = options_.text("ARRAY_NAME");
-  if (!array_name_.empty()) return;
+  if (options_.is_given("ARRAY_NAME")) {
+    check_array_name();
+    return;
+  }
   if (is_appended_) throw Error("appending a subdataset needs the option ARRAY_NAME");
   array_name_ = store_name(path_);
 }
@@ -94,10 +86,27 @@ void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
     session_.reset();
     CPLPopErrorHandler();
   }
-  if (!is_appended_) delete_store(path_.c_str());
+  if (!is_appended_) remove_new_store(path_);
+}
+
+void RasterCreation::check_array_name() const {
+  if (zarrcore::normalize_path(array_name_).empty()) {
+    throw Error("creation option ARRAY_NAME is \"" + array_name_ + "\", not the name of an array");
+  }
+  if (array_name_.find(':') != std::string::npos) {
+    throw Error("creation option ARRAY_NAME is \"" + array_name_ +
+                "\": names of arrays contain no colon");
+  }
+}
+
+void RasterCreation::make_groups(const std::string& group) {
+  if (group.empty() || session_->hierarchy().has(group, zarrcore::NodeKind::group)) return;
+  make_groups(std::string(zarrcore::parent_path(group)));
+  session_->create_group(group);
 }
 
 std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& raster) {
+  make_groups(std::string(zarrcore::parent_path(zarrcore::normalize_path(array_name_))));
   const bool is_split = raster.bands_differ && !asks_for_one_array();
   const bool is_one_array = raster.bands == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
   std::vector<std::shared_ptr<Array>> arrays;
@@ -105,7 +114,8 @@ std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& ras
     arrays.push_back(make_array(array_name_, raster, raster.bands > 1));
   } else {
     for (int band = 1; band <= raster.bands; ++band) {
-      arrays.push_back(make_array(array_name_ + "_band" + std::to_string(band), raster, false));
+      const std::string prefix = options_.is_given("ARRAY_NAME") ? array_name_ + "_band" : "Band";
+      arrays.push_back(make_array(prefix + std::to_string(band), raster, false));
     }
   }
   if (is_split && !is_appended_) name_bands(arrays);
@@ -137,9 +147,11 @@ std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const
   NewArray array;
   array.type = GDALExtendedDataType::Create(raster.type);
   array.format = &session_->new_array_format();
+  std::vector<std::string> shareable;
   const auto add = [&](const std::string& dimension, int length) {
     array.shape.push_back(static_cast<std::uint64_t>(length));
     const bool is_shared = can_share(dimension, array.shape.back(), raster);
+    shareable.push_back(is_shared ? std::string() : dimension);
     array.dimension_names.push_back(
         is_shared ? dimension : std::string(zarrcore::last_segment(name)) + '_' + dimension);
   };
@@ -154,21 +166,23 @@ std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const
   const std::string path = zarrcore::normalize_path(name);
   const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
   made->set_convention(convention_of(options_));
+  // Whether dimensions can be shared is known when the raster gets its position.
+  if (!raster.transform) made->set_shareable_names(std::move(shareable));
+  made->set_stores_empty_chunks(options_.boolean("WRITE_EMPTY_CHUNKS"));
   return made;
 }
 
 bool RasterCreation::can_share(const std::string& name, std::uint64_t length,
                                const NewRaster& raster) const {
-  for (const auto& dimension : session_->root_group()->GetDimensions(nullptr)) {
-    if (dimension->GetName() != name) continue;
-    if (dimension->GetSize() != length) return false;
-    if (!dimension->GetIndexingVariable()) return true;
-    if (!raster.transform || name == "Band") return false;
-    const GeoTransform& transform = *raster.transform;
-    return name == "X" ? has_cells_from(*dimension, transform[0], transform[1])
-                       : has_cells_from(*dimension, transform[3], transform[5]);
-  }
-  return true;
+  const std::string group(zarrcore::parent_path(zarrcore::normalize_path(array_name_)));
+  const auto dimension = find_visible_dimension(*session_, group, name);
+  if (!dimension) return true;
+  if (dimension->GetSize() != length) return false;
+  if (!dimension->GetIndexingVariable()) return true;
+  if (!raster.transform || name == "Band") return false;
+  const GeoTransform& transform = *raster.transform;
+  return name == "X" ? has_cells_from(*dimension, transform[0], transform[1])
+                     : has_cells_from(*dimension, transform[3], transform[5]);
 }
 
 }  // namespace gdal_zarr

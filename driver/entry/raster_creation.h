@@ -41,9 +41,15 @@ class RasterCreation {
   void undo(std::unique_ptr<RasterDataset> dataset);
 
   const CreationOptions& options() const { return options_; }
+  // Whether run() has begun a new archive.
+  bool makes_archive() const { return session_->is_new_archive(); }
 
  private:
+  // Throws for an ARRAY_NAME that no new array can have.
+  void check_array_name() const;
   std::unique_ptr<RasterDataset> make_dataset(const NewRaster& raster);
+  // Creates the groups that do not exist yet on the way to `group`.
+  void make_groups(const std::string& group);
   // Whether options imply one array for all bands.
   bool asks_for_one_array() const;
   // Stores which arrays are the bands of the raster.

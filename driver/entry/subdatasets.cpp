@@ -55,8 +55,7 @@ void add_subdataset(CPLStringList& list, const std::string& name, const std::str
 
 }  // namespace
 
-GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& candidates,
-                         const std::string& name) {
+CPLStringList subdataset_items(const Session& session, const std::vector<Candidate>& candidates) {
   CPLStringList list;
   for (const Candidate& candidate : candidates) {
     const std::string array = session.full_name(candidate.node_path);
@@ -65,7 +64,12 @@ GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& c
         list, format_connection_string(session.path(), array),
         "[" + zarrcore::shape_text(candidate.shape, "x") + "] " + array + " (" + type + ")");
   }
-  return new ContainerDataset(name, std::move(list));
+  return list;
+}
+
+GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& candidates,
+                         const std::string& name) {
+  return new ContainerDataset(name, subdataset_items(session, candidates));
 }
 
 GDALDataset* list_slices(const RasterView& view, const std::string& name) {

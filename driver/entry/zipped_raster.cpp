@@ -19,7 +19,7 @@ std::vector<Candidate> candidates_of(const std::string& root) {
   const CPLErrorStateBackuper state;
   const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
   try {
-    return find_candidates(*Session::open(root, {}), false);
+    return find_candidates(*Session::open(root, {}), false).rasters;
   } catch (const zarrcore::Error&) {
     return {};
   }

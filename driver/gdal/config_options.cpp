@@ -32,6 +32,12 @@ constexpr Option kConfigOptions[] = {
                "overrides it"),
     rows::boolean("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", kScope, "NO",
                   "Whether Kerchunk references from the network may refer to local files"),
+    rows::boolean(
+        "VSIKERCHUNK_USE_CACHE", kScope, "NO",
+        "Whether JSON documents of Kerchunk references are read through copies of them in "
+        "VSIKERCHUNK_CACHE_DIR, as with the open option CACHE_KERCHUNK_JSON"),
+    rows::text("VSIKERCHUNK_CACHE_DIR", kScope, "",
+               "Folder of these copies, by default .gdal/zarr_kerchunk_cache in the home folder"),
     rows::text("GDAL_PAM_PROXY_DIR", kScope, "",
                "Folder in which GDAL keeps .aux.xml files that it cannot write beside the data; "
                "with it, statistics of arrays on the network can be cached"),

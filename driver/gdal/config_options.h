@@ -18,6 +18,8 @@ enum class ConfigOption : std::uint8_t {
   forbidden_is_missing,
   metadata_delay,
   allow_local_targets,
+  use_reference_cache,
+  reference_cache_dir,
   pam_proxy_dir,
   connect_timeout,
   low_speed_time,

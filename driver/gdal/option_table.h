@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gdal_zarr {
 
@@ -18,7 +19,7 @@ enum class ValueType : std::uint8_t {
   integer,  // from `low` to `high`
   real,     // likewise
   choice,   // one of `values`
-  lengths,  // "256,256"
+  lengths,  // "256,256"; 0 and -1 are the whole dimension if `low` is negative
 };
 
 // A value of a choice.
@@ -40,6 +41,10 @@ struct Option {
   // The values of other options without which this one has no effect: "COMPRESS=ZSTD", "A=B or
   // C=D".
   std::string_view needed = {};
+  // For a choice: values that are known at run time only, in addition to `values`.
+  std::vector<std::string> (*more_values)() = nullptr;
+  // Not in the lists that GDAL gets.
+  bool is_hidden = false;
 };
 
 // The rows of a table, for use in constant expressions.
@@ -64,11 +69,19 @@ constexpr Option integer(Text name, unsigned scope, double low, double high, Tex
 constexpr Option real(Text name, unsigned scope, double low, double high, Text description) {
   return {name, scope, ValueType::real, "", description, {}, low, high};
 }
-constexpr Option lengths(Text name, unsigned scope, Text description) {
-  return {name, scope, ValueType::lengths, "", description};
+constexpr Option lengths(Text name, unsigned scope, double low, Text description) {
+  return {name, scope, ValueType::lengths, "", description, {}, low};
 }
 constexpr Option with_alias(Text alias, Option option) {
   option.alias = alias;
+  return option;
+}
+constexpr Option or_any_of(std::vector<std::string> (*more_values)(), Option option) {
+  option.more_values = more_values;
+  return option;
+}
+constexpr Option hidden(Option option) {
+  option.is_hidden = true;
   return option;
 }
 constexpr Option only_with(Text needed, Option option) {
@@ -78,10 +91,22 @@ constexpr Option only_with(Text needed, Option option) {
 
 }  // namespace rows
 
+// The option of this name or alias, in letters of any case; null if there is none.
+const Option* find_option(std::span<const Option> options, std::string_view name);
+
+// The name of these scopes that `name` is probably meant to be; empty if none is similar.
+std::string_view nearest_name(std::span<const Option> options, unsigned scopes,
+                              std::string_view name);
+
 // The options of these scopes as XML for a GDAL_DMD_…OPTIONLIST, in a root named `element`. Those
-// of `raster_scope` get GDAL's attribute scope="raster".
+// of `raster_scope` get GDAL's attribute scope="raster". `more` is XML of further options.
 std::string option_list_xml(std::span<const Option> options, unsigned scopes,
-                            std::string_view element, unsigned raster_scope = 0);
+                            std::string_view element, unsigned raster_scope = 0,
+                            const std::string& more = {});
+
+// The XML of an option that has no row in a table; `type` is GDAL's word for it.
+std::string single_option_xml(std::string_view name, std::string_view type,
+                              std::string_view default_value, std::string_view description);
 
 // A number as option lists and messages show it.
 std::string option_number_text(double number);

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/resize.h"
+#include "driver/multidim/structural_info.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -22,7 +22,8 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       array_(std::move(array)),
       type_(session_->compound_layouts().find(*array_).value_or(gdal_type(array_->data_type()))) {
   load_metadata();
-  make_structural_info();
+  structural_info_ =
+      structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
 }
 
 std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
@@ -40,7 +41,12 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
 
 Array::~Array() {
   guarded(false, [this] {
-    flush();
+    try {
+      flush();
+    } catch (const std::exception& error) {
+      session_->set_write_failure(error.what());
+      throw;
+    }
     return true;
   });
   clear_nodata();
@@ -51,18 +57,31 @@ void Array::set_new() {
   for (const auto& [name, value] : metadata().attributes.items()) implied_attributes_.insert(name);
 }
 
-void Array::set_gone() {
-  is_gone_ = true;
+void Array::set_deleted() {
+  is_deleted_ = true;
+  live_attributes().set_all_deleted();
+  const std::lock_guard lock(writer_mutex_);
+  writer_.reset();
+}
+
+void Array::set_node_path(const std::string& node_path) {
+  array_ = session_->reopen_array(node_path);
+  load_metadata();
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  m_osName = zarrcore::last_segment(node_path);
+  m_osFullName = '/' + node_path;
+#endif
+  live_attributes().set_owner_name(GetFullName());
   const std::lock_guard lock(writer_mutex_);
   writer_.reset();
 }
 
 void Array::check_exists() const {
-  if (is_gone_) throw Error("array " + GetFullName() + " was removed or renamed");
+  if (is_deleted_) throw Error("array " + GetFullName() + " has been deleted");
 }
 
 bool Array::IsCacheable() const {
-  return VSIIsLocal(session_->path().c_str()) || is_set(ConfigOption::pam_proxy_dir);
+  return session_->has_pam();
 }
 
 // Made on first use, because their variables have to be found in the store.
@@ -99,6 +118,7 @@ void Array::make_dimensions(bool with_variables) const {
     }
     dimensions_.push_back(std::move(dimension));
   }
+  if (with_variables) place_dimensions();
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 7)
@@ -119,15 +139,7 @@ bool Array::Resize(const std::vector<GUInt64>& sizes, CSLConstList /*options*/) 
 bool Array::Rename(const std::string& name) {
   return guarded(false, [&] {
     check_exists();
-    const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
-    const std::string path = zarrcore::join_path(zarrcore::parent_path(node_path()), name);
     session_->rename_node(node_path(), name);
-    is_gone_ = false;
-    session_->adopt(path, self);
-    array_ = session_->reopen_array(path);
-    load_metadata();
-    forget_dimensions();
-    BaseRename(name);
     return true;
   });
 }
@@ -135,10 +147,14 @@ bool Array::Rename(const std::string& name) {
 
 GDALDataset* Array::make_classic_dataset(std::size_t x, std::size_t y) const {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    check_exists();
     if (x >= rank() || (rank() > 1 && (y >= rank() || x == y))) {
       throw Error("array " + GetFullName() + ": " + std::to_string(x) + " and " +
                   std::to_string(y) + " are not the X and Y of its " + std::to_string(rank()) +
                   " dimensions");
+    }
+    if (type_.GetClass() != GEDTC_NUMERIC) {
+      throw Error("array " + GetFullName() + ": only arrays of numbers can be rasters");
     }
     return session_->classic_dataset_factory()(session_->array(node_path()), x,
                                                rank() > 1 ? std::optional(y) : std::nullopt);
@@ -183,6 +199,33 @@ std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
     const auto arrays = overviews();
     if (index < 0 || index >= static_cast<int>(arrays.size())) return nullptr;
     return arrays[static_cast<std::size_t>(index)];
+  });
+}
+
+// Those of the array as a raster, whose bands are all its slices.
+CPLErr Array::BuildOverviews(const char* resampling, int count, const int* factors,
+                             GDALProgressFunc progress, void* progress_data, CSLConstList options) {
+  return guarded(CE_Failure, [&]() -> CPLErr {
+    check_exists();
+    if (rank() < 2) {
+      throw Error("array " + GetFullName() +
+                  ": overviews need at least two dimensions, and it has " + std::to_string(rank()));
+    }
+    if (!IsWritable()) {
+      throw Error("array " + GetFullName() +
+                  ": overviews are built in a store that is open for "
+                  "update; " +
+                  session_->path() + " is open for reading");
+    }
+    if (session_->root_is_array()) {
+      throw Error(session_->path() +
+                  " is an array by itself, in no group that could hold overviews of it");
+    }
+    const auto [x, y] = raster_axes();
+    const std::unique_ptr<GDALDataset> raster(make_classic_dataset(x, y));
+    if (!raster) return CE_Failure;
+    return raster->BuildOverviews(resampling, count, factors, 0, nullptr, progress, progress_data,
+                                  options);
   });
 }
 #endif

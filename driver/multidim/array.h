@@ -1,5 +1,6 @@
 // An array of a Zarr hierarchy. Its members stand in files by subject: array.cpp (the object and
-// its dimensions), array_io.cpp (elements), array_metadata.cpp, array_georeferencing.cpp.
+// its dimensions), array_io.cpp (elements), array_chunks.cpp, array_metadata.cpp,
+// array_georeferencing.cpp.
 //
 // Written elements stay pending, within the limits of the session, until they make whole chunks and
 // shards, until they are read, or until they are flushed: by the dataset, or when the last owner of
@@ -39,6 +40,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The current metadata, which core() may not have yet.
   const zarrcore::ArrayMetadata& metadata() const { return *metadata_; }
   const Packing& packing() const { return packing_; }
+  // Those set in a store opened for reading come before those of the store.
+  std::optional<double> scale() const;
+  std::optional<double> offset() const;
   // The attributes that GDAL has no other API for.
   const zarrcore::Json& shown_attributes() const { return shown_attributes_; }
 
@@ -52,13 +56,28 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // cannot be read, warns once and returns false.
   bool read_coordinates(std::uint64_t start, std::size_t count,
                         const GDALExtendedDataType& buffer_type, void* buffer) const;
-  // One element of the stored type (item_size bytes) from one of GetDataType(), and back. Throw
-  // zarrcore::Error.
+  // One element of the stored type (item_size bytes, or what one of variable length holds) from one
+  // of GetDataType(), and back. Throw zarrcore::Error.
   std::vector<std::byte> stored_element(const void* element) const;
   void gdal_element(const std::vector<std::byte>& stored, void* element) const;
+  // Loads the chunks of a selection, for later reads. Options: CACHE_SIZE, in bytes (half of GDAL's
+  // block cache); NUM_THREADS. Throws zarrcore::Error, also when they do not fit.
+  void advise(const zarrcore::Selection& selection, CSLConstList options) const;
+  // The number of elements of a selection, with steps of 1, in chunks that are stored, and in all.
+  // Stops at the first that is stored, or missing, if that is wanted. Empty if it would take too
+  // many requests, or for a grid that is not regular. Throws zarrcore::Error.
+  struct Coverage {
+    std::uint64_t stored = 0;
+    std::uint64_t all = 0;
+  };
+  std::optional<Coverage> coverage(const zarrcore::Selection& selection, bool stops_at_stored,
+                                   bool stops_at_missing);
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush();
   std::uint64_t pending_bytes() const;
+  // Whether written chunks that contain only the fill value are stored, as long as this object
+  // lives. To be called before the first write.
+  void set_stores_empty_chunks(bool stores) { stores_empty_chunks_ = stores; }
 
   // Metadata.
 
@@ -80,6 +99,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // The attributes of the variable `name` in the array's group or the nearest group above that has
   // it; null when none has.
   std::shared_ptr<const zarrcore::Json> find_variable(const std::string& name) const;
+  // The attributes of the group that holds the array, and of the root; for an array opened by its
+  // own path those of the groups above it. Empty, and null, if there are none.
+  std::shared_ptr<const zarrcore::Json> group_attributes() const;
+  std::shared_ptr<const zarrcore::Json> root_attributes() const;
   // The CRS without an axis mapping, or null. A coarser level of a pyramid that has none of its own
   // has that of the finest.
   std::shared_ptr<OGRSpatialReference> crs() const;
@@ -101,14 +124,20 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<Array> finest_level() const;
   std::vector<std::shared_ptr<Array>> overviews() const;
 
+  // For each dimension of a new array, the name of one that it would share if that had the same
+  // coordinates; empty names, or no names, for none.
+  const std::vector<std::string>& shareable_names() const { return shareable_names_; }
+  void set_shareable_names(std::vector<std::string> names) { shareable_names_ = std::move(names); }
+
   // Called by the session.
 
   // The array was created just now: nothing is stored in it, and its attributes follow from its
   // dimension. It stays new until the first write.
   void set_new();
   bool is_new() const { return is_new_; }
-  // The array was removed or renamed.
-  void set_gone();
+  // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.
+  void set_deleted();
+  void set_node_path(const std::string& node_path);
   // One of the arrays that resize_arrays() resizes together; forget_dimensions() follows when the
   // dimensions have their lengths. Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
@@ -159,6 +188,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 #if GDAL_ZARR_AT_LEAST(3, 13)
   int GetOverviewCount() const override;
   std::shared_ptr<GDALMDArray> GetOverview(int index) const override;
+  CPLErr BuildOverviews(const char* resampling, int count, const int* factors,
+                        GDALProgressFunc progress, void* progress_data,
+                        CSLConstList options) override;
 #endif
 
  protected:
@@ -173,7 +205,6 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   bool SetStatistics(bool is_approximate, double min, double max, double mean, double deviation,
                      GUInt64 valid_count, CSLConstList options) override;
 #endif
-  // Options: CACHE_SIZE, in bytes (half of GDAL's block cache); NUM_THREADS.
   bool IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const override;
 
  private:
@@ -182,12 +213,13 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // False beside a store on the network, where GDAL cannot put an .aux.xml file: it need not look.
   bool IsCacheable() const override;
   std::size_t rank() const { return array_->shape().size(); }
-  // Throws zarrcore::Error when the array is gone.
+  // Throws zarrcore::Error when the array was deleted.
   void check_exists() const;
   // The array itself where its attributes can be changed, else null.
   std::shared_ptr<AttributeOwner> owner() const;
   // With `with_variables`, dimensions have types and coordinates, for which the store is read.
   void make_dimensions(bool with_variables) const;
+  void place_dimensions() const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
 
   // GDAL's arguments in the core's terms; strides are in bytes.
@@ -207,11 +239,13 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   // Sets the members that follow from the metadata.
   void load_metadata();
+  // Keeps values beside a store that cannot be written; returns false if it can.
+  bool set_pam_values(const std::function<void(PamValues::Values&)>& edit);
   void load_nodata();
   void clear_nodata();
-  void make_structural_info();
 
   std::shared_ptr<OGRSpatialReference> own_crs() const;
+  std::shared_ptr<OGRSpatialReference> pam_crs() const;
   std::optional<std::size_t> find_dimension(const char* type) const;
   std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::* which) const;
 
@@ -222,6 +256,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   mutable std::mutex dimensions_mutex_;
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+  // Of the dimensions, by place_dimensions(): views take them to be owned.
+  mutable std::vector<std::shared_ptr<GDALMDArray>> computed_coordinates_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
   zarrcore::Json attributes_;
@@ -230,9 +266,11 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;
+  bool stores_empty_chunks_ = false;
+  std::vector<std::string> shareable_names_;
   // Attributes of a new array that a program may still create, as if they did not exist.
   std::set<std::string> implied_attributes_;
-  bool is_gone_ = false;
+  bool is_deleted_ = false;
   mutable std::mutex writer_mutex_;
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };

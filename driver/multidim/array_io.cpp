@@ -1,8 +1,7 @@
-// Reading and writing the elements of an array, and where they are stored.
-#include <cpl_conv.h>
-#include <cpl_string.h>
-
+// Reading and writing the elements of an array.
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
@@ -11,6 +10,7 @@
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/resize.h"
+#include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -18,9 +18,9 @@ namespace {
 
 using zarrcore::Error;
 
-zarrcore::ReadOptions read_options(CallerState& caller, const char* threads = nullptr) {
+zarrcore::ReadOptions read_options(CallerState& caller) {
   zarrcore::ReadOptions options;
-  options.threads = thread_count(threads);
+  options.threads = thread_count();
   options.worker_scope = caller.scope();
   return options;
 }
@@ -59,10 +59,12 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
   CallerState caller;
   const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
                                           converter.get()};
+  zarrcore::ReadOptions options = read_options(caller);
+  options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
   if (const auto writer = writer_if_any()) {
-    writer->read(selection, destination, read_options(caller));
+    writer->read(selection, destination, options);
   } else {
-    array_->read(selection, destination, read_options(caller));
+    array_->read(selection, destination, options);
   }
 }
 
@@ -128,52 +130,41 @@ bool Array::read_coordinates(std::uint64_t start, std::size_t count,
 }
 
 std::vector<std::byte> Array::stored_element(const void* element) const {
-  std::vector<std::byte> stored(array_->data_type().item_size);
+  const zarrcore::DataType& type = array_->data_type();
+  std::vector<std::byte> stored(type.item_size);
   const auto* from = static_cast<const std::byte*>(element);
-  if (const auto encoder = make_element_encoder(type_, array_->data_type())) {
+  if (const auto encoder = make_element_encoder(type_, type)) {
     encoder->convert(from, 0, stored.data(), 0, 1);
   } else {
     std::copy(from, from + stored.size(), stored.begin());
   }
-  return stored;
+  if (!type.is_variable()) return stored;
+  zarrcore::VariableElement variable;
+  std::memcpy(&variable, stored.data(), sizeof(variable));
+  const auto bytes = std::as_bytes(std::span(variable.text()));
+  return {bytes.begin(), bytes.end()};
 }
 
 void Array::gdal_element(const std::vector<std::byte>& stored, void* element) const {
+  const zarrcore::DataType& type = array_->data_type();
   auto* to = static_cast<std::byte*>(element);
-  if (const auto converter = make_converter(array_->data_type(), type_)) {
-    converter->convert(stored.data(), 0, to, 0, 1);
+  const zarrcore::VariableElement variable{reinterpret_cast<const char*>(stored.data()),
+                                           stored.size()};
+  const std::byte* from =
+      type.is_variable() ? reinterpret_cast<const std::byte*>(&variable) : stored.data();
+  if (const auto converter = make_converter(type, type_)) {
+    converter->convert(from, 0, to, 0, 1);
   } else {
     std::copy(stored.begin(), stored.end(), to);
   }
 }
 
-bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const {
-  return guarded(false, [&] {
-    const zarrcore::Selection selection{{start, start + rank()}, {count, count + rank()}, {}};
-    const char* limit_text = CSLFetchNameValue(options, "CACHE_SIZE");
-    const auto limit =
-        limit_text != nullptr
-            ? static_cast<std::uint64_t>(std::max<GIntBig>(0, CPLAtoGIntBig(limit_text)))
-            : static_cast<std::uint64_t>(GDALGetCacheMax64()) / 2;
-    const auto bytes = array_->decoded_bytes(selection);
-    if (!bytes || *bytes > limit) {
-      throw Error("array " + GetFullName() + ": the chunks to be read in advance have " +
-                  (bytes ? std::to_string(*bytes) : "2^64 or more") +
-                  " bytes where CACHE_SIZE allows " + std::to_string(limit));
-    }
-    // In addition to the chunks that are cached anyway.
-    session_->context().chunks.reserve(zarrcore::Context::kDefaultChunkCacheBytes + *bytes +
-                                       *bytes / 8);
-    CallerState caller;
-    array_->prefetch(selection, read_options(caller, CSLFetchNameValue(options, "NUM_THREADS")));
-    return true;
-  });
-}
-
 std::shared_ptr<zarrcore::ArrayWriter> Array::writer() {
   const std::lock_guard lock(writer_mutex_);
   if (!writer_) {
-    writer_ = std::make_shared<zarrcore::ArrayWriter>(array_, session_->writer_options());
+    zarrcore::WriterOptions options = session_->writer_options();
+    options.stores_empty_chunks = options.stores_empty_chunks || stores_empty_chunks_;
+    writer_ = std::make_shared<zarrcore::ArrayWriter>(array_, std::move(options));
   }
   return writer_;
 }
@@ -195,13 +186,6 @@ std::uint64_t Array::pending_bytes() const {
   return writer ? writer->pending_bytes() : 0;
 }
 
-std::vector<GUInt64> Array::GetBlockSize() const {
-  return guarded<std::vector<GUInt64>>({}, [&] {
-    const zarrcore::Shape block = array_->inner_chunk_shape();
-    return std::vector<GUInt64>(block.begin(), block.end());
-  });
-}
-
 void Array::set_shape(const zarrcore::Shape& shape) {
   flush();
   if (shape == array_->shape()) return;
@@ -216,25 +200,5 @@ void Array::set_shape(const zarrcore::Shape& shape) {
   CallerState caller;
   zarrcore::resize(*old, shape, write_options(caller));
 }
-
-#if GDAL_ZARR_AT_LEAST(3, 12)
-// For blocks that are a file or a range of one; others have no file name.
-bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
-  return guarded(false, [&] {
-    info.clear();
-    const auto block = array_->find_stored_range({position, rank()});
-    if (!block) return true;
-    // Values that stand in the document of references itself are in no file.
-    const std::string path = session_->hierarchy().store()->description() + '/' + block->key;
-    VSIStatBufL status;
-    if (VSIStatL(path.c_str(), &status) != 0) return true;
-    info.pszFilename = CPLStrdup(path.c_str());
-    info.nOffset = block->offset;
-    info.nSize = block->length.value_or(static_cast<std::uint64_t>(status.st_size));
-    info.papszInfo = CSLDuplicate(structural_info_.List());
-    return true;
-  });
-}
-#endif
 
 }  // namespace gdal_zarr

@@ -25,12 +25,6 @@ Json with_time_units(const zarrcore::ArrayMetadata& array) {
   return attributes;
 }
 
-Json codec_json(const zarrcore::CodecMetadata& codec) {
-  Json json = {{"name", codec.name}};
-  if (!codec.configuration.empty()) json["configuration"] = codec.configuration;
-  return json;
-}
-
 }  // namespace
 
 void Array::load_metadata() {
@@ -55,17 +49,20 @@ void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
 // Attributes.
 
 std::shared_ptr<AttributeOwner> Array::owner() const {
-  if (!session_->is_writable() || is_gone_) return nullptr;
+  if (!session_->is_writable() || is_deleted_) return nullptr;
   return std::dynamic_pointer_cast<AttributeOwner>(m_pSelf.lock());
 }
 
 std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), attributes_, name, owner()); });
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    check_exists();
+    return find_attribute(GetFullName(), attributes_, name, owner());
+  });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
+    check_exists();
     const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
     return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_, owner());
   });
@@ -76,6 +73,7 @@ std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
                                                       const GDALExtendedDataType& type,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    check_exists();
     Json present = metadata().attributes;
     if (implied_attributes_.contains(name)) present.erase(name);
     auto attribute = create_attribute(GetFullName(), present, name, dimensions, type, owner());
@@ -87,6 +85,7 @@ std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
 #if GDAL_ZARR_AT_LEAST(3, 8)
 bool Array::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
   return guarded(false, [&] {
+    check_exists();
     if (!metadata().attributes.contains(name)) {
       throw Error("array " + GetFullName() + " has no attribute " + name);
     }
@@ -102,24 +101,26 @@ void Array::set_attribute(const std::string& name, const Json& value) {
 
 void Array::erase_attribute(const std::string& name) {
   change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes.erase(name); });
+  live_attributes().set_deleted(name);
 }
 
 void Array::rename_attribute(const std::string& name, const std::string& new_name) {
   change([&](zarrcore::ArrayMetadata& metadata) {
     metadata.attributes = with_renamed_attribute(metadata.attributes, name, new_name);
   });
+  live_attributes().set_renamed(name, new_name);
 }
 
 // Nodata, scale, offset and unit.
 
 void Array::load_nodata() {
   clear_nodata();
-  if (!packing_.nodata || type_.GetClass() == GEDTC_STRING) return;
+  if (!packing_.nodata) return;
   raw_nodata_.resize(type_.GetSize());
   try {
     gdal_element(*packing_.nodata, raw_nodata_.data());
   } catch (const zarrcore::Error&) {
-    // A string in a structure may not be valid for GDAL.
+    // A string may not be valid for GDAL.
     clear_nodata();
   }
 }
@@ -164,27 +165,55 @@ bool Array::SetRawNoDataValue(const void* nodata) {
   });
 }
 
+std::optional<double> Array::scale() const {
+  const auto value =
+      session_->has_pam() ? session_->pam_values().find(GetFullName()).scale : std::nullopt;
+  return value ? value : packing_.scale;
+}
+
+std::optional<double> Array::offset() const {
+  const auto value =
+      session_->has_pam() ? session_->pam_values().find(GetFullName()).offset : std::nullopt;
+  return value ? value : packing_.offset;
+}
+
+bool Array::set_pam_values(const std::function<void(PamValues::Values&)>& edit) {
+  check_exists();
+  PamValues::Values values = session_->pam_values().find(GetFullName());
+  edit(values);
+  session_->pam_values().set(GetFullName(), values);
+  return !session_->is_writable();
+}
+
 double Array::GetOffset(bool* has_offset, GDALDataType* storage_type) const {
-  if (has_offset != nullptr) *has_offset = packing_.offset.has_value();
+  const auto value = offset();
+  if (has_offset != nullptr) *has_offset = value.has_value();
   if (storage_type != nullptr) *storage_type = GDT_Unknown;
-  return packing_.offset.value_or(0.0);
+  return value.value_or(0.0);
 }
 
 bool Array::SetOffset(double offset, GDALDataType /*storage_type*/) {
   return guarded(false, [&] {
+    const std::optional<double> beside =
+        session_->is_writable() ? std::nullopt : std::optional(offset);
+    if (set_pam_values([&](PamValues::Values& values) { values.offset = beside; })) return true;
     change_packing([&](Packing& packing) { packing.offset = offset; });
     return true;
   });
 }
 
 double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
-  if (has_scale != nullptr) *has_scale = packing_.scale.has_value();
+  const auto value = scale();
+  if (has_scale != nullptr) *has_scale = value.has_value();
   if (storage_type != nullptr) *storage_type = GDT_Unknown;
-  return packing_.scale.value_or(1.0);
+  return value.value_or(1.0);
 }
 
 bool Array::SetScale(double scale, GDALDataType /*storage_type*/) {
   return guarded(false, [&] {
+    const std::optional<double> beside =
+        session_->is_writable() ? std::nullopt : std::optional(scale);
+    if (set_pam_values([&](PamValues::Values& values) { values.scale = beside; })) return true;
     change_packing([&](Packing& packing) { packing.scale = scale; });
     return true;
   });
@@ -216,24 +245,5 @@ bool Array::SetStatistics(bool is_approximate, double min, double max, double me
          is_set;
 }
 #endif
-
-// COMPRESSOR is the last codec, FILTERS those between the array and it, CODECS the whole chain.
-void Array::make_structural_info() {
-  Json codecs = Json::array();
-  for (const zarrcore::CodecMetadata& codec : array_->metadata().codecs) {
-    codecs.push_back(codec_json(codec));
-  }
-  structural_info_.SetNameValue("CODECS", zarrcore::dump_json(codecs).c_str());
-  const auto to_bytes = std::find_if(codecs.begin(), codecs.end(), [](const Json& codec) {
-    return codec["name"] == "bytes" || codec["name"] == "sharding_indexed";
-  });
-  if (to_bytes == codecs.end() || to_bytes + 1 == codecs.end()) return;
-  structural_info_.SetNameValue("COMPRESSOR", zarrcore::dump_json(codecs.back()).c_str());
-  Json filters = Json::array();
-  for (auto it = to_bytes + 1; it + 1 != codecs.end(); ++it) filters.push_back(*it);
-  if (!filters.empty()) {
-    structural_info_.SetNameValue("FILTERS", zarrcore::dump_json(filters).c_str());
-  }
-}
 
 }  // namespace gdal_zarr

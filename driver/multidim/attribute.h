@@ -2,7 +2,7 @@
 //
 //   JSON                             GDAL
 //   string                           string
-//   true, false                      byte, 1 or 0
+//   null                             the empty string, of subtype JSON
 //   integer                          int32, int64 or uint64: the first that holds it
 //   number                           float64
 //   list of strings                  strings, one dimension
@@ -17,26 +17,17 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
+#include "driver/multidim/attribute_owner.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
-// A group or an array whose attributes can be changed. The functions throw zarrcore::Error when the
-// store cannot be written.
-class AttributeOwner {
- public:
-  virtual ~AttributeOwner() = default;
-
-  virtual void set_attribute(const std::string& name, const zarrcore::Json& value) = 0;
-  virtual void erase_attribute(const std::string& name) = 0;
-  // It keeps its position among the others.
-  virtual void rename_attribute(const std::string& name, const std::string& new_name) = 0;
-};
-
-// `owner_name` is the full name of the group or array. Without an owner the attribute is read-only.
-std::shared_ptr<GDALAttribute> make_attribute(const std::string& owner_name,
-                                              const std::string& name, const zarrcore::Json& value,
-                                              std::shared_ptr<AttributeOwner> owner = nullptr);
+// `owner_name` is the full name of the array, or kGroupAttributes below that of the group. Without
+// an owner the attribute is read-only; with one, an object that shows the same value is returned
+// again.
+std::shared_ptr<GDALAttribute> make_attribute(
+    const std::string& owner_name, const std::string& name, const zarrcore::Json& value,
+    const std::shared_ptr<AttributeOwner>& owner = nullptr);
 
 // Adds an attribute to `attributes`: a scalar, or a list as long as the one dimension. Values are
 // zero or empty until they are written. Throws zarrcore::Error when one of this name exists, when
@@ -59,10 +50,9 @@ std::vector<std::shared_ptr<GDALAttribute>> make_attributes(
     const std::shared_ptr<AttributeOwner>& owner = nullptr);
 
 // The member `name`, or null.
-std::shared_ptr<GDALAttribute> find_attribute(const std::string& owner_name,
-                                              const zarrcore::Json& attributes,
-                                              const std::string& name,
-                                              std::shared_ptr<AttributeOwner> owner = nullptr);
+std::shared_ptr<GDALAttribute> find_attribute(
+    const std::string& owner_name, const zarrcore::Json& attributes, const std::string& name,
+    const std::shared_ptr<AttributeOwner>& owner = nullptr);
 
 // The text of an attribute for metadata lists: strings as they are, numbers in full, lists of
 // numbers as "{1,2}", anything else as JSON.

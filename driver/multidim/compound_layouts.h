@@ -8,8 +8,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "zarrcore/array/array.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 
@@ -18,6 +20,16 @@ class CompoundLayouts {
   void keep(const zarrcore::Array& array, const GDALExtendedDataType& type) {
     const std::lock_guard lock(mutex_);
     layouts_.insert_or_assign(array.path(), Layout{array.data_type(), type});
+  }
+
+  // The arrays at or below a node have other paths.
+  void move(const std::string& node_path, const std::string& new_path) {
+    const std::lock_guard lock(mutex_);
+    std::map<std::string, Layout> moved;
+    for (auto& [path, layout] : layouts_) {
+      moved.insert_or_assign(zarrcore::moved_path(path, node_path, new_path), std::move(layout));
+    }
+    layouts_ = std::move(moved);
   }
 
   // Empty when none is known, or when another array is stored at that path by now.

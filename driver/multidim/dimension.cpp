@@ -4,8 +4,10 @@
 
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
+#include "driver/multidim/rename_dimension.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 
@@ -22,7 +24,9 @@ std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
     const std::string path =
         session_->is_writable() ? session_->dimensions().variable_path(group_, GetName(), GetSize())
                                 : variable_path_;
-    if (path.empty()) return nullptr;
+    if (path.empty()) {
+      return session_->enclosing_groups().find_variable(group_, GetName(), GetSize());
+    }
     try {
       return session_->array(path);
     } catch (const zarrcore::Error& error) {
@@ -31,6 +35,30 @@ std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
     }
   });
 }
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+bool Dimension::Rename(const std::string& name) {
+  return guarded(false, [&] {
+    rename_dimension(*session_, *this, name);
+    return true;
+  });
+}
+
+void Dimension::set_name(const std::string& name) {
+  BaseRename(name);
+  variable_path_.clear();
+}
+
+void Dimension::set_group(const std::string& group) {
+  variable_path_ = zarrcore::moved_path(variable_path_, group_, group);
+  group_ = group;
+  ParentRenamed('/' + group);
+}
+#else
+// Nothing can be renamed.
+void Dimension::set_name(const std::string& /*name*/) {}
+void Dimension::set_group(const std::string& /*group*/) {}
+#endif
 
 bool Dimension::SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) {
   return guarded(false, [&] {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "driver/conventions/axis.h"
+#include "driver/gdal/compat.h"
 
 namespace gdal_zarr {
 
@@ -24,9 +25,19 @@ class Dimension final : public GDALDimension {
   // Succeeds only for that array: in Zarr, the name is the only link between the two.
   bool SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) override;
 
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  // In all arrays that have the dimension. Its variable keeps its name, and is no variable of the
+  // dimension from then on.
+  bool Rename(const std::string& name) override;
+#endif
+
   const std::string& group() const { return group_; }
-  // Called by the catalog when all arrays have the new length.
+
+  // Called by the catalog when all arrays have the new length or name, or when the group was
+  // renamed.
   void set_size(std::uint64_t size) { m_nSize = size; }
+  void set_name(const std::string& name);
+  void set_group(const std::string& group);
 
  private:
   std::shared_ptr<Session> session_;

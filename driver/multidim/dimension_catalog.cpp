@@ -7,6 +7,7 @@
 
 #include "driver/conventions/nczarr.h"
 #include "driver/gdal/worker_scope.h"
+#include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/find_or_make.h"
 #include "driver/multidim/session.h"
@@ -22,7 +23,7 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
                                                       const zarrcore::ArrayMetadata& array,
                                                       std::size_t axis) {
   const std::uint64_t size = array.shape[axis];
-  if (const auto paths = nczarr_dimensions(array); !paths.empty() && !session_.root_is_array()) {
+  if (const auto paths = nczarr_dimensions(array); !paths.empty()) {
     const std::string_view path = std::string_view(paths[axis]).substr(1);
     return of_group(std::string(parent_path(path)), std::string(zarrcore::last_segment(path)),
                     size);
@@ -35,16 +36,22 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
     if (name.empty()) return nullptr;
   }
   const std::string own_group(parent_path(array_path));
+  bool may_be_above = true;
   if (zarrcore::is_valid_segment(name) && !session_.root_is_array()) {
     for (std::string group = own_group;; group = parent_path(group)) {
       if (has_variable(group, name, size) || find_created(group, name, size)) {
         return of_group(group, name, size);
       }
       // An unreadable array may be the variable: one further up would give wrong coordinates.
-      if (group.empty() || session_.coordinate_arrays().is_unreadable(join_path(group, name))) {
+      if (session_.coordinate_arrays().is_unreadable(join_path(group, name))) {
+        may_be_above = false;
         break;
       }
+      if (group.empty()) break;
     }
+  }
+  if (may_be_above && session_.enclosing_groups().find_variable("", name, size)) {
+    return of_group("", name, size);
   }
   return of_group(own_group, name, size);
 }
@@ -54,10 +61,13 @@ std::shared_ptr<Dimension> DimensionCatalog::of_group(const std::string& group,
   return find_or_make(mutex_, live_, std::tuple(group, name, size), [&] {
     const auto created = find_created(group, name, size);
     const std::string variable = variable_path(group, name, size);
-    const AxisRole role =
-        created ? created->role
-                : find_axis_role(name, variable.empty() ? zarrcore::Json::object()
-                                                        : *session_.attributes(variable));
+    zarrcore::Json attributes = zarrcore::Json::object();
+    if (!variable.empty()) {
+      attributes = *session_.attributes(variable);
+    } else if (const auto above = session_.enclosing_groups().find_variable(group, name, size)) {
+      attributes = above->metadata().attributes;
+    }
+    const AxisRole role = created ? created->role : find_axis_role(name, attributes);
     return std::make_shared<Dimension>(session_.shared_from_this(), group, name, role, size);
   });
 }
@@ -145,18 +155,57 @@ void DimensionCatalog::forget_below(const std::string& node_path) {
                 [&](const auto& item) { return zarrcore::is_at_or_below(item.first, node_path); });
 }
 
+void DimensionCatalog::set_key(const Key& key, const Key& new_key) {
+  auto node = live_.extract(key);
+  if (!node) return;
+  node.key() = new_key;
+  live_.erase(new_key);
+  live_.insert(std::move(node));
+}
+
+void DimensionCatalog::move(const std::string& node_path, const std::string& new_path) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::vector<Created>> created;
+  for (auto& [group, dimensions] : created_) {
+    created[zarrcore::moved_path(group, node_path, new_path)] = std::move(dimensions);
+  }
+  created_ = std::move(created);
+  const auto live = live_;
+  for (const auto& [key, weak] : live) {
+    const auto& [group, name, size] = key;
+    const std::string moved = zarrcore::moved_path(group, node_path, new_path);
+    if (moved == group) continue;
+    if (const auto dimension = weak.lock()) dimension->set_group(moved);
+    set_key(key, {moved, name, size});
+  }
+}
+
+void DimensionCatalog::set_name(Dimension& dimension, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  auto& created = created_[dimension.group()];
+  const auto is_it = [&](const Created& one) {
+    return one.name == dimension.GetName() && one.size == dimension.GetSize();
+  };
+  // Arrays of groups below it still find it where no variable has its new name.
+  if (std::none_of(created.begin(), created.end(), is_it)) {
+    created.push_back({dimension.GetName(),
+                       {dimension.GetType(), dimension.GetDirection()},
+                       dimension.GetSize()});
+  }
+  std::find_if(created.begin(), created.end(), is_it)->name = name;
+  set_key({dimension.group(), dimension.GetName(), dimension.GetSize()},
+          {dimension.group(), name, dimension.GetSize()});
+  dimension.set_name(name);
+}
+
 void DimensionCatalog::set_size(Dimension& dimension, std::uint64_t size) {
   const std::lock_guard lock(mutex_);
-  auto node =
-      live_.extract(std::tuple(dimension.group(), dimension.GetName(), dimension.GetSize()));
   for (Created& created : created_[dimension.group()]) {
     if (created.name == dimension.GetName()) created.size = size;
   }
+  set_key({dimension.group(), dimension.GetName(), dimension.GetSize()},
+          {dimension.group(), dimension.GetName(), size});
   dimension.set_size(size);
-  if (!node) return;
-  node.key() = std::tuple(dimension.group(), dimension.GetName(), size);
-  live_.erase(node.key());
-  live_.insert(std::move(node));
 }
 
 }  // namespace gdal_zarr

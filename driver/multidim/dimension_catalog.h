@@ -46,10 +46,16 @@ class DimensionCatalog {
   std::vector<std::shared_ptr<Dimension>> created_in(const std::string& group);
   // Forgets the dimensions created in a group that was removed, or below it.
   void forget_below(const std::string& node_path);
+  // The dimensions of a group that has another path now, or of groups below it, belong to that.
+  void move(const std::string& node_path, const std::string& new_path);
+  // All arrays that have the dimension now call it `name`.
+  void set_name(Dimension& dimension, const std::string& name);
   // All arrays that have the dimension now have this length.
   void set_size(Dimension& dimension, std::uint64_t size);
 
  private:
+  using Key = std::tuple<std::string, std::string, std::uint64_t>;  // group, name, size
+
   struct Created {
     std::string name;
     AxisRole role;
@@ -58,12 +64,13 @@ class DimensionCatalog {
 
   std::optional<Created> find_created(const std::string& group, const std::string& name,
                                       std::uint64_t size) const;
+  // Finds a live dimension under another key. Requires the mutex.
+  void set_key(const Key& key, const Key& new_key);
   bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
 
   Session& session_;
   mutable std::mutex mutex_;
-  // By group, name and size.
-  std::map<std::tuple<std::string, std::string, std::uint64_t>, std::weak_ptr<Dimension>> live_;
+  std::map<Key, std::weak_ptr<Dimension>> live_;
   std::map<std::string, std::vector<Created>> created_;  // by group
 };
 

@@ -7,6 +7,7 @@
 #include "driver/conventions/axis.h"
 #include "driver/conventions/crs.h"
 #include "driver/conventions/spatial.h"
+#include "driver/gdal/messages.h"
 #include "driver/stores/connection_string.h"
 #include "zarrcore/base/path.h"
 
@@ -24,25 +25,37 @@ bool is_of_shape(const Json& attributes, const RasterView& view) {
   return shape != nullptr && *shape == Json::array({view.height(), view.width()});
 }
 
-std::optional<GeoTransform> from_spatial(const RasterView& view) {
+struct SpatialTransform {
+  GeoTransform transform;
+  std::shared_ptr<const Json> attributes;  // that have it
+};
+
+// That of the array: its own, the one of its level in a pyramid, or of its group.
+std::optional<SpatialTransform> find_spatial(const RasterView& view) {
   const Array& array = view.array();
   const auto [x, y] = array.raster_axes();
   if (view.x_axis() != x || view.y_axis() != y) return std::nullopt;  // of other dimensions
+  const auto found_in =
+      [](std::shared_ptr<const Json> attributes) -> std::optional<SpatialTransform> {
+    const auto transform = spatial_transform(*attributes);
+    if (!transform) return std::nullopt;
+    return SpatialTransform{*transform, std::move(attributes)};
+  };
   const Json& attributes = array.metadata().attributes;
-  if (auto transform = spatial_transform(attributes)) return transform;
+  if (auto found = found_in(std::make_shared<const Json>(attributes))) return found;
   // A transform of null means that those of groups are not for this array.
   if (attributes.contains("spatial:transform")) return std::nullopt;
   const Session& session = *array.session();
-  if (session.root_is_array()) return std::nullopt;
-  const auto pyramid = session.pyramids().find(array.node_path());
+  const auto pyramid =
+      session.root_is_array() ? std::nullopt : session.pyramids().find(array.node_path());
   if (pyramid) {
-    if (auto transform = spatial_transform(pyramid->entry())) return transform;
+    if (auto found = found_in({pyramid->multiscales, &pyramid->entry()})) return found;
   }
-  const auto group = session.attributes(std::string(zarrcore::parent_path(array.node_path())));
+  const auto group = array.group_attributes();
   const bool is_finest = !pyramid || pyramid->level == 0;
   if (is_of_shape(*group, view) ||
       (is_finest && zarrcore::find_member(*group, "spatial:shape") == nullptr)) {
-    return spatial_transform(*group);
+    return found_in(group);
   }
   return std::nullopt;
 }
@@ -57,15 +70,23 @@ std::optional<GeoTransform> from_coordinates(const RasterView& view) {
 
 std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {
   if (!view.x_axis() || !view.y_axis()) return std::nullopt;
-  if (auto transform = from_spatial(view)) return transform;
+  if (const auto spatial = find_spatial(view)) return spatial->transform;
   const Array& array = view.array();
+  if (auto transform = own_geotransform(array.metadata().attributes)) return transform;
+  std::optional<GeoTransform> stated;
   const std::string grid_mapping = grid_mapping_variable(array.metadata().attributes);
   if (!grid_mapping.empty()) {
     if (const auto variable = array.find_variable(grid_mapping)) {
-      if (auto transform = parse_geotransform(*variable)) return transform;
+      stated = parse_geotransform(*variable);
     }
   }
-  return from_coordinates(view);
+  if (stated && ((*stated)[2] != 0 || (*stated)[4] != 0)) return stated;
+  // Programs that cut out a part of an array cut its coordinates, but often leave this text. Where
+  // both agree, the text is more precise.
+  const auto coordinates = from_coordinates(view);
+  const bool is_current =
+      stated && (!coordinates || agree(*stated, *coordinates, view.width(), view.height()));
+  return is_current ? stated : coordinates;
 }
 
 std::optional<GeoTransform> from_finest_level(const RasterView& view) {
@@ -109,6 +130,14 @@ std::vector<double> read_coordinates(const GDALDimension& dimension) {
 std::optional<GeoTransform> find_geotransform(const RasterView& view) {
   if (auto transform = find_own_geotransform(view)) return transform;
   return from_finest_level(view);
+}
+
+std::string find_area_or_point(const RasterView& view) {
+  std::string own = area_or_point(view.array().metadata().attributes);
+  if (!own.empty() || !view.x_axis() || !view.y_axis()) return own;
+  const MaskedMessages masked;  // a wrong transform is reported where it is looked for
+  const auto spatial = find_spatial(view);
+  return spatial ? area_or_point(*spatial->attributes) : own;
 }
 
 GeoTransform coarser_geotransform(const GeoTransform& fine, int fine_columns, int fine_rows,

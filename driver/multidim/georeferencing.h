@@ -5,16 +5,22 @@
 #include <cpl_string.h>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "driver/conventions/geotransform.h"
 #include "driver/multidim/raster_view.h"
 
 namespace gdal_zarr {
 
-// In order: `spatial:transform` of the array, of its level in a pyramid, or of its group; the
-// `GeoTransform` of its CF grid mapping; evenly spaced coordinate variables; for a coarser level of
-// a pyramid, the geotransform of the finest level.
+// In order: `spatial:transform` of the array, of its level in a pyramid, or of its group;
+// `gdal:geotransform` of the array; the `GeoTransform` of its CF grid mapping, unless coordinates
+// contradict it; evenly spaced coordinate variables; for a coarser level of a pyramid, the
+// geotransform of the finest level.
 std::optional<GeoTransform> find_geotransform(const RasterView& view);
+
+// GDAL's AREA_OR_POINT by the `spatial:` convention: "Area", "Point", or empty if it says nothing.
+std::string find_area_or_point(const RasterView& view);
 
 // The positions along a dimension that its indexing variable gives, unpacked; empty when it has no
 // such variable of numbers, or when that is too long.

@@ -7,6 +7,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"
+#include "driver/multidim/shared_dimensions.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -145,6 +146,11 @@ void write_variable(Session& session, const std::string& group, const Variable& 
   stored->flush();
 }
 
+// Attributes that hold for the stored values of a variable only.
+constexpr const char* kOfStoredValues[] = {"scale_factor",  "add_offset",   "_FillValue",
+                                           "missing_value", "valid_min",    "valid_max",
+                                           "valid_range",   "actual_range", "bounds"};
+
 // An array that gets a new georeferencing.
 struct PlacedArray {
   std::shared_ptr<Array> array;
@@ -190,6 +196,7 @@ void write_variables(const GeoreferencingChange& change, const Array& array) {
 // So the arrays carry the whole georeferencing themselves until the variables for it are written.
 void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
                           const OGRSpatialReference* crs) {
+  if (transform) share_dimensions(view, *transform);
   std::vector<PlacedArray> arrays;
   for (const auto& array : view.arrays()) {
     arrays.push_back({array, array->metadata().attributes, array->convention()});
@@ -214,6 +221,31 @@ void store_georeferencing(const RasterView& view, const std::optional<GeoTransfo
   for (const std::string& path : removed) {
     if (session.hierarchy().node(path)) session.erase_node(path);
   }
+}
+
+void store_coarser_coordinates(const Array& fine, const Array& coarse, std::size_t axis,
+                               int factor) {
+  Session& session = *fine.session();
+  const GDALDimension& dimension = *fine.GetDimensions()[axis];
+  const auto variable = std::dynamic_pointer_cast<Array>(dimension.GetIndexingVariable());
+  const std::string& name = dimension.GetName();
+  if (!variable || variable->GetName() != name) return;
+  const std::uint64_t size = coarse.core().shape()[axis];
+  std::vector<double> values = coarser_coordinates(read_coordinates(dimension), factor, size);
+  if (values.empty()) return;
+  const std::string group(zarrcore::parent_path(coarse.node_path()));
+  for (const zarrcore::Child& child : session.hierarchy().children(group)) {
+    const auto other = session.array_metadata(zarrcore::join_path(group, child.name));
+    if (!other || child.name == name || child.name == coarse.GetName()) continue;
+    const auto& names = other->dimension_names;
+    if (session.hierarchy().node(zarrcore::join_path(group, name)) &&
+        std::find(names.begin(), names.end(), name) != names.end()) {
+      return;
+    }
+  }
+  Json attributes = variable->metadata().attributes;
+  for (const char* attribute : kOfStoredValues) attributes.erase(attribute);
+  write_variable(session, group, {name, {name}, std::move(values), std::move(attributes)});
 }
 
 }  // namespace gdal_zarr

@@ -12,4 +12,10 @@ namespace gdal_zarr {
 void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
                           const OGRSpatialReference* crs);
 
+// Writes the coordinates of a dimension of `coarse`, the level of `fine` at `factor`, beside it:
+// coarser_coordinates(). Nothing is written when `fine` has none, or when other arrays beside
+// `coarse` have that dimension already. Throws zarrcore::Error.
+void store_coarser_coordinates(const Array& fine, const Array& coarse, std::size_t axis,
+                               int factor);
+
 }  // namespace gdal_zarr

@@ -2,7 +2,9 @@
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
+#include <cpl_vsi.h>
 
+#include <algorithm>
 #include <set>
 
 #include "driver/conventions/nczarr.h"
@@ -14,6 +16,7 @@
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -45,7 +48,11 @@ std::shared_ptr<Group> Group::create(std::shared_ptr<Session> session, std::stri
 }
 
 void Group::check_exists() const {
-  if (is_gone_) throw Error("group " + GetFullName() + " was removed or renamed");
+  if (is_deleted_) throw Error("group " + GetFullName() + " has been deleted");
+}
+
+void Group::check_is_container() const {
+  check_exists();
   if (session_->root_is_array()) {
     throw Error(session_->path() + " is an array by itself, in no group that could hold others");
   }
@@ -56,6 +63,27 @@ std::string Group::path_of(const std::string& name) const {
     throw Error("\"" + name + "\" is not a valid name of a group or array");
   }
   return join_path(node_path_, name);
+}
+
+// The path of a new node. Throws for names that GDAL's built-in driver refuses as well: some file
+// systems do not have them, or they look like slices or documents.
+std::string Group::new_path_of(const std::string& name) const {
+  if (name.find(':') != std::string::npos || name.starts_with(".z")) {
+    throw Error("\"" + name + "\" is not a valid name of a new group or array: it " +
+                (name.starts_with(".z") ? "begins with .z" : "contains a colon"));
+  }
+  std::string path = path_of(name);
+  // The store sees an empty folder as nothing.
+  const std::string folder = session_->path() + '/' + path;
+  if (is_folder(folder) && !session_->hierarchy().node(path)) {
+    const CPLStringList files(VSIReadDir(folder.c_str()));
+    bool is_empty = true;
+    for (int i = 0; i < files.size(); ++i) {
+      is_empty = is_empty && (EQUAL(files[i], ".") || EQUAL(files[i], ".."));
+    }
+    if (is_empty) throw Error("the folder " + folder + " already exists");
+  }
+  return path;
 }
 
 // Members.
@@ -81,10 +109,28 @@ std::vector<std::string> Group::group_paths() const {
   return child_paths(false);
 }
 
+// Of an array opened by its own path: in the root group, as if they stood beside it.
+std::vector<std::shared_ptr<GDALMDArray>> Group::variables_above() const {
+  std::vector<std::shared_ptr<GDALMDArray>> variables;
+  const auto array = session_->array("");
+  for (const auto& dimension : array->GetDimensions()) {
+    auto variable = dimension->GetIndexingVariable();
+    if (variable && variable->GetName() != session_->root_array_name()) {
+      variables.push_back(std::move(variable));
+    }
+  }
+  return variables;
+}
+
 std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const {
   return guarded<std::vector<std::string>>({}, [&] {
-    if (session_->root_is_array()) return std::vector{session_->root_array_name()};
+    check_exists();
     std::vector<std::string> names;
+    if (session_->root_is_array()) {
+      for (const auto& variable : variables_above()) names.push_back(variable->GetName());
+      names.push_back(session_->root_array_name());
+      return names;
+    }
     for (const std::string& path : array_paths()) {
       names.emplace_back(path.empty() ? "/" : last_segment(path));
     }
@@ -94,8 +140,17 @@ std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const 
 
 std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
   return guarded<std::vector<std::string>>({}, [&] {
+    check_exists();
     std::vector<std::string> names;
     for (const std::string& path : group_paths()) names.emplace_back(last_segment(path));
+    // Those that netCDF states, whether or not they exist.
+    if (const auto metadata = session_->hierarchy().node(node_path_)) {
+      if (const auto* group = std::get_if<zarrcore::GroupMetadata>(metadata.get())) {
+        for (const std::string& name : nczarr_group_names(*group)) {
+          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        }
+      }
+    }
     return names;
   });
 }
@@ -103,9 +158,13 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
 std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
                                                 CSLConstList /*options*/) const {
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&]() -> std::shared_ptr<GDALMDArray> {
+    check_exists();
     if (session_->root_is_array()) {
-      if (name != session_->root_array_name()) return nullptr;
-      return session_->array("");
+      if (name == session_->root_array_name()) return session_->array("");
+      for (const auto& variable : variables_above()) {
+        if (variable->GetName() == name) return variable;
+      }
+      return nullptr;
     }
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
     if (!session_->hierarchy().has(path, zarrcore::NodeKind::array)) return nullptr;
@@ -116,6 +175,7 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
 std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
                                             CSLConstList /*options*/) const {
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&]() -> std::shared_ptr<GDALGroup> {
+    check_exists();
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
     if (session_->root_is_array()) return nullptr;
     if (!session_->hierarchy().has(path, zarrcore::NodeKind::group)) return nullptr;
@@ -126,6 +186,7 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
 // The dimensions that the group defines, and those of its arrays that no group above defines.
 std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*options*/) const {
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
+    check_exists();
     std::vector<std::shared_ptr<GDALDimension>> dimensions;
     const std::string own_prefix = GetFullName() == "/" ? "/" : GetFullName() + '/';
     std::set<const GDALDimension*> known;
@@ -158,8 +219,8 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
 
 std::shared_ptr<GDALGroup> Group::CreateGroup(const std::string& name, CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
-    check_exists();
-    return session_->create_group(path_of(name));
+    check_is_container();
+    return session_->create_group(new_path_of(name));
   });
 }
 
@@ -168,7 +229,7 @@ std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
                                                       const std::string& direction, GUInt64 size,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
-    check_exists();
+    check_is_container();
     return session_->dimensions().create(node_path_, name, {type, direction}, size);
   });
 }
@@ -177,7 +238,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
     const GDALExtendedDataType& type, CSLConstList options) {
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
-    check_exists();
+    check_is_container();
     NewArray array;
     array.type = GDALExtendedDataType(type);
     array.format = &session_->new_array_format();
@@ -193,7 +254,9 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
       metadata.attributes =
           axis_attributes(name, {dimensions[0]->GetType(), dimensions[0]->GetDirection()});
     }
-    const auto created = session_->create_array(path_of(name), std::move(metadata));
+    const auto created = session_->create_array(new_path_of(name), std::move(metadata));
+    created->set_stores_empty_chunks(
+        CreationOptions(options, kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
     if (type.GetClass() == GEDTC_COMPOUND) {
       session_->compound_layouts().keep(created->core(), type);
       created->set_compound(type);
@@ -206,7 +269,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
 template <typename Metadata>
 bool Group::erase_child(const std::string& name, const char* kind) {
   return guarded(false, [&] {
-    check_exists();
+    check_is_container();
     const auto node = session_->hierarchy().node(path_of(name));
     if (!node || !std::holds_alternative<Metadata>(*node)) {
       throw Error("group " + GetFullName() + " has no " + kind + ' ' + name);
@@ -226,23 +289,40 @@ bool Group::DeleteMDArray(const std::string& name, CSLConstList /*options*/) {
 
 bool Group::Rename(const std::string& name) {
   return guarded(false, [&] {
-    check_exists();
+    check_is_container();
     if (node_path_.empty()) throw Error("the root of a store has no name of its own");
-    const auto self = shared_from_this();
     session_->rename_node(node_path_, name);
-    node_path_ = zarrcore::join_path(zarrcore::parent_path(node_path_), name);
-    is_gone_ = false;
-    session_->adopt(node_path_, self);
-    BaseRename(name);
     return true;
   });
 }
 #endif
 
+void Group::set_deleted() {
+  is_deleted_ = true;
+  live_attributes().set_all_deleted();
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 8)
+void Group::set_node_path(const std::string& node_path) {
+  node_path_ = node_path;
+  m_osName = last_segment(node_path);
+  m_osFullName = '/' + node_path;
+  live_attributes().set_owner_name(attributes_name());
+}
+#else
+void Group::set_node_path(const std::string& node_path) {
+  node_path_ = node_path;
+}
+#endif
+
 // Attributes.
 
+std::string Group::attributes_name() const {
+  return '/' + join_path(node_path_, kGroupAttributes);
+}
+
 std::shared_ptr<AttributeOwner> Group::owner() const {
-  if (!session_->is_writable() || is_gone_ || session_->root_is_array()) return nullptr;
+  if (!session_->is_writable() || is_deleted_ || session_->root_is_array()) return nullptr;
   return std::const_pointer_cast<Group>(shared_from_this());
 }
 
@@ -254,33 +334,38 @@ Json Group::attributes(bool show_all) const {
 }
 
 std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(
-      nullptr, [&] { return find_attribute(GetFullName(), attributes(true), name, owner()); });
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+    check_exists();
+    return find_attribute(attributes_name(), attributes(true), name, owner());
+  });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> Group::GetAttributes(CSLConstList options) const {
   return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
-    return make_attributes(GetFullName(),
+    check_exists();
+    return make_attributes(attributes_name(),
                            attributes(CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"))),
                            owner());
   });
 }
 
 void Group::set_attribute(const std::string& name, const Json& value) {
-  check_exists();
+  check_is_container();
   session_->change_attributes(node_path_, [&](Json& attributes) { attributes[name] = value; });
 }
 
 void Group::erase_attribute(const std::string& name) {
-  check_exists();
+  check_is_container();
   session_->change_attributes(node_path_, [&](Json& attributes) { attributes.erase(name); });
+  live_attributes().set_deleted(name);
 }
 
 void Group::rename_attribute(const std::string& name, const std::string& new_name) {
-  check_exists();
+  check_is_container();
   session_->change_attributes(node_path_, [&](Json& attributes) {
     attributes = with_renamed_attribute(attributes, name, new_name);
   });
+  live_attributes().set_renamed(name, new_name);
 }
 
 std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
@@ -288,8 +373,8 @@ std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
                                                       const GDALExtendedDataType& type,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
-    check_exists();
-    return create_attribute(GetFullName(), *session_->attributes(node_path_), name, dimensions,
+    check_is_container();
+    return create_attribute(attributes_name(), *session_->attributes(node_path_), name, dimensions,
                             type, owner());
   });
 }
@@ -297,6 +382,7 @@ std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
 #if GDAL_ZARR_AT_LEAST(3, 8)
 bool Group::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
   return guarded(false, [&] {
+    check_exists();
     if (!session_->attributes(node_path_)->contains(name)) {
       throw Error("group " + GetFullName() + " has no attribute " + name);
     }

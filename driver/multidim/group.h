@@ -50,8 +50,10 @@ class Group final : public GDALGroup,
   void set_attribute(const std::string& name, const zarrcore::Json& value) override;
   void erase_attribute(const std::string& name) override;
   void rename_attribute(const std::string& name, const std::string& new_name) override;
-  // Called by the session: the group was removed or renamed.
-  void set_gone() { is_gone_ = true; }
+
+  // Called by the session: the group was removed, or has another path.
+  void set_deleted();
+  void set_node_path(const std::string& node_path);
 
   // Node paths of the arrays and groups directly below, including arrays whose metadata is invalid:
   // opening one of these reports the error.
@@ -62,21 +64,27 @@ class Group final : public GDALGroup,
   Group(std::shared_ptr<Session> session, std::string node_path, const std::string& parent,
         const std::string& name);
   std::vector<std::string> child_paths(bool arrays) const;
+  std::vector<std::shared_ptr<GDALMDArray>> variables_above() const;
   zarrcore::Json attributes(bool show_all) const;
   // The group itself where its attributes can be changed, else null.
   std::shared_ptr<AttributeOwner> owner() const;
-  // Throws zarrcore::Error when the group is gone.
+  // Throws zarrcore::Error when the group was deleted.
   void check_exists() const;
+  // Throws zarrcore::Error when it cannot hold other groups and arrays either.
+  void check_is_container() const;
+  // Under which GDAL shows the attributes.
+  std::string attributes_name() const;
 #if GDAL_ZARR_AT_LEAST(3, 8)
   template <typename Metadata>
   bool erase_child(const std::string& name, const char* kind);
 #endif
   // The node path of a member, which need not exist. Throws zarrcore::Error for an invalid name.
+  std::string new_path_of(const std::string& name) const;
   std::string path_of(const std::string& name) const;
 
   std::shared_ptr<Session> session_;
   std::string node_path_;
-  bool is_gone_ = false;
+  bool is_deleted_ = false;
 };
 
 }  // namespace gdal_zarr

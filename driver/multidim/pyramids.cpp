@@ -1,9 +1,12 @@
 #include "driver/multidim/pyramids.h"
 
+#include <cpl_error.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "driver/gdal/messages.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/base/path.h"
 
@@ -22,46 +25,107 @@ std::shared_ptr<const Multiscales> Pyramids::of_group(const std::string& group) 
   return by_group_.emplace(group, std::move(found)).first->second;
 }
 
+std::optional<PyramidLevel> Pyramids::find_in(const std::string& group,
+                                              const std::shared_ptr<const Multiscales>& pyramid,
+                                              const std::string& array_path) const {
+  const std::string_view path =
+      std::string_view(array_path).substr(group.empty() ? 0 : group.size() + 1);
+  const auto level = pyramid->find_level(path);
+  if (!level) return std::nullopt;
+  const std::string& asset = pyramid->levels[*level].asset;
+  const std::size_t skipped = asset.empty() ? 0 : asset.size() + 1;
+  return PyramidLevel{group, pyramid, *level,
+                      std::string(path.substr(std::min(skipped, path.size())))};
+}
+
 std::optional<PyramidLevel> Pyramids::find(const std::string& array_path) const {
   if (session_.root_is_array()) return std::nullopt;
   for (std::string group(zarrcore::parent_path(array_path));;
        group = zarrcore::parent_path(group)) {
     if (const auto pyramid = of_group(group)) {
-      const std::string_view path =
-          std::string_view(array_path).substr(group.empty() ? 0 : group.size() + 1);
-      if (const auto level = pyramid->find_level(path)) {
-        const std::string& asset = pyramid->levels[*level].asset;
-        const std::size_t skipped = asset.empty() ? 0 : asset.size() + 1;
-        return PyramidLevel{group, pyramid, *level,
-                            std::string(path.substr(std::min(skipped, path.size())))};
+      auto found = find_in(group, pyramid, array_path);
+      if (found && !pyramid->order_is_certain) {
+        if (const auto ordered = ordered_by_size(*found, array_path)) {
+          found = find_in(group, ordered, array_path);
+        }
       }
+      if (found) return found;
     }
     if (group.empty()) return std::nullopt;
   }
 }
 
+// Two of the levels are enough to know the order, and need few requests.
+std::shared_ptr<const Multiscales> Pyramids::ordered_by_size(const PyramidLevel& level,
+                                                             const std::string& array_path) const {
+  const Multiscales& listed = *level.multiscales;
+  const auto shape_of = [&](std::size_t at) -> zarrcore::Shape {
+    const std::string path = path_at_level(level, array_path, at);
+    const auto metadata = path.empty() ? nullptr : session_.array_metadata(path);
+    return metadata ? metadata->shape : zarrcore::Shape{};
+  };
+  const zarrcore::Shape first = shape_of(0);
+  const zarrcore::Shape last = shape_of(listed.levels.size() - 1);
+  if (first.empty() || first.size() != last.size() || first == last) return nullptr;
+  bool first_is_coarser = true;
+  for (std::size_t i = 0; i < first.size(); ++i) first_is_coarser &= first[i] <= last[i];
+  Multiscales ordered = first_is_coarser ? listed.reversed() : listed;
+  ordered.order_is_certain = true;
+  auto result = std::make_shared<const Multiscales>(std::move(ordered));
+  const std::lock_guard lock(mutex_);
+  by_group_[level.group] = result;
+  return result;
+}
+
 std::string Pyramids::path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
                                     std::size_t level) const {
-  // Where one level is an array and another a group, the group holds it under the array's name.
-  const std::string suffix =
-      pyramid.suffix.empty() ? std::string(zarrcore::last_segment(array_path)) : pyramid.suffix;
   const std::string asset =
       zarrcore::join_path(pyramid.group, pyramid.multiscales->levels[level].asset);
-  for (std::string path : {asset, zarrcore::join_path(asset, suffix)}) {
-    if (session_.array_metadata(path)) return path;
-  }
-  return {};
+  const std::string_view name = zarrcore::last_segment(array_path);
+  // An asset that is an array is a level of arrays that are assets themselves, and of those that
+  // have its name in groups.
+  const bool may_be_array = pyramid.suffix.empty() || zarrcore::last_segment(asset) == name;
+  if (may_be_array && session_.array_metadata(asset)) return asset;
+  const std::string path =
+      zarrcore::join_path(asset, pyramid.suffix.empty() ? name : pyramid.suffix);
+  return session_.array_metadata(path) ? path : std::string();
 }
 
 std::vector<std::string> Pyramids::overview_paths(const std::string& array_path) const {
   std::vector<std::string> paths;
   const auto pyramid = find(array_path);
   if (!pyramid) return paths;
+  const auto fine = session_.array_metadata(array_path);
+  if (!fine) return paths;
+  std::vector<std::pair<double, std::string>> levels;  // by their number of elements
   for (std::size_t i = pyramid->level + 1; i < pyramid->multiscales->levels.size(); ++i) {
     std::string path = path_at_level(*pyramid, array_path, i);
-    if (!path.empty()) paths.push_back(std::move(path));
+    if (path.empty() || path == array_path) continue;
+    const auto coarse = session_.array_metadata(path);
+    if (coarse->shape.size() != fine->shape.size() || coarse->data_type != fine->data_type) {
+      warn_of_misfit(path, array_path);
+      continue;
+    }
+    double elements = 1;
+    for (const std::uint64_t length : coarse->shape) elements *= static_cast<double>(length);
+    levels.emplace_back(elements, std::move(path));
   }
+  std::stable_sort(levels.begin(), levels.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& [elements, path] : levels) paths.push_back(std::move(path));
   return paths;
+}
+
+void Pyramids::warn_of_misfit(const std::string& level_path, const std::string& array_path) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!misfits_.insert(level_path).second) return;
+  }
+  report(CE_Warning, CPLE_AppDefined,
+         "Zarr: %s: array %s is not an overview of %s: its data type or the number of its "
+         "dimensions differs",
+         session_.path().c_str(), session_.full_name(level_path).c_str(),
+         session_.full_name(array_path).c_str());
 }
 
 std::string Pyramids::finest_level_path(const std::string& array_path) const {
@@ -80,6 +144,7 @@ void Pyramids::forget(const std::string& group) const {
 void Pyramids::forget_all() const {
   const std::lock_guard lock(mutex_);
   by_group_.clear();
+  ++generation_;
 }
 
 }  // namespace gdal_zarr

@@ -1,11 +1,14 @@
 // The pyramids that `multiscales` attributes of groups describe, and which arrays are their levels.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,26 +34,42 @@ class Pyramids {
 
   // The pyramid that the array belongs to.
   std::optional<PyramidLevel> find(const std::string& array_path) const;
-  // The node paths of those arrays at coarser levels that exist.
+  // The node paths of the arrays at coarser levels, the finer first. Those that do not exist are
+  // left out, and after a warning those that are not of the same type and as many dimensions.
   std::vector<std::string> overview_paths(const std::string& array_path) const;
   // The node path of the array at the finest level; empty when `array_path` is that one, when no
   // pyramid has it, or when the finest level has no such array.
   std::string finest_level_path(const std::string& array_path) const;
 
+  // The pyramid that a group describes, or null. The order of its levels may be uncertain.
+  std::shared_ptr<const Multiscales> of_group(const std::string& group) const;
+
   // The attributes of a group, or of all, have changed.
   void forget(const std::string& group) const;
   void forget_all() const;
+  // Differs after forget_all(): levels may be other arrays than before.
+  std::uint64_t generation() const { return generation_; }
 
  private:
-  // The pyramid that a group describes, or null.
-  std::shared_ptr<const Multiscales> of_group(const std::string& group) const;
+  std::optional<PyramidLevel> find_in(const std::string& group,
+                                      const std::shared_ptr<const Multiscales>& pyramid,
+                                      const std::string& array_path) const;
+  // The pyramid with its levels in the order that the sizes of the arrays at `level`'s suffix
+  // imply; null when they imply none.
+  std::shared_ptr<const Multiscales> ordered_by_size(const PyramidLevel& level,
+                                                     const std::string& array_path) const;
   // The node path of the array at another level; empty when it does not exist.
   std::string path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
                             std::size_t level) const;
 
+  // Warns once for each level.
+  void warn_of_misfit(const std::string& level_path, const std::string& array_path) const;
+
   const Session& session_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::shared_ptr<const Multiscales>> by_group_;
+  mutable std::set<std::string> misfits_;  // node paths that have been warned of
+  mutable std::atomic<std::uint64_t> generation_ = 0;
 };
 
 }  // namespace gdal_zarr

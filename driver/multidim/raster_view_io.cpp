@@ -28,6 +28,20 @@ zarrcore::Selection RasterView::window(const RasterRequest& request,
   return selection;
 }
 
+zarrcore::Selection RasterView::selection(int band, std::uint64_t x, std::uint64_t y,
+                                          std::uint64_t columns, std::uint64_t rows) const {
+  RasterRequest request;
+  request.x = x;
+  request.y = y;
+  request.columns = columns;
+  request.rows = rows;
+  zarrcore::Strides strides;
+  zarrcore::Selection selection = window(request, strides);
+  const std::vector<std::uint64_t> indexes = other_indexes(band);
+  for (std::size_t i = 0; i < indexes.size(); ++i) selection.start[other_axes_[i]] = indexes[i];
+  return selection;
+}
+
 bool RasterView::transfer_run(GDALRWFlag flag, const RasterRequest& request, int first, int step,
                               int count, std::byte* buffer) const {
   zarrcore::Strides strides;

@@ -10,19 +10,9 @@
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
-
-void find_arrays_below(Session& session, const std::string& group,
-                       std::vector<std::shared_ptr<Array>>& found) {
-  for (const zarrcore::Child& child : session.hierarchy().children(group)) {
-    const std::string path = zarrcore::join_path(group, child.name);
-    if (child.kind == zarrcore::Child::Kind::array) found.push_back(session.array(path));
-    if (child.kind == zarrcore::Child::Kind::group) find_arrays_below(session, path, found);
-  }
-}
 
 // The dimensions that get another length.
 std::map<std::shared_ptr<Dimension>, std::uint64_t> changed_dimensions(
@@ -52,9 +42,7 @@ void resize_arrays(const Array& array, const zarrcore::Shape& shape) {
   std::map<std::string, zarrcore::Shape> shapes{{array.node_path(), shape}};
   std::vector<std::shared_ptr<Array>> arrays{session.array(array.node_path())};
   for (const auto& [dimension, size] : sizes) {
-    std::vector<std::shared_ptr<Array>> below;
-    find_arrays_below(session, dimension->group(), below);
-    for (const auto& other : below) {
+    for (const auto& other : session.arrays_below(dimension->group())) {
       for (std::size_t i = 0; i < other->GetDimensions().size(); ++i) {
         if (other->GetDimensions()[i] != dimension) continue;
         const auto [it, is_new] = shapes.emplace(other->node_path(), other->core().shape());

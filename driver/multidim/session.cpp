@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"
@@ -10,6 +11,7 @@
 #include "driver/multidim/group.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_store.h"
+#include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -49,13 +51,26 @@ void check_is_writable(const zarrcore::Store& store) {
   }
 }
 
+// Its destructor writes the file, of which the values are a part.
+std::shared_ptr<GDALPamMultiDim> make_pam(const std::string& path,
+                                          const std::shared_ptr<PamValues>& values) {
+  return {new GDALPamMultiDim(path), [values](GDALPamMultiDim* pam) {
+            delete pam;
+            guarded(false, [&] {
+              values->save();
+              return true;
+            });
+          }};
+}
+
 }  // namespace
 
 Session::Session(std::string path, SessionOptions options)
     : path_(std::move(path)),
       options_(std::move(options)),
       context_(shared_context()),
-      pam_(std::make_shared<GDALPamMultiDim>(path_ + "/pam")) {
+      pam_values_(std::make_shared<PamValues>(path_ + "/pam")),
+      pam_(make_pam(path_ + "/pam", pam_values_)) {
   if (!options_.lock_folder.empty()) {
     locks_ = std::make_shared<const zarrcore::FileLocks>(options_.lock_folder);
   }
@@ -75,7 +90,9 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   SessionOptions writable = options;
   writable.is_writable = true;
   const std::shared_ptr<Session> session(new Session(path, writable));
-  const auto store = make_store(path);
+  const auto archive = parse_zip_target(path);
+  session->is_new_archive_ = archive.has_value();
+  const auto store = archive ? make_zip_store(path, *archive) : make_store(path);
   check_is_writable(*store);
   session->hierarchy_ = zarrcore::Hierarchy::create(store, format, zarrcore::GroupMetadata{},
                                                     hierarchy_options(path, writable));
@@ -84,9 +101,14 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
 
 Session::~Session() {
   guarded(false, [this] {
+    take_write_failure();  // it has been reported
     if (is_writable() && hierarchy_) flush();
     return true;
   });
+}
+
+bool Session::has_pam() const {
+  return VSIIsLocal(path_.c_str()) || is_set(ConfigOption::pam_proxy_dir);
 }
 
 zarrcore::Hierarchy& Session::writable_hierarchy() {
@@ -153,6 +175,18 @@ std::vector<std::shared_ptr<Array>> Session::live_arrays() const {
   return live;
 }
 
+std::vector<std::shared_ptr<Array>> Session::arrays_below(const std::string& group) {
+  if (root_is_array()) return {array("")};
+  std::vector<std::shared_ptr<Array>> arrays;
+  for (const zarrcore::Child& child : hierarchy_->children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    if (child.kind == zarrcore::Child::Kind::array) arrays.push_back(array(path));
+    if (child.kind != zarrcore::Child::Kind::group) continue;
+    for (auto& below : arrays_below(path)) arrays.push_back(std::move(below));
+  }
+  return arrays;
+}
+
 std::shared_ptr<const zarrcore::Array> Session::reopen_array(const std::string& node_path) {
   return hierarchy_->open_array(node_path, context_);
 }
@@ -207,29 +241,50 @@ void Session::erase_created_nodes() {
   }
 }
 
-void Session::rename_node(const std::string& node_path, const std::string& name) {
+// The path is a copy: that of the object may be the caller's.
+void Session::rename_node(std::string node_path, const std::string& name) {
   for (const auto& array : live_arrays()) {
     if (zarrcore::is_at_or_below(array->node_path(), node_path)) array->flush();
   }
   writable_hierarchy().rename_node(node_path, name);
-  forget_objects(node_path);
+  move_objects(node_path, zarrcore::join_path(zarrcore::parent_path(node_path), name));
 }
 
-void Session::adopt(const std::string& node_path, const std::shared_ptr<Group>& group) {
-  const std::lock_guard lock(mutex_);
-  groups_[node_path] = group;
-}
-
-void Session::adopt(const std::string& node_path, const std::shared_ptr<Array>& array) {
-  const std::lock_guard lock(mutex_);
-  arrays_[node_path] = array;
+void Session::move_objects(const std::string& node_path, const std::string& new_path) {
+  // Their new paths, and the objects. Extracted under the lock, changed without it: they may call
+  // the session.
+  const auto move = [&](auto& objects) {
+    std::vector<std::pair<std::string, decltype(objects.begin()->second.lock())>> live;
+    const std::lock_guard lock(mutex_);
+    for (const auto& item : objects) {
+      if (!zarrcore::is_at_or_below(item.first, node_path)) continue;
+      if (auto object = item.second.lock()) {
+        live.emplace_back(zarrcore::moved_path(item.first, node_path, new_path), std::move(object));
+      }
+    }
+    std::erase_if(
+        objects, [&](const auto& item) { return zarrcore::is_at_or_below(item.first, node_path); });
+    for (const auto& [path, object] : live) objects[path] = object;
+    return live;
+  };
+  dimensions_.move(node_path, new_path);
+  compound_layouts_.move(node_path, new_path);
+  pyramids_.forget_all();
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::string& path : created_nodes_) {
+      path = zarrcore::moved_path(path, node_path, new_path);
+    }
+  }
+  for (const auto& [path, group] : move(groups_)) group->set_node_path(path);
+  for (const auto& [path, array] : move(arrays_)) array->set_node_path(path);
 }
 
 void Session::forget_objects(const std::string& node_path) {
   const auto is_gone = [&](const auto& item) {
     return zarrcore::is_at_or_below(item.first, node_path);
   };
-  // Extracted under the lock, notified without it: their destructors may call the session.
+  // Extracted under the lock, changed without it: their destructors may call the session.
   const auto extract = [&](auto& objects) {
     std::vector<decltype(objects.begin()->second.lock())> live;
     const std::lock_guard lock(mutex_);
@@ -241,10 +296,21 @@ void Session::forget_objects(const std::string& node_path) {
     std::erase_if(objects, is_gone);
     return live;
   };
-  for (const auto& array : extract(arrays_)) array->set_gone();
-  for (const auto& group : extract(groups_)) group->set_gone();
+  for (const auto& array : extract(arrays_)) array->set_deleted();
+  for (const auto& group : extract(groups_)) group->set_deleted();
   dimensions_.forget_below(node_path);
   pyramids_.forget_all();
+}
+
+void Session::set_write_failure(const std::string& problem) {
+  has_lost_data_ = true;
+  const std::lock_guard lock(mutex_);
+  if (write_failure_.empty()) write_failure_ = problem;
+}
+
+std::string Session::take_write_failure() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(write_failure_, {});
 }
 
 void Session::flush() {
@@ -258,6 +324,12 @@ void Session::flush() {
   };
   for (const auto& array : live_arrays()) attempt([&] { array->flush(); });
   attempt([&] { hierarchy_->flush(); });
+  attempt([&] {
+    const std::string failure = take_write_failure();
+    if (!failure.empty()) throw Error(failure);
+  });
+  // What is incomplete must not look complete.
+  if (!first_error && !has_lost_data_) attempt([&] { hierarchy_->store()->flush(); });
   if (first_error) std::rethrow_exception(first_error);
 }
 
@@ -272,6 +344,7 @@ zarrcore::WriterOptions Session::writer_options() const {
   zarrcore::WriterOptions options;
   options.max_bytes = WriteLimit::max_bytes();
   options.locks = locks_;
+  options.stores_empty_chunks = options_.stores_empty_chunks;
   return options;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gdal_pam.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +19,8 @@
 #include "driver/multidim/compound_layouts.h"
 #include "driver/multidim/coordinate_arrays.h"
 #include "driver/multidim/dimension_catalog.h"
+#include "driver/multidim/enclosing_groups.h"
+#include "driver/multidim/pam_values.h"
 #include "driver/multidim/pyramids.h"
 #include "driver/multidim/write_limit.h"
 #include "zarrcore/array/array_writer.h"
@@ -39,6 +42,8 @@ struct SessionOptions {
   std::string lock_folder = {};
   bool use_consolidated = true;
   bool list_chunks = false;  // see zarrcore/store/listed_store.h
+  bool missing_chunks_are_errors = false;
+  bool stores_empty_chunks = false;  // chunks that contain only the fill value
   ClassicDatasetFactory make_classic_dataset = nullptr;
 };
 
@@ -59,6 +64,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const std::string& path() const { return path_; }
   bool is_writable() const { return options_.is_writable; }
+  // Whether the store is being written into a new archive, which each flush completes.
+  bool is_new_archive() const { return is_new_archive_; }
   const zarrcore::Hierarchy& hierarchy() const { return *hierarchy_; }
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& writable_hierarchy();
@@ -76,10 +83,14 @@ class Session : public std::enable_shared_from_this<Session> {
   DimensionCatalog& dimensions() { return dimensions_; }
   const Pyramids& pyramids() const { return pyramids_; }
   const CoordinateArrays& coordinate_arrays() const { return coordinate_arrays_; }
+  const EnclosingGroups& enclosing_groups() const { return enclosing_groups_; }
   CompoundLayouts& compound_layouts() { return compound_layouts_; }
   WriteLimit& write_limit() { return write_limit_; }
   // Statistics and the like, which GDAL keeps beside the store.
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
+  PamValues& pam_values() const { return *pam_values_; }
+  // Whether GDAL looks for its file of these, which would cost requests on the network.
+  bool has_pam() const;
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
@@ -97,6 +108,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Array> array(const std::string& node_path);
   // The arrays that have an object at present.
   std::vector<std::shared_ptr<Array>> live_arrays() const;
+  // All arrays of a group and of the groups below it; or the one at the root.
+  std::vector<std::shared_ptr<Array>> arrays_below(const std::string& group);
   // A new zarrcore::Array, made from the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
 
@@ -110,41 +123,51 @@ class Session : public std::enable_shared_from_this<Session> {
   void erase_node(const std::string& node_path);
   // Removes those nodes created in this session that still exist.
   void erase_created_nodes();
-  // Renames a node. Every use of objects for nodes below it is an error from then on; the node's
-  // own object becomes the one for the new path by adopt().
-  void rename_node(const std::string& node_path, const std::string& name);
-  void adopt(const std::string& node_path, const std::shared_ptr<Group>& group);
-  void adopt(const std::string& node_path, const std::shared_ptr<Array>& array);
+  // Renames a node within its group. The objects of the node and of all below it go on under their
+  // new paths.
+  void rename_node(std::string node_path, const std::string& name);
+
+  // An object that does not exist any more has not put everything: closing the dataset is this
+  // error, and a new archive stays incomplete.
+  void set_write_failure(const std::string& problem);
 
   // Puts everything pending, of arrays and of metadata. Tries all of it, then throws the first
-  // zarrcore::Error; what could not be put stays pending.
+  // zarrcore::Error; what could not be put stays pending. The next one after
+  // set_write_failure() throws as well.
   void flush();
   // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
   void refresh() noexcept;
   zarrcore::WriterOptions writer_options() const;
+  bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
 
  private:
   Session(std::string path, SessionOptions options);
+  std::string take_write_failure();
   void forget_objects(const std::string& node_path);
+  void move_objects(const std::string& node_path, const std::string& new_path);
 
   std::string path_;
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
   std::string root_array_name_;
+  bool is_new_archive_ = false;
+  std::atomic<bool> has_lost_data_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
+  std::shared_ptr<PamValues> pam_values_;
   std::shared_ptr<GDALPamMultiDim> pam_;
 
   CoordinateArrays coordinate_arrays_{*this};
+  EnclosingGroups enclosing_groups_{*this};
   Pyramids pyramids_{*this};
   DimensionCatalog dimensions_{*this};
   CompoundLayouts compound_layouts_;
   WriteLimit write_limit_{*this};
-
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;
+  std::string write_failure_;  // until flush() reports it; empty for none
 };
 
 }  // namespace gdal_zarr

@@ -130,11 +130,14 @@ Shape chosen_shard_shape(const NewArray& array, const Shape& inner, std::uint64_
 
 std::optional<Shape> given_lengths(const NewArray& array, const CreationOptions& options,
                                    const std::string& name) {
-  const auto lengths = options.lengths(name);
+  auto lengths = options.lengths(name);
   if (lengths && lengths->size() != array.shape.size()) {
     throw Error("creation option " + name + " has " + std::to_string(lengths->size()) +
                 " lengths, but the array has " + std::to_string(array.shape.size()) +
                 " dimensions: " + zarrcore::shape_text(array.shape, ","));
+  }
+  for (std::size_t i = 0; lengths && i < lengths->size(); ++i) {
+    if ((*lengths)[i] == 0) (*lengths)[i] = std::max<std::uint64_t>(1, array.shape[i]);
   }
   return lengths;
 }

@@ -1,18 +1,20 @@
 #include "driver/new_array/creation_option_table.h"
 
-#include <cpl_port.h>
+#include <string>
+#include <vector>
 
-#include <algorithm>
-#include <iterator>
+#include "driver/codecs/registered_compressors.h"
 
 namespace gdal_zarr {
 namespace {
 
 using rows::boolean;
 using rows::choice;
+using rows::hidden;
 using rows::integer;
 using rows::lengths;
 using rows::only_with;
+using rows::or_any_of;
 using rows::real;
 using rows::text;
 using rows::with_alias;
@@ -30,7 +32,7 @@ constexpr OptionValue kShardings[] = {{"NONE"}, {"AUTO"}};
 constexpr OptionValue kAccesses[] = {{"SLICES"}, {"SERIES"}, {"VOLUME"}};
 constexpr OptionValue kOrders[] = {{"C"}, {"F"}};
 constexpr OptionValue kSeparators[] = {{"."}, {"/"}};
-constexpr OptionValue kStringFormats[] = {{"STRING"}, {"ASCII"}, {"UNICODE"}};
+constexpr OptionValue kStringFormats[] = {{"STRING"}, {"ASCII"}, {"UNICODE"}, {"VARIABLE"}};
 constexpr OptionValue kCompressors[] = {{"NONE"}, {"BLOSC"}, {"BZ2"},  {"GZIP"}, {"LZ4"},
                                         {"LZMA"}, {"ZFP"},   {"ZLIB"}, {"ZSTD"}};
 constexpr OptionValue kFilters[] = {{"NONE"}, {"DELTA"}, {"SHUFFLE"}};
@@ -39,7 +41,17 @@ constexpr OptionValue kBloscCompressors[] = {{"blosclz"}, {"lz4"},  {"lz4hc"},
                                              {"snappy"},  {"zlib"}, {"zstd"}};
 constexpr OptionValue kBloscShuffles[] = {{"NONE", "0"}, {"BYTE", "1"}, {"BIT", "2"}};
 
+constexpr OptionValue kEndians[] = {{"little"}, {"big"}};
+
 constexpr std::string_view kLevel = "Compression level";
+
+std::vector<std::string> registered_ids() {
+  std::vector<std::string> ids;
+  for (RegisteredCompressor& compressor : registered_compressors()) {
+    ids.push_back(std::move(compressor.id));
+  }
+  return ids;
+}
 
 constexpr Option kOptions[] = {
     // The store: entry/create.cpp.
@@ -59,6 +71,9 @@ constexpr Option kOptions[] = {
               choice("INTERLEAVE", kRaster, kInterleaves, "BAND",
                      "Whether bands are the first (BAND) or the last (PIXEL) dimension of the "
                      "array")),
+    boolean("CONVERT_TO_KERCHUNK_PARQUET_REFERENCE", kRaster, "NO",
+            "Copy Kerchunk references in JSON to references in Parquet files, instead of the data "
+            "(copies only)"),
     choice("OVERVIEWS", kRaster, kOverviews, "NONE", "AUTO builds overviews of a copied raster"),
 
     // Georeferencing: conventions/write_georeferencing.cpp.
@@ -68,11 +83,11 @@ constexpr Option kOptions[] = {
            "variables"),
 
     // Chunks and shards: chunk_layout.cpp.
-    lengths("BLOCKSIZE", kArray,
+    lengths("BLOCKSIZE", kArray, -1,
             "Chunk length (shard length, if SHARD_CHUNK_SHAPE is given) along each dimension, "
-            "separated by commas. By default 256 along X and Y and 1 along other dimensions; 65536 "
-            "for arrays of one dimension"),
-    lengths("SHARD_CHUNK_SHAPE", kArray,
+            "separated by commas; 0 or -1 for the whole dimension. By default 256 along X and Y "
+            "and 1 along other dimensions; 65536 for arrays of one dimension"),
+    lengths("SHARD_CHUNK_SHAPE", kArray, 1,
             "Length of the inner chunks of shards along each dimension, separated by commas. The "
             "shard length must be a multiple of it (ZARR_V3 only)"),
     choice("CHUNKS", kArray, kChunks, "DEFAULT",
@@ -90,15 +105,18 @@ constexpr Option kOptions[] = {
     choice("DIM_SEPARATOR", kArray, kSeparators, "",
            "Separator in chunk names; by default . in ZARR_V2 and / in ZARR_V3"),
     choice("STRING_FORMAT", kArray, kStringFormats, "STRING",
-           "How strings of a known maximum length are stored: with variable length (STRING), or "
-           "padded to the maximum as bytes (ASCII) or as 4 bytes per character (UNICODE). ZARR_V3 "
-           "pads only strings in compound types"),
+           "How strings of a known maximum length are stored: padded to the maximum as bytes "
+           "(STRING or ASCII) or as 4 bytes per character (UNICODE), or with variable length "
+           "(VARIABLE; in compound types as STRING)"),
 
     // Codecs: new_codecs.cpp.
     choice("CHUNK_MEMORY_LAYOUT", kArray, kOrders, "C",
            "Whether the last (C) or the first (F) dimension varies fastest within a chunk"),
-    choice("COMPRESS", kArray, kCompressors, "NONE",
-           "Compression; lossless, unless a ZFP option sets a limit"),
+    or_any_of(registered_ids,
+              choice("COMPRESS", kArray, kCompressors, "NONE",
+                     "Compression; lossless, unless a ZFP option sets a limit. Also the id of a "
+                     "compressor that is registered with CPLRegisterCompressor()")),
+    hidden(choice("@ENDIAN", kArray, kEndians, "little", "Byte order of the elements")),
     choice("FILTER", kArray, kFilters, "NONE",
            "Filter applied before compression: DELTA stores differences between neighbours, "
            "SHUFFLE groups the first bytes of all elements, then their second bytes, and so on"),
@@ -110,15 +128,20 @@ constexpr Option kOptions[] = {
             "Number of mantissa bits to keep when rounding floating point numbers, so that they "
             "compress better. Arrays of one dimension, such as coordinates, are not rounded"),
     choice("CHECKSUM", kArray, kChecksums, "NONE", "Checksum stored with each chunk"),
+    text("CODECS", kArray, "",
+         "The codecs as JSON, instead of the options above and those of compressors: for ZARR_V3 "
+         "the member codecs of zarr.json, for ZARR_V2 an object with the members filters and "
+         "compressor"),
+    boolean("WRITE_EMPTY_CHUNKS", kArray, "NO",
+            "Whether written chunks are stored that contain only the fill value, until the array "
+            "is closed"),
 
     only_with("COMPRESS=BLOSC", choice("BLOSC_CNAME", kArray, kBloscCompressors, "lz4",
                                        "Compressor that Blosc uses")),
     only_with("COMPRESS=BLOSC", integer("BLOSC_CLEVEL", kArray, 0, 9, "5", kLevel)),
-    only_with(
-        "COMPRESS=BLOSC",
-        choice("BLOSC_SHUFFLE", kArray, kBloscShuffles, "",
-               "Whether the bytes or the bits of elements are shuffled before compression; by "
-               "default BYTE, or BIT for elements of one byte")),
+    only_with("COMPRESS=BLOSC",
+              choice("BLOSC_SHUFFLE", kArray, kBloscShuffles, "BYTE",
+                     "Whether the bytes or the bits of elements are shuffled before compression")),
     only_with("COMPRESS=BLOSC", integer("BLOSC_BLOCKSIZE", kArray, 0, INT32_MAX, "0",
                                         "Bytes per Blosc block; 0 lets Blosc choose")),
     only_with("COMPRESS=BLOSC",
@@ -126,8 +149,8 @@ constexpr Option kOptions[] = {
                    "Accepted for compatibility; has no effect: chunks are compressed in parallel "
                    "on GDAL_NUM_THREADS threads")),
     only_with("COMPRESS=BZ2", integer("BZ2_LEVEL", kArray, 1, 9, "9", kLevel)),
-    only_with("COMPRESS=GZIP", integer("GZIP_LEVEL", kArray, 1, 9, "6", kLevel)),
-    only_with("COMPRESS=LZ4", integer("LZ4_ACCELERATION", kArray, 1, 65537, "1",
+    only_with("COMPRESS=GZIP", integer("GZIP_LEVEL", kArray, 0, 9, "6", kLevel)),
+    only_with("COMPRESS=LZ4", integer("LZ4_ACCELERATION", kArray, 0, 65537, "1",
                                       "Higher values are faster and compress less")),
     only_with("COMPRESS=LZMA", integer("LZMA_PRESET", kArray, 0, 9, "6", kLevel)),
     only_with("COMPRESS=LZMA",
@@ -139,13 +162,13 @@ constexpr Option kOptions[] = {
     only_with("COMPRESS=ZFP", real("ZFP_RATE", kArray, 0, 64, "Bits per element")),
     only_with("COMPRESS=ZFP",
               real("ZFP_TOLERANCE", kArray, 0, 1e308, "Largest error allowed for an element")),
-    only_with("COMPRESS=ZLIB", integer("ZLIB_LEVEL", kArray, 1, 9, "6", kLevel)),
-    only_with("COMPRESS=ZSTD", integer("ZSTD_LEVEL", kArray, 1, 22, "13", kLevel)),
+    only_with("COMPRESS=ZLIB", integer("ZLIB_LEVEL", kArray, 0, 9, "6", kLevel)),
+    only_with("COMPRESS=ZSTD", integer("ZSTD_LEVEL", kArray, -131072, 22, "13", kLevel)),
+    only_with("COMPRESS=ZSTD",
+              boolean("ZSTD_CHECKSUM", kArray, "NO",
+                      "Whether a checksum is stored in each frame, which is verified when it is "
+                      "read")),
 };
-
-bool is_same_option_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && EQUALN(a.data(), b.data(), a.size());
-}
 
 }  // namespace
 
@@ -154,11 +177,7 @@ std::span<const Option> creation_options() {
 }
 
 const Option* find_creation_option(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const Option& o) {
-    return is_same_option_name(o.name, name) ||
-           (!o.alias.empty() && is_same_option_name(o.alias, name));
-  });
-  return found == std::end(kOptions) ? nullptr : found;
+  return find_option(kOptions, name);
 }
 
 }  // namespace gdal_zarr

@@ -3,15 +3,14 @@
 // takes effect.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "driver/codecs/registered_compressors.h"
 #include "driver/gdal/compat.h"
+#include "driver/gdal/option_values.h"
 #include "driver/new_array/creation_option_table.h"
-#include "zarrcore/base/strided.h"
 
 namespace gdal_zarr {
 
@@ -23,27 +22,26 @@ std::string creation_option_list(unsigned scopes, std::string_view element);
 // datasets. Throws as CreationOptions does.
 void warn_of_unused_options(CSLConstList options, unsigned scopes);
 
-// The values of options, given or by default. Options of other scopes are ignored.
-class CreationOptions {
+// Adds to GDAL's own warnings about unknown names those that exist and are similar.
+void suggest_creation_options(CSLConstList options);
+
+// The values of options, given or by default. Options of other scopes are ignored. A compressor
+// that is registered at run time has its own options, ID_NAME.
+class CreationOptions : public OptionValues {
  public:
   // Throws zarrcore::Error, with the option and its allowed values, on any other value.
   CreationOptions(CSLConstList options, unsigned scopes);
 
-  bool is_given(std::string_view name) const { return given_.contains(name); }
-  // A choice is spelled as in the table; empty when the option is not given and has no default.
-  std::string_view text(std::string_view name) const;
-  // Whether the value of a choice is this one.
-  bool is(std::string_view name, std::string_view value) const { return text(name) == value; }
-  // For options that have a default or are given.
-  bool boolean(std::string_view name) const;
-  std::int64_t integer(std::string_view name) const;
-  double real(std::string_view name) const;
-  // A positive length for each dimension; empty when the option is not given.
-  std::optional<zarrcore::Shape> lengths(std::string_view name) const;
+  // The registered compressor that COMPRESS names, if it is one.
+  const std::optional<RegisteredCompressor>& registered() const { return registered_; }
 
  private:
-  std::map<std::string_view, std::string> given_;
+  std::optional<RegisteredCompressor> registered_;
 };
+
+// The creation option for an option of a registered compressor.
+std::string creation_option_name(const RegisteredCompressor& compressor,
+                                 const CompressorOption& option);
 
 // Values of the driver's metadata items: the data types of rasters, separated by spaces, and the
 // values of options that name a codec, in lower case, separated by commas.

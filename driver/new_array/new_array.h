@@ -5,6 +5,7 @@
 //   chunk_layout.cpp           BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING, ACCESS
 //   new_codecs.cpp             COMPRESS, FILTER, KEEPBITS, CHECKSUM, those of each compressor,
 //                              CHUNK_MEMORY_LAYOUT
+//   given_codecs.cpp           CODECS
 //   new_array.cpp              DIM_SEPARATOR; puts it all together
 #pragma once
 

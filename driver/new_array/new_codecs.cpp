@@ -1,6 +1,8 @@
 #include "driver/new_array/new_codecs.h"
 
+#include <cpl_conv.h>
 #include <cpl_error.h>
+#include <cpl_string.h>
 
 #include <iterator>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "driver/new_array/creation_options.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/dtype/small_float.h"
 
@@ -38,10 +41,13 @@ CodecMetadata reversed_axes(std::size_t rank) {
   return {"transpose", {{"order", std::move(axes)}}};
 }
 
-CodecMetadata make_bytes(const DataType& type) {
-  CodecMetadata codec{"bytes"};
-  if (!zarrcore::byte_units(type).empty()) codec.configuration["endian"] = "little";
-  return codec;
+// GDAL's built-in driver needs `endian` also for elements of one byte.
+CodecMetadata make_bytes(const CreationOptions& options) {
+  return {"bytes", {{"endian", options.text("@ENDIAN")}}};
+}
+
+Endian stored_endian(const CreationOptions& options) {
+  return options.is("@ENDIAN", "big") ? Endian::big : Endian::little;
 }
 
 CodecMetadata make_bitround(const DataType& type, const CreationOptions& options) {
@@ -98,7 +104,8 @@ zarrcore::NumpyType delta_type(const DataType& type, const NewArrayRules& rules,
     throw not_for_type(kOption, type,
                        std::string(kInexact) + "; DELTA_DTYPE can treat their bits as integers");
   }
-  return {type, Endian::little};
+  // In v3 it views elements as they are in memory.
+  return {type, rules.filters_take_arrays ? Endian::little : stored_endian(options)};
 }
 
 CodecMetadata make_delta(const DataType& type, const NewArrayRules& rules,
@@ -118,8 +125,7 @@ Codecs make_array_filters(const DataType& type, std::size_t rank, const NewArray
 CodecMetadata make_blosc(std::uint64_t item_size, const CreationOptions& options) {
   // Blosc shuffles items of up to 255 bytes.
   if (item_size > 255) item_size = 1;
-  std::string_view shuffle = options.text("BLOSC_SHUFFLE");
-  if (shuffle.empty()) shuffle = item_size == 1 ? "BIT" : "BYTE";
+  const std::string_view shuffle = options.text("BLOSC_SHUFFLE");
   Json configuration = Json::object();
   configuration["typesize"] = item_size;
   configuration["cname"] = options.text("BLOSC_CNAME");
@@ -150,6 +156,31 @@ CodecMetadata make_lzma(const CreationOptions& options) {
   return {"numcodecs.lzma", std::move(configuration)};
 }
 
+Json registered_value(const CompressorOption& option, const std::string& text) {
+  if (EQUAL(option.type.c_str(), "int")) {
+    if (const auto number = zarrcore::parse_number<std::int64_t>(text)) return *number;
+  }
+  if (EQUAL(option.type.c_str(), "float") || EQUAL(option.type.c_str(), "real")) {
+    if (const auto number = zarrcore::parse_number<double>(text)) return *number;
+  }
+  if (EQUAL(option.type.c_str(), "boolean")) return CPLTestBool(text.c_str());
+  return text;
+}
+
+// A compressor that is registered at run time, with the options that are given or have a default.
+CodecMetadata make_registered(const RegisteredCompressor& compressor,
+                              const CreationOptions& options) {
+  CodecMetadata codec{"numcodecs." + compressor.id};
+  for (const CompressorOption& option : compressor.options) {
+    const std::string given(options.text(creation_option_name(compressor, option)));
+    const std::string& value = given.empty() ? option.default_value : given;
+    if (!value.empty()) {
+      codec.configuration[zarrcore::lower_case(option.name)] = registered_value(option, value);
+    }
+  }
+  return codec;
+}
+
 // The compressor for items of `item_size` bytes.
 std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
                                              const CreationOptions& options) {
@@ -166,8 +197,11 @@ std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
   if (name == "LZMA") return make_lzma(options);
   if (name == "ZLIB") return with_level("numcodecs.zlib", "ZLIB_LEVEL");
   if (name == "ZSTD") {
-    return CodecMetadata{"zstd", {{"level", options.integer("ZSTD_LEVEL")}, {"checksum", false}}};
+    return CodecMetadata{
+        "zstd",
+        {{"level", options.integer("ZSTD_LEVEL")}, {"checksum", options.boolean("ZSTD_CHECKSUM")}}};
   }
+  if (options.registered()) return make_registered(*options.registered(), options);
   return std::nullopt;
 }
 
@@ -251,7 +285,7 @@ Codecs make_chunk_codecs(const DataType& type, std::size_t rank, const NewArrayR
   if (rules.filters_take_arrays) append(std::exchange(filters, {}));
   codecs.push_back(type.is_variable() ? CodecMetadata{"vlen-utf8"}
                    : is_zfp           ? make_zfp(type, options)
-                                      : make_bytes(type));
+                                      : make_bytes(options));
   append(std::move(filters));
   if (is_shuffled) {
     codecs.push_back({"numcodecs.shuffle", {{"elementsize", type.item_size}}});

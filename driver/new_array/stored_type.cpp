@@ -65,10 +65,8 @@ DataType padded_string_type(std::size_t length, const CreationOptions& options) 
   return {is_unicode ? TypeKind::fixed_utf32 : TypeKind::fixed_bytes, *size};
 }
 
-DataType string_type(std::size_t max_length, const zarrcore::NewArrayRules& rules,
-                     const CreationOptions& options) {
-  const bool is_padded =
-      rules.has_padded_strings && max_length != 0 && !options.is("STRING_FORMAT", "STRING");
+DataType string_type(std::size_t max_length, const CreationOptions& options) {
+  const bool is_padded = max_length != 0 && !options.is("STRING_FORMAT", "VARIABLE");
   if (is_padded) return padded_string_type(max_length, options);
   return {TypeKind::variable_string, sizeof(zarrcore::VariableElement)};
 }
@@ -105,15 +103,14 @@ DataType structure_type(const GDALExtendedDataType& type, const CreationOptions&
 
 }  // namespace
 
-DataType stored_type(const GDALExtendedDataType& type, const zarrcore::NewArrayRules& rules,
-                     const CreationOptions& options) {
+DataType stored_type(const GDALExtendedDataType& type, const CreationOptions& options) {
   switch (type.GetClass()) {
     case GEDTC_NUMERIC:
       return number_type(type.GetNumericDataType());
     case GEDTC_COMPOUND:
       return structure_type(type, options);
     default:
-      return string_type(type.GetMaxStringLength(), rules, options);
+      return string_type(type.GetMaxStringLength(), options);
   }
 }
 

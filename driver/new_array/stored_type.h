@@ -8,14 +8,12 @@
 
 namespace gdal_zarr {
 
-// Strings have variable length. They have fixed length if STRING_FORMAT requests it, their maximum
-// length is known and the format has such strings; as fields of structures they always have. A
-// compound becomes a structure without padding.
+// Strings have fixed length if their maximum length is known, unless STRING_FORMAT=VARIABLE requests
+// variable length; as fields of structures they always have. A compound becomes a structure without
+// padding.
 //
 // Throws zarrcore::Error when Zarr has no such type, and on strings of unknown length in a
 // compound.
-zarrcore::DataType stored_type(const GDALExtendedDataType& type,
-                               const zarrcore::NewArrayRules& rules,
-                               const CreationOptions& options);
+zarrcore::DataType stored_type(const GDALExtendedDataType& type, const CreationOptions& options);
 
 }  // namespace gdal_zarr

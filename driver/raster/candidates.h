@@ -1,7 +1,7 @@
 // The arrays of a store that are shown as rasters.
 #pragma once
 
-#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,10 +16,20 @@ struct Candidate {
   zarrcore::DataType type;
 };
 
+struct Candidates {
+  std::vector<Candidate> rasters;
+  // Node paths of all arrays of any type, but of those without dimensions and of those that only
+  // describe others.
+  std::set<std::string> array_paths;
+};
+
 // The arrays of two or more dimensions, without those that only describe others (coordinates,
 // bounds, grid mappings, coarser levels of pyramids); if the store has none, those of fewer
 // dimensions. With `list_all`, all that can be shown as a raster. Arrays that cannot be used are
 // skipped with a warning.
-std::vector<Candidate> find_candidates(Session& session, bool list_all);
+Candidates find_candidates(Session& session, bool list_all);
+
+// Whether there are arrays besides the first raster and the variables of its dimensions.
+bool has_others(const Session& session, const Candidates& candidates);
 
 }  // namespace gdal_zarr

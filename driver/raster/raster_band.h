@@ -1,5 +1,5 @@
 // A band of the classic view of an array. Members stand in files by subject: raster_band.cpp,
-// raster_band_values.cpp, raster_band_metadata.cpp, raster_io.cpp.
+// raster_band_values.cpp, raster_band_metadata.cpp, raster_io.cpp, raster_chunks.cpp.
 #pragma once
 
 #include "driver/raster/raster_dataset.h"
@@ -38,6 +38,8 @@ class RasterBand final : public GDALPamRasterBand {
   void set_sidecar_name(const std::string& name) {
     if (name != sidecar_name()) GDALPamRasterBand::SetDescription(name.c_str());
   }
+  CPLErr AdviseRead(int x, int y, int columns, int rows, int buffer_columns, int buffer_rows,
+                    GDALDataType type, OptionList options) override;
   CPLXMLNode* SerializeToXML(const char* path) override;
   int GetOverviewCount() override;
   GDALRasterBand* GetOverview(int index) override;
@@ -47,6 +49,9 @@ class RasterBand final : public GDALPamRasterBand {
  protected:
   CPLErr IReadBlock(int block_x, int block_y, void* buffer) override;
   CPLErr IWriteBlock(int block_x, int block_y, void* buffer) override;
+  // Pixels of missing chunks are no data.
+  int IGetDataCoverageStatus(int x, int y, int columns, int rows, int stop_mask,
+                             double* percentage) override;
   CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int columns, int rows, void* buffer,
                    int buffer_columns, int buffer_rows, GDALDataType type, GSpacing pixel_space,
                    GSpacing line_space, GDALRasterIOExtraArg* extra) override;
@@ -66,6 +71,7 @@ class RasterBand final : public GDALPamRasterBand {
   // For each dimension that makes bands: DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, for
   // times, DIM_name_DATETIME (ISO 8601). Made on first use, because the values have to be read.
   void make_dimension_metadata();
+  void load_image_structure();
   void load_dimension_metadata();  // a failure is a CE_Failure
   const char* make_description();
   // The name of this band in a list with one for each element of the dimension that makes bands, as

@@ -5,6 +5,7 @@
 
 #include "driver/conventions/cf/time.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/slice_description.h"
 
@@ -110,7 +111,14 @@ void RasterBand::load_dimension_metadata() {
   });
 }
 
+void RasterBand::load_image_structure() {
+  const std::string compression = compression_name(array().core().metadata());
+  if (compression.empty()) return;
+  GDALRasterBand::SetMetadataItem("COMPRESSION", compression.c_str(), kImageStructure);
+}
+
 MetadataList RasterBand::GetMetadata(const char* domain) {
+  if (domain != nullptr && EQUAL(domain, kImageStructure)) load_image_structure();
   if (domain == nullptr || domain[0] == '\0') load_dimension_metadata();
   return GDALPamRasterBand::GetMetadata(domain);
 }
@@ -119,6 +127,7 @@ const char* RasterBand::GetMetadataItem(const char* name, const char* domain) {
   if ((domain == nullptr || domain[0] == '\0') && name != nullptr && STARTS_WITH_CI(name, "DIM_")) {
     load_dimension_metadata();
   }
+  if (domain != nullptr && EQUAL(domain, kImageStructure)) load_image_structure();
   return GDALPamRasterBand::GetMetadataItem(name, domain);
 }
 

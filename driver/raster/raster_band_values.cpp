@@ -138,8 +138,7 @@ std::optional<double> RasterBand::number(BandItem item) const {
     if (const Json* own = own_value(item)) {
       return own->is_null() ? std::nullopt : std::optional(own->get<double>());
     }
-    const Packing& packing = array().packing();
-    return item == BandItem::scale ? packing.scale : packing.offset;
+    return item == BandItem::scale ? array().scale() : array().offset();
   });
 }
 

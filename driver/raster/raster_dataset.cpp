@@ -18,6 +18,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   CPLStringList geolocation = find_geolocation(view_, crs_.get());
   if (!geolocation.empty()) GDALDataset::SetMetadata(geolocation.List(), "GEOLOCATION");
   set_metadata();
+  set_image_structure();
 
   SetDescription(name.c_str());
   const std::string& path = view_.array().session()->path();
@@ -29,7 +30,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
 }
 
 RasterDataset::RasterDataset(RasterView view, const RasterDataset& fine)
-    : view_(std::move(view)), crs_(fine.crs_), overviews_(std::in_place) {
+    : view_(std::move(view)), crs_(fine.crs_), is_overview_(true), overviews_(std::in_place) {
   make_bands();
   if (fine.geotransform_) {
     geotransform_ = coarser_geotransform(*fine.geotransform_, fine.nRasterXSize, fine.nRasterYSize,
@@ -77,6 +78,25 @@ FlushResult RasterDataset::FlushCache(bool at_closing) {
 
 CPLErr RasterDataset::flush(bool at_closing) {
   if (is_discarded_) return CE_None;
+  if (view_.array().session()->is_new_archive()) return flush_archive(at_closing);
+  const CPLErr of_sidecar = flush_sidecar(at_closing);
+  const CPLErr of_store = flush_to_store();
+  return of_store != CE_None ? of_store : of_sidecar;
+}
+
+// The sidecar of a store in an archive is added to it by GDAL, which needs a complete archive and
+// leaves one that cannot be changed any more.
+CPLErr RasterDataset::flush_archive(bool at_closing) {
+  if (flush_to_store() != CE_None) {
+    // GDAL would make an archive for it alone.
+    if (at_closing) nPamFlags &= ~GPF_DIRTY;
+    return CE_Failure;
+  }
+  return at_closing ? flush_sidecar(at_closing) : CE_None;
+}
+
+// And dirty blocks of GDAL's cache.
+CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   CPLErr result = CE_None;
   if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) {
     result = guarded(CE_Failure, [this] {
@@ -91,10 +111,25 @@ CPLErr RasterDataset::flush(bool at_closing) {
   // What fails there is reported to the error handler only.
   GDALPamDataset::FlushCache(at_closing);
 #endif
-  if (!is_writable()) return result;
   if (overviews_) {
     for (const auto& overview : *overviews_) {
-      if (overview->flush(at_closing) != CE_None) result = CE_Failure;
+      if (overview->flush_sidecar(at_closing) != CE_None) result = CE_Failure;
+    }
+  }
+  return result;
+}
+
+CPLErr RasterDataset::flush_to_store() {
+  if (is_discarded_ || !is_writable()) return CE_None;
+  CPLErr result = CE_None;
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  result = GDALDataset::FlushCache(false);
+#else
+  GDALDataset::FlushCache(false);
+#endif
+  if (overviews_) {
+    for (const auto& overview : *overviews_) {
+      if (overview->flush_to_store() != CE_None) result = CE_Failure;
     }
   }
   const bool is_flushed = guarded(false, [this] {

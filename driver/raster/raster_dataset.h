@@ -1,12 +1,14 @@
 // The classic view of an array: a dataset and its bands. Members stand in files by subject:
-// raster_dataset.cpp, raster_io.cpp, raster_metadata.cpp, raster_georeferencing.cpp,
-// raster_overviews.cpp.
+// raster_dataset.cpp, raster_io.cpp, raster_chunks.cpp, raster_metadata.cpp,
+// raster_georeferencing.cpp, raster_overviews.cpp.
 #pragma once
 
 #include <gdal_pam.h>
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,9 @@
 namespace gdal_zarr {
 
 class RasterBand;
+
+// GDAL's domain of metadata about how pixels are stored.
+inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
 
 class RasterDataset final : public GDALPamDataset {
  public:
@@ -39,6 +44,8 @@ class RasterDataset final : public GDALPamDataset {
   void load_sidecars_of_arrays();
   // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
+  // The same without GDAL's files beside the store, which a copy that fails must not leave behind.
+  CPLErr flush_to_store();
   // For a dataset whose arrays are removed: nothing of it is written any more, not even a sidecar.
   void discard();
 
@@ -59,6 +66,11 @@ class RasterDataset final : public GDALPamDataset {
 #if GDAL_ZARR_AT_LEAST(3, 7)
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
 #endif
+
+  // Loads the chunks of a window, for later reads; the size of the buffer does not matter. Options:
+  // those of Array::advise(), for each band.
+  CPLErr AdviseRead(int x, int y, int columns, int rows, int buffer_columns, int buffer_rows,
+                    GDALDataType type, int band_count, int* bands, OptionList options) override;
 
   // The metadata documents of the raster; chunks are not listed.
   char** GetFileList() override;
@@ -102,7 +114,10 @@ class RasterDataset final : public GDALPamDataset {
   void store_values_of_bands();
   void make_bands();
   void set_metadata();
+  void set_image_structure();
   void load_sidecar();
+  CPLErr flush_archive(bool at_closing);
+  CPLErr flush_sidecar(bool at_closing);
   CPLErr finish();
   void place(const GeoTransform& transform);
   bool is_writable() const { return eAccess == GA_Update; }
@@ -113,7 +128,14 @@ class RasterDataset final : public GDALPamDataset {
   static void copy_band_to_sidecar(RasterBand& from, RasterBand& to);
   RasterBand& band(int number);  // counted from 1
   void save_sidecars_of_arrays();
-  bool fill_overviews(const char* resampling, std::span<const int> factors,
+  void forget_overviews();
+  // Builds levels for all bands, at these factors and no others.
+  bool replace_overviews(const char* resampling, const std::set<int>& factors,
+                         GDALProgressFunc progress, void* progress_data);
+  // Fills existing levels, for some bands.
+  bool refill_overviews(const char* resampling, const std::set<int>& factors,
+                        std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
+  bool fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                       std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
   RasterView view_;
@@ -123,7 +145,10 @@ class RasterDataset final : public GDALPamDataset {
   bool builds_overviews_when_closed_ = false;
   bool is_finished_ = false;
   bool is_discarded_ = false;
+  bool is_overview_ = false;
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
+  std::uint64_t overviews_generation_ = 0;                     // of the pyramids they are from
+  std::vector<std::unique_ptr<RasterDataset>> old_overviews_;  // that no longer are
   std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
   std::vector<BandValues> band_values_;                // of each array, made on first use
   double metadata_seconds_ = kDefaultMetadataSeconds;  // that are left

@@ -1,22 +1,54 @@
 // The metadata of the classic dataset: attributes of the store, the sidecar, the list of files.
 #include <cpl_string.h>
 
+#include <algorithm>
 #include <set>
 
 #include "driver/conventions/shown_attributes.h"
+#include "driver/conventions/spatial.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
+#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/georeferencing_write.h"
+#include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
-#include "driver/stores/open_store.h"
+#include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
+
+constexpr const char* kAreaOrPoint = "AREA_OR_POINT";
+constexpr const char* kRegistration = "spatial:registration";
+
+// Whether AREA_OR_POINT is stored as the registration of the `spatial:` convention.
+bool has_registration(const Array& array) {
+  const zarrcore::Json& attributes = array.metadata().attributes;
+  return array.convention() == GeoreferencingConvention::spatial_proj ||
+         attributes.contains(kRegistration) || attributes.contains("spatial:transform");
+}
+
+// Sets the registration for a value of AREA_OR_POINT, which may be null. Returns whether the
+// transform, which is stored for the points of the registration, is another one now.
+bool change_registration(Array& array, const char* area_or_point) {
+  const auto wanted = area_or_point == nullptr ? std::nullopt : registration_of(area_or_point);
+  if (area_or_point != nullptr && !wanted) return false;
+  const auto current = spatial_registration(array.metadata().attributes);
+  if (wanted == current) return false;
+  array.change([&](zarrcore::ArrayMetadata& changed) {
+    if (wanted) {
+      changed.attributes[kRegistration] = registration_name(*wanted);
+    } else {
+      changed.attributes.erase(kRegistration);
+    }
+  });
+  return wanted.value_or(Registration::pixel) != current.value_or(Registration::pixel);
+}
 
 bool is_default_domain(const char* domain) {
   return domain == nullptr || domain[0] == '\0';
@@ -36,6 +68,34 @@ void RasterDataset::set_metadata() {
   const Session& session = *view_.array().session();
   if (!session.root_is_array()) set(shown_attributes(*session.attributes("")));
   set(view_.array().shown_attributes());
+  const std::string area_or_point = find_area_or_point(view_);
+  if (area_or_point.empty()) return;
+  GDALDataset::SetMetadataItem(kAreaOrPoint, area_or_point.c_str(), "");
+  GDALDataset::SetMetadataItem(kRegistration, nullptr, "");
+}
+
+void RasterDataset::set_image_structure() {
+  const std::string compression = compression_name(view_.array().core().metadata());
+  if (!compression.empty()) {
+    GDALDataset::SetMetadataItem("COMPRESSION", compression.c_str(), kImageStructure);
+  }
+  if (nBands < 2) return;
+  // Where the dimensions that make bands are, among X and Y.
+  const auto& others = view_.other_axes();
+  const std::size_t x = view_.x_axis().value_or(0);
+  const std::size_t y = view_.y_axis().value_or(x);
+  const auto all = [&](const auto& test) {
+    return std::all_of(others.begin(), others.end(), test);
+  };
+  const char* interleave = nullptr;
+  // Several arrays have no such dimension.
+  if (all([&](std::size_t axis) { return axis < x && axis < y; })) {
+    interleave = "BAND";
+  } else if (all([&](std::size_t axis) { return axis > x && axis > y; })) {
+    interleave = "PIXEL";
+  }
+  if (interleave != nullptr)
+    GDALDataset::SetMetadataItem("INTERLEAVE", interleave, kImageStructure);
 }
 
 // Replaces the attributes that are shown as metadata. Those that the text leaves as they are, in
@@ -44,8 +104,14 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
   const Session& session = *view_.array().session();
   const zarrcore::Json root = session.root_is_array() ? zarrcore::Json::object()
                                                       : shown_attributes(*session.attributes(""));
+  bool has_moved = false;
   for (const auto& array : view_.arrays()) {
-    const zarrcore::Json shown = array->shown_attributes();
+    zarrcore::Json shown = array->shown_attributes();
+    const bool is_registered = has_registration(*array);
+    if (is_registered) {
+      shown.erase(kRegistration);
+      has_moved |= change_registration(*array, metadata.FetchNameValue(kAreaOrPoint));
+    }
     array->change([&](zarrcore::ArrayMetadata& changed) {
       for (const auto& [name, value] : shown.items()) {
         // Georeferencing and the values of bands are not removed with the metadata.
@@ -61,11 +127,20 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
         const std::string name = key != nullptr ? key : "";
         CPLFree(key);
         if (name.empty() || value == nullptr) continue;
+        if (is_registered && name == kAreaOrPoint && registration_of(value)) {
+          changed.attributes.erase(name);
+          continue;
+        }
         const zarrcore::Json* known = zarrcore::find_member(shown, name);
         if (known == nullptr) known = zarrcore::find_member(root, name);
         if (known == nullptr || attribute_text(*known) != value) changed.attributes[name] = value;
       }
     });
+  }
+  // At once: no document may have the new registration with the old transform.
+  if (has_moved && geotransform_) {
+    store_georeferencing(view_, geotransform_, crs_.get());
+    georeferencing_has_changed_ = false;
   }
   GDALDataset::SetMetadata(metadata.List());
 }
@@ -160,10 +235,15 @@ char** RasterDataset::GetFileList() {
       }
     }
     const std::string root = session.hierarchy().store()->description();
-    const CPLStringList of_pam(GDALPamDataset::GetFileList());
     CPLStringList files;
-    for (int i = 0; i < of_pam.size(); ++i) {
-      files.AddString(has_reference_prefix(of_pam[i]) ? root.c_str() : of_pam[i]);
+    if (has_reference_prefix(GetDescription())) {
+      // PAM would look for files by names that are none of references.
+      files.AddString(root.c_str());
+    } else {
+      const CPLStringList of_pam(GDALPamDataset::GetFileList());
+      for (int i = 0; i < of_pam.size(); ++i) {
+        files.AddString(has_reference_prefix(of_pam[i]) ? root.c_str() : of_pam[i]);
+      }
     }
     for (const std::string& key : session.hierarchy().documents_read()) {
       if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;

@@ -1,10 +1,11 @@
 // The overviews of the classic dataset: coarser levels of its pyramid.
 #include <algorithm>
+#include <numeric>
 
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/partial_progress.h"
-#include "driver/raster/build_overviews.h"
+#include "driver/raster/overview_levels.h"
 #include "driver/raster/raster_dataset.h"
 #include "zarrcore/base/error.h"
 
@@ -26,15 +27,49 @@ std::vector<std::vector<std::shared_ptr<Array>>> overview_arrays(const RasterVie
   return levels;
 }
 
+// Tries it on one pixel: GDAL has no list of its methods. A failure is also reported.
+bool is_resampling_method(const char* name) {
+  GDALDriver* memory = GetGDALDriverManager()->GetDriverByName("MEM");
+  if (memory == nullptr) return true;
+  const std::unique_ptr<GDALDataset> fine(memory->Create("", 2, 2, 1, GDT_Byte, nullptr));
+  const std::unique_ptr<GDALDataset> coarse(memory->Create("", 1, 1, 1, GDT_Byte, nullptr));
+  if (!fine || !coarse) return false;
+  GDALRasterBandH target = GDALRasterBand::ToHandle(coarse->GetRasterBand(1));
+  return GDALRegenerateOverviews(GDALRasterBand::ToHandle(fine->GetRasterBand(1)), 1, &target, name,
+                                 GDALDummyProgress, nullptr) == CE_None;
+}
+
+// Remembers that the caller wants to stop: GDAL's functions ignore what their last report returns.
+struct RememberedProgress {
+  GDALProgressFunc progress;
+  void* progress_data;
+  bool is_stopped = false;
+
+  static int report(double share, const char* message, void* data) {
+    auto& self = *static_cast<RememberedProgress*>(data);
+    if (!self.is_stopped) self.is_stopped = !self.progress(share, message, self.progress_data);
+    return self.is_stopped ? FALSE : TRUE;
+  }
+};
+
 }  // namespace
 
+// Datasets that GDAL's callers may still refer to are kept.
+void RasterDataset::forget_overviews() {
+  if (!overviews_) return;
+  for (auto& overview : *overviews_) old_overviews_.push_back(std::move(overview));
+  overviews_.reset();
+}
+
 const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::overviews() {
+  const std::uint64_t generation = view_.array().session()->pyramids().generation();
+  if (!is_overview_ && generation != overviews_generation_) forget_overviews();
   if (overviews_) return *overviews_;
   overviews_.emplace();
+  overviews_generation_ = generation;
   guarded(false, [this] {
     for (const auto& arrays : overview_arrays(view_)) {
       const Array& array = *arrays.front();
-      if (array.GetDimensions().size() != view_.array().GetDimensions().size()) continue;
       RasterView coarse = view_.of(arrays);
       const RasterDataset& finer = overviews_->empty() ? *this : *overviews_->back();
       const bool is_coarser =
@@ -61,54 +96,111 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
                                            progress_data, options);
   }
   return guarded(CE_Failure, [&] {
-    if (view_.is_slice()) {
-      throw zarrcore::Error(std::string(GetDescription()) +
-                            ": overviews are built for the array, not for a slice of it");
+    std::set<int> wanted;
+    for (int i = 0; i < count; ++i) {
+      if (factors[i] < 2) {
+        throw zarrcore::Error(std::to_string(factors[i]) +
+                              " is not a valid overview factor: it must be at least 2");
+      }
+      wanted.insert(factors[i]);
     }
-    if (flush(false) != CE_None) return CE_Failure;
-    overviews_.reset();
-    if (count == 0) {
-      remove_overview_levels(view_);
-    } else {
-      const std::span<const int> all_factors(factors, static_cast<std::size_t>(count));
-      make_overview_levels(view_, all_factors, band_count == nBands, resampling);
-      if (!fill_overviews(resampling, all_factors, {bands, static_cast<std::size_t>(band_count)},
-                          progress, progress_data)) {
+    const bool is_filled = !wanted.empty() && !EQUAL(resampling, "NONE");
+    if (is_filled && !is_resampling_method(resampling)) return CE_Failure;
+    if (flush_to_store() != CE_None) return CE_Failure;
+    const GDALProgressFunc report_progress = progress != nullptr ? progress : GDALDummyProgress;
+    if (!wanted.empty() && band_count != nBands) {
+      const std::span<const int> some(bands, static_cast<std::size_t>(band_count));
+      if (!refill_overviews(resampling, wanted, some, report_progress, progress_data)) {
         return CE_Failure;
       }
+    } else if (!replace_overviews(is_filled ? resampling : "NONE", wanted, report_progress,
+                                  progress_data)) {
+      return CE_Failure;
     }
-    return flush(false);
+    return flush_to_store();
   });
 }
 
-bool RasterDataset::fill_overviews(const char* resampling, std::span<const int> factors,
+// A reader sees no level before all are complete.
+bool RasterDataset::replace_overviews(const char* resampling, const std::set<int>& factors,
+                                      GDALProgressFunc progress, void* progress_data) {
+  OverviewLevels levels(view_);
+  forget_overviews();
+  levels.remove();
+  levels.describe({});
+  std::vector<std::unique_ptr<RasterDataset>> datasets;
+  const bool is_filled = guarded(false, [&] {
+    std::vector<RasterDataset*> targets;
+    for (const int factor : factors) {
+      datasets.emplace_back(new RasterDataset(levels.make(factor), *this));
+      targets.push_back(datasets.back().get());
+    }
+    std::vector<int> bands(static_cast<std::size_t>(nBands));
+    std::iota(bands.begin(), bands.end(), 1);
+    return EQUAL(resampling, "NONE") ||
+           fill_overviews(resampling, targets, bands, progress, progress_data);
+  });
+  for (const auto& dataset : datasets) {
+    if (!is_filled) dataset->discard();
+  }
+  if (!is_filled) levels.remove();
+  levels.describe(resampling);
+  return is_filled;
+}
+
+bool RasterDataset::refill_overviews(const char* resampling, const std::set<int>& factors,
+                                     std::span<const int> bands, GDALProgressFunc progress,
+                                     void* progress_data) {
+  std::vector<RasterDataset*> targets;
+  for (const int factor : factors) {
+    const auto length = [&](int fine) {
+      return static_cast<int>(overview_length(static_cast<std::uint64_t>(fine), factor));
+    };
+    const auto it = std::find_if(overviews().begin(), overviews().end(), [&](const auto& level) {
+      return level->nRasterXSize == length(nRasterXSize) &&
+             level->nRasterYSize == length(nRasterYSize);
+    });
+    if (it == overviews().end()) {
+      throw zarrcore::Error("array " + view_.array().GetFullName() +
+                            ": the overview at a factor of " + std::to_string(factor) +
+                            " does not exist yet, and is built for all bands at once");
+    }
+    targets.push_back(it->get());
+  }
+  return fill_overviews(resampling, targets, bands, progress, progress_data);
+}
+
+// Each level is made from the one before.
+bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                                    std::span<const int> bands, GDALProgressFunc progress,
                                    void* progress_data) {
-  std::vector<RasterDataset*> levels;
-  for (const auto& overview : overviews()) {
-    const bool is_wanted = std::any_of(factors.begin(), factors.end(), [&](int factor) {
-      const auto length = [&](int fine) {
-        return static_cast<int>(overview_length(static_cast<std::uint64_t>(fine), factor));
-      };
-      return overview->nRasterXSize == length(nRasterXSize) &&
-             overview->nRasterYSize == length(nRasterYSize);
-    });
-    if (is_wanted) levels.push_back(overview.get());
+  std::vector<double> pixels;  // that are read for each level
+  double total = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const RasterDataset& source = i == 0 ? *this : *levels[i - 1];
+    pixels.push_back(static_cast<double>(source.nRasterXSize) * source.nRasterYSize);
+    total += pixels.back() * static_cast<double>(bands.size());
   }
-  const auto total = static_cast<double>(bands.size());
-  for (std::size_t i = 0; i < bands.size(); ++i) {
-    std::vector<GDALRasterBandH> targets;
-    targets.reserve(levels.size());
-    for (RasterDataset* level : levels) {
-      targets.push_back(GDALRasterBand::ToHandle(level->GetRasterBand(bands[i])));
+  RememberedProgress remembered{progress, progress_data};
+  double done = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    RasterDataset& source = i == 0 ? *this : *levels[i - 1];
+    for (const int band : bands) {
+      const PartialProgress part(done / total, (done + pixels[i]) / total,
+                                 &RememberedProgress::report, &remembered);
+      done += pixels[i];
+      GDALRasterBandH target = GDALRasterBand::ToHandle(levels[i]->GetRasterBand(band));
+      if (GDALRegenerateOverviews(GDALRasterBand::ToHandle(source.GetRasterBand(band)), 1, &target,
+                                  resampling, part.function(), part.data()) != CE_None) {
+        return false;
+      }
+      if (!part(1) || remembered.is_stopped) {
+        report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
+               view_.array().GetFullName().c_str());
+        return false;
+      }
     }
-    const auto done = static_cast<double>(i);
-    const PartialProgress part(done / total, (done + 1) / total, progress, progress_data);
-    if (GDALRegenerateOverviews(GDALRasterBand::ToHandle(GetRasterBand(bands[i])),
-                                static_cast<int>(targets.size()), targets.data(), resampling,
-                                part.function(), part.data()) != CE_None) {
-      return false;
-    }
+    if (levels[i]->flush_to_store() != CE_None) return false;
   }
   return true;
 }

@@ -21,6 +21,13 @@ std::string without_final_slash(std::string path) {
   return path;
 }
 
+std::string percent_decoded(const std::string& text) {
+  char* decoded = CPLUnescapeString(text.c_str(), nullptr, CPLES_URL);
+  std::string result(decoded);
+  CPLFree(decoded);
+  return result;
+}
+
 // The folder of a metadata document, or `path` itself.
 std::string store_of(const std::string& path) {
   const std::string file_name = CPLGetFilename(path.c_str());
@@ -31,8 +38,8 @@ std::string store_of(const std::string& path) {
 
 // ":/group/array:3:0" after the path.
 void parse_array(std::string_view rest, const std::string& name, ConnectionString& connection) {
-  if (rest.empty()) return;
-  if (rest[0] != ':' || rest.size() == 1) {
+  if (rest.empty() || rest == ":") return;
+  if (rest[0] != ':') {
     throw Error("\"" + name + "\" continues with \"" + std::string(rest) +
                 "\" after the path, where :/array is expected");
   }
@@ -46,13 +53,29 @@ void parse_array(std::string_view rest, const std::string& name, ConnectionStrin
     connection.slice.insert(connection.slice.begin(), *index);
     rest = rest.substr(0, colon);
   }
-  if (rest.empty() || rest[0] != '/') {
-    throw Error("\"" + name + "\": the array \"" + std::string(rest) + "\" does not begin with /");
-  }
-  connection.array = std::string(rest);
+  connection.array = (rest.starts_with('/') ? "" : "/") + std::string(rest);
 }
 
 }  // namespace
+
+bool has_file_scheme(const std::string& name) {
+  return STARTS_WITH_CI(name.c_str(), "file://");
+}
+
+std::string without_file_scheme(const std::string& name) {
+  if (!has_file_scheme(name)) return name;
+  std::string rest = name.substr(std::string_view("file://").size());
+  const std::string_view host = std::string_view(rest).substr(0, rest.find('/'));
+  if (!host.empty() && !EQUAL(std::string(host).c_str(), "localhost")) {
+    throw Error(name + " names a file of the computer " + std::string(host));
+  }
+  rest.erase(0, host.size());
+  std::string path = percent_decoded(rest);
+  // file:///C:/folder
+  const bool has_drive =
+      path.size() > 2 && path[2] == ':' && std::isalpha(static_cast<unsigned char>(path[1])) != 0;
+  return has_drive ? path.substr(1) : path;
+}
 
 bool has_prefix(const std::string& name) {
   return STARTS_WITH_CI(name.c_str(), "ZARR:");
@@ -61,7 +84,7 @@ bool has_prefix(const std::string& name) {
 ConnectionString parse_connection_string(const std::string& name) {
   ConnectionString connection;
   if (!has_prefix(name)) {
-    connection.store_path = store_of(name);
+    connection.store_path = store_of(without_file_scheme(name));
   } else {
     const std::string_view text = std::string_view(name).substr(kPrefix.size());
     if (text.starts_with('"')) {
@@ -83,7 +106,7 @@ ConnectionString parse_connection_string(const std::string& name) {
       connection.store_path = text.substr(0, colon);
       if (colon != std::string_view::npos) parse_array(text.substr(colon), name, connection);
     }
-    connection.store_path = store_of(connection.store_path);
+    connection.store_path = store_of(without_file_scheme(connection.store_path));
   }
   connection.store_path = without_final_slash(connection.store_path);
   if (connection.store_path.empty()) throw Error("\"" + name + "\" contains no path");

@@ -2,8 +2,9 @@
 //
 //   path                                a folder that holds a Zarr, or one of its metadata files
 //   x.json, x.zip                       references and archives; see open_store.h
+//   file:///path                        the same as a URL
 //   ZARR:"path"                         any path, also one that cannot be examined beforehand
-//   ZARR:"path":/group/array            one array
+//   ZARR:"path":/group/array            one array; the first slash may be missing
 //   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions
 #pragma once
 
@@ -21,6 +22,11 @@ struct ConnectionString {
 };
 
 bool has_prefix(const std::string& name);
+
+// file:// URLs, and the paths that they name; other names stay as they are. Throws zarrcore::Error
+// for files of other computers.
+bool has_file_scheme(const std::string& name);
+std::string without_file_scheme(const std::string& name);
 
 // Throws zarrcore::Error when `name` cannot be understood.
 ConnectionString parse_connection_string(const std::string& name);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "driver/stores/references/cached_references.h"
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/reference_store.h"
@@ -21,41 +22,31 @@ namespace {
 
 using zarrcore::Error;
 
-constexpr std::string_view kJsonPrefix = "/vsikerchunk_json_ref/";
-constexpr std::string_view kParquetPrefix = "/vsikerchunk_parquet_ref/";
-
 // How much of a file is read to decide whether it is a document of references.
 constexpr int kMaxSniffedBytes = 1 << 20;
-
-// "path" and "group" of "/vsikerchunk_json_ref/{path}/group".
-struct PrefixedPath {
-  std::string path;
-  std::string group;
-};
-
-PrefixedPath parse_prefixed(const std::string& name, std::string_view prefix) {
-  const std::string_view rest = std::string_view(name).substr(prefix.size());
-  int depth = 0;
-  std::size_t end = 0;
-  for (; end < rest.size(); ++end) {
-    if (rest[end] == '{') ++depth;
-    if (rest[end] == '}') --depth;
-    if (depth == 0) break;
-  }
-  if (!rest.starts_with('{') || end == rest.size() ||
-      (end + 1 < rest.size() && rest[end + 1] != '/')) {
-    throw Error(name + ": " + std::string(prefix) + " is followed by a path in braces, as in " +
-                std::string(prefix) + "{path}/group");
-  }
-  return {std::string(rest.substr(1, end - 1)), zarrcore::normalize_path(rest.substr(end + 1))};
-}
 
 // The path without the query of a URL.
 std::string without_query(const std::string& path) {
   return STARTS_WITH(path.c_str(), "/vsicurl") ? path.substr(0, path.find('?')) : path;
 }
 
-bool is_probably_references(const std::string& path) {
+// `path` has a prefix of a file system of references, or names what holds them.
+std::shared_ptr<zarrcore::Store> open_named_references(const std::string& path) {
+  const auto [kind, document, group] = parse_reference_path(path);
+  return std::make_shared<ReferenceStore>(open_references(kind, document, ReferenceCheck::strict),
+                                          TargetPaths(document), document,
+                                          zarrcore::normalize_path(group));
+}
+
+std::shared_ptr<zarrcore::Store> open_found_references(ReferenceKind kind,
+                                                       const std::string& path) {
+  return std::make_shared<ReferenceStore>(open_references(kind, path, ReferenceCheck::lenient),
+                                          TargetPaths(path), path, "");
+}
+
+}  // namespace
+
+bool is_json_references(const std::string& path) {
   // Reading the start of files on the network would cost too much.
   if (EQUAL(CPLGetExtension(without_query(path).c_str()), "json")) return is_file(path);
   if (is_network_path(path) || !is_file(path)) return false;
@@ -66,50 +57,16 @@ bool is_probably_references(const std::string& path) {
   return is_reference_document(start.text(), start.size() == size).value_or(false);
 }
 
-std::shared_ptr<zarrcore::Store> open_json_references(const std::string& path,
-                                                      const std::string& group) {
-  auto references = zarrcore::with_context(
-      [&] { return path; },
-      [&] {
-        const File file = open_file(path);
-        if (!file) throw Error("this document of references does not exist");
-        const std::uint64_t size = file_size(file.get());
-        if (size > kMaxReferenceDocumentBytes) {
-          throw Error("the document has " + std::to_string(size) + " bytes; the limit is " +
-                      std::to_string(kMaxReferenceDocumentBytes));
-        }
-        return std::make_unique<JsonReferences>(read_bytes(file.get(), 0, size));
-      });
-  return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path), path, group);
-}
-
-// Null if the folder has no references.
-std::shared_ptr<zarrcore::Store> open_parquet_references(const std::string& path,
-                                                         const std::string& group) {
-  auto references = read_parquet_references(path);
-  if (!references) return nullptr;
-  return std::make_shared<ReferenceStore>(std::move(references), TargetPaths(path + "/.zmetadata"),
-                                          path, group);
-}
-
-}  // namespace
-
 std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
                                                     const zarrcore::HierarchyOptions& options) {
   const auto open = [&](std::shared_ptr<zarrcore::Store> store) {
     return std::make_unique<zarrcore::Hierarchy>(std::move(store), options);
   };
-  if (STARTS_WITH(path.c_str(), kJsonPrefix.data())) {
-    const auto [document, group] = parse_prefixed(path, kJsonPrefix);
-    return open(open_json_references(document, group));
-  }
-  if (STARTS_WITH(path.c_str(), kParquetPrefix.data())) {
-    const auto [folder, group] = parse_prefixed(path, kParquetPrefix);
-    if (auto references = open_parquet_references(folder, group)) return open(references);
-    throw Error(folder + ": no Kerchunk references in Parquet files found");
-  }
+  if (has_reference_prefix(path)) return open(open_named_references(path));
   const auto zipped = find_zipped_store(path);
-  if (!zipped && is_probably_references(path)) return open(open_json_references(path, ""));
+  if (!zipped && is_json_references(path)) {
+    return open(open_found_references(ReferenceKind::json, path));
+  }
   const std::string folder = zipped.value_or(path);
   auto store = make_store(folder);
   if (lists_chunks) store = std::make_shared<zarrcore::ListedStore>(std::move(store));
@@ -117,9 +74,21 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     return open(std::move(store));
   } catch (const Error&) {
     // Checked last, so that opening an ordinary store never pays for it.
-    if (auto references = open_parquet_references(folder, "")) return open(references);
-    throw;
+    if (!has_parquet_references(folder)) throw;
   }
+  return open(open_found_references(ReferenceKind::parquet, folder));
+}
+
+std::string path_of_cached_references(const std::string& path) {
+  const auto named = [](const std::string& document, const std::string& key) {
+    return std::string(kCachedReferencePrefix) + '{' + document + '}' +
+           (key.empty() ? key : '/' + key);
+  };
+  if (has_reference_prefix(path)) {
+    const ReferencePath parts = parse_reference_path(path);
+    return parts.kind == ReferenceKind::json ? named(parts.document, parts.key) : path;
+  }
+  return is_json_references(path) ? named(path, "") : path;
 }
 
 std::string store_name(const std::string& path) {
@@ -130,11 +99,6 @@ std::string store_name(const std::string& path) {
     name = CPLGetBasename(std::string(name).c_str());
   }
   return name.empty() ? "array" : name;
-}
-
-bool has_reference_prefix(const std::string& path) {
-  return STARTS_WITH(path.c_str(), kJsonPrefix.data()) ||
-         STARTS_WITH(path.c_str(), kParquetPrefix.data());
 }
 
 bool is_packed_store(GDALOpenInfo* info) {

@@ -15,8 +15,8 @@ namespace gdal_zarr {
 //   x.zip, /vsizip/x.zip                             an archive; see zip_archive.h
 //   x.json                                           references
 //   a folder with Parquet files                      references
-//   /vsikerchunk_json_ref/{x.json}/group             references below a group
-//   /vsikerchunk_parquet_ref/{folder}/group          references below a group
+//   /vsikerchunk_json_ref/{x.json}/group             references below a group; for other forms
+//   /vsikerchunk_parquet_ref/{folder}/group          see references/reference_path.h
 //
 // With `lists_chunks`, folders and archives are listed instead of requesting chunks that may be
 // missing; references are not listed, because they state their chunks. Throws zarrcore::Error when
@@ -24,11 +24,15 @@ namespace gdal_zarr {
 std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
                                                     const zarrcore::HierarchyOptions& options);
 
+// Whether `path` is a JSON document of references, as far as that shows without reading all of it.
+bool is_json_references(const std::string& path);
+
+// The path through which a JSON document of references is read in a cache folder; `path` itself for
+// anything else.
+std::string path_of_cached_references(const std::string& path);
+
 // The name for an array at the root of the store `path`: the file name without extensions.
 std::string store_name(const std::string& path);
-
-// Whether `path` has one of the last two forms.
-bool has_reference_prefix(const std::string& path);
 
 // Whether the file that is being opened is an archive or a document of references.
 bool is_packed_store(GDALOpenInfo* info);

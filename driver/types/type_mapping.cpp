@@ -207,7 +207,10 @@ std::vector<Component> components_of(const DataType& type) {
 }
 
 GDALExtendedDataType gdal_type(const DataType& type) {
-  if (type.is_string()) return GDALExtendedDataType::CreateString();
+  if (type.is_string()) {
+    // In bytes. UTF-8 needs no more than UTF-32.
+    return GDALExtendedDataType::CreateString(type.is_variable() ? 0 : type.item_size);
+  }
   const GDALDataType number = numeric_type(type);
   return number != GDT_Unknown ? GDALExtendedDataType::Create(number) : compound_type(type);
 }

@@ -22,6 +22,8 @@ namespace zarrcore {
 struct ReadOptions {
   std::size_t threads = 1;
   WorkerScope worker_scope = nullptr;
+  // Whether a missing chunk is an error, which names it, instead of the fill value.
+  bool missing_chunks_are_errors = false;
 };
 
 // Where the store has the bytes of a chunk or inner chunk: `length` bytes from `offset` on in the

@@ -103,7 +103,8 @@ ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chun
     order_.splice(order_.begin(), order_, it->second);
     return *it->second;
   }
-  order_.push_front(std::make_shared<PendingChunk>(array_->state(), chunk, pending_bytes_));
+  order_.push_front(std::make_shared<PendingChunk>(array_->state(), chunk, pending_bytes_,
+                                                   options_.stores_empty_chunks));
   chunks_.emplace(chunk, order_.begin());
   return order_.front();
 }
@@ -278,7 +279,8 @@ void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Sour
   array_->state().context->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        PendingChunk chunk(array_->state(), chunks[i].chunk, pending_bytes_);
+        PendingChunk chunk(array_->state(), chunks[i].chunk, pending_bytes_,
+                           options_.stores_empty_chunks);
         const FileLocks::Held held = lock(chunk.key());
         for (const StoredSlice& slice : chunk.cut(chunks[i])) {
           chunk.write(slice, source.data + slice.offset, source.converter);

@@ -3,8 +3,8 @@
 // rest is written, so that in the common orders of writing each chunk and shard is encoded and put
 // once. Pending memory is bounded: beyond the bound, the least recently written chunks are evicted.
 //
-// Chunks that contain only the fill value, bit for bit, are not stored; if one exists, it is
-// erased.
+// Chunks that contain only the fill value, bit for bit, are not stored, unless an option says so;
+// if one exists, it is erased.
 #pragma once
 
 #include <atomic>
@@ -37,6 +37,8 @@ struct WriterOptions {
   // then locks the chunks that it meets, one for each of its threads at a time, and puts them
   // before it releases the lock: nothing stays pending.
   std::shared_ptr<const FileLocks> locks = nullptr;
+  // Whether chunks, and inner chunks, that contain only the fill value are stored.
+  bool stores_empty_chunks = false;
 };
 
 // May be used by several threads at once. An array should have one writer: a writer does not see

@@ -108,7 +108,7 @@ void ChunkReader::read_shards(std::span<const StoredPart> shards) {
       if (shard.index) {
         expand(shard, inner);
       } else {
-        decoder_.fill(shard.part);
+        fill_missing(shard.part, [&] { return "shard " + *shard.part.key; });
       }
       shard = {};
     }
@@ -137,7 +137,9 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<StoredPart>& parts)
         with_context([&] { return "shard " + *outer.key; },
                      [&] { return shard.extent.find(*shard.index, inner.position); });
     if (!entry) {
-      decoder_.fill(part);
+      fill_missing(part, [&] {
+        return "inner chunk " + std::to_string(inner.position) + " of shard " + *outer.key;
+      });
       return;
     }
     part.offset = entry->offset;
@@ -216,7 +218,7 @@ void ChunkReader::read_together(Fetch parts) {
           const std::uint64_t max_size = first.chain->max_encoded_size();
           auto encoded = value ? value->get(max_size) : store_.get(*first.key, max_size);
           if (!encoded) {
-            decoder_.fill(first);
+            fill_missing(first, [] { return std::string("it"); });
             return;
           }
           decoder_.decode(first,
@@ -282,6 +284,12 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
   return ranges;
 }
 
+void ChunkReader::fill_missing(const StoredPart& part,
+                               const std::function<std::string()>& name) const {
+  if (options_.missing_chunks_are_errors) throw Error(name() + " is missing");
+  decoder_.fill(part);
+}
+
 // Reads the selected elements of a chunk without the rest; false when that is impossible or not
 // worth it.
 bool ChunkReader::read_elements(const StoredPart& part) {
@@ -299,7 +307,7 @@ bool ChunkReader::read_elements(const StoredPart& part) {
                           : store_.get_ranges(*part.key, in_value);
   if (!parts && !part.is_whole_value()) throw ValueChanged();
   if (!parts) {
-    decoder_.fill(part);
+    fill_missing(part, [] { return std::string("it"); });
     return true;
   }
   decoder_.place_elements(part, *ranges, *parts);

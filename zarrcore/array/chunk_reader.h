@@ -55,6 +55,8 @@ class ChunkReader {
   void read_together(Fetch parts);
   std::optional<std::vector<ByteRange>> ranges_of_elements(const StoredPart& part) const;
   bool read_elements(const StoredPart& part);
+  // `name` is that of the missing chunk or shard in the message.
+  void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
   Store& store_;

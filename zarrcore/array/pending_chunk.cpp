@@ -43,13 +43,15 @@ class PendingChunk::Count {
   bool is_finished_;
 };
 
-PendingChunk::PendingChunk(const ArrayState& array, Index index, std::atomic<std::uint64_t>& total)
+PendingChunk::PendingChunk(const ArrayState& array, Index index, std::atomic<std::uint64_t>& total,
+                           bool stores_empty)
     : array_(array),
       index_(std::move(index)),
       key_(array.key_of(index_)),
       chain_(array.chain_of(index_)),
       sharding_(chain_.shard_is_addressable() ? chain_.sharding() : nullptr),
       inner_chain_(sharding_ != nullptr ? sharding_->inner_chain() : chain_),
+      stores_empty_(stores_empty),
       total_(total) {
   if (sharding_ == nullptr) return;
   for (std::size_t i = 0; i < index_.size(); ++i) {
@@ -98,7 +100,8 @@ PendingInnerChunk& PendingChunk::inner_at(std::size_t position) {
   const std::lock_guard lock(inner_mutex_);
   auto& inner = inner_chunks_[position];
   if (!inner) {
-    inner = std::make_unique<PendingInnerChunk>(array_, inner_chain_, sharding_ != nullptr);
+    inner = std::make_unique<PendingInnerChunk>(array_, inner_chain_, sharding_ != nullptr,
+                                                stores_empty_);
   }
   return *inner;
 }

@@ -34,7 +34,8 @@ class PendingChunk {
 
   // `index` is the position of the chunk in the grid of the array. The pending bytes are added to
   // `total`; it and the array must outlive this object.
-  PendingChunk(const ArrayState& array, Index index, std::atomic<std::uint64_t>& total);
+  PendingChunk(const ArrayState& array, Index index, std::atomic<std::uint64_t>& total,
+               bool stores_empty);
   ~PendingChunk();
   PendingChunk(const PendingChunk&) = delete;
   PendingChunk& operator=(const PendingChunk&) = delete;
@@ -104,6 +105,7 @@ class PendingChunk {
   mutable std::mutex inner_mutex_;  // guards the next two among the users of the chunk
   std::map<std::size_t, std::unique_ptr<PendingInnerChunk>> inner_chunks_;
   std::shared_ptr<const StoredShard> stored_;  // as far as it is known; not open
+  bool stores_empty_;
   std::atomic<std::uint64_t>& total_;
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> finished_{0};

@@ -127,7 +127,8 @@ void PendingInnerChunk::copy(const StoredSlice& slice, const std::byte* source,
 }
 
 void PendingInnerChunk::encode() {
-  const bool is_filled = array_.metadata.fill_value && chain_.is_filled(decoded_.elements.span());
+  const bool is_filled =
+      !stores_empty_ && array_.metadata.fill_value && chain_.is_filled(decoded_.elements.span());
   if (!is_filled) {
     try {
       encoded_ = chain_.encode(std::move(decoded_.elements));

@@ -23,9 +23,11 @@ namespace zarrcore {
 class PendingInnerChunk {
  public:
   // `chain` is that of the inner chunk. `is_in_shard`: it stays in memory, encoded, until the rest
-  // of its shard is encoded. The array and the chain must outlive this object.
-  PendingInnerChunk(const ArrayState& array, const CodecChain& chain, bool is_in_shard)
-      : array_(array), chain_(chain), is_in_shard_(is_in_shard) {}
+  // of its shard is encoded. `stores_empty`: it is also encoded if it contains only the fill value.
+  // The array and the chain must outlive this object.
+  PendingInnerChunk(const ArrayState& array, const CodecChain& chain, bool is_in_shard,
+                    bool stores_empty)
+      : array_(array), chain_(chain), is_in_shard_(is_in_shard), stores_empty_(stores_empty) {}
 
   bool is_pending() const { return state_ != State::untouched; }
   bool is_decoded() const { return state_ == State::decoded; }
@@ -82,6 +84,7 @@ class PendingInnerChunk {
   const ArrayState& array_;
   const CodecChain& chain_;
   bool is_in_shard_;
+  bool stores_empty_;
   State state_ = State::untouched;
   DecodedChunk decoded_;
   Buffer encoded_;

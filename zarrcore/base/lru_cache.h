@@ -105,7 +105,7 @@ class LruCache {
     std::uint64_t bytes;
     std::uint64_t request;  // the last one that used the value
   };
-  using Iterator = std::list<Entry>::iterator;
+  using Iterator = typename std::list<Entry>::iterator;
 
   void shrink(std::uint64_t request) {
     const std::uint64_t bound =

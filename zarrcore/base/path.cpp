@@ -61,6 +61,12 @@ bool is_at_or_below(std::string_view key, std::string_view path) {
   return key == path || key_below(path, key).has_value();
 }
 
+std::string moved_path(std::string_view path, std::string_view old_path,
+                       std::string_view new_path) {
+  if (!is_at_or_below(path, old_path)) return std::string(path);
+  return std::string(new_path) + std::string(path.substr(old_path.size()));
+}
+
 std::string_view parent_path(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);

@@ -2,6 +2,7 @@
 // little-endian.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
+
+// CRC-32 as in RFC 1952, section 8.
+std::uint32_t crc32(ByteSpan bytes);
 
 enum class ChecksumLocation : std::uint8_t { start, end };
 

@@ -7,10 +7,14 @@
 
 namespace zarrcore {
 
+std::uint32_t crc32(ByteSpan bytes) {
+  return libdeflate_crc32(0, bytes.data(), bytes.size());
+}
+
 Codec make_crc32(const Json& configuration, const ChunkSpec& /*spec*/) {
-  return make_checksum_codec(
-      "crc32", checksum_location_option(configuration, ChecksumLocation::start),
-      [](ByteSpan bytes) { return libdeflate_crc32(0, bytes.data(), bytes.size()); });
+  return make_checksum_codec("crc32",
+                             checksum_location_option(configuration, ChecksumLocation::start),
+                             [](ByteSpan bytes) { return crc32(bytes); });
 }
 
 Codec make_adler32(const Json& configuration, const ChunkSpec& /*spec*/) {

@@ -72,7 +72,7 @@ constexpr std::string_view kJson2Members =
 
 struct Entry {
   std::string_view name;
-  CodecFactory make;
+  Codec (*make)(const Json& configuration, const ChunkSpec& spec);
   std::string_view members;  // of the configuration, separated by spaces
 };
 
@@ -89,7 +89,9 @@ constexpr Refusal kRefusals[] = {
     {"numcodecs.imagecodecs_tiff", "its chunks are TIFF files, which the core does not read"},
     {"numcodecs.pcodec", "it needs the library pcodec, which this build does not have"},
     {"numcodecs.pickle", "decoding it could run any code"},
-    {"numcodecs.vlen-array", "elements that are arrays have no counterpart here"},
+    {"numcodecs.vlen-array",
+     "elements that are arrays of different lengths cannot be read; copy them into an array with "
+     "one more dimension, padded to the longest"},
 };
 
 const Entry* find_entry(std::string_view name) {
@@ -105,6 +107,10 @@ CodecFactory find_codec(std::string_view name) {
   if (const Entry* entry = find_entry(name)) return entry->make;
   const CodecProvider provider = additional_codecs;
   return provider != nullptr ? provider(name) : nullptr;
+}
+
+bool is_core_codec(std::string_view name) {
+  return find_entry(name) != nullptr;
 }
 
 std::vector<CodecName> codec_names() {

@@ -3,6 +3,7 @@
 // library that the core does not use come from a provider.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,13 @@ namespace zarrcore {
 // array-to-bytes codec the chunk; for a filter or a bytes-to-bytes codec after these, the chunk
 // that was turned into bytes, with the data type of the elements that are now in them. Throws Error
 // when the configuration is invalid.
-using CodecFactory = Codec (*)(const Json& configuration, const ChunkSpec& spec);
+using CodecFactory = std::function<Codec(const Json& configuration, const ChunkSpec& spec)>;
 
 // Null when no codec has this name.
 CodecFactory find_codec(std::string_view name);
+
+// Whether the core itself has a codec of this name, not only a provider.
+bool is_core_codec(std::string_view name);
 
 struct CodecName {
   std::string_view name;

@@ -1,5 +1,7 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 
+#include <algorithm>
+
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -184,6 +186,32 @@ bool Hierarchy::prefetch(std::span<const std::string> paths, NodeKind wanted, Th
   return true;
 }
 
+// Without nodes that have a name that none may have, which are reported once. Other folders may
+// have such names.
+std::vector<std::string> Hierarchy::listed_names(const DocumentSource& source,
+                                                 const std::string& group) const {
+  std::vector<std::string> names = format_->child_names(source, group);
+  std::erase_if(names, [&](const std::string& name) {
+    const std::string_view problem = format_->name_problem(name);
+    if (problem.empty()) return false;
+    const std::string path = join_path(group, name);
+    const auto keys = format_->node_keys(path);
+    const bool is_node = std::any_of(keys.begin(), keys.end(),
+                                     [&](const std::string& key) { return source.has(key); });
+    bool is_new = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_new = is_node && skipped_.insert(path).second;
+    }
+    if (is_new) {
+      options_.on_problem("/" + path +
+                          " is not listed because of its name: " + std::string(problem));
+    }
+    return true;
+  });
+  return names;
+}
+
 std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind kind) const {
   const std::string group = normalize_path(path);
   const DocumentSource source = documents();
@@ -195,7 +223,7 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
       names.emplace_back();  // opening it reports the error
     }
   }
-  for (std::string& name : format_->child_names(source, group)) {
+  for (std::string& name : listed_names(source, group)) {
     const std::string child = join_path(group, name);
     std::optional<NodeKind> found;
     try {
@@ -219,7 +247,7 @@ std::vector<Child> Hierarchy::children(std::string_view path) const {
       children.push_back({{}, Child::Kind::broken, error.what()});
     }
   }
-  for (std::string& name : format_->child_names(documents(), group)) {
+  for (std::string& name : listed_names(documents(), group)) {
     try {
       if (const auto metadata = node(join_path(group, name))) {
         const bool is_array = std::holds_alternative<ArrayMetadata>(*metadata);

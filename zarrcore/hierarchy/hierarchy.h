@@ -125,6 +125,8 @@ class Hierarchy {
   DocumentSource copied_documents() const;
   std::shared_ptr<const NodeMetadata> known_node(const std::string& path) const;
   DocumentSource documents() const;
+  std::vector<std::string> listed_names(const DocumentSource& source,
+                                        const std::string& group) const;
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
@@ -150,6 +152,7 @@ class Hierarchy {
   // Nodes that are only described by consolidated metadata.
   mutable std::set<std::string, std::less<>> known_by_copy_;
   mutable std::set<std::string> documents_read_;
+  mutable std::set<std::string, std::less<>> skipped_;  // nodes with a name that none may have
 };
 
 }  // namespace zarrcore

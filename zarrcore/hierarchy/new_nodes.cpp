@@ -57,6 +57,10 @@ void Hierarchy::check_is_new(const std::string& path) const {
   check_key(path);
   const std::string_view name = last_segment(path);
   if (format_->is_document(name)) throw Error("a metadata document of the format has this name");
+  if (const std::string_view problem = format_->name_problem(name); !problem.empty()) {
+    throw Error("\"" + std::string(name) +
+                "\" is not a valid name of a node: " + std::string(problem));
+  }
   const std::string group(parent_path(path));
   const auto parent = node(group);
   if (!parent || !std::holds_alternative<GroupMetadata>(*parent)) {

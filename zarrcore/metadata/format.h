@@ -59,7 +59,6 @@ struct Document {
 struct NewArrayRules {
   ChunkKeyEncoding key_encoding;         // by default
   bool has_shards = false;               // the codec sharding_indexed
-  bool has_padded_strings = false;       // arrays of strings of fixed length
   bool fill_value_is_mandatory = false;  // these two as in ArrayMetadata
   bool fill_value_attribute_is_base64 = false;
   // Whether filters of numcodecs are array-to-array codecs, which precede the bytes codec and
@@ -114,6 +113,9 @@ class Format {
                                                const std::string& path) const {
     return documents.list(path).prefixes;
   }
+
+  // Why no node may have this name; empty if one may. Besides what is_valid_segment() asks.
+  virtual std::string_view name_problem(std::string_view /*name*/) const { return {}; }
 
   // Whether a file of this name describes the node whose folder it is in.
   virtual bool is_document(std::string_view file_name) const = 0;

@@ -83,6 +83,12 @@ const ObjectCodec& find_object_codec(const std::vector<CodecMetadata>& filters) 
   if (id == "pickle") {
     throw Error("objects stored with pickle are not read, because that could run any code");
   }
+  if (id == "vlen-array") {
+    throw Error(
+        "elements that are arrays of different lengths (the filter vlen-array) cannot be read; "
+        "copy "
+        "them into an array with one more dimension, padded to the longest");
+  }
   throw Error("objects stored with the filter \"" + std::string(id) + "\" are not supported");
 }
 

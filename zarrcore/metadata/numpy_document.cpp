@@ -20,9 +20,13 @@ namespace {
 constexpr std::array<std::string_view, 7> kSharedCodecs{"blosc",     "crc32c", "gzip", "vlen-bytes",
                                                         "vlen-utf8", "zlib",   "zstd"};
 
-// The ids that writers put in `compressor`; all others are filters.
-constexpr std::array<std::string_view, 10> kCompressors{
-    "blosc", "bz2", "gzip", "imagecodecs_tiff", "lz4", "lzma", "pcodec", "zfpy", "zlib", "zstd"};
+// The ids that writers put in `filters`. All others are compressors, also those of libraries that
+// the core does not know.
+constexpr std::array<std::string_view, 19> kFilters{
+    "adler32",         "astype",  "base64",     "bitround",         "categorize",
+    "crc32",           "crc32c",  "delta",      "fixedscaleoffset", "fletcher32",
+    "jenkins_lookup3", "json2",   "msgpack2",   "packbits",         "pickle",
+    "quantize",        "shuffle", "vlen-bytes", "vlen-utf8"};
 
 template <typename List>
 bool contains(const List& list, std::string_view name) {
@@ -188,8 +192,7 @@ NumpyMembers make_members(const ArrayMetadata& array) {
   }
   std::vector<Json> filters = format_numcodecs(codecs);
   Json compressor;
-  if (!filters.empty() &&
-      contains(kCompressors, filters.back()["id"].get_ref<const std::string&>())) {
+  if (!filters.empty() && !contains(kFilters, filters.back()["id"].get_ref<const std::string&>())) {
     compressor = std::move(filters.back());
     filters.pop_back();
   }

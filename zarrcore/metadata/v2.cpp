@@ -127,7 +127,6 @@ class V2Format final : public Format {
 
   const NewArrayRules* new_array_rules() const override {
     static constexpr NewArrayRules kRules{.key_encoding = {ChunkKeyEncoding::Kind::v2, '.'},
-                                          .has_padded_strings = true,
                                           .compressor_comes_last = true};
     return &kRules;
   }

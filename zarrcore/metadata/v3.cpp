@@ -13,6 +13,15 @@ class V3Format final : public Format {
  public:
   std::string_view name() const override { return "Zarr v3"; }
 
+  // v3 core specification, "Node names".
+  std::string_view name_problem(std::string_view name) const override {
+    // xarray gives it to an array without a name, in v3 as well.
+    constexpr std::string_view kNameOfXarray = "__xarray_dataarray_variable__";
+    if (name.find_first_not_of('.') == std::string_view::npos) return "it consists of periods only";
+    if (name.starts_with("__") && name != kNameOfXarray) return "Zarr v3 reserves the prefix __";
+    return {};
+  }
+
   std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
                                         std::optional<NodeKind> /*wanted*/) const override {
     const std::string key = join_path(path, kNodeDocument);

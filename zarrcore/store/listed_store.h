@@ -32,6 +32,7 @@ class ListedStore final : public Store {
               std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
   bool erase_if(std::string_view key, const ValueVersion& expected) override;
+  void flush() override { store_->flush(); }
   void remove_leftovers() override { store_->remove_leftovers(); }
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix) override;

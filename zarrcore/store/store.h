@@ -139,6 +139,10 @@ class Store {
   // The same for erase(). Succeeds when the value is absent.
   virtual bool erase_if(std::string_view key, const ValueVersion& expected);
 
+  // Completes what has been put, if the store gathers values: until then other programs may see
+  // none of them.
+  virtual void flush() {}
+
   // Removes files left by killed writers, as far as they are found quickly. Never throws.
   virtual void remove_leftovers() {}
 

@@ -104,12 +104,12 @@ Codec make_reverse(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
 
 TEST(Registry, AProviderAddsCodecsButReplacesNone) {
   EXPECT_EQ(find_codec("reverse"), nullptr);
-  const CodecFactory gzip = find_codec("gzip");
   set_codec_provider([](std::string_view name) -> CodecFactory {
     return name == "reverse" || name == "gzip" ? &make_reverse : nullptr;
   });
   const CodecChain chain = make_chain(R"(["bytes", "reverse"])", spec_of({3}));
-  EXPECT_EQ(find_codec("gzip"), gzip);
+  EXPECT_NE(make_chain(R"(["bytes", "gzip"])", spec_of({3})).encode(bytes_of({1, 2, 3})).size(),
+            3u);
   EXPECT_EQ(find_codec("other"), nullptr);
   set_codec_provider(nullptr);
   EXPECT_EQ(find_codec("reverse"), nullptr);

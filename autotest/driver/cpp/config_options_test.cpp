@@ -50,7 +50,7 @@ TEST(ConfigOptions, AreListedWithDescriptions) {
     EXPECT_STRNE(CPLGetXMLValue(node, "description", ""), "");
     ++count;
   }
-  EXPECT_EQ(count, 10);
+  EXPECT_EQ(count, 12);
 }
 
 }  // namespace

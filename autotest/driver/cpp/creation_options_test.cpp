@@ -44,7 +44,7 @@ TEST(CreationOptions, ListsAreXmlOfTheOptionsOfTheirScopes) {
   const CPLXMLNode* level = find_option(all.get(), "ZSTD_LEVEL");
   ASSERT_NE(level, nullptr);
   EXPECT_STREQ(CPLGetXMLValue(level, "type", ""), "int");
-  EXPECT_STREQ(CPLGetXMLValue(level, "min", ""), "1");
+  EXPECT_STREQ(CPLGetXMLValue(level, "min", ""), "-131072");
   EXPECT_STREQ(CPLGetXMLValue(level, "max", ""), "22");
   EXPECT_STREQ(CPLGetXMLValue(level, "default", ""), "13");
   EXPECT_STREQ(CPLGetXMLValue(level, "description", ""),
@@ -145,16 +145,16 @@ TEST(CreationOptions, ErrorsSayWhatIsAllowed) {
   EXPECT_EQ(error_of_option("FORMAT=ZARR_V4"),
             "creation option FORMAT is \"ZARR_V4\", not one of ZARR_V2, ZARR_V3");
   EXPECT_EQ(error_of_option("ZSTD_LEVEL=23"),
-            "creation option ZSTD_LEVEL is \"23\", not an integer from 1 to 22");
+            "creation option ZSTD_LEVEL is \"23\", not an integer from -131072 to 22");
   EXPECT_EQ(error_of_option("ZSTD_LEVEL=1.5"),
-            "creation option ZSTD_LEVEL is \"1.5\", not an integer from 1 to 22");
+            "creation option ZSTD_LEVEL is \"1.5\", not an integer from -131072 to 22");
   EXPECT_EQ(error_of_option("SINGLE_ARRAY=perhaps"),
             "creation option SINGLE_ARRAY is \"perhaps\", not YES or NO");
   EXPECT_EQ(error_of_option("ZFP_RATE=65"),
             "creation option ZFP_RATE is \"65\", not a number from 0 to 64");
   EXPECT_EQ(error_of_option("ZFP_TOLERANCE=nan").substr(0, 38),
             "creation option ZFP_TOLERANCE is \"nan\"");
-  for (const char* lengths : {"256,", "256,0", "a,b", "-1", "1.5", "18446744073709551616"}) {
+  for (const char* lengths : {"256,", "256,-2", "a,b", "-0", "1.5", "18446744073709551616"}) {
     EXPECT_EQ(error_of_option(std::string("BLOCKSIZE=") + lengths),
               "creation option BLOCKSIZE is \"" + std::string(lengths) +
                   "\", not a positive length for each dimension, such as 256,256");
@@ -171,6 +171,10 @@ TEST(CreationOptions, WarnsOfWhatHasNoEffect) {
   EXPECT_EQ(
       warnings({"TILED=YES"}),
       (std::vector<std::string>{"\"TILED=YES\" is not a creation option here and is ignored"}));
+  EXPECT_EQ(warnings({"BLOCK_SIZE=2,2"}),
+            (std::vector<std::string>{"\"BLOCK_SIZE=2,2\" is not a creation option here and is "
+                                      "ignored; did you mean BLOCKSIZE?"}));
+  EXPECT_TRUE(warnings({"@INTERNAL=1", "@ENDIAN=big"}).empty());
   EXPECT_EQ(warnings({"FORMAT=ZARR_V3"}).size(), 1U);
   EXPECT_EQ(warnings({"COMPRESS"}).size(), 1U);
   EXPECT_EQ(warnings({"COMPRESS=GZIP", "ZSTD_LEVEL=3"}),

@@ -40,6 +40,32 @@ TEST(Multiscales, OmeZarrListsDatasetsAndAxes) {
             (Names{"y", "x"}));
 }
 
+TEST(Multiscales, DerivationsOrderLevels) {
+  const auto ordered = parsed(R"({"multiscales": {"layout": [
+      {"asset": "quarter", "derived_from": "half"}, {"asset": "fine"},
+      {"asset": "half", "derived_from": "fine"}]}})");
+  EXPECT_EQ(assets(ordered), (Names{"fine", "half", "quarter"}));
+  EXPECT_TRUE(ordered->order_is_certain);
+  EXPECT_EQ(ordered->find_level("half/a"), 1);
+  const auto circle = parsed(R"({"multiscales": {"layout": [
+      {"asset": "a", "derived_from": "b"}, {"asset": "b", "derived_from": "a"}, {"asset": "c"}]}})");
+  EXPECT_EQ(assets(circle), (Names{"a", "b", "c"}));
+  EXPECT_FALSE(circle->order_is_certain);
+}
+
+TEST(Multiscales, ScalesOrderDatasets) {
+  const auto ordered = parsed(R"({"multiscales": [{"datasets": [
+      {"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1, 4, 4]}]},
+      {"path": "1", "coordinateTransformations": [{"type": "scale", "scale": [1, 1, 1]}]}]}]})");
+  EXPECT_EQ(assets(ordered), (Names{"1", "0"}));
+  EXPECT_TRUE(ordered->order_is_certain);
+  const auto listed = parsed(R"({"multiscales": [{"datasets": [{"path": "0"}, {"path": "1"}]}]})");
+  EXPECT_FALSE(listed->order_is_certain);
+  const Multiscales reversed = listed->reversed();
+  EXPECT_EQ(assets(reversed), (Names{"1", "0"}));
+  EXPECT_EQ(reversed.find_level("1"), 0);
+}
+
 TEST(Multiscales, PathsThatLeadOutAreNoLevels) {
   EXPECT_EQ(assets(parsed(R"({"multiscales": {"layout": [{"asset": "../up"}, {"asset": "a/../../b"},
       {"asset": 7}, {}, 7, {"asset": "in"}]}})")),

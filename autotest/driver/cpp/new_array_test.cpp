@@ -131,7 +131,12 @@ TEST(NewArray, CompressorsOfZarrV3) {
             bytes + R"({"name":"zstd","configuration":{"level":3,"checksum":false}}])");
   EXPECT_EQ(codecs(array, {"COMPRESS=ZLIB"}),
             bytes + R"({"name":"numcodecs.zlib","configuration":{"level":6}}])");
-  EXPECT_EQ(codecs(array_of(number(GDT_Byte), 3)), R"([{"name":"bytes"}])");
+  EXPECT_EQ(codecs(array, {"COMPRESS=ZSTD", "ZSTD_CHECKSUM=YES"}),
+            bytes + R"({"name":"zstd","configuration":{"level":13,"checksum":true}}])");
+  EXPECT_EQ(codecs(array_of(number(GDT_Byte), 3)),
+            R"([{"name":"bytes","configuration":{"endian":"little"}}])");
+  EXPECT_EQ(codecs(array_of(number(GDT_Byte), 3), {"@ENDIAN=big"}),
+            R"([{"name":"bytes","configuration":{"endian":"big"}}])");
 }
 
 TEST(NewArray, BloscIsToldWhatAnElementIs) {
@@ -144,10 +149,10 @@ TEST(NewArray, BloscIsToldWhatAnElementIs) {
   EXPECT_EQ(blosc(number(GDT_Float64), {}), "8 shuffle");
   EXPECT_EQ(blosc(number(GDT_Float64), {"BLOSC_SHUFFLE=BIT"}), "8 bitshuffle");
   EXPECT_EQ(blosc(number(GDT_CFloat64), {}), "16 shuffle");
-  EXPECT_EQ(blosc(number(GDT_Byte), {}), "1 bitshuffle");
-  EXPECT_EQ(blosc(number(GDT_Byte), {"BLOSC_SHUFFLE=BYTE"}), "1 shuffle");
-  EXPECT_EQ(blosc(number(GDT_Float64), {"FILTER=SHUFFLE"}), "1 bitshuffle");
-  EXPECT_EQ(blosc(GDALExtendedDataType::CreateString(), {}), "1 bitshuffle");
+  EXPECT_EQ(blosc(number(GDT_Byte), {}), "1 shuffle");
+  EXPECT_EQ(blosc(number(GDT_Byte), {"BLOSC_SHUFFLE=BIT"}), "1 bitshuffle");
+  EXPECT_EQ(blosc(number(GDT_Float64), {"FILTER=SHUFFLE"}), "1 shuffle");
+  EXPECT_EQ(blosc(GDALExtendedDataType::CreateString(), {}), "1 shuffle");
 }
 
 TEST(NewArray, TheOrderOfFilters) {
@@ -233,14 +238,17 @@ TEST(NewArray, Strings) {
   const auto any = GDALExtendedDataType::CreateString();
   const auto short_ones = GDALExtendedDataType::CreateString(5);
   EXPECT_EQ(document(array_of(any, 3))["data_type"], "string");
-  EXPECT_EQ(document(array_of(short_ones, 3), {"STRING_FORMAT=ASCII"})["data_type"], "string");
+  EXPECT_EQ(document(array_of(short_ones, 3), {"STRING_FORMAT=VARIABLE"})["data_type"], "string");
+  EXPECT_EQ(dump_json(document(array_of(short_ones, 3))["data_type"]),
+            R"({"name":"null_terminated_bytes","configuration":{"length_bytes":5}})");
   EXPECT_EQ(document(array_of(any, 3))["fill_value"], "");
   EXPECT_EQ(codecs(array_of(any, 3)), R"([{"name":"vlen-utf8"}])");
   EXPECT_EQ(document(array_of(any, 2))["dtype"], "|O");
   EXPECT_EQ(filters(array_of(any, 2), {"COMPRESS=ZSTD"}),
             R"([{"id":"vlen-utf8"}] {"id":"zstd","level":13})");
   EXPECT_EQ(document(array_of(any, 2), {"STRING_FORMAT=ASCII"})["dtype"], "|O");
-  EXPECT_EQ(document(array_of(short_ones, 2))["dtype"], "|O");
+  EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=VARIABLE"})["dtype"], "|O");
+  EXPECT_EQ(document(array_of(short_ones, 2))["dtype"], "|S5");
   EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=ASCII"})["dtype"], "|S5");
   EXPECT_EQ(document(array_of(short_ones, 2), {"STRING_FORMAT=UNICODE"})["dtype"], "<U5");
   EXPECT_EQ(error(array_of(any, 2), {"FILTER=SHUFFLE"}),

@@ -198,10 +198,10 @@ TEST(WritePacking, TimesHaveUnitsAndNodataInTheirType) {
   EXPECT_EQ(written(v2_array(time), packing, kIsNotNew).attributes["_FillValue"], "NaT");
 }
 
-TEST(WritePacking, TypesWithoutNodataRefuseIt) {
+TEST(WritePacking, NodataHasTheSizeOfTheType) {
   const auto text = v3_array({TypeKind::fixed_bytes, 4});
-  EXPECT_THROW(write_packing(text, with_nodata(Element(4)), kIsNew), zarrcore::Error);
-  EXPECT_FALSE(write_packing(text, {}, kIsNew).fill_value);
+  EXPECT_TRUE(write_packing(text, with_nodata(Element(4)), kIsNew).fill_value);
+  EXPECT_THROW(write_packing(text, with_nodata(Element(3)), kIsNew), zarrcore::Error);
   EXPECT_THROW(write_packing(v3_array(kInt16), with_nodata(Element(4)), kIsNew), zarrcore::Error);
 }
 

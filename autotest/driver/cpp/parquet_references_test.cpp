@@ -1,16 +1,18 @@
-// References in Parquet files, read from a layer in memory with the columns of such a file: not
-// every GDAL has a driver for the files themselves.
+// References in Parquet files, made by the writer of such files.
 #include "driver/stores/references/parquet_references.h"
 
 #include <cpl_conv.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/gdal/compat.h"
+#include "driver/stores/references/parquet/parquet_writer.h"
 #include "driver/stores/references/reference_store.h"
 #include "zarrcore/base/error.h"
 
@@ -19,56 +21,6 @@ namespace {
 
 using zarrcore::Buffer;
 using zarrcore::Error;
-
-struct TestRow {
-  const char* path = nullptr;
-  GIntBig offset = 0;
-  GIntBig size = 0;
-  const char* raw = nullptr;
-};
-
-// A layer with these rows; `raw_type` is what the column raw holds.
-class TestLayer {
- public:
-  explicit TestLayer(const std::vector<TestRow>& rows, OGRFieldType raw_type = OFTBinary) {
-    CPLSetConfigOption("GDAL_DRIVER_PATH", "disable");
-    GDALAllRegister();
-    GDALDriver* driver =
-        GetGDALDriverManager()->GetDriverByName(GDAL_ZARR_AT_LEAST(3, 11) ? "MEM" : "Memory");
-    dataset_.reset(driver->Create("", 0, 0, 0, GDT_Unknown, nullptr));
-    layer_ = dataset_->CreateLayer("refs", nullptr, wkbNone, nullptr);
-    for (const auto& [name, type] : {std::pair{"path", OFTString},
-                                     {"offset", OFTInteger64},
-                                     {"size", OFTInteger64},
-                                     {"raw", raw_type}}) {
-      OGRFieldDefn field(name, type);
-      EXPECT_EQ(layer_->CreateField(&field), OGRERR_NONE);
-    }
-    for (const TestRow& row : rows) {
-      OGRFeature feature(layer_->GetLayerDefn());
-      if (row.path != nullptr) {
-        feature.SetField("path", row.path);
-      } else {
-        feature.SetFieldNull(0);
-      }
-      feature.SetField("offset", row.offset);
-      feature.SetField("size", row.size);
-      if (row.raw != nullptr && raw_type == OFTBinary) {
-        feature.SetField(3, static_cast<int>(strlen(row.raw)), row.raw);
-      } else if (row.raw != nullptr) {
-        feature.SetField(3, row.raw);
-      }
-      EXPECT_EQ(layer_->CreateFeature(&feature), OGRERR_NONE);
-    }
-  }
-
-  OGRLayer& layer() { return *layer_; }
-  ReferenceTable table() { return ReferenceTable::read(*layer_); }
-
- private:
-  std::unique_ptr<GDALDataset> dataset_;
-  OGRLayer* layer_ = nullptr;
-};
 
 std::string message_of(const std::function<void()>& body) {
   try {
@@ -79,46 +31,131 @@ std::string message_of(const std::function<void()>& body) {
   return "no error";
 }
 
-TEST(ReferenceTable, KnowsFourKindsOfRows) {
-  for (const OGRFieldType raw_type : {OFTBinary, OFTString}) {
-    TestLayer layer({{"a.nc", 7, 20, nullptr},
-                     {"b.nc", 0, 0, nullptr},
-                     {nullptr, 0, 0, "inline"},
-                     {nullptr, 0, 0, nullptr},
-                     {"a.nc", 0, 5, nullptr},
-                     {"", 0, 0, nullptr}},
-                    raw_type);
-    const ReferenceTable table = layer.table();
-
-    const auto part = table.find(0);
-    EXPECT_EQ(part->target, "a.nc");
-    EXPECT_EQ(part->offset, 7U);
-    EXPECT_EQ(part->length, 20U);
-    const auto whole = table.find(1);
-    EXPECT_EQ(whole->target, "b.nc");
-    EXPECT_EQ(whole->length, std::nullopt);
-    const auto text = table.find(2);
-    EXPECT_EQ(text->target, "");
-    EXPECT_EQ(text->value.text(), "inline");
-    EXPECT_FALSE(table.find(3));
-    EXPECT_EQ(table.find(4)->length, 5U);
-    EXPECT_FALSE(table.find(5));
-    EXPECT_FALSE(table.find(6));
-    EXPECT_FALSE(table.find(UINT64_MAX));
-  }
+ReferenceTable table_of(const std::string& file) {
+  return ReferenceTable::read(std::as_bytes(std::span(file)));
 }
 
-TEST(ReferenceTable, RefusesNegativeNumbers) {
-  EXPECT_EQ(message_of([] { TestLayer({{"a.nc", -1, 20, nullptr}}).table(); }), "offset is -1");
-  EXPECT_EQ(message_of([] { TestLayer({{"a.nc", 1, -20, nullptr}}).table(); }), "size is -20");
+// The rows of a file.
+class TestRows {
+ public:
+  TestRows& add_part(std::string target, std::uint64_t offset = 0,
+                     std::optional<std::uint64_t> length = {}) {
+    rows_.push_back(Reference{std::move(target), offset, length, {}});
+    return *this;
+  }
+  TestRows& add_value(std::string_view value) {
+    rows_.push_back(Reference{{}, 0, {}, Buffer::copy_of(value)});
+    return *this;
+  }
+  TestRows& add_nothing() {
+    rows_.emplace_back();
+    return *this;
+  }
+  std::string file() const { return write_reference_table(rows_); }
+  ReferenceTable table() const { return table_of(file()); }
+
+ private:
+  std::vector<std::optional<Reference>> rows_;
+};
+
+TEST(ReferenceTable, KnowsFourKindsOfRows) {
+  const ReferenceTable table = TestRows()
+                                   .add_part("a.nc", 7, 20)
+                                   .add_part("b.nc")
+                                   .add_value("inline")
+                                   .add_nothing()
+                                   .add_part("a.nc", 0, 5)
+                                   .add_value("")
+                                   .add_value("base64:aGk=")
+                                   .add_part("a.nc", 0, 0)
+                                   .table();
+  const auto part = table.find(0);
+  EXPECT_EQ(part->target, "a.nc");
+  EXPECT_EQ(part->offset, 7U);
+  EXPECT_EQ(part->length, 20U);
+  const auto whole = table.find(1);
+  EXPECT_EQ(whole->target, "b.nc");
+  EXPECT_EQ(whole->length, std::nullopt);
+  const auto text = table.find(2);
+  EXPECT_EQ(text->target, "");
+  EXPECT_EQ(text->value.text(), "inline");
+  EXPECT_FALSE(table.find(3));
+  EXPECT_FALSE(table.has(3));
+  EXPECT_EQ(table.find(4)->length, 5U);
+  EXPECT_EQ(table.find(5)->value.text(), "");
+  EXPECT_EQ(table.find(6)->value.text(), "hi");
+  // No bytes of a file are not the whole file.
+  EXPECT_EQ(table.find(7)->target, "");
+  EXPECT_FALSE(table.find(8));
+  EXPECT_FALSE(table.find(UINT64_MAX));
+}
+
+TEST(ReferenceTable, HoldsManyRows) {
+  TestRows rows;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    i % 3 == 0 ? rows.add_nothing() : rows.add_part("file " + std::to_string(i % 7), i + 1, i);
+  }
+  const ReferenceTable table = rows.table();
+  for (const std::uint64_t i : {1, 2, 3, 5000, 99'998}) {
+    EXPECT_EQ(table.has(i), i % 3 != 0);
+    if (i % 3 == 0) continue;
+    EXPECT_EQ(table.find(i)->target, "file " + std::to_string(i % 7));
+    EXPECT_EQ(table.find(i)->offset, i + 1);
+    EXPECT_EQ(table.find(i)->length, i);
+  }
+  EXPECT_TRUE(TestRows().table().byte_count() < 1000);
+}
+
+// A file with one row, of which some columns are left out.
+std::string file_with(const std::vector<std::string>& columns, std::int64_t number) {
+  const std::optional<std::string_view> path("a.nc");
+  ParquetWriter writer(1);
+  for (const std::string& name : columns) {
+    if (name == "offset" || name == "size") {
+      writer.add_numbers(name, {&number, 1});
+    } else {
+      writer.add_texts(name, {&path, 1}, ParquetWriter::Texts::bytes);
+    }
+  }
+  return writer.finish();
+}
+
+TEST(ReferenceTable, NamesInvalidRows) {
+  const ReferenceTable table = table_of(file_with({"path", "offset", "size"}, -20));
+  EXPECT_EQ(message_of([&] { table.find(0); }), "offset is -20");
 }
 
 TEST(ReferenceTable, RefusesOtherColumns) {
-  TestLayer layer({});
-  layer.layer().DeleteField(3);
-  EXPECT_NO_THROW(layer.table());
-  layer.layer().DeleteField(0);
-  EXPECT_EQ(message_of([&] { layer.table(); }), "it has neither a column path nor a column raw");
+  EXPECT_TRUE(table_of(file_with({"size", "path", "offset", "other"}, 1)).has(0));
+  EXPECT_TRUE(table_of(file_with({"raw"}, 1)).has(0));
+  EXPECT_EQ(message_of([&] { table_of(file_with({"offset", "size"}, 1)); }),
+            "it has neither a column path nor a column raw");
+  EXPECT_EQ(message_of([&] { table_of(file_with({"path", "size"}, 1)); }),
+            "it has no column offset");
+  EXPECT_EQ(message_of([&] { table_of(file_with({"path", "offset"}, 1)); }),
+            "it has no column size");
+  const std::optional<std::string_view> text("1");
+  ParquetWriter writer(1);
+  for (const char* name : {"path", "offset", "size"}) {
+    writer.add_texts(name, {&text, 1}, ParquetWriter::Texts::utf8);
+  }
+  EXPECT_EQ(message_of([&] { table_of(writer.finish()); }),
+            "column offset: it does not hold integers");
+}
+
+// Whatever is changed or missing, reading ends with a table or an error.
+TEST(ReferenceTable, SurvivesDamage) {
+  const std::string file = TestRows().add_part("a.nc", 7, 20).add_value("inline").file();
+  for (std::size_t size = 0; size < file.size(); ++size) {
+    EXPECT_NE(message_of([&] { table_of(file.substr(0, size)); }), "no error") << size;
+  }
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    for (const int change : {1, 0x80, 0xff}) {
+      std::string damaged = file;
+      damaged[i] = static_cast<char>(damaged[i] ^ change);
+      message_of([&] { table_of(damaged).find(0); });
+    }
+  }
 }
 
 constexpr std::string_view kMetadata = R"({
@@ -136,17 +173,18 @@ class ParquetReferencesTest : public testing::Test {
  protected:
   std::unique_ptr<References> make(std::string_view metadata = kMetadata) {
     return std::make_unique<ParquetReferences>(
-        Buffer::copy_of(metadata), [this](const std::string& file) {
-          ++reads_[file];
-          if (file == "scalar/refs.0.parq") return TestLayer({{nullptr, 0, 0, "s"}}).table();
-          if (file == "g/v/refs.3.parq") return ReferenceTable();
-          const std::string names[] = {file + "#0", file + "#1", file + "#2", file + "#3"};
-          return TestLayer({{names[0].c_str()},
-                            {names[1].c_str()},
-                            {names[2].c_str()},
-                            {names[3].c_str()}})
-              .table();
-        });
+        Buffer::copy_of(metadata),
+        ParquetReferences::Files{[this](const std::string& file) {
+                                   ++reads_[file];
+                                   TestRows rows;
+                                   if (file == "g/v/refs.3.parq") return ReferenceTable();
+                                   if (file == "scalar/refs.0.parq")
+                                     return rows.add_value("s").table();
+                                   for (const char* end : {"#0", "#1", "#2", "#3"})
+                                     rows.add_part(file + end);
+                                   return rows.table();
+                                 },
+                                 {}});
   }
 
   std::map<std::string, int> reads_;
@@ -170,7 +208,7 @@ TEST_F(ParquetReferencesTest, CountChunksInCOrder) {
 
 TEST_F(ParquetReferencesTest, HoldTheDocuments) {
   const auto references = make();
-  EXPECT_EQ(references->find("g/.zgroup")->value.text(), R"({"zarr_format": 2})");
+  EXPECT_EQ(references->find("g/.zgroup")->value.text(), R"({"zarr_format":2})");
   EXPECT_FALSE(references->find("g/v/.zattrs"));
   EXPECT_FALSE(references->find("zarr.json"));
   EXPECT_EQ(references->list("").keys, std::vector<std::string>{".zgroup"});
@@ -178,13 +216,57 @@ TEST_F(ParquetReferencesTest, HoldTheDocuments) {
   EXPECT_TRUE(reads_.empty());
 }
 
-TEST_F(ParquetReferencesTest, RefuseChunksThatAreNone) {
+TEST_F(ParquetReferencesTest, HaveOnlyTheChunksOfTheirArrays) {
   const auto references = make();
   for (const char* key : {"g/v/5.0", "g/v/0.3", "g/v/0", "g/v/0.0.0", "g/v/0.0x", "g/v/a.b",
-                          "g/v/-1.0", "g/v/0.", "g/v/x/0.0", "scalar/1"}) {
-    const std::string message = message_of([&] { references->find(key); });
-    EXPECT_NE(message.find("is not a chunk of the array"), std::string::npos) << key << message;
+                          "g/v/-1.0", "g/v/0.", "g/v/x/0.0", "scalar/1", "x/0.0", "g/v", ""}) {
+    EXPECT_FALSE(references->find(key)) << key;
   }
+  EXPECT_TRUE(reads_.empty());
+}
+
+TEST_F(ParquetReferencesTest, ListChunksThatExist) {
+  const auto references = make();
+  const auto below = references->list_all("g/v", 1000);
+  EXPECT_EQ(below.keys,
+            (std::vector<std::string>{".zarray", "0.0", "0.1", "0.2", "1.0", "1.1", "1.2", "2.0",
+                                      "2.1", "2.2", "3.0", "3.1", "3.2"}));
+  EXPECT_TRUE(below.prefixes.empty());
+  EXPECT_EQ(references->list_all("g/v", 2).keys,
+            (std::vector<std::string>{".zarray", "0.0", "0.1"}));
+  EXPECT_EQ(references->list_all("scalar", 9).keys, (std::vector<std::string>{".zarray", "0"}));
+  EXPECT_TRUE(references->list_all("g/v/0", 9).is_empty());
+  EXPECT_TRUE(references->has_below("g"));
+  EXPECT_TRUE(references->has_below("g/v"));
+  EXPECT_FALSE(references->has_below("g/v/0"));
+  EXPECT_FALSE(references->has_below("x"));
+}
+
+TEST_F(ParquetReferencesTest, ListFoldersOfChunks) {
+  const auto references = make(R"({"metadata": {"g/v/.zarray": {"shape": [2, 3, 9],
+      "chunks": [1, 2, 5], "dimension_separator": "/"}}, "record_size": 4})");
+  EXPECT_EQ(references->list_all("g/v", 9).prefixes, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(references->list_all("g/v/1", 9).prefixes, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(references->list_all("g/v/1/1", 9).keys, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(references->find("g/v/1/1/0")->target, "g/v/refs.1.parq#2");
+  for (const char* prefix : {"g/v/2", "g/v/1/2", "g/v/1/1/0", "g/v/1/", "g/v/x", "g/v/1x"}) {
+    EXPECT_TRUE(references->list_all(prefix, 9).is_empty()) << prefix;
+    EXPECT_FALSE(references->has_below(prefix)) << prefix;
+  }
+}
+
+TEST_F(ParquetReferencesTest, AreReadAgainInAnotherVersion) {
+  std::string version = "1";
+  std::string name = "a";
+  const ParquetReferences references(
+      Buffer::copy_of(kMetadata),
+      {[&](const std::string&) { return TestRows().add_part(name).table(); },
+       [&](const std::string&) { return version; }});
+  EXPECT_EQ(references.find("g/v/0.0")->target, "a");
+  name = "b";
+  EXPECT_EQ(references.find("g/v/0.0")->target, "a");
+  version = "2";
+  EXPECT_EQ(references.find("g/v/0.0")->target, "b");
 }
 
 TEST_F(ParquetReferencesTest, RefuseOtherMetadata) {
@@ -203,8 +285,14 @@ TEST_F(ParquetReferencesTest, RefuseOtherMetadata) {
               references->find("v/9223372036854775806.9223372036854775806.8");
             }).find("more chunks than can be counted"),
             std::string::npos);
-  EXPECT_EQ(message_of([&] { references->find("w/0"); }), "\"chunks\" holds a zero");
-  EXPECT_EQ(message_of([&] { references->find("x/0"); }), "\"shape\" or \"chunks\" is missing");
+  EXPECT_EQ(message_of([&] { references->find("w/0"); }), "w/.zarray: \"chunks\" holds a zero");
+  EXPECT_EQ(message_of([&] { references->find("x/0"); }),
+            "x/.zarray: \"shape\" or \"chunks\" is missing");
+  EXPECT_NE(message_of([&] { references->check(); }), "no error");
+  EXPECT_EQ(message_of([&] {
+              make(R"({"metadata": {"v": 1}, "record_size": 1})")->check();
+            }).substr(0, 2),
+            "v:");
 }
 
 TEST_F(ParquetReferencesTest, AreAStore) {
@@ -213,7 +301,7 @@ TEST_F(ParquetReferencesTest, AreAStore) {
   std::string content = "chunk 1.1";
   VSIFCloseL(VSIFileFromMemBuffer(path.c_str(), reinterpret_cast<GByte*>(content.data()),
                                   content.size(), FALSE));
-  ReferenceStore store(make(), TargetPaths(folder + ".zmetadata"), "refs", "g");
+  ReferenceStore store(make(), TargetPaths(folder + "refs.parq"), "refs", "g");
   EXPECT_EQ(store.get("v/1.1", 100)->text(), "chunk 1.1");
   const zarrcore::ByteRange ranges[] = {
       zarrcore::ByteRange::suffix(3), zarrcore::ByteRange::at(9, 0), zarrcore::ByteRange::at(0, 5)};

@@ -76,17 +76,20 @@ TEST(Proj, NothingIsReadFromFiles) {
   CPLPopErrorHandler();
 }
 
-TEST(Eopf, TheProductStatesTheCrs) {
-  EXPECT_EQ(code_by(crs_from_eopf, R"({"stac_discovery": {"properties": {"proj:epsg": 32632}}})"),
-            32632);
+TEST(Eopf, TheProductStatesTheCrsOfAnyArray) {
   EXPECT_EQ(
-      code_by(crs_from_eopf, R"({"stac_discovery": {"properties": {"proj:code": "EPSG:32631"}}})"),
-      32631);
-  EXPECT_EQ(code_by(crs_from_eopf, R"({"other_metadata": {"horizontal_CRS_code": "EPSG:32633"}})"),
-            32633);
-  EXPECT_EQ(code_by(crs_from_eopf, R"({"other_metadata": {"reference_CRS": "EPSG:4326"}})"), 4326);
-  EXPECT_EQ(code_by(crs_from_eopf, R"({"stac_discovery": {}, "other_metadata": {}})"), 0);
-  EXPECT_EQ(code_by(crs_from_eopf, "{}"), 0);
+      code_by(crs_from_product, R"({"stac_discovery": {"properties": {"proj:epsg": 32632}}})"),
+      32632);
+  EXPECT_EQ(code_by(crs_from_product,
+                    R"({"stac_discovery": {"properties": {"proj:code": "EPSG:32631"}}})"),
+            32631);
+  EXPECT_EQ(
+      code_by(crs_from_product, R"({"other_metadata": {"horizontal_CRS_code": "EPSG:32633"}})"),
+      32633);
+  EXPECT_EQ(code_by(crs_from_product, R"({"other_metadata": {"reference_CRS": "EPSG:4326"}})"),
+            4326);
+  EXPECT_EQ(code_by(crs_from_product, R"({"stac_discovery": {}, "other_metadata": {}})"), 0);
+  EXPECT_EQ(code_by(crs_from_product, "{}"), 0);
 }
 
 }  // namespace

@@ -26,19 +26,49 @@ bool is_zarr_document(const zarrcore::JsonMembers& member) {
          member.rest().find_first_of("\"{[") == 0;
 }
 
+// `json` without the white space around its values, so that objects in documents are as long as
+// other programs make them.
+Buffer compact(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  bool is_in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (is_in_string && c == '\\' && i + 1 < json.size()) {
+      text.append(json, i++, 2);
+      continue;
+    }
+    if (c == '"') is_in_string = !is_in_string;
+    if (is_in_string || std::string_view(" \t\r\n").find(c) == std::string_view::npos) text += c;
+  }
+  return Buffer::copy_of(text);
+}
+
 }  // namespace
 
-JsonReferences::JsonReferences(Buffer document) : document_(std::move(document)) {
+JsonReferences::JsonReferences(Buffer document, Version version) : document_(std::move(document)) {
+  read(version);
+  sort_entries();
+}
+
+void JsonReferences::read(Version version) {
+  if (version == Version::zero) {
+    add_entries(document_.text());
+    return;
+  }
   std::string_view references;
   std::string_view generators;
   bool has_references = false;
+  bool has_version = false;
   for (zarrcore::JsonMembers members(document_.text(), kTrailingComma); members.next();) {
     const std::string_view key = members.raw_key();
     if (key == "version") {
-      if (const auto version = members.value(); version != "1" && version != "0") {
-        throw Error("version " + std::string(version.substr(0, 20)) +
+      const auto number = members.value();
+      if (number != "1" && number != "0") {
+        throw Error("version " + std::string(number.substr(0, 20)) +
                     " of Kerchunk's format is not known");
       }
+      has_version = true;
     } else if (key == "templates") {
       zarrcore::with_context("templates", [&] { read_templates(members.value()); });
     } else if (key == "gen") {
@@ -49,6 +79,7 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
       has_references = true;
     }
   }
+  if (has_version && !has_references) throw Error("\"refs\" is missing or not an object");
   if (has_references) {
     if (!references.empty()) add_entries(references);
     zarrcore::with_context("gen", [&] {
@@ -59,7 +90,6 @@ JsonReferences::JsonReferences(Buffer document) : document_(std::move(document))
     templates_.clear();  // version 0 has none
     add_entries(document_.text());
   }
-  sort_entries();
 }
 
 void JsonReferences::read_templates(std::string_view json) {
@@ -134,7 +164,8 @@ Reference JsonReferences::parse(const Entry& entry) const {
   Reference reference;
   // Some writers store the object instead of its text.
   if (entry.value.starts_with('{')) {
-    reference.value = Buffer::copy_of(entry.value);
+    zarrcore::parse_json(entry.value);
+    reference.value = compact(entry.value);
     return reference;
   }
   const Json json = zarrcore::parse_json(entry.value);
@@ -158,9 +189,26 @@ Reference JsonReferences::parse(const Entry& entry) const {
   if (reference.target.empty()) throw Error("it names no file");
   if (json.size() == 3) {
     reference.offset = zarrcore::as_unsigned(json[1], "the offset");
-    reference.length = zarrcore::as_unsigned(json[2], "the length");
+    const std::uint64_t length = zarrcore::as_unsigned(json[2], "the length");
+    // As in references in Parquet, where each row has both numbers.
+    if (reference.offset != 0 || length != 0) reference.length = length;
   }
   return reference;
+}
+
+void JsonReferences::check() const {
+  bool has_node = false;
+  for_each_key([&](std::string_view key) {
+    zarrcore::with_context({key}, [&] { find(key); });
+    has_node = has_node || is_metadata_file(zarrcore::last_segment(key));
+  });
+  if (!has_node) throw Error("no reference is the metadata of a Zarr group or array");
+}
+
+std::uint64_t JsonReferences::byte_count() const {
+  std::uint64_t bytes = document_.size() + entries_.size() * sizeof(Entry);
+  for (const std::string& key : kept_keys_) bytes += sizeof(std::string) + key.size();
+  return bytes;
 }
 
 // The first entry that is not before `key`.
@@ -169,6 +217,13 @@ std::vector<JsonReferences::Entry>::const_iterator JsonReferences::lower_bound(
   return std::lower_bound(
       entries_.begin(), entries_.end(), key,
       [](const Entry& entry, std::string_view wanted) { return entry.key < wanted; });
+}
+
+bool JsonReferences::has_below(std::string_view prefix) const {
+  if (prefix.empty()) return !entries_.empty();
+  const std::string start = std::string(prefix) + '/';
+  const auto it = lower_bound(start);
+  return it != entries_.end() && it->key.starts_with(start);
 }
 
 zarrcore::DirectoryListing JsonReferences::list(std::string_view prefix) const {

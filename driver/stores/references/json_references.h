@@ -27,11 +27,28 @@ inline constexpr std::uint64_t kMaxGeneratedKeyBytes = 64 << 20;
 
 class JsonReferences final : public References {
  public:
+  // Whether the document states its version, or is of version 0 whatever its keys are.
+  enum class Version : bool { stated, zero };
+
   // Throws zarrcore::Error when `document` is not a document of references.
-  explicit JsonReferences(zarrcore::Buffer document);
+  explicit JsonReferences(zarrcore::Buffer document, Version version = Version::stated);
 
   std::optional<Reference> find(std::string_view key) const override;
   zarrcore::DirectoryListing list(std::string_view prefix) const override;
+  zarrcore::DirectoryListing list_all(std::string_view prefix,
+                                      std::uint64_t /*max_count*/) const override {
+    return list(prefix);
+  }
+  bool has_below(std::string_view prefix) const override;
+  // Also throws if there is no Zarr among the keys.
+  void check() const override;
+  std::uint64_t byte_count() const override;
+
+  // Calls `use(key)` for each key, in their order.
+  template <typename Use>
+  void for_each_key(const Use& use) const {
+    for (const Entry& entry : entries_) use(entry.key);
+  }
 
  private:
   struct Entry {
@@ -41,6 +58,7 @@ class JsonReferences final : public References {
     std::uint64_t number = 0;              // among the keys of the generator
   };
 
+  void read(Version version);
   void read_templates(std::string_view json);
   void read_generators(std::string_view json);
   void add_entries(std::string_view json);

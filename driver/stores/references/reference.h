@@ -27,8 +27,23 @@ class References {
   // Empty if there is no such key.
   virtual std::optional<Reference> find(std::string_view key) const = 0;
 
-  // The keys and prefixes directly below `prefix`; see zarrcore::Store::list.
+  // The keys and prefixes directly below `prefix`; see zarrcore::Store::list. Chunks may be left
+  // out.
   virtual zarrcore::DirectoryListing list(std::string_view prefix) const = 0;
+
+  // The same with all chunks that have a reference, but only with the first `max_count` chunks
+  // of an array.
+  virtual zarrcore::DirectoryListing list_all(std::string_view prefix,
+                                              std::uint64_t max_count) const = 0;
+
+  // Whether list_all(prefix) may list anything.
+  virtual bool has_below(std::string_view prefix) const = 0;
+
+  // Throws zarrcore::Error, which names the key, if the form of any reference is invalid.
+  virtual void check() const = 0;
+
+  // Bytes of memory, roughly.
+  virtual std::uint64_t byte_count() const = 0;
 };
 
 }  // namespace gdal_zarr

@@ -21,12 +21,7 @@ auto read_target(VsiFilePool& files, const TargetPaths& targets, const Reference
       [&] {
         File file = files.take(path);
         if (!file) throw Error("this file, which a reference names, does not exist");
-        const std::uint64_t size = file_size(file.get());
-        ByteRange value = ByteRange::at(reference.offset, 0);
-        zarrcore::resolve_range(value, size);
-        value.length = reference.length.value_or(size - reference.offset);
-        zarrcore::resolve_range(value, size);
-        auto result = read(file.get(), value);
+        auto result = read(file.get(), find_value(file.get(), reference));
         files.put_back(path, std::move(file));
         return result;
       });
@@ -34,7 +29,16 @@ auto read_target(VsiFilePool& files, const TargetPaths& targets, const Reference
 
 }  // namespace
 
-ReferenceStore::ReferenceStore(std::unique_ptr<References> references, TargetPaths targets,
+ByteRange find_value(VSILFILE* file, const Reference& reference) {
+  const std::uint64_t size = file_size(file);
+  ByteRange value = ByteRange::at(reference.offset, 0);
+  zarrcore::resolve_range(value, size);
+  value.length = reference.length.value_or(size - reference.offset);
+  zarrcore::resolve_range(value, size);
+  return value;
+}
+
+ReferenceStore::ReferenceStore(std::shared_ptr<const References> references, TargetPaths targets,
                                std::string description, std::string prefix)
     : references_(std::move(references)),
       targets_(std::move(targets)),
@@ -74,6 +78,13 @@ std::optional<std::vector<Buffer>> ReferenceStore::get_ranges(std::string_view k
     }
     return read_ranges(file, in_file);
   });
+}
+
+std::optional<ReferenceStore::Place> ReferenceStore::locate(std::string_view key) const {
+  auto reference = references_->find(zarrcore::join_path(prefix_, key));
+  if (!reference) return std::nullopt;
+  if (reference->target.empty()) return Place{{}, 0, {}, std::move(reference->value)};
+  return Place{targets_.resolve(reference->target), reference->offset, reference->length, {}};
 }
 
 void ReferenceStore::put_parts(std::string_view key,

@@ -11,17 +11,30 @@
 
 namespace gdal_zarr {
 
+// The bytes of `file` to which `reference` refers. Throws zarrcore::Error if they are not inside
+// it.
+zarrcore::ByteRange find_value(VSILFILE* file, const Reference& reference);
+
 class ReferenceStore final : public zarrcore::Store {
  public:
   // `description` is the path of the document or folder of references, for messages. `targets`
   // finds the files that they name. The store has the keys below `prefix`, or all if it is empty.
-  ReferenceStore(std::unique_ptr<References> references, TargetPaths targets,
+  ReferenceStore(std::shared_ptr<const References> references, TargetPaths targets,
                  std::string description, std::string prefix);
 
   // A key without a reference is absent; a reference to a file that does not exist is an error.
   std::optional<zarrcore::Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<zarrcore::Buffer>> get_ranges(
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override;
+
+  // Where a value is; empty if the key has no reference.
+  struct Place {
+    std::string path;                     // of the file; empty if `value` is set
+    std::uint64_t offset = 0;             // in bytes
+    std::optional<std::uint64_t> length;  // in bytes; absent for the rest of the file
+    zarrcore::Buffer value;
+  };
+  std::optional<Place> locate(std::string_view key) const;
 
   // These throw.
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override;
@@ -34,7 +47,7 @@ class ReferenceStore final : public zarrcore::Store {
   std::string description() const override { return description_; }
 
  private:
-  std::unique_ptr<References> references_;
+  std::shared_ptr<const References> references_;
   TargetPaths targets_;
   std::string description_;
   std::string prefix_;

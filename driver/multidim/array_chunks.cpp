@@ -1,0 +1,156 @@
+// The chunks of an array: whether and where they are stored, and reading them in advance.
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <algorithm>
+
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/worker_scope.h"
+#include "driver/multidim/array.h"
+#include "driver/multidim/structural_info.h"
+#include "driver/stores/references/reference_store.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace gdal_zarr {
+
+using zarrcore::Error;
+
+void Array::advise(const zarrcore::Selection& selection, CSLConstList options) const {
+  check_exists();
+  const char* limit_text = CSLFetchNameValue(options, "CACHE_SIZE");
+  const auto limit =
+      limit_text != nullptr
+          ? static_cast<std::uint64_t>(std::max<GIntBig>(0, CPLAtoGIntBig(limit_text)))
+          : static_cast<std::uint64_t>(GDALGetCacheMax64()) / 2;
+  const auto bytes = array_->decoded_bytes(selection);
+  if (!bytes || *bytes > limit) {
+    throw Error("array " + GetFullName() + ": the chunks to be read in advance have " +
+                (bytes ? std::to_string(*bytes) : "2^64 or more") +
+                " bytes where CACHE_SIZE allows " + std::to_string(limit));
+  }
+  // In addition to the chunks that are cached anyway.
+  session_->context().chunks.reserve(zarrcore::Context::kDefaultChunkCacheBytes + *bytes +
+                                     *bytes / 8);
+  CallerState caller;
+  zarrcore::ReadOptions reading;
+  reading.threads = thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
+  reading.worker_scope = caller.scope();
+  array_->prefetch(selection, reading);
+}
+
+bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const {
+  return guarded(false, [&] {
+    advise({{start, start + rank()}, {count, count + rank()}, {}}, options);
+    return true;
+  });
+}
+
+std::vector<GUInt64> Array::GetBlockSize() const {
+  return guarded<std::vector<GUInt64>>({}, [&] {
+    const zarrcore::Shape block = array_->inner_chunk_shape();
+    return std::vector<GUInt64>(block.begin(), block.end());
+  });
+}
+
+std::optional<Array::Coverage> Array::coverage(const zarrcore::Selection& selection,
+                                               bool stops_at_stored, bool stops_at_missing) {
+  check_exists();
+  if (!array_->state().grid.is_regular()) return std::nullopt;
+  flush();
+  zarrcore::Store& store = *session_->hierarchy().store();
+  const std::uint64_t max_blocks = store.parallel_requests() > 1 ? 1000 : 1'000'000;
+  const zarrcore::Shape block = array_->inner_chunk_shape();
+  std::vector<std::uint64_t> first;
+  std::vector<std::uint64_t> counts;
+  for (std::size_t i = 0; i < rank(); ++i) {
+    first.push_back(selection.start[i] / block[i]);
+    counts.push_back((selection.start[i] + selection.count[i] - 1) / block[i] - first[i] + 1);
+  }
+  const auto blocks = zarrcore::checked_product(counts);
+  if (!blocks || *blocks > max_blocks) return std::nullopt;
+  Coverage coverage;
+  for (std::uint64_t i = 0; i < *blocks; ++i) {
+    std::vector<std::uint64_t> index = first;
+    std::uint64_t elements = 1;
+    std::uint64_t rest = i;
+    for (std::size_t axis = rank(); axis-- > 0;) {
+      index[axis] += rest % counts[axis];
+      rest /= counts[axis];
+      const std::uint64_t start = std::max(selection.start[axis], index[axis] * block[axis]);
+      const std::uint64_t end =
+          std::min(selection.start[axis] + selection.count[axis], (index[axis] + 1) * block[axis]);
+      elements *= end - start;
+    }
+    const auto range = array_->find_stored_range(index);
+    const bool is_stored = range && (range->length || store.has(range->key));
+    coverage.all += elements;
+    if (is_stored) coverage.stored += elements;
+    if (is_stored ? stops_at_stored : stops_at_missing) break;
+  }
+  return coverage;
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 12)
+namespace {
+
+// A block in Kerchunk references: a part of the file that one names, or bytes in them.
+void set_referenced_block(const ReferenceStore& references, const zarrcore::StoredRange& block,
+                          GDALMDArrayRawBlockInfo& info) {
+  auto place = references.locate(block.key);
+  if (!place) return;
+  if (place->path.empty()) {
+    place->length = place->value.size();
+  } else if (!place->length) {
+    VSIStatBufL status;
+    if (VSIStatL(place->path.c_str(), &status) != 0) {
+      throw Error(place->path + ": this file, which a reference names, does not exist");
+    }
+    place->length = static_cast<std::uint64_t>(status.st_size);
+  }
+  // The block may be a part of the value.
+  const zarrcore::ByteRange part = zarrcore::ByteRange::at(
+      block.offset, block.length.value_or(*place->length - std::min(*place->length, block.offset)));
+  zarrcore::resolve_range(part, *place->length);
+  info.nSize = part.length;
+  if (!place->path.empty()) {
+    info.pszFilename = CPLStrdup(place->path.c_str());
+    info.nOffset = place->offset + part.offset;
+    return;
+  }
+  info.pabyInlineData = static_cast<GByte*>(CPLMalloc(std::max<std::size_t>(part.length, 1)));
+  std::copy_n(place->value.data() + part.offset, part.length,
+              reinterpret_cast<std::byte*>(info.pabyInlineData));
+}
+
+}  // namespace
+
+// For blocks that are a file or a range of one, or stored in Kerchunk references; others have no
+// file name.
+bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockInfo& info) const {
+  return guarded(false, [&] {
+    info.clear();
+    check_exists();
+    const auto block = array_->find_stored_range({position, rank()});
+    if (!block) return true;
+    const auto store = session_->hierarchy().store();
+    if (const auto* references = dynamic_cast<const ReferenceStore*>(store.get())) {
+      set_referenced_block(*references, *block, info);
+      if (info.nSize == 0) return true;
+    } else {
+      const std::string path = store->description() + '/' + block->key;
+      VSIStatBufL status;
+      if (VSIStatL(path.c_str(), &status) != 0) return true;
+      info.pszFilename = CPLStrdup(path.c_str());
+      info.nOffset = block->offset;
+      info.nSize = block->length.value_or(static_cast<std::uint64_t>(status.st_size));
+    }
+    info.papszInfo =
+        block_info(session_->hierarchy().format(), array_->metadata(), node_path()).StealList();
+    return true;
+  });
+}
+#endif
+
+}  // namespace gdal_zarr

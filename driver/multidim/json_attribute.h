@@ -1,0 +1,65 @@
+// A JSON value as a GDAL attribute: the object that attribute.h makes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/gdal/compat.h"
+#include "driver/multidim/attribute_owner.h"
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr {
+
+class JsonAttribute final : public GDALAttribute {
+ public:
+  // `texts` are the values of a string type, `elements` those of a number type. `owner_name` is the
+  // full name of what has the attribute. Without an owner the attribute is read-only.
+  JsonAttribute(const std::string& owner_name, const std::string& name,
+                const GDALExtendedDataType& type, std::vector<std::byte> elements,
+                std::vector<std::string> texts, bool is_list,
+                std::shared_ptr<AttributeOwner> owner);
+
+  const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
+    return dimensions_;
+  }
+  const GDALExtendedDataType& GetDataType() const override { return type_; }
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  bool Rename(const std::string& name) override;
+#endif
+
+  // The value as JSON. Throws zarrcore::Error when a text of subtype JSON is none.
+  zarrcore::Json json() const;
+  bool shows(const zarrcore::Json& value) const;
+
+  // Called by LiveAttributes.
+  void set_name(const std::string& name);
+  void set_owner_name(const std::string& owner_name);
+  void set_deleted() { is_deleted_ = true; }
+
+ protected:
+  bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
+             const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+             void* buffer) const override;
+  bool IWrite(const GUInt64* start, const size_t* count, const GInt64* step,
+              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+              const void* buffer) override;
+
+ private:
+  bool is_text() const { return type_.GetClass() == GEDTC_STRING; }
+  std::size_t position(const GUInt64* start, const GInt64* step, std::size_t i) const;
+  // Throw zarrcore::Error.
+  void check_exists() const;
+  void check_is_writable() const;
+  void set_element(std::size_t i, const void* source, const GDALExtendedDataType& source_type);
+
+  GDALExtendedDataType type_;
+  std::vector<std::string> texts_;
+  std::vector<std::byte> elements_;  // of a string type: pointers to texts_
+  std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+  std::shared_ptr<AttributeOwner> owner_;
+  bool is_deleted_ = false;
+};
+
+}  // namespace gdal_zarr

@@ -1,0 +1,41 @@
+// Scale and offset that programs set on arrays of a store opened for reading. GDAL's
+// GDALPamMultiDim, which keeps CRSs and statistics in the file pam.aux.xml of the store, has no
+// place for them; an element of our own there has, which it keeps when it writes the file:
+//
+//   <ZarrArray name="/group/array"><Scale>0.01</Scale><Offset>273.15</Offset></ZarrArray>
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace gdal_zarr {
+
+class PamValues {
+ public:
+  struct Values {
+    std::optional<double> scale;
+    std::optional<double> offset;
+  };
+
+  // `path` is that of the file without ".aux.xml".
+  explicit PamValues(std::string path) : path_(std::move(path)) {}
+
+  // Those of the array with this full name. Reads the file when it is first needed.
+  Values find(const std::string& array);
+  void set(const std::string& array, const Values& values);
+  // Writes what was set, after GDAL has written the file. A failure is reported as CE_Failure.
+  void save();
+
+ private:
+  void load();
+
+  std::string path_;
+  std::mutex mutex_;  // guards the members below
+  bool is_loaded_ = false;
+  bool has_changed_ = false;
+  std::map<std::string, Values> values_;  // by full name
+};
+
+}  // namespace gdal_zarr

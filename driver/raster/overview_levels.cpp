@@ -1,0 +1,244 @@
+#include "driver/raster/overview_levels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/georeferencing_write.h"
+#include "driver/raster/raster_band.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+using zarrcore::join_path;
+using zarrcore::Json;
+
+bool has_codec(const zarrcore::ArrayMetadata& array, std::string_view name) {
+  return std::any_of(array.codecs.begin(), array.codecs.end(),
+                     [&](const zarrcore::CodecMetadata& codec) { return codec.name == name; });
+}
+
+// Chunks of the same shape as those of `fine`, but none larger than the level.
+void fit_chunks(zarrcore::ArrayMetadata& level, const Array& fine) {
+  const zarrcore::Shape inner = fine.core().inner_chunk_shape();
+  if (!level.chunk_runs.empty()) {
+    level.chunk_runs.clear();
+    level.chunk_shape = inner;
+  }
+  if (has_codec(level, "reshape")) return;  // made for chunks of this shape
+  const bool is_sharded = has_codec(level, "sharding_indexed");
+  for (std::size_t i = 0; i < level.shape.size(); ++i) {
+    std::uint64_t needed = std::max<std::uint64_t>(1, level.shape[i]);
+    if (is_sharded) needed = (needed + inner[i] - 1) / inner[i] * inner[i];
+    level.chunk_shape[i] = std::min(level.chunk_shape[i], needed);
+  }
+}
+
+}  // namespace
+
+std::uint64_t overview_length(std::uint64_t length, int factor) {
+  const auto divisor = static_cast<std::uint64_t>(factor);
+  return (length + divisor - 1) / divisor;
+}
+
+OverviewLevels::OverviewLevels(const RasterView& view)
+    : view_(view),
+      session_(*view.array().session()),
+      group_(zarrcore::parent_path(view.array().node_path())) {
+  const std::string& name = view.array().GetFullName();
+  if (session_.root_is_array()) {
+    throw Error(session_.path() +
+                " is an array by itself, in no group that could hold overviews of it");
+  }
+  if (!view.x_axis() || !view.y_axis()) {
+    throw Error("array " + name + " has no X and Y dimensions to build overviews along");
+  }
+  if (view.is_slice()) {
+    throw Error("array " + name + ": overviews are built for the array, not for a slice of it");
+  }
+  const auto pyramid = session_.pyramids().find(view.array().node_path());
+  if (pyramid && (pyramid->level != 0 || pyramid->group != group_)) {
+    throw Error("array " + name + " belongs to a pyramid that group /" + pyramid->group +
+                " describes already");
+  }
+  // A pyramid of other arrays of the group becomes one that all share.
+  const auto described = session_.pyramids().of_group(group_);
+  if (!described) return;
+  for (const Level& level : described->levels) {
+    if (level.asset != described->levels[0].asset) assets_.push_back(level.asset);
+  }
+  const bool has_groups =
+      std::none_of(assets_.begin(), assets_.end(), [&](const std::string& asset) {
+        return session_.array_metadata(join_path(group_, asset)) != nullptr;
+      });
+  if (!has_groups && !pyramid) {
+    throw Error("group /" + group_ + " describes a pyramid that array " + name +
+                " cannot share: its levels are arrays");
+  }
+}
+
+RasterView OverviewLevels::make(int factor) {
+  const std::string asset = "ovr_" + std::to_string(factor) + 'x';
+  const std::string path = join_path(group_, asset);
+  if (!session_.hierarchy().node(path)) session_.create_group(path);
+  if (std::find(assets_.begin(), assets_.end(), asset) == assets_.end()) assets_.push_back(asset);
+  made_.insert(asset);
+  std::vector<std::shared_ptr<Array>> coarse;
+  for (const auto& array : view_.arrays()) coarse.push_back(make_array(*array, path, factor));
+  RasterView level = view_.of(coarse);
+  const auto transform = find_geotransform(view_);
+  const auto crs = view_.array().crs();
+  store_georeferencing(
+      level,
+      transform ? std::optional(coarser_geotransform(*transform, view_.width(), view_.height(),
+                                                     level.width(), level.height()))
+                : std::nullopt,
+      crs.get());
+  for (const auto axis : {*view_.x_axis(), *view_.y_axis()}) {
+    store_coarser_coordinates(view_.array(), level.array(), axis, factor);
+  }
+  return level;
+}
+
+std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::string& group,
+                                                  int factor) {
+  zarrcore::ArrayMetadata metadata = fine.metadata();
+  for (const auto axis : {view_.x_axis(), view_.y_axis()}) {
+    metadata.shape[*axis] = overview_length(metadata.shape[*axis], factor);
+  }
+  fit_chunks(metadata, fine);
+  // The attributes that say what values mean; georeferencing is written separately.
+  const Json all = std::move(metadata.attributes);
+  metadata.attributes = Json::object();
+  for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",
+                           "long_name", "standard_name", kColorInterpretation, kBandsAttribute}) {
+    if (const Json* value = zarrcore::find_member(all, name)) metadata.attributes[name] = *value;
+  }
+  const std::string path = join_path(group, fine.GetName());
+  if (session_.hierarchy().node(path)) session_.erase_node(path);
+  auto made = session_.create_array(path, std::move(metadata));
+  made->set_convention(fine.convention());
+  return made;
+}
+
+void OverviewLevels::remove() {
+  for (const std::string& asset : assets_) {
+    for (const auto& array : view_.arrays()) {
+      const std::string path = path_at(asset, *array);
+      if (!path.empty()) session_.erase_node(path);
+    }
+    remove_if_empty(asset);
+  }
+  made_.clear();
+}
+
+// Removes the group of a level in which only coordinates are left.
+void OverviewLevels::remove_if_empty(const std::string& asset) {
+  const std::string path = join_path(group_, asset);
+  const auto node = session_.hierarchy().node(path);
+  if (!node) return;
+  for (const zarrcore::Child& child : session_.hierarchy().children(path)) {
+    const auto array = session_.array_metadata(join_path(path, child.name));
+    if (!array || array->shape.size() > 1) return;
+  }
+  session_.erase_node(path);
+}
+
+// The node path of an array at a level; empty when it does not exist.
+std::string OverviewLevels::path_at(const std::string& asset, const Array& array) const {
+  const std::string base = join_path(group_, asset);
+  for (const std::string& path : {join_path(base, array.GetName()), base}) {
+    if (session_.array_metadata(path)) return path;
+  }
+  return {};
+}
+
+// The names of the arrays of a level that is a group, without coordinates.
+std::vector<std::string> OverviewLevels::names_at(const std::string& asset) const {
+  std::vector<std::string> names;
+  const std::string group = join_path(group_, asset);
+  if (!session_.hierarchy().node(group, zarrcore::NodeKind::group)) return names;
+  for (const zarrcore::Child& child : session_.hierarchy().children(group)) {
+    const auto array = session_.array_metadata(join_path(group, child.name));
+    if (array && array->shape.size() > 1) names.push_back(child.name);
+  }
+  return names;
+}
+
+// Where one array alone has levels, GDAL's built-in driver looks for its name; several share the
+// group.
+std::string OverviewLevels::finest_asset(const std::vector<std::string>& assets) const {
+  std::set<std::string> names;
+  for (const std::string& asset : assets) {
+    const auto at_level = names_at(asset);
+    if (at_level.empty()) {  // the level is an array
+      names.insert(view_.array().GetName());
+    }
+    names.insert(at_level.begin(), at_level.end());
+  }
+  return names.size() == 1 ? *names.begin() : std::string();
+}
+
+void OverviewLevels::describe(const std::string& resampling) {
+  const auto size_of = [&](const std::string& path) -> std::optional<double> {
+    const auto metadata = session_.array_metadata(path);
+    if (!metadata || metadata->shape.size() != view_.array().core().shape().size()) {
+      return std::nullopt;
+    }
+    return static_cast<double>(metadata->shape[*view_.x_axis()]) *
+           static_cast<double>(metadata->shape[*view_.y_axis()]);
+  };
+  std::vector<std::pair<double, std::string>> by_size;  // falling
+  for (const std::string& asset : assets_) {
+    auto size = size_of(path_at(asset, view_.array()));
+    for (const std::string& name : names_at(asset)) {
+      if (!size) size = size_of(join_path(join_path(group_, asset), name));
+    }
+    if (size) by_size.emplace_back(*size, asset);
+  }
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  assets_.clear();
+  for (auto& [size, asset] : by_size) assets_.push_back(std::move(asset));
+  FinestLevel finest{finest_asset(assets_), view_.array().core().shape().size()};
+  session_.change_attributes(group_, [&](Json& attributes) {
+    attributes = with_multiscales(attributes, finest, coarser_levels(assets_, resampling));
+  });
+  session_.pyramids().forget_all();
+}
+
+std::vector<CoarserLevel> OverviewLevels::coarser_levels(const std::vector<std::string>& assets,
+                                                         const std::string& resampling) const {
+  std::vector<CoarserLevel> list;
+  zarrcore::Shape finer = view_.array().core().shape();
+  const auto transform = find_geotransform(view_);
+  for (const std::string& asset : assets) {
+    CoarserLevel level;
+    level.asset = asset;
+    const std::string path = path_at(asset, view_.array());
+    const auto coarse = path.empty() ? nullptr : session_.array_metadata(path);
+    if (coarse && coarse->shape.size() == finer.size()) {
+      for (std::size_t i = 0; i < finer.size(); ++i) {
+        const auto length = static_cast<double>(std::max<std::uint64_t>(1, coarse->shape[i]));
+        const bool shrinks = i == view_.x_axis() || i == view_.y_axis();
+        level.scale.push_back(shrinks ? static_cast<double>(finer[i]) / length : 1.0);
+      }
+      level.rows = coarse->shape[*view_.y_axis()];
+      level.columns = coarse->shape[*view_.x_axis()];
+      if (transform) {
+        level.transform =
+            coarser_geotransform(*transform, view_.width(), view_.height(),
+                                 static_cast<int>(level.columns), static_cast<int>(level.rows));
+      }
+      finer = coarse->shape;
+    }
+    if (made_.contains(asset)) level.resampling = resampling;
+    list.push_back(std::move(level));
+  }
+  return list;
+}
+
+}  // namespace gdal_zarr

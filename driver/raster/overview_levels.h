@@ -1,0 +1,49 @@
+// The levels of a pyramid in the store. Each level is a group next to the arrays of the raster,
+// "ovr_2x" for a half, "ovr_4x" for a quarter…, with arrays of the same names and their
+// coordinates. The attribute `multiscales` of the parent group lists the levels
+// (conventions/multiscales.h). Only X and Y shrink.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/multidim/raster_view.h"
+
+namespace gdal_zarr {
+
+// The length of a dimension at a level.
+std::uint64_t overview_length(std::uint64_t length, int factor);
+
+// The levels of the arrays of a view, which must outlive it. Members throw zarrcore::Error.
+class OverviewLevels {
+ public:
+  // Throws where the arrays can have no levels.
+  explicit OverviewLevels(const RasterView& view);
+
+  // Creates the level at `factor`, each of whose arrays is empty and of the size of the raster
+  // divided by the factor, rounded up.
+  RasterView make(int factor);
+  // Removes the levels of the arrays of the view, and the groups of levels that are then empty.
+  void remove();
+  // Lists the levels that exist in the attribute `multiscales`, or removes it when none does.
+  // `resampling` is the method that has filled those made by make().
+  void describe(const std::string& resampling);
+
+ private:
+  std::shared_ptr<Array> make_array(const Array& fine, const std::string& group, int factor);
+  std::string path_at(const std::string& asset, const Array& array) const;
+  std::vector<std::string> names_at(const std::string& asset) const;
+  std::string finest_asset(const std::vector<std::string>& assets) const;
+  void remove_if_empty(const std::string& asset);
+  std::vector<CoarserLevel> coarser_levels(const std::vector<std::string>& assets,
+                                           const std::string& resampling) const;
+
+  const RasterView& view_;
+  Session& session_;
+  std::string group_;
+  std::vector<std::string> assets_;  // of the coarser levels
+  std::set<std::string> made_;       // of those, by make()
+};
+
+}  // namespace gdal_zarr

@@ -1,0 +1,67 @@
+// Chunks below a window: reading them in advance, and whether they are stored.
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "driver/gdal/error_guard.h"
+#include "driver/raster/raster_band.h"
+
+namespace gdal_zarr {
+
+CPLErr RasterDataset::AdviseRead(int x, int y, int columns, int rows, int buffer_columns,
+                                 int buffer_rows, GDALDataType type, int band_count, int* bands,
+                                 OptionList options) {
+  // So Python asks for all bands before GDAL 3.11.
+  if (band_count == 0 && bands == nullptr) band_count = nBands;
+  int stops = FALSE;
+  const CPLErr checked = ValidateRasterIOOrAdviseReadParameters(
+      "AdviseRead()", &stops, x, y, columns, rows, buffer_columns, buffer_rows, band_count, bands);
+  if (checked != CE_None || stops != FALSE) return checked;
+  for (int i = 0; i < band_count; ++i) {
+    GDALRasterBand* band = GetRasterBand(bands != nullptr ? bands[i] : i + 1);
+    const CPLErr advised =
+        band->AdviseRead(x, y, columns, rows, buffer_columns, buffer_rows, type, options);
+    if (advised != CE_None) return advised;
+  }
+  return CE_None;
+}
+
+CPLErr RasterBand::AdviseRead(int x, int y, int columns, int rows, int buffer_columns,
+                              int buffer_rows, GDALDataType type, OptionList options) {
+  // Overviews are read instead.
+  if (buffer_columns < columns && buffer_rows < rows && GetOverviewCount() > 0) {
+    return GDALPamRasterBand::AdviseRead(x, y, columns, rows, buffer_columns, buffer_rows, type,
+                                         options);
+  }
+  return guarded(CE_Failure, [&] {
+    const auto length = [](int value) { return static_cast<std::uint64_t>(value); };
+    array().advise(view().selection(nBand - 1, length(x), length(y), length(columns), length(rows)),
+                   options);
+    return CE_None;
+  });
+}
+
+int RasterBand::IGetDataCoverageStatus(int x, int y, int columns, int rows, int stop_mask,
+                                       double* percentage) {
+  constexpr int kUnknown = GDAL_DATA_COVERAGE_STATUS_UNIMPLEMENTED | GDAL_DATA_COVERAGE_STATUS_DATA;
+  if (percentage != nullptr) *percentage = 100;
+  return guarded(kUnknown, [&] {
+    const auto covered = array().coverage(
+        view().selection(nBand - 1, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y),
+                         static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows)),
+        (stop_mask & GDAL_DATA_COVERAGE_STATUS_DATA) != 0,
+        (stop_mask & GDAL_DATA_COVERAGE_STATUS_EMPTY) != 0);
+    if (!covered) return kUnknown;
+    const auto [stored, all] = *covered;
+    if (percentage != nullptr) {
+      *percentage = 100.0 * static_cast<double>(stored) / static_cast<double>(all);
+    }
+    int status = 0;
+    if (stored > 0) status |= GDAL_DATA_COVERAGE_STATUS_DATA;
+    if (stored < all) status |= GDAL_DATA_COVERAGE_STATUS_EMPTY;
+    return status;
+  });
+}
+
+}  // namespace gdal_zarr

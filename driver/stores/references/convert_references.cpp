@@ -1,0 +1,182 @@
+#include "driver/stores/references/convert_references.h"
+
+#include <cpl_conv.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "driver/stores/references/cached_references.h"
+#include "driver/stores/references/chunk_numbers.h"
+#include "driver/stores/references/json_references.h"
+#include "driver/stores/references/parquet_references.h"
+#include "driver/stores/references/reference_store.h"
+#include "driver/stores/references/reference_table.h"
+#include "driver/stores/vsi/vsi_call.h"
+#include "driver/stores/vsi/vsi_store.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/store/store.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+
+constexpr std::uint64_t kRecordSize = 10'000;  // as fsspec has it by default
+constexpr std::uint64_t kMaxDocumentSize = std::uint64_t{64} << 20;
+
+// An array and its chunks that have a reference, by their numbers.
+struct ReferencedArray {
+  explicit ReferencedArray(std::string_view document) : numbers(document) {}
+
+  ChunkNumbers numbers;
+  std::vector<std::pair<std::uint64_t, std::string_view>> keys;
+};
+
+std::string absolute_path(const std::string& path) {
+  if (path.starts_with("/vsi") || std::filesystem::path(path).is_absolute()) return path;
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+class ReferenceConversion {
+ public:
+  ReferenceConversion(const std::string& document, const std::string& folder)
+      : references_(open_own_references(ReferenceKind::json, document, ReferenceCheck::strict)),
+        json_(dynamic_cast<const JsonReferences&>(*references_)),
+        values_(references_, TargetPaths(document), document, ""),
+        targets_(absolute_path(document)),
+        is_beside_(CPLGetPath(absolute_path(document).c_str()) ==
+                   std::string(CPLGetPath(absolute_path(folder).c_str()))),
+        store_(make_store(folder)) {}
+
+  bool run(const std::function<bool(double)>& progress);
+
+ private:
+  void add_document(std::string_view key);
+  void add_chunk(std::string_view key);
+  void put_record(const std::string& array, std::uint64_t record,
+                  std::span<const std::pair<std::uint64_t, std::string_view>> keys);
+  Reference reference_of(std::string_view key) const;
+
+  std::shared_ptr<const References> references_;
+  const JsonReferences& json_;
+  ReferenceStore values_;
+  TargetPaths targets_;
+  bool is_beside_;
+  std::shared_ptr<zarrcore::Store> store_;
+  std::string metadata_;  // the members of the object
+  std::map<std::string, ReferencedArray, std::less<>> arrays_;
+};
+
+bool is_document_key(std::string_view key) {
+  const std::string_view name = zarrcore::last_segment(key);
+  return name == ".zarray" || name == ".zgroup" || name == ".zattrs";
+}
+
+void ReferenceConversion::add_document(std::string_view key) {
+  const auto value = values_.get(key, kMaxDocumentSize);
+  const zarrcore::Json json = zarrcore::parse_json(value->text());
+  if (!json.is_object()) throw Error("it is not a JSON object");
+  if (!metadata_.empty()) metadata_ += ',';
+  metadata_ += zarrcore::dump_json(std::string(key)) + ':';
+  metadata_ += value->text();
+  if (zarrcore::last_segment(key) == ".zarray") {
+    arrays_.emplace(zarrcore::parent_path(key), ReferencedArray(value->text()));
+  }
+}
+
+void ReferenceConversion::add_chunk(std::string_view key) {
+  for (std::string_view path = zarrcore::parent_path(key);; path = zarrcore::parent_path(path)) {
+    if (const auto it = arrays_.find(path); it != arrays_.end()) {
+      const auto number = it->second.numbers.find(key.substr(path.empty() ? 0 : path.size() + 1));
+      if (number) {
+        it->second.keys.emplace_back(*number, key);
+        return;
+      }
+    }
+    if (path.empty()) break;
+  }
+  throw Error("it is not a chunk of an array of Zarr version 2, as references in Parquet must be");
+}
+
+Reference ReferenceConversion::reference_of(std::string_view key) const {
+  auto reference = references_->find(key);
+  if (!reference->target.empty() && !is_beside_) {
+    // Fails for names that this GDAL does not know, which then stay as they are.
+    const bool is_url = reference->target.find("://") != std::string::npos;
+    if (!is_url) reference->target = targets_.resolve(reference->target);
+  }
+  return std::move(*reference);
+}
+
+void ReferenceConversion::put_record(
+    const std::string& array, std::uint64_t record,
+    std::span<const std::pair<std::uint64_t, std::string_view>> keys) {
+  // As fsspec writes them, all records have the same number of rows.
+  std::vector<std::optional<Reference>> rows(kRecordSize);
+  for (const auto& [number, key] : keys) {
+    zarrcore::with_context(
+        {key}, [&, row = number % kRecordSize, name = key] { rows[row] = reference_of(name); });
+  }
+  const std::string file = write_reference_table(rows);
+  store_->put(zarrcore::join_path(array, "refs." + std::to_string(record) + ".parq"),
+              std::as_bytes(std::span(file)));
+}
+
+bool ReferenceConversion::run(const std::function<bool(double)>& progress) {
+  json_.for_each_key([this](std::string_view key) {
+    if (is_document_key(key)) zarrcore::with_context({key}, [&] { add_document(key); });
+  });
+  std::uint64_t chunk_count = 0;
+  json_.for_each_key([&](std::string_view key) {
+    if (is_document_key(key) || key == kReferenceMetadata) return;
+    zarrcore::with_context({key}, [&] { add_chunk(key); });
+    ++chunk_count;
+  });
+  std::uint64_t done = 0;
+  for (auto& [path, array] : arrays_) {
+    std::sort(array.keys.begin(), array.keys.end());
+    for (auto start = array.keys.begin(); start != array.keys.end();) {
+      const std::uint64_t record = start->first / kRecordSize;
+      const auto end = std::find_if(start, array.keys.end(), [&](const auto& key) {
+        return key.first / kRecordSize != record;
+      });
+      put_record(path, record, {start, end});
+      done += static_cast<std::uint64_t>(end - start);
+      start = end;
+      if (!progress(static_cast<double>(done) / static_cast<double>(chunk_count))) return false;
+    }
+  }
+  // Last: with it the folder is complete.
+  const std::string document =
+      "{\"metadata\":{" + metadata_ + "},\"record_size\":" + std::to_string(kRecordSize) + '}';
+  store_->put(kReferenceMetadata, std::as_bytes(std::span(document)));
+  return progress(1.0);
+}
+
+}  // namespace
+
+bool convert_references(const std::string& document, const std::string& folder,
+                        const std::function<bool(double)>& progress) {
+  const auto remove = [&] {
+    const VsiCall call;
+    VSIRmdirRecursive(folder.c_str());
+  };
+  try {
+    if (ReferenceConversion(document, folder).run(progress)) return true;
+  } catch (...) {
+    remove();
+    throw;
+  }
+  remove();
+  return false;
+}
+
+}  // namespace gdal_zarr

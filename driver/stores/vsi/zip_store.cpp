@@ -1,0 +1,344 @@
+#include "driver/stores/vsi/zip_store.h"
+
+#include <cpl_conv.h>
+#include <cpl_multiproc.h>
+#include <cpl_string.h>
+#include <cpl_vsi_error.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "driver/stores/vsi/vsi_call.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/zip_archive.h"
+#include "driver/stores/vsi/zip_format.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/codec/checksum.h"
+#include "zarrcore/metadata/document_names.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::ByteSpan;
+using zarrcore::Error;
+using zarrcore::ValuePart;
+
+constexpr std::string_view kVsiZip = "/vsizip/";
+
+Buffer joined(std::span<const ValuePart> parts) {
+  std::vector<Buffer> fetched;
+  fetched.reserve(parts.size());
+  std::vector<ByteSpan> all;
+  std::size_t size = 0;
+  for (const ValuePart& part : parts) {
+    if (part.fetch) fetched.push_back(part.fetch());
+    all.push_back(part.fetch ? fetched.back().span() : part.bytes);
+    size += all.back().size();
+  }
+  Buffer value(size);
+  std::byte* end = value.data();
+  for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
+  return value;
+}
+
+// Documents and other small values that are replaced or erased again.
+bool is_held_back(std::string_view key) {
+  const std::string_view name = zarrcore::last_segment(key);
+  return name.starts_with('.') || zarrcore::is_document_name(name);
+}
+
+std::uint64_t size_of_file(const std::string& path) {
+  VSIStatBufL status;
+  return VSIStatL(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+class ZipStore final : public zarrcore::Store {
+ public:
+  ZipStore(std::string path, ZipTarget target)
+      : path_(std::move(path)),
+        target_(std::move(target)),
+        is_local_(VSIIsLocal(target_.archive.c_str()) != FALSE),
+        working_path_(is_local_ ? path_beside()
+                                : CPLGenerateTempFilename("zarr") + std::string(".zip")) {
+    const VsiCall call;
+    reopen("w+b");
+  }
+
+  ~ZipStore() override {
+    const VsiCall call;
+    // What was complete before is complete again.
+    if (is_changed_ && was_complete_) {
+      try {
+        complete();
+      } catch (const Error&) {
+        // Reported by the flush before.
+      }
+    }
+    file_.reset();
+    if (!has_name_ || !is_local_) VSIUnlink(working_path_.c_str());
+  }
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    const std::lock_guard lock(mutex_);
+    if (const auto held = held_.find(key); held != held_.end()) {
+      zarrcore::check_value_size(held->second.size(), max_size);
+      return Buffer::copy_of(held->second.span());
+    }
+    const auto entry = entries_.find(key);
+    if (entry == entries_.end()) return std::nullopt;
+    zarrcore::check_value_size(entry->second.size, max_size);
+    return read(entry->second, 0, entry->second.size);
+  }
+
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<Buffer> parts;
+    parts.reserve(ranges.size());
+    if (const auto held = held_.find(key); held != held_.end()) {
+      for (const ByteRange& range : ranges) {
+        const std::uint64_t offset = zarrcore::resolve_range(range, held->second.size());
+        parts.push_back(Buffer::copy_of(held->second.span().subspan(offset, range.length)));
+      }
+      return parts;
+    }
+    const auto entry = entries_.find(key);
+    if (entry == entries_.end()) return std::nullopt;
+    for (const ByteRange& range : ranges) {
+      const std::uint64_t offset = zarrcore::resolve_range(range, entry->second.size);
+      parts.push_back(read(entry->second, offset, range.length));
+    }
+    return parts;
+  }
+
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+    zarrcore::check_key(key);
+    Buffer value = joined(parts);  // may read from this store
+    const std::lock_guard lock(mutex_);
+    if (is_held_back(key)) {
+      is_changed_ = true;
+      held_.insert_or_assign(std::string(key), std::move(value));
+      return;
+    }
+    zarrcore::with_context([&] { return path_ + '/' + std::string(key); },
+                           [&] {
+                             ZipEntry entry = append(key, value.span(), end_);
+                             end_ = entry.data_offset + entry.size;
+                             entries_.insert_or_assign(std::string(key), std::move(entry));
+                           });
+  }
+
+  bool erase(std::string_view key) override {
+    const std::lock_guard lock(mutex_);
+    const auto remove = [&](auto& values) {
+      const auto it = values.find(key);
+      if (it == values.end()) return false;
+      values.erase(it);
+      return true;
+    };
+    const bool is_erased = remove(held_) || remove(entries_);
+    is_changed_ = is_changed_ || is_erased;
+    return is_erased;
+  }
+
+  zarrcore::DirectoryListing list(std::string_view prefix) override {
+    const std::lock_guard lock(mutex_);
+    zarrcore::DirectoryListing listing = zarrcore::list_sorted(prefix, held_);
+    const zarrcore::DirectoryListing more = zarrcore::list_sorted(prefix, entries_);
+    const auto merge = [](std::vector<std::string>& names, const std::vector<std::string>& others) {
+      names.insert(names.end(), others.begin(), others.end());
+      std::sort(names.begin(), names.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+    };
+    merge(listing.keys, more.keys);
+    merge(listing.prefixes, more.prefixes);
+    return listing;
+  }
+
+  void flush() override {
+    const VsiCall call;
+    const std::lock_guard lock(mutex_);
+    if (is_changed_) complete();
+  }
+
+  std::string description() const override { return path_; }
+
+ private:
+  // In the same folder, so that it can be renamed.
+  std::string path_beside() const {
+    static std::atomic<unsigned> counter{0};
+    const std::string folder = CPLGetPath(target_.archive.c_str());
+    return (folder.empty() ? "" : folder + '/') + '.' + CPLGetFilename(target_.archive.c_str()) +
+           '.' + std::to_string(CPLGetCurrentProcessID()) + '-' + std::to_string(counter++) +
+           std::string(zarrcore::kTemporarySuffix);
+  }
+
+  const std::string& current_path() const {
+    return has_name_ && is_local_ ? target_.archive : working_path_;
+  }
+
+  void reopen(const char* mode) {
+    file_.reset(VSIFOpenExL(current_path().c_str(), mode, TRUE));
+    if (!file_) {
+      throw Error(target_.archive + " cannot be written: " + VSIGetLastErrorMsg());
+    }
+  }
+
+  Buffer read(const ZipEntry& entry, std::uint64_t offset, std::uint64_t length) {
+    const VsiCall call;
+    return zarrcore::with_context([&] { return target_.archive + ": " + entry.name; },
+                                  [&] {
+                                    if (!file_) reopen("r+b");
+                                    return read_bytes(file_.get(), entry.data_offset + offset,
+                                                      length);
+                                  });
+  }
+
+  void write(std::uint64_t offset, ByteSpan bytes) {
+    if (VSIFSeekL(file_.get(), offset, SEEK_SET) != 0 ||
+        VSIFWriteL(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+      throw Error("writing " + std::to_string(bytes.size()) + " bytes to " + target_.archive +
+                  " failed");
+    }
+  }
+
+  // Takes the name from a completed archive that is changed.
+  void take_name() {
+    if (!has_name_) return;
+    file_.reset();
+    if (is_local_) {
+      if (size_of_file(target_.archive) != size_) {
+        throw Error(target_.archive + " was changed by another program or by GDAL: it is complete");
+      }
+      if (VSIRename(target_.archive.c_str(), working_path_.c_str()) != 0) {
+        throw Error(target_.archive + " cannot be renamed to be changed");
+      }
+    }
+    has_name_ = false;
+  }
+
+  // Appends an entry at `offset`, which is not before end_.
+  ZipEntry append(std::string_view key, ByteSpan value, std::uint64_t offset) {
+    const VsiCall call;
+    take_name();
+    if (!file_) reopen("r+b");
+    is_changed_ = true;
+    ZipEntry entry;
+    entry.name = zarrcore::join_path(target_.prefix, key);
+    entry.offset = offset;
+    entry.size = value.size();
+    entry.checksum = zarrcore::crc32(value);
+    entry.time = zip_time();
+    const auto header = zip_local_header(entry);
+    entry.data_offset = offset + header.size();
+    write(offset, header);
+    if (!value.empty()) write(entry.data_offset, value);
+    return entry;
+  }
+
+  // Writes what is held back and the central records, and gives the archive its name.
+  void complete() {
+    take_name();
+    if (!file_) reopen("r+b");
+    std::uint64_t offset = end_;
+    std::vector<std::byte> records;
+    std::uint64_t count = 0;
+    const auto add = [&](const ZipEntry& entry) {
+      const auto record = zip_central_record(entry);
+      records.insert(records.end(), record.begin(), record.end());
+      ++count;
+    };
+    for (const auto& [key, value] : held_) {
+      const ZipEntry entry = append(key, value.span(), offset);
+      offset = entry.data_offset + entry.size;
+      add(entry);
+    }
+    for (const auto& [key, entry] : entries_) add(entry);
+    const auto ends = zip_end_records(count, offset, records.size());
+    write(offset, records);
+    write(offset + records.size(), ends);
+    size_ = offset + records.size() + ends.size();
+    if (VSIFTruncateL(file_.get(), size_) != 0 || VSIFCloseL(file_.release()) != 0) {
+      throw Error(target_.archive + " cannot be written");
+    }
+    publish();
+    has_name_ = true;
+    was_complete_ = true;
+    is_changed_ = false;
+  }
+
+  void publish() {
+    if (is_local_) {
+      if (path_exists(target_.archive)) throw Error(target_.archive + " exists already");
+      if (VSIRename(working_path_.c_str(), target_.archive.c_str()) != 0) {
+        throw Error(working_path_ + " cannot be renamed to " + target_.archive);
+      }
+      return;
+    }
+    if (CPLCopyFile(target_.archive.c_str(), working_path_.c_str()) != 0) {
+      throw Error(target_.archive + " cannot be written: " + VSIGetLastErrorMsg());
+    }
+  }
+
+  const std::string path_;
+  const ZipTarget target_;
+  const bool is_local_;
+  const std::string working_path_;
+  std::mutex mutex_;  // guards the members below
+  File file_;         // null if it must be opened again
+  std::map<std::string, Buffer, std::less<>> held_;
+  std::map<std::string, ZipEntry, std::less<>> entries_;
+  std::uint64_t end_ = 0;   // of the entries that are not held back
+  std::uint64_t size_ = 0;  // of the completed archive
+  bool is_changed_ = true;  // since it was completed
+  bool has_name_ = false;
+  bool was_complete_ = false;
+};
+
+}  // namespace
+
+std::optional<ZipTarget> parse_zip_target(const std::string& path) {
+  if (!STARTS_WITH(path.c_str(), kVsiZip.data())) {
+    if (!is_zip_name(path) || is_folder(path)) return std::nullopt;
+    return ZipTarget{path, {}};
+  }
+  const std::string rest = path.substr(kVsiZip.size());
+  std::size_t start = 0;
+  std::size_t end = std::string::npos;
+  std::size_t next = std::string::npos;
+  if (rest.starts_with('{')) {
+    start = 1;
+    end = rest.find('}');
+    next = end == std::string::npos ? end : end + 1;
+  } else {
+    // The first part of the path that is called like an archive.
+    for (std::size_t slash = 0; end == std::string::npos && slash < rest.size();) {
+      const std::size_t stop = std::min(rest.find('/', slash + 1), rest.size());
+      if (is_zip_name(rest.substr(0, stop))) end = next = stop;
+      slash = stop;
+    }
+  }
+  if (end == std::string::npos || (next < rest.size() && rest[next] != '/')) {
+    throw Error(path + ": the name of a ZIP archive ends with .zip or is in braces, as in " +
+                std::string(kVsiZip) + "{archive}/folder");
+  }
+  return ZipTarget{rest.substr(start, end - start), zarrcore::normalize_path(rest.substr(next))};
+}
+
+std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const ZipTarget& target) {
+  check_parent_exists(target.archive);
+  if (path_exists(target.archive)) {
+    throw Error(target.archive +
+                " exists already: ZIP archives are created, but an existing one is not changed");
+  }
+  return std::make_shared<ZipStore>(path, target);
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,32 @@
+// Writing a store into a new ZIP archive. Each value is appended once and is complete; documents,
+// which change often, stay in memory until flush() writes them after all other values.
+//
+// The archive is written under a temporary name beside it. flush() completes it and gives it its
+// own name: other programs see a whole archive or none. When values are put after that, the archive
+// loses its name again until the next flush(). An archive elsewhere than on a disk or in memory is
+// written to a temporary file of this computer, and flush() uploads it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "zarrcore/store/store.h"
+
+namespace gdal_zarr {
+
+// The place of a store in an archive that does not exist yet.
+struct ZipTarget {
+  std::string archive;  // the path of the archive itself
+  std::string prefix;   // of the store's keys: "a/b", or empty
+};
+
+// Of "x.zip", "/vsizip/x.zip/a/b" and "/vsizip/{x.any}/a/b"; empty for other paths, and for a
+// folder that is called x.zip.
+std::optional<ZipTarget> parse_zip_target(const std::string& path);
+
+// `path` is the name of the store in messages. Throws zarrcore::Error when the archive exists or
+// cannot be written.
+std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const ZipTarget& target);
+
+}  // namespace gdal_zarr
