@@ -9,7 +9,16 @@ from osgeo import gdal
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves files of `root`, also in part; paths that contain a key of `faults` get its status."""
+    """Serves files of `root`, also in part. Attributes of the server change its answers:
+
+    faults           paths that contain a key of it get its status
+    fault(path)      returns a status, or None for the file
+    missing_status   for files that do not exist
+    rewrite(path)    the path of the file that a request is for
+    html             a path that is sent as a page in HTML
+    answers          how ranges are answered: "no ranges", "no ranges from the end", "unknown size",
+                     "no Content-Range", "other part"
+    """
 
     def do_HEAD(self):
         self.do_GET()
@@ -20,17 +29,27 @@ class Handler(BaseHTTPRequestHandler):
             if part in self.path:
                 self.fail(status)
                 return
-        file = self.server.root / self.path.lstrip("/")
+        status = self.server.fault(self.path)
+        if status is not None:
+            self.fail(status)
+            return
+        path = self.server.rewrite(self.path).lstrip("/")
+        file = self.server.root / path
         if not file.is_file():
-            self.fail(404)
+            self.fail(self.server.missing_status)
             return
         content = file.read_bytes()
         tag = hashlib.md5(content).hexdigest()
         status = 200
-        if wanted := self.headers.get("Range"):
+        answers = self.server.answers
+        wanted = self.headers.get("Range") if answers != "no ranges" else None
+        if wanted:
             first, last = wanted.removeprefix("bytes=").split("-")
             size = len(content)
             if not first:  # this many at the end
+                if answers == "no ranges from the end":
+                    self.fail(416)
+                    return
                 first, last = max(0, size - int(last)), ""
             first = int(first)
             if first >= size:
@@ -38,10 +57,15 @@ class Handler(BaseHTTPRequestHandler):
                 return
             status = 206
             content = content[first : int(last) + 1 if last else None]
+            if answers == "other part" and first > 0:
+                first -= 1
+            size = "*" if answers == "unknown size" else size
         self.send_response(status)
-        if status == 206:
+        if status == 206 and answers != "no Content-Range":
             self.send_header("Content-Range", f"bytes {first}-{first + len(content) - 1}/{size}")
         self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Type",
+                         "text/html" if path == self.server.html else "application/octet-stream")
         self.send_header("ETag", f'"{tag}"')
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -72,6 +96,15 @@ HTTP_OPTIONS = {
 
 class Server(ThreadingHTTPServer):
     request_queue_size = 64  # a connection that waits for a place in it waits a second
+    faults = {}
+    missing_status = 404
+    html = answers = None
+
+    def fault(self, path):
+        return None
+
+    def rewrite(self, path):
+        return path.partition("?")[0]
 
     def after_answer(self, path):
         """Called after each file, or part of one, that has been sent."""

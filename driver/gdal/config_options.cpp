@@ -1,6 +1,8 @@
 #include "driver/gdal/config_options.h"
 
 #include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
 
 #include <iterator>
 
@@ -20,6 +22,10 @@ constexpr Option kConfigOptions[] = {
                "least 1048576"),
     rows::boolean("ZARR_FSYNC", kScope, "NO",
                   "Whether each file is synchronized to disk before it replaces the old one"),
+    rows::boolean(
+        "ZARR_FORBIDDEN_IS_MISSING", kScope, "NO",
+        "Whether chunks that a server forbids to read (401, 403) are missing chunks. Can be "
+        "set for a path"),
     rows::text("GDAL_LOAD_EXTRA_DIM_METADATA_DELAY", kScope, "5",
                "Seconds that may be spent on reading the coordinates of further dimensions for the "
                "metadata of bands, or unlimited. The open option LOAD_EXTRA_DIM_METADATA_DELAY "
@@ -66,6 +72,11 @@ const char* config_option(ConfigOption option) {
 
 bool is_set(ConfigOption option) {
   return CPLGetConfigOption(config_option_name(option), nullptr) != nullptr;
+}
+
+bool path_test(const std::string& path, ConfigOption option) {
+  return CPLTestBool(VSIGetPathSpecificOption(path.c_str(), config_option_name(option),
+                                              c_string(row_of(option).default_value)));
 }
 
 std::string config_option_list() {

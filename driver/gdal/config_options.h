@@ -15,6 +15,7 @@ enum class ConfigOption : std::uint8_t {
   parallel_requests,
   write_cache_size,
   fsync,
+  forbidden_is_missing,
   metadata_delay,
   allow_local_targets,
   use_reference_cache,
@@ -32,6 +33,9 @@ const char* config_option_name(ConfigOption option);
 const char* config_option(ConfigOption option);
 
 bool is_set(ConfigOption option);
+
+// The value of a boolean option for a path: that set with VSISetPathSpecificOption(), or as above.
+bool path_test(const std::string& path, ConfigOption option);
 
 // All rows as XML like that of GDAL's option lists, for the driver's metadata.
 std::string config_option_list();

@@ -47,7 +47,8 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     if (options_.is_writable) start_changes();
     return;
   }
-  std::string message = store_->description() + ": there is no Zarr group or array";
+  std::string message =
+      denied_.empty() ? store_->description() + ": there is no Zarr group or array" : denied_;
   for (const std::string& fault : faults) message.append("; ").append(fault);
   throw Error(std::move(message));
 }
@@ -58,7 +59,14 @@ std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) con
     const std::lock_guard lock(mutex_);
     if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
   }
-  auto value = store_->get(key, kMaxDocumentBytes);
+  std::optional<Buffer> value;
+  try {
+    value = store_->get(key, kMaxDocumentBytes);
+  } catch (const AccessDenied& error) {
+    // Stores that do not list say so of absent documents. The root has one that can be read.
+    const std::lock_guard lock(mutex_);
+    if (denied_.empty()) denied_ = error.what();
+  }
   std::shared_ptr<const Buffer> text;
   if (value) text = std::make_shared<const Buffer>(std::move(*value));
   const std::lock_guard lock(mutex_);

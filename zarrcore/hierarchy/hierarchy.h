@@ -145,6 +145,8 @@ class Hierarchy {
   mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
   // Groups that exist, whose attributes may not have been read.
   mutable std::set<std::string, std::less<>> known_groups_;
+  // Why a document that may exist was taken for absent; empty if none was.
+  mutable std::string denied_;
   // Documents at the root, which are needed more than once.
   mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
   // Nodes that are only described by consolidated metadata.

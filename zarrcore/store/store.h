@@ -60,6 +60,13 @@ class ValueChanged : public Error {
   ValueChanged() : Error("another program replaced the value while it was read") {}
 };
 
+// The store does not give a value to this program: it may exist or not. Some stores answer so for
+// values that are absent, to programs that may not list them.
+class AccessDenied : public Error {
+ public:
+  using Error::Error;
+};
+
 // One version of a value: all reads through it are of this version. It may be used from several
 // threads at once. The functions are those of Store, for one key; they throw ValueChanged when the
 // store no longer has this version.

@@ -3,6 +3,7 @@
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <cpl_http.h>
+#include <cpl_multiproc.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
@@ -16,6 +17,7 @@
 #include <string_view>
 
 #include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -38,56 +40,59 @@ Result fetch(const std::string& url, const CPLStringList& options) {
   return result;
 }
 
-const char* path_option(const std::string& url, const char* name) {
-  return VSIGetPathSpecificOption(("/vsicurl/" + url).c_str(), name, nullptr);
-}
-
-// The options that are set for this path; GDAL itself looks up its configuration options.
-CPLStringList path_options(const std::string& url) {
-  static constexpr std::array<std::pair<const char*, const char*>, 12> kOptions{{
-      {"GDAL_HTTP_AUTH", "HTTPAUTH"},
-      {"GDAL_HTTP_CONNECTTIMEOUT", "CONNECTTIMEOUT"},
-      {"GDAL_HTTP_HEADER_FILE", "HEADER_FILE"},
-      {"GDAL_HTTP_LOW_SPEED_LIMIT", "LOW_SPEED_LIMIT"},
-      {"GDAL_HTTP_LOW_SPEED_TIME", "LOW_SPEED_TIME"},
-      {"GDAL_HTTP_MAX_RETRY", "MAX_RETRY"},
-      {"GDAL_HTTP_PROXY", "PROXY"},
-      {"GDAL_HTTP_PROXYUSERPWD", "PROXYUSERPWD"},
-      {"GDAL_HTTP_RETRY_DELAY", "RETRY_DELAY"},
-      {"GDAL_HTTP_TIMEOUT", "TIMEOUT"},
-      {"GDAL_HTTP_UNSAFESSL", "UNSAFESSL"},
-      {"GDAL_HTTP_USERPWD", "USERPWD"},
-  }};
-  CPLStringList options;
-  for (const auto& [name, option] : kOptions) {
-    if (const char* value = path_option(url, name)) {
-      options.SetNameValue(option, value);
-    }
-  }
-  return options;
-}
-
-std::string headers_for(const std::string& url, const std::string& range) {
+std::string headers_for(const HttpFolder& folder, const std::string& range) {
   // Compressed answers have no byte ranges.
   std::string headers = "Accept-Encoding: identity";
   if (!range.empty()) headers += "\r\nRange: bytes=" + range;
-  if (const char* more = path_option(url, "GDAL_HTTP_HEADERS")) {
-    headers += std::string("\r\n") + more;
-  }
-  return headers;
+  const std::string more = folder.headers();
+  return more.empty() ? headers : headers + "\r\n" + more;
 }
 
-// Reads a header such as "Content-Range: bytes 0-99/1234", if there is one.
+// A failure that may pass.
+class Transient : public Error {
+ public:
+  using Error::Error;
+};
+
+// Whether GDAL_HTTP_RETRY_CODES has the status of an answer.
+bool is_retried(int status, const std::string& codes) {
+  if (EQUAL(codes.c_str(), "ALL")) return true;
+  const CPLStringList list(CSLTokenizeString2(codes.c_str(), ", ", 0));
+  return list.FindString(std::to_string(status).c_str()) >= 0;
+}
+
+// Whether a request that ended with this code of curl may succeed when it is repeated: the server
+// refused or dropped the connection, or did not answer.
+bool is_transient(int curl_code) {
+  constexpr std::array kCodes{7, 16, 18, 28, 35, 52, 55, 56, 92};
+  return std::find(kCodes.begin(), kCodes.end(), curl_code) != kCodes.end();
+}
+
+// A page for people where a value was asked for, as portals send it instead of an error.
+bool is_html_page(const CPLHTTPResult& result) {
+  const char* type = CSLFetchNameValueDef(result.papszHeaders, "Content-Type", "");
+  if (!STARTS_WITH_CI(type, "text/html")) return false;
+  std::string_view text(reinterpret_cast<const char*>(result.pabyData),
+                        static_cast<std::size_t>(result.nDataLen));
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  const std::string start(text.substr(0, 9));
+  return STARTS_WITH_CI(start.c_str(), "<!doctype") || STARTS_WITH_CI(start.c_str(), "<html");
+}
+
+// Reads a header such as "Content-Range: bytes 0-99/1234", if there is one. The size is "*" when
+// the server does not know it.
 void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer) {
   const char* range = CSLFetchNameValue(result.papszHeaders, "Content-Range");
   if (range == nullptr) return;
   unsigned long long first = 0;
+  unsigned long long last = 0;
   unsigned long long size = 0;
-  if (std::sscanf(range, "bytes %llu-%*u/%llu", &first, &size) != 2) {
+  const int found = std::sscanf(range, "bytes %llu-%llu/%llu", &first, &last, &size);
+  if (found < 2) {
     throw Error("the server sent the range \"" + std::string(range) + "\", which cannot be read");
   }
   answer.offset = first;
-  answer.value_size = size;
+  if (found == 3) answer.value_size = size;
 }
 
 zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient::Answer& answer) {
@@ -97,8 +102,12 @@ zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient:
     if (value.starts_with("W/")) value.remove_prefix(2);
     return value.empty() ? 0 : std::hash<std::string_view>()(value);
   };
-  return zarrcore::ValueVersion({hash_of("ETag"), hash_of("Last-Modified"),
-                                 answer.value_size.value_or(answer.bytes.size()), 0});
+  const std::uint64_t tag = hash_of("ETag");
+  if (tag != 0) return zarrcore::ValueVersion({tag, 0, 0, 0});
+  // Without a tag, the size must do. That of a part is unknown when the server does not say it.
+  const std::uint64_t whole_size = answer.offset ? 0 : answer.bytes.size();
+  return zarrcore::ValueVersion(
+      {0, hash_of("Last-Modified"), answer.value_size.value_or(whole_size), 0});
 }
 
 // GDAL's status for a file larger than allowed: curl's error code.
@@ -142,17 +151,20 @@ HttpClient::~HttpClient() {
   }
 }
 
-std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const std::string& range,
-                                                  std::uint64_t max_size) {
+std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
+                                                       const std::string& range,
+                                                       std::uint64_t max_size) {
   const Session session(*this);
+  const HttpOptionScope scope(folder_);
   const NetworkTimeouts timeouts;
-  CPLStringList options = path_options(url);
+  CPLStringList options;
   options.SetNameValue("PERSISTENT", session.name().c_str());
-  options.SetNameValue("HEADERS", headers_for(url, range).c_str());
+  options.SetNameValue("HEADERS", headers_for(folder_, range).c_str());
+  options.SetNameValue("MAX_RETRY", "0");
   // GDAL counts in int.
   constexpr std::uint64_t kMaxFetched = INT_MAX - 1;
   options.SetNameValue("MAX_FILE_SIZE", std::to_string(std::min(max_size, kMaxFetched)).c_str());
-  const Result result = fetch(url, options);
+  const Result result = fetch(folder_.url_of(key), options);
   if (!result) throw Error("the request failed");
   if (result->nStatus == kFileSizeExceeded) {
     throw TooLarge("the value has more than the " + std::to_string(max_size) +
@@ -164,11 +176,23 @@ std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const 
     const int status = std::atoi(message.c_str() + kStatus.size());
     if (status == 404 || status == 410) return std::nullopt;
     const std::string problem = "HTTP response code: " + std::to_string(status);
+    if (status == 401 || status == 403) {
+      check_denied_is_absent(folder_.path(), problem);
+      return std::nullopt;
+    }
     if (status == 416) throw OutOfRange(problem);
+    const std::string codes =
+        folder_.option("GDAL_HTTP_RETRY_CODES").value_or("408,429,500,502,503,504");
+    if (is_retried(status, codes)) throw Transient(problem);
     throw Error(problem);
   }
   if (result->nStatus != 0 || !message.empty()) {
-    throw Error(message.empty() ? "the request failed" : message);
+    const std::string problem = message.empty() ? "the request failed" : message;
+    if (is_transient(result->nStatus)) throw Transient(problem);
+    throw Error(problem);
+  }
+  if (is_html_page(*result)) {
+    throw zarrcore::AccessDenied("the server sent an HTML page instead of the value");
   }
   Answer answer;
   answer.bytes =
@@ -177,6 +201,21 @@ std::optional<HttpClient::Answer> HttpClient::get(const std::string& url, const 
   read_content_range(*result, answer);
   answer.version = version_of(*result, answer);
   return answer;
+}
+
+std::optional<HttpClient::Answer> HttpClient::get(std::string_view key, const std::string& range,
+                                                  std::uint64_t max_size) {
+  const int max_retries = std::atoi(folder_.option("GDAL_HTTP_MAX_RETRY").value_or("0").c_str());
+  double delay = CPLAtof(folder_.option("GDAL_HTTP_RETRY_DELAY").value_or("30").c_str());
+  for (int retries = 0;; ++retries) {
+    try {
+      return get_once(key, range, max_size);
+    } catch (const Transient& error) {
+      if (retries >= max_retries) throw Error(error.what());
+    }
+    CPLSleep(delay);
+    delay *= 2;
+  }
 }
 
 }  // namespace gdal_zarr

@@ -8,16 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "driver/stores/vsi/http_options.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 
-// Requests over connections that stay open. GDAL's HTTP options apply: configuration options and
-// those set for a path. Safe to use from several threads at once.
+// Requests for files of a folder, over connections that stay open. GDAL's HTTP options apply. Safe
+// to use from several threads at once.
 class HttpClient {
  public:
-  HttpClient() = default;
+  explicit HttpClient(HttpFolder folder) : folder_(std::move(folder)) {}
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
@@ -37,23 +38,30 @@ class HttpClient {
   // The answer of a server.
   struct Answer {
     zarrcore::Buffer bytes;
-    // The offset of the bytes, and the size of the whole file; empty when the server sent all of
-    // it.
-    std::uint64_t offset = 0;
+    // The offset of the bytes in the file; empty when the server sent all of it, or does not say
+    // that it sent a part.
+    std::optional<std::uint64_t> offset;
+    // The size of the file, if the server sent a part of it and knows the size.
     std::optional<std::uint64_t> value_size;
     // Of the ETag, the time of the last change and the size.
     zarrcore::ValueVersion version;
   };
 
-  // Gets the file at `url`, or the `range` of an HTTP Range header ("0-99", "-20") of it. Empty
-  // when there is no such file. A server without support for ranges sends the whole file. Throws
-  // zarrcore::Error, TooLarge when it has more than `max_size` bytes, OutOfRange.
-  std::optional<Answer> get(const std::string& url, const std::string& range,
-                            std::uint64_t max_size);
+  // Gets the file of `key`, or the `range` of an HTTP Range header ("0-99", "-20") of it. Empty
+  // when there is no such file. A server without support for ranges sends the whole file. Failures
+  // that may pass are retried as GDAL_HTTP_MAX_RETRY says. Throws zarrcore::Error,
+  // zarrcore::AccessDenied, TooLarge when the file has more than `max_size` bytes, OutOfRange.
+  std::optional<Answer> get(std::string_view key, const std::string& range, std::uint64_t max_size);
+
+  const HttpFolder& folder() const { return folder_; }
 
  private:
   class Session;
 
+  std::optional<Answer> get_once(std::string_view key, const std::string& range,
+                                 std::uint64_t max_size);
+
+  HttpFolder folder_;
   std::mutex mutex_;
   std::vector<std::string> idle_;  // names of GDAL's persistent sessions
   std::size_t session_count_ = 0;

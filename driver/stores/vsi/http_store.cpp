@@ -1,7 +1,5 @@
 #include "driver/stores/vsi/http_store.h"
 
-#include <cpl_string.h>
-
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -9,6 +7,7 @@
 #include <unordered_set>
 
 #include "driver/stores/vsi/http_client.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
@@ -21,33 +20,15 @@ using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::ValueVersion;
 
-constexpr std::string_view kCurlPrefix = "/vsicurl/";
-
-std::string escape(std::string_view key) {
-  constexpr std::string_view kUnreserved =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=:@";
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string escaped;
-  for (const char c : key) {
-    if (kUnreserved.find(c) != std::string_view::npos) {
-      escaped += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      escaped += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return escaped;
-}
-
 class HttpStore final : public zarrcore::Store {
   template <typename Body>
   auto with_key(std::string_view key, const Body& body) const {
-    return zarrcore::with_context([&] { return description() + '/' + std::string(key); }, body);
+    return zarrcore::with_context([&] { return join_vsi_path(description(), key); }, body);
   }
 
  public:
-  HttpStore(const std::string& path, std::shared_ptr<zarrcore::Store> vsi_store)
-      : url_(path.substr(kCurlPrefix.size())), vsi_store_(std::move(vsi_store)) {}
+  HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store)
+      : vsi_store_(std::move(vsi_store)), client_(std::move(folder)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     return get(key, max_size, {});
@@ -70,6 +51,8 @@ class HttpStore final : public zarrcore::Store {
 
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     vsi_store_->put_parts(key, parts);
+    const std::lock_guard lock(absent_mutex_);
+    absent_.erase(std::string(key));
   }
   bool erase(std::string_view key) override { return vsi_store_->erase(key); }
   zarrcore::DirectoryListing list(std::string_view prefix) override {
@@ -147,10 +130,9 @@ class HttpStore final : public zarrcore::Store {
       std::vector<Buffer> parts;
       try {
         for (const ByteRange& range : ranges) {
-          auto answer = request(key, text_of(range), range.length + kMaxUnwanted);
-          if (!answer) return std::nullopt;
-          if (check) check(answer->version);
-          parts.push_back(part_of(std::move(*answer), range));
+          auto part = request_part(key, range, check);
+          if (!part) return std::nullopt;
+          parts.push_back(std::move(*part));
         }
       } catch (const HttpClient::TooLarge&) {
         // Some servers do not support ranges, others no ranges that count from the end.
@@ -161,6 +143,44 @@ class HttpStore final : public zarrcore::Store {
     });
   }
 
+  std::optional<Buffer> request_part(std::string_view key, const ByteRange& range,
+                                     const Check& check) {
+    const auto request_range = [&](const ByteRange& wanted) {
+      return request(key, text_of(wanted), wanted.length + kMaxUnwanted);
+    };
+    std::optional<HttpClient::Answer> answer;
+    ByteRange wanted = range;
+    try {
+      answer = request_range(wanted);
+    } catch (const HttpClient::OutOfRange&) {
+      // Some servers have no ranges that count from the end.
+      if (!range.from_end) throw;
+      const auto size = size_of(key);
+      if (!size) throw;
+      wanted = ByteRange::at(zarrcore::resolve_range(range, *size), range.length);
+      answer = request_range(wanted);
+    }
+    // Others take the length for the position of the last byte.
+    if (answer && range.from_end && answer->offset && answer->value_size &&
+        (answer->offset != zarrcore::resolve_range(range, *answer->value_size))) {
+      wanted = ByteRange::at(*answer->value_size - range.length, range.length);
+      answer = request_range(wanted);
+    }
+    // It may be the part, or all of a value that is too short: only the whole value can tell.
+    if (answer && !answer->offset && answer->bytes.size() == wanted.length && wanted.offset > 0) {
+      answer = request(key, "", zarrcore::kNoSizeLimit);
+    }
+    if (!answer) return std::nullopt;
+    if (check) check(answer->version);
+    return part_of(std::move(*answer), wanted);
+  }
+
+  // The size of a value that has bytes, if the server says it with a part of the value.
+  std::optional<std::uint64_t> size_of(std::string_view key) {
+    const auto answer = request(key, "0-0", kMaxUnwanted);
+    return answer ? answer->value_size : std::nullopt;
+  }
+
   std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
                                             std::uint64_t max_size) {
     zarrcore::check_key(key);
@@ -168,7 +188,7 @@ class HttpStore final : public zarrcore::Store {
       const std::lock_guard lock(absent_mutex_);
       if (absent_.contains(std::string(key))) return std::nullopt;
     }
-    auto answer = client_.get(url_ + '/' + escape(key), range, max_size);
+    auto answer = client_.get(key, range, max_size);
     if (!answer) {
       const std::lock_guard lock(absent_mutex_);
       if (absent_.size() >= kMaxAbsent) absent_.clear();
@@ -183,21 +203,24 @@ class HttpStore final : public zarrcore::Store {
   }
 
   static Buffer part_of(HttpClient::Answer answer, const ByteRange& range) {
-    const std::uint64_t size = answer.value_size.value_or(answer.bytes.size());
-    const std::uint64_t offset = zarrcore::resolve_range(range, size);
-    if (!answer.value_size) {
+    const std::uint64_t sent = answer.bytes.size();
+    if (!answer.offset) {
+      const std::uint64_t offset = zarrcore::resolve_range(range, sent);
       return Buffer::copy_of(answer.bytes.span().subspan(offset, range.length));
     }
-    if (answer.bytes.size() != range.length || answer.offset != offset) {
-      throw Error("the server sent " + std::to_string(answer.bytes.size()) +
-                  " bytes at the offset " + std::to_string(answer.offset) + " where " +
-                  std::to_string(range.length) + " at " + std::to_string(offset) +
-                  " were requested");
+    // Of a value with an unknown size, the server decides where its end is.
+    const std::uint64_t offset = answer.value_size
+                                     ? zarrcore::resolve_range(range, *answer.value_size)
+                                 : range.from_end ? *answer.offset
+                                                  : range.offset;
+    if (sent != range.length || *answer.offset != offset) {
+      throw Error("the server sent " + std::to_string(sent) + " bytes at the offset " +
+                  std::to_string(*answer.offset) + " where " + std::to_string(range.length) +
+                  " at " + std::to_string(offset) + " were requested");
     }
     return std::move(answer.bytes);
   }
 
-  std::string url_;
   std::shared_ptr<zarrcore::Store> vsi_store_;
   HttpClient client_;
   std::atomic<bool> supports_ranges_{true};
@@ -207,15 +230,9 @@ class HttpStore final : public zarrcore::Store {
 
 }  // namespace
 
-bool is_http_path(const std::string& path) {
-  return (STARTS_WITH(path.c_str(), "/vsicurl/http://") ||
-          STARTS_WITH(path.c_str(), "/vsicurl/https://")) &&
-         path.find('?') == std::string::npos;
-}
-
-std::shared_ptr<zarrcore::Store> make_http_store(const std::string& path,
+std::shared_ptr<zarrcore::Store> make_http_store(HttpFolder folder,
                                                  std::shared_ptr<zarrcore::Store> vsi_store) {
-  return std::make_shared<HttpStore>(path, std::move(vsi_store));
+  return std::make_shared<HttpStore>(std::move(folder), std::move(vsi_store));
 }
 
 }  // namespace gdal_zarr

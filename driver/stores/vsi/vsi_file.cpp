@@ -1,5 +1,6 @@
 #include "driver/stores/vsi/vsi_file.h"
 
+#include <cpl_conv.h>
 #include <cpl_vsi_error.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/byte_range.h"
@@ -28,10 +30,20 @@ void check_is_absent(const std::string& path) {
     case VSIE_AWSObjectNotFound:
     case VSIE_AWSBucketNotFound:
       break;
+    case VSIE_AWSAccessDenied:
+      VSICurlPartialClearCache(path.c_str());
+      check_denied_is_absent(path, message);
+      return;
     case VSIE_HttpError:
       // The server's own text may follow the code, with any number in it.
       if (message.starts_with("HTTP response code: 404") ||
           message.starts_with("HTTP response code: 410")) {
+        return;
+      }
+      if (message.starts_with("HTTP response code: 401") ||
+          message.starts_with("HTTP response code: 403")) {
+        VSICurlPartialClearCache(path.c_str());
+        check_denied_is_absent(path, message);
         return;
       }
       [[fallthrough]];
@@ -40,6 +52,8 @@ void check_is_absent(const std::string& path) {
       VSICurlPartialClearCache(path.c_str());
       throw Error(message.empty() ? "cannot be opened" : message);
   }
+  // Over the network the reason above is reliable, and asking again would be another request.
+  if (!VSIIsLocal(path.c_str())) return;
   VSIStatBufL status;
   if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
       !VSI_ISDIR(status.st_mode)) {
@@ -95,7 +109,39 @@ std::optional<decltype(VSIStatBufL::st_mode)> mode_of(const std::string& path, i
   return status.st_mode;
 }
 
+// While it lives, GDAL fetches this many bytes when it opens a file over the network.
+class BytesAtOpen {
+ public:
+  BytesAtOpen(const std::string& path, std::uint64_t wanted) {
+    // GDAL fetches 16384 by default, and keeps no more than its cache holds.
+    constexpr std::uint64_t kDefault = std::uint64_t{16} << 10;
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 20;
+    if (wanted <= kDefault || VSIIsLocal(path.c_str()) ||
+        VSIGetPathSpecificOption(path.c_str(), kName, nullptr) != nullptr) {
+      return;
+    }
+    CPLSetThreadLocalConfigOption(kName, std::to_string(std::min(wanted, kMax)).c_str());
+    is_set_ = true;
+  }
+  ~BytesAtOpen() {
+    if (is_set_) CPLSetThreadLocalConfigOption(kName, nullptr);
+  }
+  BytesAtOpen(const BytesAtOpen&) = delete;
+  BytesAtOpen& operator=(const BytesAtOpen&) = delete;
+
+ private:
+  static constexpr const char* kName = "GDAL_INGESTED_BYTES_AT_OPEN";
+  bool is_set_ = false;
+};
+
 }  // namespace
+
+void check_denied_is_absent(const std::string& path, const std::string& problem) {
+  if (path_test(path, ConfigOption::forbidden_is_missing)) return;
+  throw zarrcore::AccessDenied(
+      problem + " (if the server answers so for files that do not exist, " +
+      config_option_name(ConfigOption::forbidden_is_missing) + "=YES takes them for missing)");
+}
 
 bool path_exists(const std::string& path) {
   return mode_of(path, VSI_STAT_EXISTS_FLAG).has_value();
@@ -119,11 +165,15 @@ void check_parent_exists(const std::string& path) {
   }
 }
 
-File open_file(const std::string& path) {
+File open_file(const std::string& path, std::uint64_t wanted) {
   const VsiCall call;
+  const BytesAtOpen bytes_at_open(path, wanted);
   check_is_no_device(path);
   VSIErrorReset();
-  File file(VSIFOpenExL(path.c_str(), "rb", TRUE));
+  // GDAL takes names without a dot, such as those of chunks, for folders when it lists their
+  // parent.
+  const char* const options[] = {"DISABLE_READDIR_ON_OPEN=YES", nullptr};
+  File file(VSIFOpenEx2L(path.c_str(), "rb", TRUE, options));
   if (!file) check_is_absent(path);
   return file;
 }

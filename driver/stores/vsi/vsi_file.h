@@ -23,8 +23,13 @@ struct CloseFile {
 };
 using File = std::unique_ptr<VSILFILE, CloseFile>;
 
-// Opens for reading. Null when the file is absent.
-File open_file(const std::string& path);
+// For an answer of a server that neither gives a file nor says that it is absent: throws
+// zarrcore::AccessDenied, or returns when ZARR_FORBIDDEN_IS_MISSING says that the file is absent.
+void check_denied_is_absent(const std::string& path, const std::string& problem);
+
+// Opens for reading. Null when the file is absent. Throws zarrcore::AccessDenied. A network file
+// system fetches the first `wanted` bytes in the request that opens the file, up to a megabyte.
+File open_file(const std::string& path, std::uint64_t wanted = 0);
 
 // Whether the path exists at all, as a file, as a folder.
 bool path_exists(const std::string& path);

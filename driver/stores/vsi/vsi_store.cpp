@@ -12,9 +12,11 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
+#include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
@@ -84,14 +86,15 @@ struct CloseDirectory {
 };
 
 class VsiStore final : public zarrcore::Store {
-  // Calls `read` with the open file of `key`; empty when the file is absent.
+  // Calls `read` with the open file of `key`, of which it reads the first `wanted` bytes; empty
+  // when the file is absent.
   template <typename Read>
-  auto with_file(std::string_view key, const Read& read) const {
+  auto with_file(std::string_view key, const Read& read, std::uint64_t wanted = 0) const {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
     return zarrcore::with_context([&] { return path; },
                                   [&]() -> Found {
-                                    const File file = open_file(path);
+                                    const File file = open_file(path, wanted);
                                     if (!file) return std::nullopt;
                                     return read(file.get());
                                   });
@@ -105,11 +108,14 @@ class VsiStore final : public zarrcore::Store {
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    return with_file(key, [&](VSILFILE* file) {
-      const std::uint64_t size = file_size(file);
-      zarrcore::check_value_size(size, max_size);
-      return read_bytes(file, 0, size);
-    });
+    return with_file(
+        key,
+        [&](VSILFILE* file) {
+          const std::uint64_t size = file_size(file);
+          zarrcore::check_value_size(size, max_size);
+          return read_bytes(file, 0, size);
+        },
+        max_size);
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
@@ -209,7 +215,7 @@ class VsiStore final : public zarrcore::Store {
  private:
   std::string path_of(std::string_view key) const {
     zarrcore::check_key(key);
-    return root_ + '/' + std::string(key);
+    return join_vsi_path(root_, key);
   }
 
   std::string root_;
@@ -225,7 +231,8 @@ std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
     return std::make_shared<zarrcore::FileSystemStore>(path, options);
   }
   auto store = std::make_shared<VsiStore>(path);
-  return is_http_path(path) ? make_http_store(path, std::move(store)) : store;
+  auto folder = HttpFolder::parse(path);
+  return folder ? make_http_store(std::move(*folder), std::move(store)) : store;
 }
 
 }  // namespace gdal_zarr

@@ -4,6 +4,7 @@
 #include <cpl_port.h>
 
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
@@ -18,7 +19,7 @@ bool is_v1_document(const std::string& path) {
 
 const char* find_main_document(const std::string& path) {
   const auto found = zarrcore::find_node_document(
-      [&](std::string_view name) { return path_exists(path + '/' + std::string(name)); });
+      [&](std::string_view name) { return path_exists(join_vsi_path(path, name)); });
   return found ? found->data() : nullptr;
 }
 

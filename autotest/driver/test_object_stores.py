@@ -1,0 +1,207 @@
+"""Stores in S3 and in Azure's blob storage, served by s3rver and Azurite: programs for tests that npm
+installs. All is done through GDAL's file systems."""
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from osgeo import gdal
+
+SERVERS = Path(__file__).parents[1] / "object_stores/node_modules/.bin"
+AZURE_KEY = ("Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
+             "K1SZFPTOtr/KBHBeksoGMGw==")  # that of every emulator
+DATA = np.arange(100 * 80, dtype="u2").reshape(80, 100)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(name, arguments, port, log):
+    if shutil.which("node") is None or not (SERVERS / name).exists():
+        pytest.skip(f"{name} is not installed")
+    process = subprocess.Popen([SERVERS / name, *arguments], stdout=log.open("wb"),
+                               stderr=subprocess.STDOUT)
+    for _ in range(300):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return process
+        if process.poll() is not None:
+            break
+        time.sleep(0.1)
+    process.kill()
+    pytest.fail(f"{name} did not start:\n{log.read_text()}")
+
+
+def stop(process):
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory):
+    folder, port = tmp_path_factory.mktemp("s3"), free_port()
+    (folder / "data").mkdir()
+    process = start("s3rver", ["-d", folder / "data", "-p", str(port),
+                               "--configure-bucket", "bucket"], port, folder / "log")
+    yield "/vsis3/bucket", {
+        "AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER", "AWS_HTTPS": "NO",
+        "AWS_S3_ENDPOINT": f"127.0.0.1:{port}", "AWS_VIRTUAL_HOSTING": "FALSE",
+        "CPL_AWS_CREDENTIALS_FILE": str(folder / "none"), "AWS_CONFIG_FILE": str(folder / "none")}
+    stop(process)
+
+
+@pytest.fixture(scope="session")
+def azure(tmp_path_factory):
+    folder, port = tmp_path_factory.mktemp("azure"), free_port()
+    process = start("azurite-blob", ["--blobPort", str(port), "--location", folder / "data",
+                                     "--skipApiVersionCheck", "--loose", "--disableTelemetry"],
+                    port, folder / "log")
+    name = "AZURE_STORAGE_CONNECTION_STRING"
+    connection = (f"DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;"
+                  f"AccountKey={AZURE_KEY};BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1")
+    gdal.SetConfigOption(name, connection)
+    made = gdal.Mkdir("/vsiaz/container", 0o755)
+    gdal.SetConfigOption(name, None)
+    assert made == 0
+    yield "/vsiaz/container", {name: connection}
+    stop(process)
+
+
+@pytest.fixture(params=["s3", "azure"])
+def bucket(request, monkeypatch):
+    """A folder of an object store, with its credentials."""
+    folder, options = request.getfixturevalue(request.param)
+    for name, value in options.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    gdal.VSICurlClearCache()
+    yield f"{folder}/{request.node.name.partition('[')[0]}_{os.getpid()}_{time.monotonic_ns()}"
+    gdal.VSICurlClearCache()
+
+
+def open_array(path, name="a", flags=0):
+    root = gdal.OpenEx(f'ZARR:"{path}"', gdal.OF_MULTIDIM_RASTER | flags).GetRootGroup()
+    return root.OpenMDArray(name)
+
+
+def listing(path):
+    gdal.VSICurlClearCache()
+    return sorted(name for name in gdal.ReadDirRecursive(path) or [] if not name.endswith("/"))
+
+
+@pytest.mark.parametrize("options", [
+    ["FORMAT=ZARR_V2"], ["FORMAT=ZARR_V3"], ["FORMAT=ZARR_V2", "CREATE_CONSOLIDATED_METADATA=NO"],
+    ["FORMAT=ZARR_V3", "BLOCKSIZE=64,64", "SHARD_CHUNK_SHAPE=16,16", "COMPRESS=ZSTD"],
+], ids=["v2", "v3", "unconsolidated", "shards"])
+def test_create_and_update(bucket, options):
+    """Sparse, so that chunks are missing."""
+    path = f"{bucket}.zarr"
+    dataset = gdal.GetDriverByName("Zarr").Create(
+        path, 100, 80, 1, gdal.GDT_UInt16,
+        options if "BLOCKSIZE=64,64" in options else [*options, "BLOCKSIZE=32,32"])
+    want = np.zeros_like(DATA)
+    want[:32, :32] = DATA[:32, :32]
+    dataset.GetRasterBand(1).WriteArray(want)
+    del dataset
+    gdal.VSICurlClearCache()
+    np.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), want)
+
+    dataset = gdal.Open(path, gdal.GA_Update)
+    dataset.GetRasterBand(1).WriteArray(DATA[40:60, 50:90], 50, 40)
+    dataset.SetGeoTransform((500000, 10, 0, 4100000, 0, -10))
+    dataset.SetMetadataItem("made", "here")
+    del dataset
+    want[40:60, 50:90] = DATA[40:60, 50:90]
+    gdal.VSICurlClearCache()
+    dataset = gdal.Open(path)
+    np.testing.assert_array_equal(dataset.ReadAsArray(), want)
+    assert dataset.GetGeoTransform() == (500000, 10, 0, 4100000, 0, -10)
+    assert dataset.GetMetadataItem("made") == "here"
+
+
+def test_programs(bucket, tmp_path):
+    source, back, path = tmp_path / "a.tif", tmp_path / "back.tif", f"{bucket}.zarr"
+    gdal.GetDriverByName("GTiff").Create(str(source), 100, 80, 1, gdal.GDT_UInt16).WriteArray(DATA)
+    run = [["gdal_translate", "-q", "-of", "Zarr", "-co", "FORMAT=ZARR_V3", source, path],
+           ["gdaladdo", "-q", "-r", "nearest", path, "2", "4"],
+           ["gdal_translate", "-q", path, back]]
+    for command in run:
+        done = subprocess.run(command, capture_output=True, text=True)
+        # GDAL 3.6 itself says so of each folder that it opens for changes.
+        errors = done.stderr.replace("ERROR 1: Only read-only mode is supported for /vsicurl", "")
+        assert done.returncode == 0 and "ERROR" not in errors, done.stderr
+    np.testing.assert_array_equal(gdal.Open(str(back)).ReadAsArray(), DATA)
+    gdal.VSICurlClearCache()
+    dataset = gdal.Open(path)
+    assert dataset.GetRasterBand(1).GetOverviewCount() == 2
+    overview = dataset.GetRasterBand(1).GetOverview(0)
+    np.testing.assert_array_equal(overview.ReadAsArray(), DATA[::2, ::2])
+    subprocess.run(["gdalmanage", "delete", path], check=True, capture_output=True)
+    assert listing(path) == []
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_multidim(bucket, version):
+    path = f"{bucket}.zarr"
+    dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
+        path, [], [f"FORMAT=ZARR_V{version}"])
+    root = dataset.GetRootGroup()
+    group = root.CreateGroup("g")
+    dimensions = [root.CreateDimension(name, None, None, length)
+                  for name, length in (("y", 80), ("x", 100))]
+    number = gdal.ExtendedDataType.Create(gdal.GDT_UInt16)
+    array = root.CreateMDArray("a", dimensions, number, ["BLOCKSIZE=32,32"])
+    assert array.Write(DATA) == 0
+    attribute = array.CreateAttribute("title", [], gdal.ExtendedDataType.CreateString())
+    attribute.Write("sea")
+    group.CreateMDArray("b", dimensions, number)
+    del attribute, array, group, root, dimensions, dataset
+
+    gdal.VSICurlClearCache()
+    array = open_array(path)
+    np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+    assert array.GetAttribute("title").Read() == "sea"
+    del array
+
+    if int(gdal.VersionInfo()) >= 3080000:
+        dataset = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+        root = dataset.GetRootGroup()
+        root.OpenMDArray("a").Resize([120, 100])
+        root.OpenGroup("g").Rename("h")
+        root.OpenMDArray("a").Rename("c")
+        assert root.DeleteGroup("h") == 0
+        del root, dataset
+        gdal.VSICurlClearCache()
+        array = open_array(path, "c")
+        want = np.zeros((120, 100), "u2")
+        want[:80] = DATA
+        np.testing.assert_array_equal(array.ReadAsArray(), want)
+        assert not any(name.startswith(("a/", "g/", "h/")) for name in listing(path))
+
+
+def test_missing_store(bucket):
+    with pytest.raises(RuntimeError, match="nothing.zarr"):
+        gdal.OpenEx(f'ZARR:"{bucket}/nothing.zarr"')
+
+
+def test_wrong_credentials(azure, monkeypatch):
+    """s3rver does not check signatures."""
+    folder, options = azure
+    for name, value in options.items():
+        monkeypatch.setenv(name, value)
+    path = f"{folder}/credentials_{os.getpid()}.zarr"
+    dataset = gdal.GetDriverByName("Zarr").Create(path, 4, 3)
+    del dataset
+    gdal.VSICurlClearCache()
+    for name, value in options.items():
+        monkeypatch.setenv(name, value.replace(AZURE_KEY, "d3Jvbmc="))
+    with pytest.raises(RuntimeError, match="403"):
+        gdal.OpenEx(f'ZARR:"{path}"')
+    gdal.VSICurlClearCache()

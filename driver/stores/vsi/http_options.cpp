@@ -1,0 +1,269 @@
+#include "driver/stores/vsi/http_options.h"
+
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "driver/gdal/compat.h"
+#include "driver/stores/vsi/vsi_path.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+// Those that CPLHTTPFetch() reads from the configuration. Retries and headers are done here.
+constexpr std::array kFetchOptions{
+    "GDAL_HTTP_VERSION",
+    "GDAL_HTTP_CONNECTTIMEOUT",
+    "GDAL_HTTP_TIMEOUT",
+    "GDAL_HTTP_LOW_SPEED_TIME",
+    "GDAL_HTTP_LOW_SPEED_LIMIT",
+    "GDAL_HTTP_USERPWD",
+    "GDAL_HTTP_AUTH",
+    "GDAL_HTTP_BEARER",
+    "GDAL_GSSAPI_DELEGATION",
+    "GDAL_HTTP_PROXY",
+    "GDAL_HTTPS_PROXY",
+    "GDAL_HTTP_PROXYUSERPWD",
+    "GDAL_PROXY_AUTH",
+    "GDAL_HTTP_NETRC",
+    "GDAL_HTTP_NETRC_FILE",
+    "GDAL_CURL_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "SSL_CERT_FILE",
+    "GDAL_HTTP_CAPATH",
+    "GDAL_HTTP_SSL_VERIFYSTATUS",
+    "GDAL_HTTP_USE_CAPI_STORE",
+    "GDAL_HTTP_UNSAFESSL",
+    "GDAL_HTTP_SSLCERT",
+    "GDAL_HTTP_SSLCERTTYPE",
+    "GDAL_HTTP_SSLKEY",
+    "GDAL_HTTP_KEYPASSWD",
+    "GDAL_HTTP_HEADER_FILE",
+    "GDAL_HTTP_COOKIE",
+    "GDAL_HTTP_COOKIEFILE",
+    "GDAL_HTTP_COOKIEJAR",
+    "GDAL_HTTP_TCP_KEEPALIVE",
+    "GDAL_HTTP_TCP_KEEPIDLE",
+    "GDAL_HTTP_TCP_KEEPINTVL",
+    "GDAL_HTTP_PATH_VERBATIM",
+    "GDAL_HTTP_USERAGENT",
+};
+
+// Options of GDAL's own file systems that this client does not have.
+constexpr std::array kOnlyVsi{
+    "AWS_REQUEST_PAYER",
+    "VSICURL_PC_URL_SIGNING",
+    "VSICURL_PC_COLLECTION",
+    "CPL_VSIL_CURL_ALLOWED_EXTENSIONS",
+    "CPL_VSIL_CURL_ALLOWED_FILENAME",
+    "CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT",
+    "CPL_VSIL_NETWORK_STATS_ENABLED",
+    "CPL_VSIL_SHOW_NETWORK_STATS",
+};
+
+// Object stores whose values have URLs, with the option that turns signing off.
+constexpr std::array<std::pair<std::string_view, const char*>, 3> kObjectStores{{
+    {"/vsis3/", "AWS_NO_SIGN_REQUEST"},
+    {"/vsiaz/", "AZURE_NO_SIGN_REQUEST"},
+    {"/vsigs/", "GS_NO_SIGN_REQUEST"},
+}};
+
+// Options in the path, with GDAL's names for them.
+constexpr std::array<std::pair<const char*, const char*>, 14> kLongFormOptions{{
+    {"connecttimeout", "GDAL_HTTP_CONNECTTIMEOUT"},
+    {"cookie", "GDAL_HTTP_COOKIE"},
+    {"header_file", "GDAL_HTTP_HEADER_FILE"},
+    {"low_speed_limit", "GDAL_HTTP_LOW_SPEED_LIMIT"},
+    {"low_speed_time", "GDAL_HTTP_LOW_SPEED_TIME"},
+    {"max_retry", "GDAL_HTTP_MAX_RETRY"},
+    {"proxy", "GDAL_HTTP_PROXY"},
+    {"proxyauth", "GDAL_PROXY_AUTH"},
+    {"proxyuserpwd", "GDAL_HTTP_PROXYUSERPWD"},
+    {"retry_codes", "GDAL_HTTP_RETRY_CODES"},
+    {"retry_delay", "GDAL_HTTP_RETRY_DELAY"},
+    {"timeout", "GDAL_HTTP_TIMEOUT"},
+    {"unsafessl", "GDAL_HTTP_UNSAFESSL"},
+    {"useragent", "GDAL_HTTP_USERAGENT"},
+}};
+
+std::string percent_decoded(const std::string& text) {
+  const std::unique_ptr<char, decltype(&VSIFree)> decoded(
+      CPLUnescapeString(text.c_str(), nullptr, CPLES_URL), VSIFree);
+  return decoded.get();
+}
+
+void append_header(std::string& headers, std::string_view header) {
+  if (header.empty()) return;
+  if (!headers.empty()) headers += "\r\n";
+  headers += header;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto start = text.find_first_not_of(" \t");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t") - start + 1);
+}
+
+}  // namespace
+
+std::string parse_headers(std::string_view text) {
+  std::string headers;
+  std::string header;
+  bool is_quoted = false;
+  const bool has_lines = text.find_first_of("\r\n") != std::string_view::npos;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (has_lines ? c == '\r' || c == '\n' : c == ',' && !is_quoted) {
+      append_header(headers, trimmed(header));
+      header.clear();
+    } else if (!has_lines && c == '"') {
+      is_quoted = !is_quoted;
+    } else if (!has_lines && is_quoted && c == '\\' && i + 1 < text.size()) {
+      header += text[++i];
+    } else {
+      header += c;
+    }
+  }
+  append_header(headers, trimmed(header));
+  return headers;
+}
+
+std::optional<HttpFolder> HttpFolder::parse(const std::string& path) {
+  constexpr std::string_view kLongForm = "/vsicurl?";
+  constexpr std::string_view kPrefix = "/vsicurl/";
+  HttpFolder folder;
+  folder.path_ = path;
+  for (const auto& [prefix, no_sign_option] : kObjectStores) {
+    if (!path.starts_with(prefix)) continue;
+    folder.no_sign_option_ = no_sign_option;
+    if (folder.has_only_vsi_options() || folder.object_url("x").empty()) return std::nullopt;
+    return folder;
+  }
+  if (path.starts_with(kLongForm)) {
+    const CPLStringList parameters(CSLTokenizeString2(path.c_str() + kLongForm.size(), "&", 0));
+    for (int i = 0; i < parameters.size(); ++i) {
+      char* key = nullptr;
+      const char* raw_value = CPLParseNameValue(parameters[i], &key);
+      const std::unique_ptr<char, decltype(&VSIFree)> owned(key, VSIFree);
+      if (raw_value == nullptr || key == nullptr) continue;
+      const std::string value = percent_decoded(raw_value);
+      const auto* known =
+          std::find_if(kLongFormOptions.begin(), kLongFormOptions.end(),
+                       [&](const auto& option) { return EQUAL(option.first, key); });
+      if (EQUAL(key, "url")) {
+        folder.url_ = value;
+      } else if (known != kLongFormOptions.end()) {
+        folder.options_.emplace_back(known->second, value);
+      } else if (EQUAL(key, "referer")) {
+        append_header(folder.headers_, "Referer: " + value);
+      } else if (STARTS_WITH_CI(key, "header.")) {
+        append_header(folder.headers_, std::string(key + std::strlen("header.")) + ": " + value);
+      } else if (!EQUAL(key, "use_head") && !EQUAL(key, "list_dir") && !EQUAL(key, "empty_dir")) {
+        return std::nullopt;
+      }
+    }
+  } else if (path.starts_with(kPrefix)) {
+    folder.url_ = path.substr(kPrefix.size());
+  }
+  if (!STARTS_WITH_CI(folder.url_.c_str(), "http://") &&
+      !STARTS_WITH_CI(folder.url_.c_str(), "https://")) {
+    return std::nullopt;
+  }
+  if (const auto query = folder.url_.find('?'); query != std::string::npos) {
+    folder.query_ = folder.url_.substr(query + 1);
+    folder.url_.erase(query);
+  }
+  return folder.has_only_vsi_options() ? std::nullopt : std::optional(std::move(folder));
+}
+
+bool HttpFolder::has_only_vsi_options() const {
+  return std::any_of(kOnlyVsi.begin(), kOnlyVsi.end(), [this](const char* name) {
+    const auto value = option(name);
+    return value && !value->empty() && !EQUAL(value->c_str(), "NO");
+  });
+}
+
+// Empty when GDAL has no URL that can be requested without further headers.
+std::string HttpFolder::object_url(std::string_view key) const {
+  const std::string file = join_vsi_path(path_, key);
+  // What GDAL signs with an account's key is in a version that not every server takes.
+  const bool has_token =
+      !option("AZURE_STORAGE_SAS_TOKEN").value_or("").empty() ||
+      option("AZURE_STORAGE_CONNECTION_STRING").value_or("").find("SharedAccessSignature=") !=
+          std::string::npos;
+  const bool needs_key = no_sign_option_ == "AZURE_NO_SIGN_REQUEST" && !has_token;
+  if (CPLTestBool(option(no_sign_option_.c_str()).value_or("NO").c_str())) {
+    const char* url = VSIGetActualURL(file.c_str());
+    return url != nullptr ? url : "";
+  }
+  if (needs_key) return {};
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  const std::unique_ptr<char, decltype(&VSIFree)> url(VSIGetSignedURL(file.c_str(), nullptr),
+                                                      VSIFree);
+  CPLPopErrorHandler();
+  CPLErrorReset();
+  return url ? url.get() : "";
+}
+
+std::string HttpFolder::url_of(std::string_view key) const {
+  if (is_object_store()) {
+    std::string url = object_url(key);
+    if (url.empty()) throw zarrcore::Error("the credentials cannot sign its URL any more");
+    return url;
+  }
+  std::string url = url_ + '/' + percent_encoded(key, "/!$&'()*+,;=:@");
+  std::string query = query_;
+  if (const auto more = option("VSICURL_QUERY_STRING")) {
+    const std::string_view added = std::string_view(*more).substr(more->starts_with('?') ? 1 : 0);
+    if (!query.empty() && !added.empty()) query += '&';
+    query += added;
+  }
+  return query.empty() ? url : url + '?' + query;
+}
+
+std::optional<std::string> HttpFolder::option(const char* name) const {
+  for (const auto& [known, value] : options_) {
+    if (known == name) return value;
+  }
+  const char* value = VSIGetPathSpecificOption(path_.c_str(), name, nullptr);
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::string HttpFolder::headers() const {
+  std::string headers = headers_;
+  if (const auto text = option("GDAL_HTTP_HEADERS")) append_header(headers, parse_headers(*text));
+#if !GDAL_ZARR_AT_LEAST(3, 9)
+  // GDAL itself does not know bearer tokens yet.
+  const auto bearer = option("GDAL_HTTP_BEARER");
+  if (bearer && EQUAL(option("GDAL_HTTP_AUTH").value_or("BEARER").c_str(), "BEARER")) {
+    append_header(headers, "Authorization: Bearer " + *bearer);
+  }
+#endif
+  return headers;
+}
+
+HttpOptionScope::HttpOptionScope(const HttpFolder& folder) {
+  for (const char* name : kFetchOptions) {
+    const auto wanted = folder.option(name);
+    const char* current = CPLGetConfigOption(name, nullptr);
+    if (!wanted || (current != nullptr && *wanted == current)) continue;
+    const char* own = CPLGetThreadLocalConfigOption(name, nullptr);
+    replaced_.emplace_back(name, own != nullptr ? std::optional<std::string>(own) : std::nullopt);
+    CPLSetThreadLocalConfigOption(name, wanted->c_str());
+  }
+}
+
+HttpOptionScope::~HttpOptionScope() {
+  for (const auto& [name, value] : replaced_) {
+    CPLSetThreadLocalConfigOption(name, value ? value->c_str() : nullptr);
+  }
+}
+
+}  // namespace gdal_zarr

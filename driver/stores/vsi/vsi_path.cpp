@@ -1,0 +1,55 @@
+#include "driver/stores/vsi/vsi_path.h"
+
+#include <algorithm>
+
+namespace gdal_zarr {
+namespace {
+
+// "/vsicurl?option=value&url=…", where the value of url is percent-encoded.
+constexpr std::string_view kLongForm = "/vsicurl?";
+
+// Where the key is inserted, and whether it must be percent-encoded.
+struct Place {
+  std::size_t position;
+  bool is_encoded;
+};
+
+Place place_of_key(std::string_view folder) {
+  if (folder.starts_with(kLongForm)) {
+    for (std::size_t start = kLongForm.size(); start < folder.size();) {
+      const std::size_t end = std::min(folder.find('&', start), folder.size());
+      if (folder.substr(start).starts_with("url=")) return {end, true};
+      start = end + 1;
+    }
+  } else if (folder.starts_with("/vsicurl/")) {
+    return {std::min(folder.find('?'), folder.size()), false};
+  }
+  return {folder.size(), false};
+}
+
+}  // namespace
+
+std::string join_vsi_path(const std::string& folder, std::string_view key) {
+  const Place place = place_of_key(folder);
+  std::string added = '/' + std::string(key);
+  if (place.is_encoded) added = percent_encoded(added);
+  return std::string(folder).insert(place.position, added);
+}
+
+std::string percent_encoded(std::string_view text, std::string_view kept) {
+  constexpr std::string_view kUnreserved =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    if (kUnreserved.find(c) != std::string_view::npos || kept.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return encoded;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,16 @@
+// Paths of GDAL's virtual file systems, which may end with the query of a URL.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gdal_zarr {
+
+// The path of `key` in the folder `folder`. The query of a URL stays at the end, as in
+// "/vsicurl/http://host/x.zarr/zarr.json?sig=1"; in "/vsicurl?url=…" the key is added to the URL.
+std::string join_vsi_path(const std::string& folder, std::string_view key);
+
+// `text` with % and hexadecimal digits for all bytes except letters, digits, "-._~" and `kept`.
+std::string percent_encoded(std::string_view text, std::string_view kept = "");
+
+}  // namespace gdal_zarr
