@@ -64,8 +64,9 @@ def test_chunk(server, tmp_path, reports, status, axis, is_consolidated):
                     str(status))
 
 
+# 403 is the answer of servers that do not say which documents exist.
 @pytest.mark.parametrize("axis", "xy")
-@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("status", [status for status in STATUSES if status != 403])
 def test_metadata(server, reports, status, axis):
     server.faults[f"g/{axis}/zarr.json"] = status
     assert_unplaced(f'ZARR:"/vsicurl/{server.url}/a.zarr":/g/a', reports, f"array /g/{axis} ",
