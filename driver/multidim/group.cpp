@@ -167,8 +167,9 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
       return nullptr;
     }
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
-    if (!session_->hierarchy().has(path, zarrcore::NodeKind::array)) return nullptr;
-    return session_->array(path);
+    if (session_->hierarchy().has(path, zarrcore::NodeKind::array)) return session_->array(path);
+    session_->hierarchy().check_not_denied(path);
+    return nullptr;
   });
 }
 
@@ -176,10 +177,11 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
                                             CSLConstList /*options*/) const {
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&]() -> std::shared_ptr<GDALGroup> {
     check_exists();
-    const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
     if (session_->root_is_array()) return nullptr;
-    if (!session_->hierarchy().has(path, zarrcore::NodeKind::group)) return nullptr;
-    return session_->group(path);
+    const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
+    if (session_->hierarchy().has(path, zarrcore::NodeKind::group)) return session_->group(path);
+    session_->hierarchy().check_not_denied(path);
+    return nullptr;
   });
 }
 

@@ -21,6 +21,11 @@ bool is_range_of_value(const StoredPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
 
+// For inner chunks of a shard whose index could be read.
+ValueChanged shard_removed() {
+  return ValueChanged("the shard is missing, although its index could be read");
+}
+
 }  // namespace
 
 ChunkReader::ChunkReader(const ArrayState& array, Context& context,
@@ -41,6 +46,7 @@ void ChunkReader::read(std::vector<StoredPart> parts) {
   try {
     read_parts(parts);
   } catch (const ValueChanged&) {
+    store_.refresh();
     shards_.use_cached_indexes(false);
     read_parts(parts);
     shards_.use_cached_indexes(true);
@@ -233,7 +239,7 @@ void ChunkReader::read_together(Fetch parts) {
           for (const StoredPart* part : wanted) end = std::max(end, part->offset + part->length);
           const ByteRange range = ByteRange::at(start, end - start);
           auto fetched = ShardReader::fetch_ranges(first, {&range, 1});
-          if (!fetched) throw ValueChanged();
+          if (!fetched) throw shard_removed();
           bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
         }
         for (const StoredPart* part : wanted) {
@@ -305,7 +311,7 @@ bool ChunkReader::read_elements(const StoredPart& part) {
   }
   auto parts = part.value ? ShardReader::fetch_ranges(part, in_value)
                           : store_.get_ranges(*part.key, in_value);
-  if (!parts && !part.is_whole_value()) throw ValueChanged();
+  if (!parts && !part.is_whole_value()) throw shard_removed();
   if (!parts) {
     fill_missing(part, [] { return std::string("it"); });
     return true;

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 
@@ -33,10 +34,10 @@ using Result = std::unique_ptr<CPLHTTPResult, DestroyResult>;
 
 // Silences GDAL: the caller reports failures, with the name of the value.
 Result fetch(const std::string& url, const CPLStringList& options) {
+  const CPLErrorStateBackuper state;
   CPLPushErrorHandler(CPLQuietErrorHandler);
   Result result(CPLHTTPFetch(url.c_str(), options.List()));
   CPLPopErrorHandler();
-  CPLErrorReset();
   return result;
 }
 
@@ -68,15 +69,9 @@ bool is_transient(int curl_code) {
   return std::find(kCodes.begin(), kCodes.end(), curl_code) != kCodes.end();
 }
 
-// A page for people where a value was asked for, as portals send it instead of an error.
-bool is_html_page(const CPLHTTPResult& result) {
-  const char* type = CSLFetchNameValueDef(result.papszHeaders, "Content-Type", "");
-  if (!STARTS_WITH_CI(type, "text/html")) return false;
-  std::string_view text(reinterpret_cast<const char*>(result.pabyData),
-                        static_cast<std::size_t>(result.nDataLen));
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  const std::string start(text.substr(0, 9));
-  return STARTS_WITH_CI(start.c_str(), "<!doctype") || STARTS_WITH_CI(start.c_str(), "<html");
+std::string_view text_of(const CPLHTTPResult& result) {
+  return {reinterpret_cast<const char*>(result.pabyData),
+          static_cast<std::size_t>(result.nDataLen)};
 }
 
 // Reads a header such as "Content-Range: bytes 0-99/1234", if there is one. The size is "*" when
@@ -93,6 +88,14 @@ void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer)
   }
   answer.offset = first;
   if (found == 3) answer.value_size = size;
+}
+
+// For a request without a range.
+void check_is_whole(const HttpClient::Answer& answer) {
+  const std::uint64_t sent = answer.bytes.size();
+  if (answer.offset.value_or(0) == 0 && answer.value_size.value_or(sent) == sent) return;
+  throw Error("the server sent " + std::to_string(sent) + " bytes at the offset " +
+              std::to_string(*answer.offset) + " where the whole value was requested");
 }
 
 zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient::Answer& answer) {
@@ -161,21 +164,27 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
   options.SetNameValue("PERSISTENT", session.name().c_str());
   options.SetNameValue("HEADERS", headers_for(folder_, range).c_str());
   options.SetNameValue("MAX_RETRY", "0");
-  // GDAL counts in int.
+  // The text of an error may be longer than the value. GDAL counts in int.
+  constexpr std::uint64_t kMinFetched = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMaxFetched = INT_MAX - 1;
-  options.SetNameValue("MAX_FILE_SIZE", std::to_string(std::min(max_size, kMaxFetched)).c_str());
+  const std::uint64_t max_fetched = std::clamp(max_size, kMinFetched, kMaxFetched);
+  options.SetNameValue("MAX_FILE_SIZE", std::to_string(max_fetched).c_str());
   const Result result = fetch(folder_.url_of(key), options);
   if (!result) throw Error("the request failed");
-  if (result->nStatus == kFileSizeExceeded) {
+  const auto check_size = [&](bool is_larger) {
+    if (!is_larger) return;
     throw TooLarge("the value has more than the " + std::to_string(max_size) +
                    " bytes that can be right");
-  }
+  };
+  check_size(result->nStatus == kFileSizeExceeded);
   const std::string message = result->pszErrBuf != nullptr ? result->pszErrBuf : "";
   constexpr std::string_view kStatus = "HTTP error code : ";
   if (message.starts_with(kStatus)) {
     const int status = std::atoi(message.c_str() + kStatus.size());
     if (status == 404 || status == 410) return std::nullopt;
-    const std::string problem = "HTTP response code: " + std::to_string(status);
+    const std::string reason = server_message(text_of(*result));
+    const std::string problem = "HTTP response code: " + std::to_string(status) +
+                                (reason.empty() ? reason : " - " + reason);
     if (status == 401 || status == 403) {
       check_denied_is_absent(folder_.path(), problem);
       return std::nullopt;
@@ -191,14 +200,15 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
     if (is_transient(result->nStatus)) throw Transient(problem);
     throw Error(problem);
   }
-  if (is_html_page(*result)) {
-    throw zarrcore::AccessDenied("the server sent an HTML page instead of the value");
-  }
+  check_is_no_page(CSLFetchNameValueDef(result->papszHeaders, "Content-Type", ""),
+                   text_of(*result));
+  check_size(static_cast<std::uint64_t>(result->nDataLen) > max_size);
   Answer answer;
   answer.bytes =
       Buffer::copy_of(zarrcore::ByteSpan(reinterpret_cast<const std::byte*>(result->pabyData),
                                          static_cast<std::size_t>(result->nDataLen)));
   read_content_range(*result, answer);
+  if (range.empty()) check_is_whole(answer);
   answer.version = version_of(*result, answer);
   return answer;
 }

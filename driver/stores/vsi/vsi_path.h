@@ -10,6 +10,10 @@ namespace gdal_zarr {
 // "/vsicurl/http://host/x.zarr/zarr.json?sig=1"; in "/vsicurl?url=…" the key is added to the URL.
 std::string join_vsi_path(const std::string& folder, std::string_view key);
 
+// "/vsis3/bucket/key" of "/vsis3_streaming/bucket/key", other paths as they are. GDAL's streaming
+// file systems do not tell a file that does not exist from one that cannot be read.
+std::string without_streaming(const std::string& path);
+
 // `text` with % and hexadecimal digits for all bytes except letters, digits, "-._~" and `kept`.
 std::string percent_encoded(std::string_view text, std::string_view kept = "");
 

@@ -12,6 +12,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
+#include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/vsi_call.h"
@@ -92,11 +93,13 @@ class VsiStore final : public zarrcore::Store {
   auto with_file(std::string_view key, const Read& read, std::uint64_t wanted = 0) const {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
+    if (absent_.contains(key)) return Found();
     return zarrcore::with_context([&] { return path; },
                                   [&]() -> Found {
                                     const File file = open_file(path, wanted);
-                                    if (!file) return std::nullopt;
-                                    return read(file.get());
+                                    if (file) return read(file.get());
+                                    if (!VSIIsLocal(path.c_str())) absent_.add(key);
+                                    return std::nullopt;
                                   });
   }
 
@@ -132,6 +135,7 @@ class VsiStore final : public zarrcore::Store {
                              if (VSIIsLocal(path.c_str())) {
                                put_file(path, parts);
                              } else {
+                               absent_.remove(key);
                                put_object(path, parts);
                              }
                            });
@@ -197,6 +201,7 @@ class VsiStore final : public zarrcore::Store {
   // GDAL caches what it fetches over the network.
   void refresh() override {
     if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
+    absent_.clear();
   }
 
   std::optional<Parent> parent() const override {
@@ -219,17 +224,19 @@ class VsiStore final : public zarrcore::Store {
   }
 
   std::string root_;
+  mutable AbsentKeys absent_;
   std::size_t parallel_requests_ = 1;
 };
 
 }  // namespace
 
-std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
-  if (!STARTS_WITH(path.c_str(), "/vsi")) {
+std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {
+  if (!STARTS_WITH(name.c_str(), "/vsi")) {
     zarrcore::FileSystemOptions options;
     options.is_durable = CPLTestBool(config_option(ConfigOption::fsync));
-    return std::make_shared<zarrcore::FileSystemStore>(path, options);
+    return std::make_shared<zarrcore::FileSystemStore>(name, options);
   }
+  const std::string path = without_streaming(name);
   auto store = std::make_shared<VsiStore>(path);
   auto folder = HttpFolder::parse(path);
   return folder ? make_http_store(std::move(*folder), std::move(store)) : store;
