@@ -88,7 +88,7 @@ std::string path_of_cached_references(const std::string& path) {
 }
 
 std::string store_name(const std::string& path) {
-  std::string file = CPLGetFilename(path.c_str());
+  std::string file = CPLGetFilename(without_query(path).c_str());
   if (file.ends_with('}')) file.pop_back();
   std::string name = CPLGetBasename(file.c_str());
   if (is_zip_name(file) && EQUAL(CPLGetExtension(name.c_str()), "zarr")) {
