@@ -3,10 +3,9 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
-#include <algorithm>
-
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -15,7 +14,7 @@ namespace gdal_zarr {
 namespace {
 
 bool is_named_zarr(const std::string& path) {
-  return EQUAL(CPLGetExtension(path.c_str()), "zarr");
+  return EQUAL(CPLGetExtension(without_query(path).c_str()), "zarr");
 }
 
 // Whether a folder above the path is called like a store.
@@ -36,15 +35,10 @@ std::shared_ptr<Session> EnclosingGroups::open_parent() const {
   if (is_named_zarr(path)) return nullptr;
   // On the network, only what the name shows to be a part of a store is worth the requests.
   if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return nullptr;
-  const std::string folder = CPLGetPath(path.c_str());
-  // The name of an archive or of references may be in braces, which are not taken apart.
-  if (std::count(folder.begin(), folder.end(), '{') !=
-      std::count(folder.begin(), folder.end(), '}')) {
-    return nullptr;
-  }
-  if (folder.empty() || folder == path || !is_zarr_folder(folder)) return nullptr;
+  const auto folder = parent_vsi_path(path);
+  if (!folder || !is_zarr_folder(*folder)) return nullptr;
   try {
-    auto session = Session::open(folder, SessionOptions());
+    auto session = Session::open(*folder, SessionOptions());
     return session->root_is_array() ? nullptr : session;
   } catch (const zarrcore::Error&) {
     return nullptr;  // the store itself can be read without it
