@@ -1,5 +1,5 @@
-// GDAL's configuration options that the driver reads, in one table. There is no other way to read
-// one: an option that is not in the table has no name here.
+// GDAL's configuration options that the driver reads, in one table. The options of HTTP requests,
+// which are passed on to GDAL for a path, are in driver/stores/vsi/http_options.cpp.
 #pragma once
 
 #include <span>
