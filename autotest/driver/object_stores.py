@@ -1,5 +1,5 @@
-"""Object stores for tests: s3rver and Azurite, which npm installs, and moto, where Debian has it. All
-is done through GDAL's file systems. conftest.py makes the fixtures known to all tests."""
+"""Object stores for tests: s3rver and Azurite, which npm installs, and moto, where Debian has it.
+All is done through GDAL's file systems. conftest.py makes the fixtures known to all tests."""
 import importlib.util
 import os
 import shutil

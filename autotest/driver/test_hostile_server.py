@@ -55,8 +55,8 @@ def status(number):
     return {"": f"HTTP response code: {number} - {explanation}: So it is & stays"}
 
 
-# What is reported of each kind of answer: a regular expression, RIGHT for the right data, or MISSING
-# for a missing chunk; for single roles, or for all others ("").
+# What is reported of each kind of answer: a regular expression, RIGHT for the right data, or
+# MISSING for a missing chunk; for single roles, or for all others ("").
 ANSWERS = {
     "204": {"": SHORT, "index": "the last 68 bytes are wanted of a value of 0",
             "inner": "replaced the value"},

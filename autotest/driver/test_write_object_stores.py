@@ -1,5 +1,5 @@
-"""Writing to object stores: what one process writes, another one and zarr-python read; failed uploads
-are errors, and no store is taken for complete that is not."""
+"""Writing to object stores: what one process writes, another one and zarr-python read; failed
+uploads are errors, and no store is taken for complete that is not."""
 import json
 import os
 import subprocess
@@ -75,7 +75,8 @@ def download(path, folder):
 
 
 def read_by_another_process(path, shape=DATA.shape):
-    done = subprocess.run([sys.executable, "-c", NEW_PROCESS, path], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", NEW_PROCESS, path], stdout=subprocess.PIPE,
+                          check=True)
     return np.frombuffer(done.stdout, DATA.dtype).reshape(shape)
 
 
@@ -90,7 +91,7 @@ def new_raster(path, options, shape=DATA.shape):
         path, shape[1], shape[0], 1, gdal.GDT_UInt16, options)
 
 
-# --- All values ------------------------------------------------------------------------------------
+# --- All values ----------------------------------------------------------------------------------
 
 def test_other_programs(bucket, tmp_path):
     path = f"{bucket}.zarr"
@@ -169,7 +170,7 @@ def test_delete(bucket):
     assert keys(path) == []
 
 
-# --- Failures --------------------------------------------------------------------------------------
+# --- Failures ------------------------------------------------------------------------------------
 
 # Which uploads fail.
 FAILURES = {
@@ -267,7 +268,7 @@ def test_failed_multipart(proxy, monkeypatch, failing):
     assert not any("/c/" in key for key in keys(proxy.path))
 
 
-# --- Several writers -------------------------------------------------------------------------------
+# --- Several writers -----------------------------------------------------------------------------
 
 WRITE_ALL = """
 import sys
