@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import BUILTIN, older_than
 from multidim_stores import add_attribute, fails, open_store
 from osgeo import gdal
+from tested_driver import BUILTIN, older_than
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 ARRAYS = {"draft3_zarr213": "/grp/arr", "draft3_blosc_F": "/f", "draft3_gdal36": "/data"}
