@@ -4,9 +4,11 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
+#include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -23,6 +25,11 @@ bool is_in_named_zarr(const std::string& path) {
   return CPLString(path).ifind(".zarr/") != std::string::npos;
 }
 
+// A document of references is a store by itself.
+bool is_reference_document(const std::string& path) {
+  return has_reference_prefix(path) && parse_reference_path(path).key.empty();
+}
+
 }  // namespace
 
 std::shared_ptr<Session> EnclosingGroups::parent() const {
@@ -33,7 +40,7 @@ std::shared_ptr<Session> EnclosingGroups::parent() const {
 
 std::shared_ptr<Session> EnclosingGroups::open_parent() const {
   const std::string& path = session_.path();
-  if (is_named_zarr(path)) return nullptr;
+  if (is_named_zarr(path) || is_reference_document(path)) return nullptr;
   // On the network, only what the name shows to be a part of a store is worth the requests.
   if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return nullptr;
   const std::string folder = CPLGetPath(path.c_str());
@@ -44,7 +51,10 @@ std::shared_ptr<Session> EnclosingGroups::open_parent() const {
   }
   if (folder.empty() || folder == path || !is_zarr_folder(folder)) return nullptr;
   try {
-    auto session = Session::open(folder, SessionOptions());
+    SessionOptions options;
+    options.missing_chunks_are_errors = session_.missing_chunks_are_errors();
+    options.make_classic_dataset = session_.classic_dataset_factory();
+    auto session = Session::open(folder, options);
     return session->root_is_array() ? nullptr : session;
   } catch (const zarrcore::Error&) {
     return nullptr;  // the store itself can be read without it
@@ -72,6 +82,19 @@ std::shared_ptr<const zarrcore::Json> EnclosingGroups::find_attributes(
     if (above->hierarchy().node(name)) return above->attributes(name);
   }
   return nullptr;
+}
+
+std::optional<PyramidMember> EnclosingGroups::find_pyramid(const std::string& array_path) const {
+  std::string path = array_path;
+  const Session* below = &session_;
+  for (auto above = parent(); above != nullptr; above = above->enclosing_groups().parent()) {
+    path = zarrcore::join_path(CPLGetFilename(below->path().c_str()), path);
+    if (auto level = above->pyramids().find(path)) {
+      return PyramidMember{above, path, std::move(*level)};
+    }
+    below = above.get();
+  }
+  return std::nullopt;
 }
 
 }  // namespace gdal_zarr

@@ -8,12 +8,20 @@
 #include <optional>
 #include <string>
 
+#include "driver/multidim/pyramids.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
 class Array;
 class Session;
+
+// An array as a level of a pyramid, in the store whose group describes the pyramid.
+struct PyramidMember {
+  std::shared_ptr<Session> session;
+  std::string array_path;
+  PyramidLevel level;
+};
 
 class EnclosingGroups {
  public:
@@ -25,6 +33,9 @@ class EnclosingGroups {
                                        std::uint64_t size) const;
   // The attributes of the node `name` in the nearest group above that has it; null if none has.
   std::shared_ptr<const zarrcore::Json> find_attributes(const std::string& name) const;
+  // The pyramid to which an array of the store belongs, as the nearest group above that has one for
+  // it describes it.
+  std::optional<PyramidMember> find_pyramid(const std::string& array_path) const;
   // The session whose root is the group in the folder above, opened for reading when it is first
   // needed; null if there is no such group, or if looking for it would cost too much.
   std::shared_ptr<Session> parent() const;
