@@ -63,9 +63,12 @@ Array::RasterAxes Array::raster_axes(const Dimensions& dimensions) const {
 void Array::place_dimensions() const {
   computed_coordinates_.clear();
   if (session_->is_writable() || rank() < 2) return;
+  const bool has_transform = attributes_.contains("spatial:transform");
+  const bool has_units = attributes_.contains("dimension_units");
+  if (!has_transform && !has_units) return;
   const RasterAxes axes = raster_axes(dimensions_);
-  if (attributes_.contains("spatial:transform")) place_raster_axes(axes);
-  if (attributes_.contains("dimension_units")) place_other_axes(axes);
+  if (has_transform) place_raster_axes(axes);
+  if (has_units) place_other_axes(axes);
 }
 
 void Array::place_dimension(std::size_t axis,
