@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from multidim_stores import FORMATS, create, create_array, fails, open_store
+from multidim_stores import FORMATS, create, create_array, open_store
 from osgeo import gdal
 
 DATA = bytes(range(64))
@@ -28,6 +28,17 @@ def store(version, tmp_path):
 def remove(path):
     subprocess.run([sys.executable, "-c", "import shutil, sys; shutil.rmtree(sys.argv[1])",
                     str(path)], check=True)
+
+
+def close(dataset):
+    """The errors. Without exceptions: GDAL 3.10's Python would close a second time after one."""
+    errors = []
+    gdal.DontUseExceptions()
+    gdal.PushErrorHandler(lambda kind, number, text: errors.append((kind, text)))
+    dataset.Close()
+    gdal.PopErrorHandler()
+    gdal.UseExceptions()
+    return [text for kind, text in errors if kind == gdal.CE_Failure]
 
 
 def change_raster(store):
@@ -63,7 +74,7 @@ def test_closing_fails(version, store, change):
     # An array that nobody uses any more would have written its data already.
     dataset, array = change(store)
     remove(store)
-    assert fails(dataset.Close)
+    assert close(dataset)
     assert not os.path.exists(store)
 
 
@@ -72,5 +83,5 @@ def test_closing_fails(version, store, change):
 def test_nothing_to_write_is_no_error(store):
     dataset = open_store(store, update=True)
     remove(store)
-    assert dataset.Close() == gdal.CE_None
+    assert close(dataset) == []
     assert not os.path.exists(store)
