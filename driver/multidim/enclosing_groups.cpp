@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
 #include "driver/stores/references/reference_path.h"
@@ -38,18 +39,21 @@ std::shared_ptr<Session> EnclosingGroups::parent() const {
   return *parent_;
 }
 
-std::shared_ptr<Session> EnclosingGroups::open_parent() const {
+std::string EnclosingGroups::parent_folder() const {
   const std::string& path = session_.path();
-  if (is_named_zarr(path) || is_reference_document(path)) return nullptr;
+  if (is_named_zarr(path) || is_reference_document(path)) return {};
   // On the network, only what the name shows to be a part of a store is worth the requests.
-  if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return nullptr;
-  const std::string folder = CPLGetPath(path.c_str());
+  if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return {};
+  std::string folder = CPLGetPath(path.c_str());
   // The name of an archive or of references may be in braces, which are not taken apart.
-  if (std::count(folder.begin(), folder.end(), '{') !=
-      std::count(folder.begin(), folder.end(), '}')) {
-    return nullptr;
-  }
-  if (folder.empty() || folder == path || !is_zarr_folder(folder)) return nullptr;
+  const bool is_whole = std::count(folder.begin(), folder.end(), '{') ==
+                        std::count(folder.begin(), folder.end(), '}');
+  return is_whole && folder != path ? folder : std::string();
+}
+
+std::shared_ptr<Session> EnclosingGroups::open_parent() const {
+  const std::string folder = parent_folder();
+  if (folder.empty() || !is_zarr_folder(folder)) return nullptr;
   try {
     SessionOptions options;
     options.missing_chunks_are_errors = session_.missing_chunks_are_errors();
@@ -95,6 +99,33 @@ std::optional<PyramidMember> EnclosingGroups::find_pyramid(const std::string& ar
     below = above.get();
   }
   return std::nullopt;
+}
+
+std::string EnclosingGroups::nczarr_path() const {
+  if (parent_folder().empty()) return {};
+  const auto root = session_.hierarchy().node("");
+  if (!root) return {};
+  if (session_.root_is_array()) {
+    const auto* array = std::get_if<zarrcore::ArrayMetadata>(root.get());
+    if (array == nullptr || nczarr_dimensions(*array).empty()) return {};
+    const auto above = parent();
+    return above ? above->enclosing_groups().nczarr_path() : std::string();
+  }
+  const auto* group = std::get_if<zarrcore::GroupMetadata>(root.get());
+  if (group == nullptr || !is_nczarr_group(*group)) return {};
+  const auto above = parent();
+  const auto outer = above ? above->hierarchy().node("") : nullptr;
+  const auto* outer_group = outer ? std::get_if<zarrcore::GroupMetadata>(outer.get()) : nullptr;
+  if (outer_group == nullptr || !is_nczarr_group(*outer_group)) return {};
+  return zarrcore::join_path(above->enclosing_groups().nczarr_path(),
+                             CPLGetFilename(session_.path().c_str()));
+}
+
+std::shared_ptr<Session> EnclosingGroups::nczarr_root() const {
+  if (nczarr_path().empty()) return nullptr;
+  const auto above = parent();
+  const auto root = above->enclosing_groups().nczarr_root();
+  return root ? root : above;
 }
 
 }  // namespace gdal_zarr
