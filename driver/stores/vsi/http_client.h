@@ -3,23 +3,23 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "driver/stores/vsi/http_connection.h"
 #include "driver/stores/vsi/http_options.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 
-// Requests for files of a folder, over connections that stay open. GDAL's HTTP options apply. Safe
-// to use from several threads at once.
+// Requests for files of a folder, over connections that stay open (see http_connection.h). GDAL's
+// HTTP options apply. Safe to use from several threads at once.
 class HttpClient {
  public:
-  explicit HttpClient(HttpFolder folder) : folder_(std::move(folder)) {}
-  ~HttpClient();
+  explicit HttpClient(HttpFolder folder);
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
@@ -56,15 +56,11 @@ class HttpClient {
   const HttpFolder& folder() const { return folder_; }
 
  private:
-  class Session;
-
   std::optional<Answer> get_once(std::string_view key, const std::string& range,
                                  std::uint64_t max_size);
 
   HttpFolder folder_;
-  std::mutex mutex_;
-  std::vector<std::string> idle_;  // names of GDAL's persistent sessions
-  std::size_t session_count_ = 0;
+  std::unique_ptr<HttpConnection> connection_;
 };
 
 }  // namespace gdal_zarr
