@@ -1,15 +1,11 @@
 #include "driver/stores/vsi/http_client.h"
 
 #include <cpl_conv.h>
-#include <cpl_error.h>
-#include <cpl_http.h>
 #include <cpl_multiproc.h>
 #include <cpl_string.h>
-#include <cpl_vsi.h>
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -95,13 +91,17 @@ zarrcore::ValueVersion version_of(const HttpReply& reply, const HttpClient::Answ
 
 }  // namespace
 
-HttpClient::HttpClient(HttpFolder folder)
-    : folder_(std::move(folder)), connection_(make_http_connection(folder_)) {}
+HttpClient::HttpClient(HttpFolder folder, std::shared_ptr<zarrcore::RequestStatistics> statistics)
+    : folder_(std::move(folder)),
+      connection_(make_http_connection(folder_)),
+      statistics_(std::move(statistics)) {}
 
 std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
                                                        const std::string& range,
                                                        std::uint64_t max_size) {
+  zarrcore::CountedRequest request(statistics_.get());
   HttpReply reply = connection_->get(folder_.url_of(key), headers_for(folder_, range), max_size);
+  request.add_bytes(reply.bytes.size());
   if (reply.is_large) {
     throw TooLarge("the value has more than the " + std::to_string(max_size) +
                    " bytes that can be right");

@@ -19,7 +19,8 @@ namespace gdal_zarr {
 // HTTP options apply. Safe to use from several threads at once.
 class HttpClient {
  public:
-  explicit HttpClient(HttpFolder folder);
+  // Counts requests in `statistics`, unless it is null.
+  HttpClient(HttpFolder folder, std::shared_ptr<zarrcore::RequestStatistics> statistics);
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
@@ -61,6 +62,7 @@ class HttpClient {
 
   HttpFolder folder_;
   std::unique_ptr<HttpConnection> connection_;
+  std::shared_ptr<zarrcore::RequestStatistics> statistics_;
 };
 
 }  // namespace gdal_zarr
