@@ -11,8 +11,8 @@ namespace gdal_zarr {
 // "/vsicurl/http://host/x.zarr/zarr.json?sig=1"; in "/vsicurl?url=…" the key is added to the URL.
 std::string join_vsi_path(const std::string& folder, std::string_view key);
 
-// The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in braces,
-// as the name of an archive or of references may be, is not taken apart.
+// The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in
+// braces, as the name of an archive or of references may be, is not taken apart.
 std::optional<std::string> parent_vsi_path(const std::string& path);
 
 // The path without the query of a URL.
