@@ -163,8 +163,9 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
       return nullptr;
     }
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
-    if (!session_->hierarchy().has(path, zarrcore::NodeKind::array)) return nullptr;
-    return session_->array(path);
+    if (session_->hierarchy().has(path, zarrcore::NodeKind::array)) return session_->array(path);
+    session_->hierarchy().check_not_denied(path);
+    return nullptr;
   });
 }
 
@@ -180,7 +181,9 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
     const auto outer = node_path_.empty() ? session_->enclosing_groups().nczarr_root() : nullptr;
     const bool leads_here =
         outer && (session_->enclosing_groups().nczarr_path() + '/').starts_with(name + '/');
-    return leads_here ? outer->root_group()->OpenGroup(name, nullptr) : nullptr;
+    if (leads_here) return outer->root_group()->OpenGroup(name, nullptr);
+    if (!session_->root_is_array()) session_->hierarchy().check_not_denied(path);
+    return nullptr;
   });
 }
 

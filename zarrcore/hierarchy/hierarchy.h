@@ -16,6 +16,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/array/array.h"
@@ -79,6 +80,12 @@ class Hierarchy {
   // The nodes directly below the group at `path`, sorted by name. Reads all of them.
   std::vector<Child> children(std::string_view path) const;
 
+  // Why the store did not give a document of the node at `path`, or of any node if it is "", so
+  // that it was taken for absent; empty if there was none.
+  std::string denied(std::string_view path) const;
+  // Throws that as an Error. For a node that was not found.
+  void check_not_denied(std::string_view path) const;
+
   // The keys of the metadata documents read so far, sorted.
   std::vector<std::string> documents_read() const;
 
@@ -121,6 +128,7 @@ class Hierarchy {
   void forget(const std::string& path);
 
   std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
+  void note_denied(const std::string& key, const AccessDenied& error) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
   DocumentSource own_documents() const;
@@ -148,8 +156,9 @@ class Hierarchy {
   mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
   // Groups that exist, whose attributes may not have been read.
   mutable std::set<std::string, std::less<>> known_groups_;
-  // Why a document that may exist was taken for absent; empty if none was.
-  mutable std::string denied_;
+  // Keys of documents that may exist and were taken for absent, and why.
+  mutable std::vector<std::pair<std::string, std::string>> denied_;
+  mutable bool is_page_reported_ = false;  // the first one that was no value
   // Documents at the root, which are needed more than once.
   mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
   // Nodes that are only described by consolidated metadata.
