@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "autotest/cpp/support/bytes.h"
 #include "zarrcore/hierarchy/hierarchy.h"
