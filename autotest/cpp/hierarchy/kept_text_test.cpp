@@ -120,6 +120,19 @@ TEST(KeptText, V3AndItsConsolidatedMetadata) {
                                                  R"("metadata":{"a":)" + changed + "}"))}});
 }
 
+TEST(KeptText, CodecsMayGetTheSpellingOfTheFormat) {
+  const auto store = store_of(
+      {{".zarray", R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","order":"C",)"
+                   R"("compressor":{"id":"zstd","level":1,"checksum":false},"fill_value":1.10})"}});
+  const auto hierarchy = open(store);
+  hierarchy->update_node("", add_attribute);
+  hierarchy->flush();
+  EXPECT_EQ(text_of(*store, ".zarray"),
+            R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","order":"C",)"
+            R"("compressor":{"id":"zstd","level":1},"fill_value":1.10,"filters":null})");
+  EXPECT_EQ(text_of(*store, ".zattrs"), R"({"new":true})");
+}
+
 TEST(KeptText, AttributesThatAreRenamedOrReplaced) {
   const auto store =
       store_of({{".zgroup", R"({"zarr_format":2})"}, {".zattrs", std::string(kNumbers)}});
