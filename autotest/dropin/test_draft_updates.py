@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -172,8 +173,8 @@ def test_new_nodes_are_refused(store):
     root = dataset.GetRootGroup()
     dimension = root.CreateDimension("n", "", "", 2)
     byte = gdal.ExtendedDataType.Create(gdal.GDT_Byte)
-    for create in (lambda: root.CreateGroup("new"),
-                   lambda: root.CreateMDArray("new", [dimension], byte)):
+    for create in (partial(root.CreateGroup, "new"),
+                   partial(root.CreateMDArray, "new", [dimension], byte)):
         assert "cannot be written in the format Zarr v3 draft of 2020" in fails(create)
     del create, dimension, root, dataset
     assert files(path) == before
@@ -184,7 +185,7 @@ def test_renaming_is_refused(store):
     path, name, values = store
     dataset = open_store(path, update=True)
     array = array_of(dataset, name)
-    message = fails(lambda: array.Rename("new"))
+    message = fails(partial(array.Rename, "new"))
     assert "nodes cannot be renamed in the format Zarr v3 draft of 2020" in message
     del array, dataset
     np.testing.assert_array_equal(seen(path, name)["values"], values)

@@ -34,9 +34,9 @@ V3_CONSOLIDATED = {**V3, "zarr.json": V3_GROUP + ', "consolidated_metadata": {"k
 STORES = [pytest.param(V1, id="v1", marks=pytest.mark.ours_only("it does not read v1")),
           pytest.param(V2, id="v2"),
           pytest.param(V2_CONSOLIDATED, id="v2 consolidated"),
-          pytest.param(V3, id="v3", marks=pytest.mark.builtin_since("3.8")),
+          pytest.param(V3, id="v3", marks=pytest.mark.builtin_since("3.13")),
           pytest.param(V3_CONSOLIDATED, id="v3 consolidated",
-                       marks=pytest.mark.builtin_since("3.8"))]
+                       marks=pytest.mark.builtin_since("3.13"))]
 
 
 def parse(text):

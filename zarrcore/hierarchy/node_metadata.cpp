@@ -155,11 +155,11 @@ void Hierarchy::put_updated(const std::string& path) {
                  if (current->index() != changed->index())
                    throw Error("another program has replaced it");
                  std::vector<Document> documents = documents_of(*current, path);
+                 const bool is_whole = format_->new_array_rules() != nullptr;
                  DocumentMap merged;
                  for (std::size_t i = 0; i < documents.size(); ++i) {
                    auto& [key, content] = documents[i];
                    if (const auto it = stored.find(key); it != stored.end()) {
-                     const bool is_whole = format_->new_array_rules() != nullptr;
                      content = is_whole ? respelled(it->second, content) : it->second;
                    }
                    content =
@@ -168,7 +168,7 @@ void Hierarchy::put_updated(const std::string& path) {
                  }
                  auto result = format_->read_node(documents_in(merged), path);
                  if (!result) throw Error("it conflicts with changes of another program");
-                 if (!has_same_codecs(*current, *result)) {
+                 if (!is_whole && !has_same_codecs(*current, *result)) {
                    throw Error("the attributes would change the codecs of the array");
                  }
                  std::erase_if(documents, [&](const Document& document) {

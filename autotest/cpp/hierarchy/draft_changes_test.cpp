@@ -1,7 +1,6 @@
 // Changes of nodes in stores of the draft of 2020.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 #include <vector>
 

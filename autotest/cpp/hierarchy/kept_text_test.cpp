@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "autotest/cpp/support/bytes.h"
 #include "zarrcore/hierarchy/hierarchy.h"
@@ -119,6 +118,19 @@ TEST(KeptText, V3AndItsConsolidatedMetadata) {
                   {"zarr.json", with(group, "}}}",
                                      "}}" + with(empty_copy, R"("metadata":{})",
                                                  R"("metadata":{"a":)" + changed + "}"))}});
+}
+
+TEST(KeptText, CodecsMayGetTheSpellingOfTheFormat) {
+  const auto store = store_of(
+      {{".zarray", R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","order":"C",)"
+                   R"("compressor":{"id":"zstd","level":1,"checksum":false},"fill_value":1.10})"}});
+  const auto hierarchy = open(store);
+  hierarchy->update_node("", add_attribute);
+  hierarchy->flush();
+  EXPECT_EQ(text_of(*store, ".zarray"),
+            R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","order":"C",)"
+            R"("compressor":{"id":"zstd","level":1},"fill_value":1.10,"filters":null})");
+  EXPECT_EQ(text_of(*store, ".zattrs"), R"({"new":true})");
 }
 
 TEST(KeptText, AttributesThatAreRenamedOrReplaced) {
