@@ -1,5 +1,5 @@
-"""What programs set for requests to web servers reaches every request: options for all paths, for one
-path, and in the path itself."""
+"""What programs set for requests to web servers reaches every request: options for all
+paths, for one path, and in the path itself."""
 import base64
 import json
 import ssl
@@ -164,6 +164,20 @@ def test_raster_with_a_query(server):
     np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
 
 
+def test_names_in_a_store_with_a_query(server, store):
+    """A signature may have slashes. Only what the name shows to be in a store has groups above."""
+    path = f"/vsicurl/{server.url}/x.zarr{{}}?sig=a/b"
+    assert gdal.OpenEx(path.format("/a/zarr.json")).RasterXSize == DATA.shape[1]
+    write_array(store / "a", DATA, (4, 4), names=["y", "x"])
+    write_array(store / "x", np.arange(8) + 40.0, names=["x"])
+    dataset = gdal.OpenEx(f'ZARR:"{path.format("/a")}"', gdal.OF_MULTIDIM_RASTER)
+    x = dataset.GetRootGroup().OpenMDArray("a").GetDimensions()[1].GetIndexingVariable()
+    np.testing.assert_array_equal(x.ReadAsArray(), np.arange(8) + 40.0)
+    server.requests.clear()
+    assert_reads(path.format(""))
+    assert all(path.startswith("/x.zarr/") for path, _ in server.requests)
+
+
 # Retries.
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 0])
@@ -220,7 +234,7 @@ def tls(server, tmp_path):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     secure = webserver.start_server()
-    secure.root, secure.requests = server.root, []
+    secure.root = server.root
     secure.socket = context.wrap_socket(secure.socket, server_side=True)
     thread = threading.Thread(target=secure.serve_forever, args=(0.05,))
     thread.start()

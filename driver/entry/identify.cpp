@@ -12,6 +12,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/reference_path.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 
@@ -27,11 +28,13 @@ namespace {
 
 // Whether the file is a metadata document of a Zarr.
 bool is_metadata_document(const GDALOpenInfo* info) {
-  const std::string file_name = CPLGetFilename(info->pszFilename);
+  const std::string path = info->pszFilename;
+  const std::string file_name = CPLGetFilename(without_query(path).c_str());
   if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
   // Attributes may hold anything, and other programs use the names of v1: the folder decides.
   if (file_name == ".zattrs" || file_name == "meta") {
-    return is_zarr_folder(CPLGetPath(info->pszFilename));
+    const auto folder = parent_vsi_path(path);
+    return folder && is_zarr_folder(*folder);
   }
   return is_metadata_file(file_name) &&
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;

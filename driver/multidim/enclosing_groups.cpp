@@ -3,13 +3,13 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
 #include "driver/stores/references/reference_path.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -18,12 +18,16 @@ namespace gdal_zarr {
 namespace {
 
 bool is_named_zarr(const std::string& path) {
-  return EQUAL(CPLGetExtension(path.c_str()), "zarr");
+  return EQUAL(CPLGetExtension(without_query(path).c_str()), "zarr");
 }
 
 // Whether a folder above the path is called like a store.
 bool is_in_named_zarr(const std::string& path) {
   return CPLString(path).ifind(".zarr/") != std::string::npos;
+}
+
+std::string folder_name(const std::string& path) {
+  return CPLGetFilename(without_query(path).c_str());
 }
 
 // A document of references is a store by itself.
@@ -44,11 +48,7 @@ std::string EnclosingGroups::parent_folder() const {
   if (is_named_zarr(path) || is_reference_document(path)) return {};
   // On the network, only what the name shows to be a part of a store is worth the requests.
   if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return {};
-  std::string folder = CPLGetPath(path.c_str());
-  // The name of an archive or of references may be in braces, which are not taken apart.
-  const bool is_whole = std::count(folder.begin(), folder.end(), '{') ==
-                        std::count(folder.begin(), folder.end(), '}');
-  return is_whole && folder != path ? folder : std::string();
+  return parent_vsi_path(path).value_or(std::string());
 }
 
 std::shared_ptr<Session> EnclosingGroups::open_parent() const {
@@ -92,7 +92,7 @@ std::optional<PyramidMember> EnclosingGroups::find_pyramid(const std::string& ar
   std::string path = array_path;
   const Session* below = &session_;
   for (auto above = parent(); above != nullptr; above = above->enclosing_groups().parent()) {
-    path = zarrcore::join_path(CPLGetFilename(below->path().c_str()), path);
+    path = zarrcore::join_path(folder_name(below->path()), path);
     if (auto level = above->pyramids().find(path)) {
       return PyramidMember{above, path, std::move(*level)};
     }
@@ -117,8 +117,7 @@ std::string EnclosingGroups::nczarr_path() const {
   const auto outer = above ? above->hierarchy().node("") : nullptr;
   const auto* outer_group = outer ? std::get_if<zarrcore::GroupMetadata>(outer.get()) : nullptr;
   if (outer_group == nullptr || !is_nczarr_group(*outer_group)) return {};
-  return zarrcore::join_path(above->enclosing_groups().nczarr_path(),
-                             CPLGetFilename(session_.path().c_str()));
+  return zarrcore::join_path(above->enclosing_groups().nczarr_path(), folder_name(session_.path()));
 }
 
 std::shared_ptr<Session> EnclosingGroups::nczarr_root() const {

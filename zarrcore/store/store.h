@@ -52,6 +52,9 @@ struct ValuePart {
   std::function<Buffer()> fetch = {};
 };
 
+// The value that the parts make. Throws what a part throws.
+Buffer join_parts(std::span<const ValuePart> parts);
+
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
 // Another program has replaced a value between two reads that must be of the same version.
