@@ -301,3 +301,18 @@ def test_html_page(server, store, key):
     if key.endswith("c/0/0"):
         assert "HTML page" in str(caught.value)
     assert json.loads((store / "zarr.json").read_text())["node_type"] == "group"
+
+
+@pytest.mark.parametrize("prefix", ["/vsicurl_streaming/", "/vsicurl/"])
+@pytest.mark.parametrize("status, problem", [(503, "503"), (404, None)])
+def test_streaming(server, prefix, status, problem):
+    """GDAL's streaming file systems report nothing for a file that cannot be read."""
+    server.faults["a/c/0/0"] = status
+    path = f"{prefix}{server.url}/x.zarr"
+    if problem:
+        with pytest.raises(RuntimeError, match=f"a/c/0/0: HTTP response code: {problem}"):
+            read(path)
+    else:
+        want = DATA.copy()
+        want[:4, :4] = 0
+        np.testing.assert_array_equal(read(path), want)

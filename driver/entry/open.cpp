@@ -135,12 +135,18 @@ ConnectionString settle_name(const Session& session, const ConnectionString& con
   return is_array(session, *longer.array) ? longer : connection;
 }
 
+// Continues a message about a node that was not found.
+std::string reason_of_denial(const Session& session, const std::string& path) {
+  const std::string reason = session.hierarchy().denied(path);
+  return reason.empty() ? reason : ": " + reason;
+}
+
 std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
   const std::string path = session.node_path(name);
   if (!session.hierarchy().has(path, zarrcore::NodeKind::array)) {
     const bool is_group = session.hierarchy().has(path, zarrcore::NodeKind::group);
     throw Error(session.path() + ": array " + name + " does not exist" +
-                (is_group ? "; it is a group" : ""));
+                (is_group ? "; it is a group" : reason_of_denial(session, path)));
   }
   return session.array(path);
 }
@@ -155,9 +161,10 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
   const Candidates found = find_candidates(session, lists_all);
   const std::vector<Candidate>& candidates = found.rasters;
   if (candidates.empty()) {
-    throw Error(session.path() + " has no array that can be shown as a raster");
+    throw Error(session.path() + " has no array that can be shown as a raster" +
+                reason_of_denial(session, ""));
   }
-  if (candidates.size() > 1) {
+  if (candidates.size() > 1 || (lists_all && !session.root_is_array())) {
     const bool is_multiband = !lists_all && call.options.boolean("MULTIBAND");
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();

@@ -21,6 +21,11 @@ bool is_range_of_value(const StoredPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
 
+// For inner chunks of a shard whose index could be read.
+ValueChanged shard_removed() {
+  return ValueChanged("the shard is missing, although its index could be read");
+}
+
 }  // namespace
 
 ChunkReader::ChunkReader(const ArrayState& array, Context& context,
@@ -47,6 +52,7 @@ void ChunkReader::read(std::vector<StoredPart> parts) {
   try {
     read_parts(parts);
   } catch (const ValueChanged&) {
+    store_.refresh();
     shards_.use_cached_indexes(false);
     read_parts(parts);
     shards_.use_cached_indexes(true);
@@ -245,7 +251,7 @@ void ChunkReader::read_together(Fetch parts) {
           const ByteRange range = ByteRange::at(start, end - start);
           const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
           auto fetched = ShardReader::fetch_ranges(first, {&range, 1});
-          if (!fetched) throw ValueChanged();
+          if (!fetched) throw shard_removed();
           count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, wanted.size());
           bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
         }
@@ -321,7 +327,7 @@ bool ChunkReader::read_elements(const StoredPart& part) {
     return part.value ? ShardReader::fetch_ranges(part, in_value)
                       : store_.get_ranges(*part.key, in_value);
   }();
-  if (!parts && !part.is_whole_value()) throw ValueChanged();
+  if (!parts && !part.is_whole_value()) throw shard_removed();
   if (!parts) {
     fill_missing(part, [] { return std::string("it"); });
     return true;

@@ -1,6 +1,7 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
@@ -26,11 +27,12 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
   const DocumentSource documents = own_documents();
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
-    format_ = format;
+    own_format_ = format->for_store(documents);
+    format_ = own_format_ ? own_format_.get() : format;
     root_array_.reset();
     if (options_.use_consolidated) {
       try {
-        consolidated_ = format->read_consolidated(documents, "");
+        consolidated_ = format_->read_consolidated(documents, "");
       } catch (const Error& error) {
         faults.emplace_back(error.what());
       }
@@ -47,8 +49,9 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     if (options_.is_writable) start_changes();
     return;
   }
-  std::string message =
-      denied_.empty() ? store_->description() + ": there is no Zarr group or array" : denied_;
+  std::string message = denied_.empty()
+                            ? store_->description() + ": there is no Zarr group or array"
+                            : denied_.front().second;
   for (const std::string& fault : faults) message.append("; ").append(fault);
   throw Error(std::move(message));
 }
@@ -64,8 +67,7 @@ std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) con
     value = store_->get(key, kMaxDocumentBytes);
   } catch (const AccessDenied& error) {
     // Stores that do not list say so of absent documents. The root has one that can be read.
-    const std::lock_guard lock(mutex_);
-    if (denied_.empty()) denied_ = error.what();
+    note_denied(key, error);
   }
   std::shared_ptr<const Buffer> text;
   if (value) text = std::make_shared<const Buffer>(std::move(*value));
@@ -73,6 +75,34 @@ std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) con
   if (text) documents_read_.insert(key);
   if (is_at_root(key)) root_texts_.emplace(key, text);
   return text;
+}
+
+void Hierarchy::note_denied(const std::string& key, const AccessDenied& error) const {
+  const bool is_page = dynamic_cast<const NotAValue*>(&error) != nullptr;
+  bool is_first_page = false;
+  {
+    constexpr std::size_t kMaxNoted = 1000;
+    const std::lock_guard lock(mutex_);
+    if (denied_.size() < kMaxNoted) denied_.emplace_back(key, error.what());
+    is_first_page = is_page && !std::exchange(is_page_reported_, true);
+  }
+  if (is_first_page) options_.on_problem(std::string(error.what()) + "; it counts as missing");
+}
+
+std::string Hierarchy::denied(std::string_view path) const {
+  const std::string node = normalize_path(path);
+  const std::lock_guard lock(mutex_);
+  const auto it = std::find_if(denied_.begin(), denied_.end(), [&](const auto& document) {
+    return node.empty() || parent_path(document.first) == node;
+  });
+  return it != denied_.end() ? it->second : std::string();
+}
+
+void Hierarchy::check_not_denied(std::string_view path) const {
+  const std::string reason = denied(path);
+  if (reason.empty()) return;
+  throw Error(store_->description() + ": there is no node at /" + normalize_path(path) + ": " +
+              reason);
 }
 
 DocumentSource Hierarchy::own_documents() const {
@@ -271,6 +301,7 @@ std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
   auto metadata = node(path, NodeKind::array);
   if (metadata == nullptr) metadata = node(path);
   if (metadata == nullptr) {
+    check_not_denied(path);
     throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
   }
   const auto* array = std::get_if<ArrayMetadata>(metadata.get());

@@ -16,6 +16,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/array/array.h"
@@ -79,6 +80,12 @@ class Hierarchy {
   // The nodes directly below the group at `path`, sorted by name. Reads all of them.
   std::vector<Child> children(std::string_view path) const;
 
+  // Why the store did not give a document of the node at `path`, or of any node if it is "", so
+  // that it was taken for absent; empty if there was none.
+  std::string denied(std::string_view path) const;
+  // Throws that as an Error. For a node that was not found.
+  void check_not_denied(std::string_view path) const;
+
   // The keys of the metadata documents read so far, sorted.
   std::vector<std::string> documents_read() const;
 
@@ -92,8 +99,10 @@ class Hierarchy {
   // Creates a node below an existing group. Nothing may exist at `path`, not even keys of no node:
   // old chunks would become chunks of the new array.
   void create_node(const std::string& path, NodeMetadata metadata);
-  // Changes the metadata of a node, but not its kind.
-  void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit);
+  // Changes the metadata of a node, but not its kind. Throws Error when an array is wanted and it
+  // is a group: of a root that is both, only the group can be changed.
+  void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
+                   std::optional<NodeKind> wanted = {});
   // Removes a node and all nodes below it. Not the root, which is the store.
   void erase_node(const std::string& path);
   // Renames a node within its group. Not the root.
@@ -119,6 +128,7 @@ class Hierarchy {
   void forget(const std::string& path);
 
   std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
+  void note_denied(const std::string& key, const AccessDenied& error) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
   DocumentSource own_documents() const;
@@ -131,6 +141,7 @@ class Hierarchy {
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
   const Format* format_ = nullptr;              // that of the root, which all nodes share
+  std::unique_ptr<const Format> own_format_;    // if it is for this store alone
   std::mutex change_mutex_;                     // held during a change
   std::unique_ptr<ConsolidatedCopies> copies_;  // for changes; null until it is needed
   // Nodes with updated metadata, with the metadata that was last read or put.
@@ -145,8 +156,9 @@ class Hierarchy {
   mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
   // Groups that exist, whose attributes may not have been read.
   mutable std::set<std::string, std::less<>> known_groups_;
-  // Why a document that may exist was taken for absent; empty if none was.
-  mutable std::string denied_;
+  // Keys of documents that may exist and were taken for absent, and why.
+  mutable std::vector<std::pair<std::string, std::string>> denied_;
+  mutable bool is_page_reported_ = false;  // the first one that was no value
   // Documents at the root, which are needed more than once.
   mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
   // Nodes that are only described by consolidated metadata.

@@ -61,7 +61,9 @@ inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 // Another program has replaced a value between two reads that must be of the same version.
 class ValueChanged : public Error {
  public:
-  ValueChanged() : Error("another program replaced the value while it was read") {}
+  explicit ValueChanged(
+      std::string message = "another program replaced the value while it was read")
+      : Error(std::move(message)) {}
 };
 
 // The store does not give a value to this program: it may exist or not. Some stores answer so for
@@ -69,6 +71,12 @@ class ValueChanged : public Error {
 class AccessDenied : public Error {
  public:
   using Error::Error;
+};
+
+// The store gave something else, such as the page by which a portal asks to log in.
+class NotAValue : public AccessDenied {
+ public:
+  using AccessDenied::AccessDenied;
 };
 
 // One version of a value: all reads through it are of this version. It may be used from several

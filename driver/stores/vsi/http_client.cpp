@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 
+#include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 
@@ -48,16 +49,6 @@ bool is_transient(int curl_code) {
   return std::find(kCodes.begin(), kCodes.end(), curl_code) != kCodes.end();
 }
 
-// A page for people where a value was asked for, as portals send it instead of an error.
-bool is_html_page(const HttpReply& reply) {
-  const char* type = CSLFetchNameValueDef(reply.headers.List(), "Content-Type", "");
-  if (!STARTS_WITH_CI(type, "text/html")) return false;
-  std::string_view text = reply.bytes.text();
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  const std::string start(text.substr(0, 9));
-  return STARTS_WITH_CI(start.c_str(), "<!doctype") || STARTS_WITH_CI(start.c_str(), "<html");
-}
-
 // Reads a header such as "Content-Range: bytes 0-99/1234", if there is one. The size is "*" when
 // the server does not know it.
 void read_content_range(const HttpReply& reply, HttpClient::Answer& answer) {
@@ -72,6 +63,14 @@ void read_content_range(const HttpReply& reply, HttpClient::Answer& answer) {
   }
   answer.offset = first;
   if (found == 3) answer.value_size = size;
+}
+
+// For a request without a range.
+void check_is_whole(const HttpClient::Answer& answer) {
+  const std::uint64_t sent = answer.bytes.size();
+  if (answer.offset.value_or(0) == 0 && answer.value_size.value_or(sent) == sent) return;
+  throw Error("the server sent " + std::to_string(sent) + " bytes at the offset " +
+              std::to_string(answer.offset.value_or(0)) + " where the whole value was requested");
 }
 
 zarrcore::ValueVersion version_of(const HttpReply& reply, const HttpClient::Answer& answer) {
@@ -100,18 +99,25 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
                                                        const std::string& range,
                                                        std::uint64_t max_size) {
   zarrcore::CountedRequest request(statistics_.get());
-  HttpReply reply = connection_->get(folder_.url_of(key), headers_for(folder_, range), max_size);
+  // The text of an error may be longer than the value.
+  constexpr std::uint64_t kMinFetched = std::uint64_t{1} << 20;
+  HttpReply reply = connection_->get(folder_.url_of(key), headers_for(folder_, range),
+                                     std::max(max_size, kMinFetched));
   request.add_bytes(reply.bytes.size());
-  if (reply.is_large) {
+  const auto check_size = [&](bool is_larger) {
+    if (!is_larger) return;
     throw TooLarge("the value has more than the " + std::to_string(max_size) +
                    " bytes that can be right");
-  }
+  };
+  check_size(reply.is_large);
   if (reply.curl_code != 0 || reply.status == 0) {
     if (is_transient(reply.curl_code)) throw Transient(reply.problem);
     throw Error(reply.problem.empty() ? "the request failed" : reply.problem);
   }
   if (reply.status >= 300) {
-    const std::string problem = "HTTP response code: " + std::to_string(reply.status);
+    const std::string reason = server_message(reply.bytes.text());
+    const std::string problem = "HTTP response code: " + std::to_string(reply.status) +
+                                (reason.empty() ? reason : " - " + reason);
     switch (reply.status) {
       case 404:
       case 410:
@@ -130,12 +136,13 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
     if (is_retried(reply.status, codes)) throw Transient(problem);
     throw Error(problem);
   }
-  if (is_html_page(reply)) {
-    throw zarrcore::AccessDenied("the server sent an HTML page instead of the value");
-  }
+  check_is_no_page(CSLFetchNameValueDef(reply.headers.List(), "Content-Type", ""),
+                   reply.bytes.text());
+  check_size(reply.bytes.size() > max_size);
   Answer answer;
   answer.bytes = std::move(reply.bytes);
   read_content_range(reply, answer);
+  if (range.empty()) check_is_whole(answer);
   answer.version = version_of(reply, answer);
   return answer;
 }

@@ -204,11 +204,11 @@ std::string HttpFolder::object_url(std::string_view key) const {
     return url != nullptr ? url : "";
   }
   if (needs_key) return {};
+  const CPLErrorStateBackuper state;
   CPLPushErrorHandler(CPLQuietErrorHandler);
   const std::unique_ptr<char, decltype(&VSIFree)> url(VSIGetSignedURL(file.c_str(), nullptr),
                                                       VSIFree);
   CPLPopErrorHandler();
-  CPLErrorReset();
   return url ? url.get() : "";
 }
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
-#include <unordered_set>
 
+#include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
@@ -46,14 +46,12 @@ class HttpStore final : public zarrcore::Store {
 
   void refresh() override {
     vsi_store_->refresh();
-    const std::lock_guard lock(absent_mutex_);
     absent_.clear();
   }
 
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     vsi_store_->put_parts(key, parts);
-    const std::lock_guard lock(absent_mutex_);
-    absent_.erase(std::string(key));
+    absent_.remove(key);
   }
   bool erase(std::string_view key) override { return vsi_store_->erase(key); }
   zarrcore::DirectoryListing list(std::string_view prefix) override {
@@ -70,8 +68,6 @@ class HttpStore final : public zarrcore::Store {
  private:
   // How many bytes a server may send beyond a range, for servers without support for ranges.
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
-  // Keys that are remembered as absent.
-  static constexpr std::size_t kMaxAbsent = 100'000;
 
   // Called with the version of each answer.
   using Check = std::function<void(const ValueVersion&)>;
@@ -188,16 +184,9 @@ class HttpStore final : public zarrcore::Store {
   std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
                                             std::uint64_t max_size) {
     zarrcore::check_key(key);
-    {
-      const std::lock_guard lock(absent_mutex_);
-      if (absent_.contains(std::string(key))) return std::nullopt;
-    }
+    if (absent_.contains(key)) return std::nullopt;
     auto answer = client_.get(key, range, max_size);
-    if (!answer) {
-      const std::lock_guard lock(absent_mutex_);
-      if (absent_.size() >= kMaxAbsent) absent_.clear();
-      absent_.emplace(key);
-    }
+    if (!answer) absent_.add(key);
     return answer;
   }
 
@@ -228,8 +217,7 @@ class HttpStore final : public zarrcore::Store {
   std::shared_ptr<zarrcore::Store> vsi_store_;
   HttpClient client_;
   std::atomic<bool> supports_ranges_{true};
-  std::mutex absent_mutex_;
-  std::unordered_set<std::string> absent_;
+  AbsentKeys absent_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/messages.h"
+#include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/vsi_call.h"
@@ -93,11 +94,13 @@ class VsiStore final : public zarrcore::Store {
   auto with_file(std::string_view key, const Read& read, std::uint64_t wanted = 0) const {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
+    if (absent_.contains(key)) return Found();
     return zarrcore::with_context([&] { return path; },
                                   [&]() -> Found {
                                     const File file = open_file(path, wanted);
-                                    if (!file) return std::nullopt;
-                                    return read(file.get());
+                                    if (file) return read(file.get());
+                                    if (!VSIIsLocal(path.c_str())) absent_.add(key);
+                                    return std::nullopt;
                                   });
   }
 
@@ -138,6 +141,7 @@ class VsiStore final : public zarrcore::Store {
                              if (VSIIsLocal(path.c_str())) {
                                put_file(path, parts);
                              } else {
+                               absent_.remove(key);
                                put_object(path, parts);
                              }
                            });
@@ -204,6 +208,7 @@ class VsiStore final : public zarrcore::Store {
   // GDAL caches what it fetches over the network.
   void refresh() override {
     if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
+    absent_.clear();
   }
 
   std::optional<Parent> parent() const override {
@@ -230,17 +235,19 @@ class VsiStore final : public zarrcore::Store {
 
   std::string root_;
   std::shared_ptr<zarrcore::RequestStatistics> statistics_;  // may be null
+  mutable AbsentKeys absent_;
   std::size_t parallel_requests_ = 1;
 };
 
 }  // namespace
 
-std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
-  if (!STARTS_WITH(path.c_str(), "/vsi")) {
+std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {
+  if (!STARTS_WITH(name.c_str(), "/vsi")) {
     zarrcore::FileSystemOptions options;
     options.is_durable = CPLTestBool(config_option(ConfigOption::fsync));
-    return std::make_shared<zarrcore::FileSystemStore>(path, options);
+    return std::make_shared<zarrcore::FileSystemStore>(name, options);
   }
+  const std::string path = without_streaming(name);
   const auto statistics = debugs() ? std::make_shared<zarrcore::RequestStatistics>() : nullptr;
   auto store = std::make_shared<VsiStore>(path, statistics);
   auto folder = HttpFolder::parse(path);
