@@ -164,7 +164,7 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
     throw Error(session.path() + " has no array that can be shown as a raster" +
                 reason_of_denial(session, ""));
   }
-  if (candidates.size() > 1) {
+  if (candidates.size() > 1 || (lists_all && !session.root_is_array())) {
     const bool is_multiband = !lists_all && call.options.boolean("MULTIBAND");
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();

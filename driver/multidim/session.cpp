@@ -119,6 +119,9 @@ Session::~Session() {
     if (is_writable() && hierarchy_) flush();
     return true;
   });
+  if (read_reports_) {
+    read_reports_->report_sum(path_, hierarchy_ ? hierarchy_->store().get() : nullptr);
+  }
 }
 
 bool Session::has_pam() const {

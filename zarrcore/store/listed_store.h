@@ -41,6 +41,9 @@ class ListedStore final : public Store {
   std::uint64_t bytes_per_range() const override { return store_->bytes_per_range(); }
   std::size_t parallel_requests() const override { return store_->parallel_requests(); }
   std::optional<Parent> parent() const override { return store_->parent(); }
+  const RequestStatistics* request_statistics() const override {
+    return store_->request_statistics();
+  }
   std::string description() const override { return store_->description(); }
 
  private:

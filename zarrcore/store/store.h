@@ -19,6 +19,7 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/request_statistics.h"
 #include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
@@ -189,6 +190,9 @@ class Store {
   // The store of the folder around this one, and the name of this one in it. Nullopt if unknown.
   struct Parent;
   virtual std::optional<Parent> parent() const;
+
+  // What this store counts of its requests; null if it does not count.
+  virtual const RequestStatistics* request_statistics() const { return nullptr; }
 
   // The path or URL of this store, for messages.
   virtual std::string description() const = 0;
