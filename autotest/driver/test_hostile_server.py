@@ -60,8 +60,7 @@ def status(number):
 ANSWERS = {
     "204": {"": SHORT, "index": "the last 68 bytes are wanted of a value of 0",
             "inner": "replaced the value"},
-    "304": {"": SHORT, "index": "the last 68 bytes are wanted of a value of 0",
-            "inner": "replaced the value"},
+    "304": {"": "HTTP response code: 304"},
     "400": status("400"),
     "401": status("401"),
     "403": status("403"),
