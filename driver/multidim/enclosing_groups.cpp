@@ -42,9 +42,12 @@ std::shared_ptr<Session> EnclosingGroups::open_parent() const {
       std::count(folder.begin(), folder.end(), '}')) {
     return nullptr;
   }
-  if (folder.empty() || folder == path || !is_zarr_folder(folder)) return nullptr;
+  if (folder.empty() || folder == path) return nullptr;
+  StoreHints hints;
+  if (is_probed(folder)) hints.folder = probe_folder(folder);
+  if (!hints.folder && (is_probed(folder) || !is_zarr_folder(folder))) return nullptr;
   try {
-    auto session = Session::open(folder, SessionOptions());
+    auto session = Session::open(folder, SessionOptions(), hints);
     return session->root_is_array() ? nullptr : session;
   } catch (const zarrcore::Error&) {
     return nullptr;  // the store itself can be read without it

@@ -62,10 +62,15 @@ std::optional<SpatialTransform> find_spatial(const RasterView& view) {
 
 std::optional<GeoTransform> from_coordinates(const RasterView& view) {
   const auto& dimensions = view.array().GetDimensions();
-  const auto x = find_regular_axis(read_coordinates(*dimensions[*view.x_axis()]));
-  if (!x) return std::nullopt;
-  const auto y = find_regular_axis(read_coordinates(*dimensions[*view.y_axis()]));
-  return y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
+  const Session& session = *view.array().session();
+  std::optional<RegularAxis> x;
+  std::optional<RegularAxis> y;
+  session.run_together(
+      {[&] { x = find_regular_axis(read_coordinates(*dimensions[*view.x_axis()])); },
+       [&, is_slow = session.is_slow()] {
+         if (is_slow || x) y = find_regular_axis(read_coordinates(*dimensions[*view.y_axis()]));
+       }});
+  return x && y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
 }
 
 std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {

@@ -54,6 +54,8 @@ class ChunkReader {
   std::vector<Fetch> make_fetches(std::span<StoredPart> chunks) const;
   void read_together(Fetch parts);
   std::optional<std::vector<ByteRange>> ranges_of_elements(const StoredPart& part) const;
+  std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
+                                                  std::span<const ByteRange> ranges);
   bool read_elements(const StoredPart& part);
   // `name` is that of the missing chunk or shard in the message.
   void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <thread>
 
 #include "autotest/cpp/support/bytes.h"
@@ -244,15 +246,25 @@ class RemoteStore final : public StoreWrapper {
   std::size_t parallel_requests() const override { return 4; }
 };
 
+// Runs on threads.
+HierarchyOptions slow_options() {
+  HierarchyOptions options;
+  options.run_together = [pool = std::make_shared<ThreadPool>()](
+                             std::size_t count, std::size_t at_once,
+                             const std::function<void(std::size_t)>& body) {
+    pool->parallel_for(count, at_once, body);
+  };
+  return options;
+}
+
 TEST(Hierarchy, NodesThatHaveBeenPrefetchedAreNotReadAgain) {
   const auto tree = make_v3_tree();
   tree->put("broken/zarr.json", bytes_of("{"));
   const auto store = std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(tree));
-  const Hierarchy hierarchy(store);
+  const Hierarchy hierarchy(store, slow_options());
   store->take_requests();
-  ThreadPool pool;
   const std::vector<std::string> paths{"a", "b/a", "c", "broken"};
-  EXPECT_TRUE(hierarchy.prefetch(paths, NodeKind::array, pool, {}));
+  EXPECT_TRUE(hierarchy.prefetch(paths, NodeKind::array));
   EXPECT_EQ(keys_asked(*store), (std::vector<std::string>{"a/zarr.json", "b/a/zarr.json",
                                                           "broken/zarr.json", "c/zarr.json"}));
   EXPECT_NE(hierarchy.node("a"), nullptr);
@@ -264,15 +276,13 @@ TEST(Hierarchy, NodesThatHaveBeenPrefetchedAreNotReadAgain) {
 
 TEST(Hierarchy, NothingIsPrefetchedWhereRequestsDoNotWait) {
   const std::vector<std::string> paths{"a"};
-  ThreadPool pool;
   const auto local = std::make_shared<ObservedStore>(make_v3_tree());
-  EXPECT_FALSE(Hierarchy(local).prefetch(paths, NodeKind::array, pool, {}));
+  EXPECT_FALSE(Hierarchy(local, slow_options()).prefetch(paths, NodeKind::array));
   const auto consolidated =
       std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(make_consolidated_v3_tree()));
-  EXPECT_FALSE(Hierarchy(consolidated).prefetch(paths, NodeKind::array, pool, {}));
-  for (const auto& store : {local, consolidated}) {
-    EXPECT_EQ(keys_asked(*store), std::vector<std::string>{"zarr.json"});
-  }
+  EXPECT_FALSE(Hierarchy(consolidated, slow_options()).prefetch(paths, NodeKind::array));
+  EXPECT_EQ(keys_asked(*local), std::vector<std::string>{"zarr.json"});
+  EXPECT_EQ(keys_asked(*consolidated), (std::vector<std::string>{".zmetadata", "zarr.json"}));
 }
 
 TEST(Hierarchy, ARootMayBeAnArray) {
