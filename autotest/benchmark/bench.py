@@ -68,7 +68,7 @@ class Server:
                 super().do_GET()
 
         self.server = webserver.start_server(SlowHandler)
-        self.server.root, self.server.faults, self.server.requests = root, {}, []
+        self.server.root = root
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.path = f"/vsicurl/http://127.0.0.1:{self.server.server_port}"
 

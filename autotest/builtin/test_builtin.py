@@ -18,7 +18,7 @@ NOT_WRITTEN_BY_BUILTIN = [
     (ALWAYS, r"_ZARR_V3.*FILTER option not supported with Zarr V3", "filters are for v2"),
     (ALWAYS, r"_ZARR_V2.*/(String|Compound) .*DELTA_DTYPE option must be specified", "no numbers"),
     (FROM_3_8, r"_ZARR_V3.*COMPRESS = (ZLIB|LZMA|LZ4) not implemented", "no codecs of v3"),
-    (range(308, 312), r"_ZARR_V3.*COMPRESS = ZSTD not implemented", "no codec of its v3 yet"),
+    (range(308, 312), r"_ZARR_V3.*COMPRESS = ZSTD not implemented", "no codec of its v3"),
     (FROM_3_8, r"_ZARR_V2.*/Float16 .*Unsupported dtype=<f2 for delta", "no delta of float16"),
     (BEFORE_3_8, r"_ZARR_V3.*DIM_SEPARATOR=\.: Cannot create tile", "no folder is made for it"),
     (BEFORE_3_8, r"_ZARR_V3.*DIM_SEPARATOR[_=]\..*values are lost", "the same, when it is closed"),

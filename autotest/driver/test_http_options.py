@@ -1,22 +1,26 @@
-"""What programs set for requests to web servers reaches every request: options for all paths, for one
-path, and in the path itself."""
+"""What programs set for requests to web servers reaches every request: options for all
+paths, for one path, and in the path itself."""
 import base64
 import json
-import ssl
-import subprocess
-import threading
 import urllib.parse
 
 import numpy as np
 import pytest
-import webserver
 from osgeo import gdal
 from stores import BYTES, sharding, write_array, write_group
+from tls_server import make_certificate, serve_tls
 from v2_stores import write_v2
 from webserver import serve
 
 DATA = np.arange(64, dtype="<i2").reshape(8, 8) + 1
 SHARDS = [sharding((2, 2))]
+
+
+@pytest.fixture(params=["YES", "NO"], ids=["shared", "not shared"], autouse=True)
+def share_connections(request):
+    gdal.SetConfigOption("ZARR_SHARE_CONNECTIONS", request.param)
+    yield
+    gdal.SetConfigOption("ZARR_SHARE_CONNECTIONS", None)
 
 
 @pytest.fixture
@@ -164,6 +168,20 @@ def test_raster_with_a_query(server):
     np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
 
 
+def test_names_in_a_store_with_a_query(server, store):
+    """A signature may have slashes. Only what the name shows to be in a store has groups above."""
+    path = f"/vsicurl/{server.url}/x.zarr{{}}?sig=a/b"
+    assert gdal.OpenEx(path.format("/a/zarr.json")).RasterXSize == DATA.shape[1]
+    write_array(store / "a", DATA, (4, 4), names=["y", "x"])
+    write_array(store / "x", np.arange(8) + 40.0, names=["x"])
+    dataset = gdal.OpenEx(f'ZARR:"{path.format("/a")}"', gdal.OF_MULTIDIM_RASTER)
+    x = dataset.GetRootGroup().OpenMDArray("a").GetDimensions()[1].GetIndexingVariable()
+    np.testing.assert_array_equal(x.ReadAsArray(), np.arange(8) + 40.0)
+    server.requests.clear()
+    assert_reads(path.format(""))
+    assert all(path.startswith("/x.zarr/") for path, _ in server.requests)
+
+
 # Retries.
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 0])
@@ -213,21 +231,9 @@ def test_retry_codes(server, codes, is_retried):
 @pytest.fixture
 def tls(server, tmp_path):
     """Another port of the server, with a certificate that nobody knows."""
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-                    "-keyout", key, "-out", certificate, "-subj", "/CN=localhost",
-                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    secure = webserver.start_server()
-    secure.root, secure.requests = server.root, []
-    secure.socket = context.wrap_socket(secure.socket, server_side=True)
-    thread = threading.Thread(target=secure.serve_forever, args=(0.05,))
-    thread.start()
-    yield f"/vsicurl/https://127.0.0.1:{secure.server_port}/x.zarr", certificate
-    secure.shutdown()
-    thread.join()
-    secure.server_close()
+    key, certificate = make_certificate(tmp_path)
+    with serve_tls(server.root, key, certificate) as secure:
+        yield f"/vsicurl/{secure.url}/x.zarr", certificate
 
 
 @pytest.mark.parametrize("scope", ["everywhere", "path"])

@@ -1,5 +1,5 @@
-"""Stores in S3 and in Azure's blob storage, served by s3rver and Azurite: programs for tests that npm
-installs. All is done through GDAL's file systems."""
+"""Stores in S3 and in Azure's blob storage, served by s3rver and Azurite: programs for tests that
+npm installs. All is done through GDAL's file systems."""
 import os
 import shutil
 import socket

@@ -99,9 +99,13 @@ HTTP_OPTIONS = {
 
 class Server(ThreadingHTTPServer):
     request_queue_size = 64  # a connection that waits for a place in it waits a second
-    faults = {}
     missing_status = 404
     html = answers = log = None
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.faults = {}
+        self.requests = []
 
     def fault(self, path):
         return None
@@ -128,7 +132,7 @@ def serve(root, monkeypatch):
     """A running server of the folder `root`, its address in `url`."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     server = start_server()
-    server.root, server.faults, server.requests = root, {}, []
+    server.root = root
     server.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 from osgeo import gdal
+from vsi_files import content, is_error, status
 
 # In the documents of these tests the references are those of version 0, unless a test says so.
 pytestmark = pytest.mark.builtin_since("3.11")
@@ -45,32 +46,6 @@ def write(folder, references=REFERENCES, name="refs.json"):
 def one(folder, value, name="refs.json"):
     """The name of x/0, whose reference is `value`."""
     return write(folder, REFERENCES | {"x/0": value}, name) + "/x/0"
-
-
-def content(name):
-    file = gdal.VSIFOpenL(name, "rb")
-    assert file is not None, name
-    gdal.VSIFSeekL(file, 0, os.SEEK_END)
-    size = gdal.VSIFTellL(file)
-    gdal.VSIFSeekL(file, 0, os.SEEK_SET)
-    data = bytes(gdal.VSIFReadL(1, size, file)) if size else b""
-    gdal.VSIFCloseL(file)
-    return data
-
-
-def status(name):
-    found = gdal.VSIStatL(name)
-    return found and (("folder" if found.IsDirectory() else "file"), found.size)
-
-
-def is_error(function, *arguments):
-    """Whether the call fails and says so."""
-    try:
-        function(*arguments)
-    except RuntimeError as error:
-        assert str(error) != "unknown error occurred"
-        return True
-    return False
 
 
 def is_refused(function, *arguments):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from osgeo import gdal
+from vsi_files import content, is_error, status
 
 pytestmark = pytest.mark.builtin_since("3.11")
 needs_parquet = pytest.mark.ours_only("it needs a Parquet driver, which this GDAL does not have")
@@ -28,28 +29,6 @@ def folder(tmp_path):
 @pytest.fixture(params=NAMES)
 def root(request, folder):
     return f"/vsikerchunk_parquet_ref/{{{folder / request.param}}}"
-
-
-def content(name):
-    file = gdal.VSIFOpenL(name, "rb")
-    assert file is not None, name
-    data = bytes(gdal.VSIFReadL(1, 1000, file))
-    gdal.VSIFCloseL(file)
-    return data
-
-
-def status(name):
-    found = gdal.VSIStatL(name)
-    return found and (("folder" if found.IsDirectory() else "file"), found.size)
-
-
-def is_error(function, *arguments):
-    try:
-        function(*arguments)
-    except RuntimeError as error:
-        assert str(error) != "unknown error occurred"
-        return True
-    return False
 
 
 def write_metadata(folder, text):

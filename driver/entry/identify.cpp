@@ -13,6 +13,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/reference_path.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 
@@ -34,12 +35,14 @@ bool find_zarr_folder(const std::string& path, std::optional<ProbedFolder>& foun
 }
 
 // Whether the file is a metadata document of a Zarr.
-bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
-  const std::string file_name = CPLGetFilename(info->pszFilename);
+bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>& found) {
+  const std::string path = info->pszFilename;
+  const std::string file_name = CPLGetFilename(without_query(path).c_str());
   if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
   // Attributes may hold anything, and other programs use the names of v1: the folder decides.
   if (file_name == ".zattrs" || file_name == "meta") {
-    return find_zarr_folder(CPLGetPath(info->pszFilename), folder);
+    const auto folder = parent_vsi_path(path);
+    return folder && find_zarr_folder(*folder, found);
   }
   return is_metadata_file(file_name) &&
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;

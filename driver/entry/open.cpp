@@ -158,7 +158,7 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
   if (candidates.empty()) {
     throw Error(session.path() + " has no array that can be shown as a raster");
   }
-  if (candidates.size() > 1) {
+  if (candidates.size() > 1 || (lists_all && !session.root_is_array())) {
     const bool is_multiband = !lists_all && call.options.boolean("MULTIBAND");
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();

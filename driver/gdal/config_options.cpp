@@ -26,6 +26,9 @@ constexpr Option kConfigOptions[] = {
         "ZARR_FORBIDDEN_IS_MISSING", kScope, "NO",
         "Whether chunks that a server forbids to read (401, 403) are missing chunks. Can be "
         "set for a path"),
+    rows::boolean("ZARR_SHARE_CONNECTIONS", kScope, "YES",
+                  "Whether requests to web servers share connections among threads and datasets, "
+                  "and run together on one with HTTP/2. Can be set for a path"),
     rows::text("GDAL_LOAD_EXTRA_DIM_METADATA_DELAY", kScope, "5",
                "Seconds that may be spent on reading the coordinates of further dimensions for the "
                "metadata of bands, or unlimited. The open option LOAD_EXTRA_DIM_METADATA_DELAY "

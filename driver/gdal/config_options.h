@@ -16,6 +16,7 @@ enum class ConfigOption : std::uint8_t {
   write_cache_size,
   fsync,
   forbidden_is_missing,
+  share_connections,
   metadata_delay,
   allow_local_targets,
   use_reference_cache,

@@ -32,7 +32,12 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
   }
   std::string name = array.dimension_names[axis].value_or(std::string());
   if (name.empty()) {
-    const auto pyramid = session_.pyramids().find(array_path);
+    auto pyramid = session_.pyramids().find(array_path);
+    if (!pyramid) {
+      if (auto above = session_.enclosing_groups().find_pyramid(array_path)) {
+        pyramid = std::move(above->level);
+      }
+    }
     if (!pyramid || pyramid->multiscales->axes.size() != array.shape.size()) return nullptr;
     name = pyramid->multiscales->axes[axis];
     if (name.empty()) return nullptr;

@@ -3,10 +3,13 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
-#include <algorithm>
+#include <utility>
 
+#include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
+#include "driver/stores/references/reference_path.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -15,12 +18,17 @@ namespace gdal_zarr {
 namespace {
 
 bool is_named_zarr(const std::string& path) {
-  return EQUAL(CPLGetExtension(path.c_str()), "zarr");
+  return EQUAL(CPLGetExtension(without_query(path).c_str()), "zarr");
 }
 
 // Whether a folder above the path is called like a store.
 bool is_in_named_zarr(const std::string& path) {
   return CPLString(path).ifind(".zarr/") != std::string::npos;
+}
+
+// A document of references is a store by itself.
+bool is_reference_document(const std::string& path) {
+  return has_reference_prefix(path) && parse_reference_path(path).key.empty();
 }
 
 }  // namespace
@@ -31,23 +39,29 @@ std::shared_ptr<Session> EnclosingGroups::parent() const {
   return *parent_;
 }
 
-std::shared_ptr<Session> EnclosingGroups::open_parent() const {
+std::string EnclosingGroups::parent_folder() const {
   const std::string& path = session_.path();
-  if (is_named_zarr(path)) return nullptr;
+  if (is_named_zarr(path) || is_reference_document(path)) return {};
   // On the network, only what the name shows to be a part of a store is worth the requests.
-  if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return nullptr;
-  const std::string folder = CPLGetPath(path.c_str());
-  // The name of an archive or of references may be in braces, which are not taken apart.
-  if (std::count(folder.begin(), folder.end(), '{') !=
-      std::count(folder.begin(), folder.end(), '}')) {
+  if (!VSIIsLocal(path.c_str()) && !is_in_named_zarr(path)) return {};
+  return parent_vsi_path(path).value_or("");
+}
+
+std::shared_ptr<Session> EnclosingGroups::open_parent() const {
+  const std::string folder = parent_folder();
+  if (folder.empty()) return nullptr;
+  StoreHints hints;
+  if (is_probed(folder)) {
+    hints.folder = probe_folder(folder);
+    if (!hints.folder) return nullptr;
+  } else if (!is_zarr_folder(folder)) {
     return nullptr;
   }
-  if (folder.empty() || folder == path) return nullptr;
-  StoreHints hints;
-  if (is_probed(folder)) hints.folder = probe_folder(folder);
-  if (!hints.folder && (is_probed(folder) || !is_zarr_folder(folder))) return nullptr;
   try {
-    auto session = Session::open(folder, SessionOptions(), hints);
+    SessionOptions options;
+    options.missing_chunks_are_errors = session_.missing_chunks_are_errors();
+    options.make_classic_dataset = session_.classic_dataset_factory();
+    auto session = Session::open(folder, options, hints);
     return session->root_is_array() ? nullptr : session;
   } catch (const zarrcore::Error&) {
     return nullptr;  // the store itself can be read without it
@@ -75,6 +89,46 @@ std::shared_ptr<const zarrcore::Json> EnclosingGroups::find_attributes(
     if (above->hierarchy().node(name)) return above->attributes(name);
   }
   return nullptr;
+}
+
+std::optional<PyramidMember> EnclosingGroups::find_pyramid(const std::string& array_path) const {
+  std::string path = array_path;
+  const Session* below = &session_;
+  for (auto above = parent(); above != nullptr; above = above->enclosing_groups().parent()) {
+    path = zarrcore::join_path(CPLGetFilename(below->path().c_str()), path);
+    if (auto level = above->pyramids().find(path)) {
+      return PyramidMember{above, path, std::move(*level)};
+    }
+    below = above.get();
+  }
+  return std::nullopt;
+}
+
+std::string EnclosingGroups::nczarr_path() const {
+  if (parent_folder().empty()) return {};
+  const auto root = session_.hierarchy().node("");
+  if (!root) return {};
+  if (session_.root_is_array()) {
+    const auto* array = std::get_if<zarrcore::ArrayMetadata>(root.get());
+    if (array == nullptr || nczarr_dimensions(*array).empty()) return {};
+    const auto above = parent();
+    return above ? above->enclosing_groups().nczarr_path() : std::string();
+  }
+  const auto* group = std::get_if<zarrcore::GroupMetadata>(root.get());
+  if (group == nullptr || !is_nczarr_group(*group)) return {};
+  const auto above = parent();
+  const auto outer = above ? above->hierarchy().node("") : nullptr;
+  const auto* outer_group = outer ? std::get_if<zarrcore::GroupMetadata>(outer.get()) : nullptr;
+  if (outer_group == nullptr || !is_nczarr_group(*outer_group)) return {};
+  return zarrcore::join_path(above->enclosing_groups().nczarr_path(),
+                             CPLGetFilename(session_.path().c_str()));
+}
+
+std::shared_ptr<Session> EnclosingGroups::nczarr_root() const {
+  if (nczarr_path().empty()) return nullptr;
+  const auto above = parent();
+  const auto root = above->enclosing_groups().nczarr_root();
+  return root ? root : above;
 }
 
 }  // namespace gdal_zarr

@@ -51,6 +51,20 @@ std::shared_ptr<GDALPamMultiDim> make_pam(const std::string& path,
           }};
 }
 
+// Takes the objects at and below a node out of `objects`; returns those that are in use, and their
+// paths. They are changed and released without the lock of `objects`: they may call the session.
+template <typename T>
+std::vector<std::pair<std::string, std::shared_ptr<T>>> take_below(
+    std::map<std::string, std::weak_ptr<T>>& objects, const std::string& node_path) {
+  std::vector<std::pair<std::string, std::shared_ptr<T>>> live;
+  std::erase_if(objects, [&](const auto& item) {
+    if (!zarrcore::is_at_or_below(item.first, node_path)) return false;
+    if (auto object = item.second.lock()) live.emplace_back(item.first, std::move(object));
+    return true;
+  });
+  return live;
+}
+
 }  // namespace
 
 Session::Session(std::string path, SessionOptions options)
@@ -97,6 +111,9 @@ Session::~Session() {
     if (is_writable() && hierarchy_) flush();
     return true;
   });
+  if (read_reports_) {
+    read_reports_->report_sum(path_, hierarchy_ ? hierarchy_->store().get() : nullptr);
+  }
 }
 
 bool Session::has_pam() const {
@@ -249,20 +266,13 @@ void Session::rename_node(std::string node_path, const std::string& name) {
 }
 
 void Session::move_objects(const std::string& node_path, const std::string& new_path) {
-  // Their new paths, and the objects. Extracted under the lock, changed without it: they may call
-  // the session.
   const auto move = [&](auto& objects) {
-    std::vector<std::pair<std::string, decltype(objects.begin()->second.lock())>> live;
     const std::lock_guard lock(mutex_);
-    for (const auto& item : objects) {
-      if (!zarrcore::is_at_or_below(item.first, node_path)) continue;
-      if (auto object = item.second.lock()) {
-        live.emplace_back(zarrcore::moved_path(item.first, node_path, new_path), std::move(object));
-      }
+    auto live = take_below(objects, node_path);
+    for (auto& [path, object] : live) {
+      path = zarrcore::moved_path(path, node_path, new_path);
+      objects[path] = object;
     }
-    std::erase_if(
-        objects, [&](const auto& item) { return zarrcore::is_at_or_below(item.first, node_path); });
-    for (const auto& [path, object] : live) objects[path] = object;
     return live;
   };
   dimensions_.move(node_path, new_path);
@@ -279,23 +289,12 @@ void Session::move_objects(const std::string& node_path, const std::string& new_
 }
 
 void Session::forget_objects(const std::string& node_path) {
-  const auto is_gone = [&](const auto& item) {
-    return zarrcore::is_at_or_below(item.first, node_path);
-  };
-  // Extracted under the lock, changed without it: their destructors may call the session.
-  const auto extract = [&](auto& objects) {
-    std::vector<decltype(objects.begin()->second.lock())> live;
+  const auto take = [&](auto& objects) {
     const std::lock_guard lock(mutex_);
-    for (const auto& item : objects) {
-      if (auto object = is_gone(item) ? item.second.lock() : nullptr) {
-        live.push_back(std::move(object));
-      }
-    }
-    std::erase_if(objects, is_gone);
-    return live;
+    return take_below(objects, node_path);
   };
-  for (const auto& array : extract(arrays_)) array->set_deleted();
-  for (const auto& group : extract(groups_)) group->set_deleted();
+  for (const auto& [path, array] : take(arrays_)) array->set_deleted();
+  for (const auto& [path, group] : take(groups_)) group->set_deleted();
   dimensions_.forget_below(node_path);
   pyramids_.forget_all();
 }

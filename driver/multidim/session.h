@@ -23,6 +23,7 @@
 #include "driver/multidim/enclosing_groups.h"
 #include "driver/multidim/pam_values.h"
 #include "driver/multidim/pyramids.h"
+#include "driver/multidim/read_report.h"
 #include "driver/multidim/write_limit.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
@@ -153,6 +154,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
   void refresh() noexcept;
   zarrcore::WriterOptions writer_options() const;
+  // Null unless debug messages were wanted when the store was opened.
+  ReadReports* read_reports() const { return read_reports_.get(); }
   bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
 
  private:
@@ -164,6 +167,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string path_;
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
+  std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
   std::string root_array_name_;
   bool is_new_archive_ = false;

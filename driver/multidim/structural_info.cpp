@@ -79,9 +79,9 @@ void add_codecs(CPLStringList& info, const Json& codecs) {
   add_json(info, "FILTERS", &filters);
 }
 
-bool is_v2(const Json& document) {
-  const Json* version = find_member(document, "zarr_format");
-  return version != nullptr && *version == 2;
+// Whether the document gives a compressor and filters, and not the whole chain as one list.
+bool has_compressor(const Json& document) {
+  return find_member(document, "compressor") != nullptr;
 }
 
 void add_data_type(CPLStringList& info, const Json& document) {
@@ -101,7 +101,7 @@ void add_data_type(CPLStringList& info, const Json& document) {
 CPLStringList codecs_and_type(const Json& document, const Json& codecs) {
   CPLStringList info;
   add_data_type(info, document);
-  if (is_v2(document)) {
+  if (has_compressor(document)) {
     add_json(info, "COMPRESSOR", find_member(document, "compressor"));
     add_json(info, "FILTERS", find_member(document, "filters"));
   } else {
@@ -179,7 +179,7 @@ CPLStringList block_info(const zarrcore::Format& format, const ArrayMetadata& ar
   }
   const auto order = transposition(codecs, array.shape.size());
   if (!order.empty()) info.SetNameValue("TRANSPOSE_ORDER", order_text(order).c_str());
-  if (is_inner || (!is_v2(document) && !is_simple(codecs))) {
+  if (is_inner || (!has_compressor(document) && !is_simple(codecs))) {
     info.SetNameValue("CODECS", spaced_json(codecs).c_str());
   }
   if (is_inner) info.SetNameValue("CHUNK_TYPE", "INNER");

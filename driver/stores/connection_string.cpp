@@ -5,6 +5,7 @@
 
 #include <cctype>
 
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -30,10 +31,9 @@ std::string percent_decoded(const std::string& text) {
 
 // The folder of a metadata document, or `path` itself.
 std::string store_of(const std::string& path) {
-  const std::string file_name = CPLGetFilename(path.c_str());
+  const std::string file_name = CPLGetFilename(without_query(path).c_str());
   if (!is_metadata_file(file_name) && !is_v1_document(path)) return path;
-  const std::string folder = CPLGetPath(path.c_str());
-  return folder.empty() ? "." : folder;
+  return parent_vsi_path(path).value_or(path.starts_with('/') ? "/" : ".");
 }
 
 // ":/group/array:3:0" after the path.

@@ -11,6 +11,7 @@
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/reference_store.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zip_archive.h"
 #include "zarrcore/base/error.h"
@@ -24,11 +25,6 @@ using zarrcore::Error;
 
 // How much of a file is read to decide whether it is a document of references.
 constexpr int kMaxSniffedBytes = 1 << 20;
-
-// The path without the query of a URL.
-std::string without_query(const std::string& path) {
-  return STARTS_WITH(path.c_str(), "/vsicurl") ? path.substr(0, path.find('?')) : path;
-}
 
 // `path` has a prefix of a file system of references, or names what holds them.
 std::shared_ptr<zarrcore::Store> open_named_references(const std::string& path) {
@@ -102,7 +98,7 @@ std::string path_of_cached_references(const std::string& path) {
 }
 
 std::string store_name(const std::string& path) {
-  std::string file = CPLGetFilename(path.c_str());
+  std::string file = CPLGetFilename(without_query(path).c_str());
   if (file.ends_with('}')) file.pop_back();
   std::string name = CPLGetBasename(file.c_str());
   if (is_zip_name(file) && EQUAL(CPLGetExtension(name.c_str()), "zarr")) {

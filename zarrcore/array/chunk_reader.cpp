@@ -37,6 +37,12 @@ void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::
   context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
 }
 
+void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded) {
+  const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
+  decoder_.decode(part, encoded);
+  count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
+}
+
 void ChunkReader::read(std::vector<StoredPart> parts) {
   try {
     read_parts(parts);
@@ -102,6 +108,7 @@ void ChunkReader::read_shards(std::span<const StoredPart> shards) {
         static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, shards.size()));
     std::vector<OpenShard> opened(together);
     parallel_for(together, [&](std::size_t i) {
+      const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
       opened[i] = shards_.open(shards[i], is_whole(shards[i].axes));
     });
     for (OpenShard& shard : opened) {
@@ -205,6 +212,7 @@ void ChunkReader::read_together(Fetch parts) {
   for (const StoredPart& part : parts) {
     if (!decoder_.copy_from_cache(part)) wanted.push_back(&part);
   }
+  count_chunks(options_.statistics, &ReadStatistics::cached_chunks, parts.size() - wanted.size());
   if (wanted.empty()) return;
   const StoredPart& first = *wanted.front();
   with_context(
@@ -216,13 +224,16 @@ void ChunkReader::read_together(Fetch parts) {
           const bool is_kept = !is_whole(first.axes) || first.destination == nullptr;
           const auto value = is_kept ? store_.open(*first.key) : nullptr;
           const std::uint64_t max_size = first.chain->max_encoded_size();
-          auto encoded = value ? value->get(max_size) : store_.get(*first.key, max_size);
+          auto encoded = [&] {
+            const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
+            return value ? value->get(max_size) : store_.get(*first.key, max_size);
+          }();
           if (!encoded) {
             fill_missing(first, [] { return std::string("it"); });
             return;
           }
-          decoder_.decode(first,
-                          {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
+          count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
+          decode(first, {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
           return;
         }
         std::shared_ptr<const Buffer> bytes = first.bytes;
@@ -232,16 +243,17 @@ void ChunkReader::read_together(Fetch parts) {
           std::uint64_t end = 0;
           for (const StoredPart* part : wanted) end = std::max(end, part->offset + part->length);
           const ByteRange range = ByteRange::at(start, end - start);
+          const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
           auto fetched = ShardReader::fetch_ranges(first, {&range, 1});
           if (!fetched) throw ValueChanged();
+          count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, wanted.size());
           bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
         }
         for (const StoredPart* part : wanted) {
           with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
                        [&] {
-                         decoder_.decode(*part,
-                                         {bytes->span().subspan(part->offset - start, part->length),
-                                          nullptr, part->version});
+                         decode(*part, {bytes->span().subspan(part->offset - start, part->length),
+                                        nullptr, part->version});
                        });
         }
       });
@@ -287,6 +299,7 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
 void ChunkReader::fill_missing(const StoredPart& part,
                                const std::function<std::string()>& name) const {
   if (options_.missing_chunks_are_errors) throw Error(name() + " is missing");
+  count_chunks(options_.statistics, &ReadStatistics::missing_chunks);
   decoder_.fill(part);
 }
 
@@ -325,13 +338,19 @@ bool ChunkReader::read_elements(const StoredPart& part) {
       range = ByteRange::at(part.offset + range.offset, range.length);
     }
   }
-  auto parts = fetch_ranges(part, in_value);
+  auto parts = [&] {
+    const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
+    return fetch_ranges(part, in_value);
+  }();
   if (!parts && !part.is_whole_value()) throw ValueChanged();
   if (!parts) {
     fill_missing(part, [] { return std::string("it"); });
     return true;
   }
+  count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
+  const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
   decoder_.place_elements(part, *ranges, *parts);
+  count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
   return true;
 }
 

@@ -41,11 +41,12 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       request(options_.use_consolidated ? consolidated_keys() : std::vector<std::string>());
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
-    format_ = format;
+    own_format_ = format->for_store(documents);
+    format_ = own_format_ ? own_format_.get() : format;
     root_array_.reset();
     if (options_.use_consolidated) {
       try {
-        consolidated_ = format->read_consolidated(documents, "");
+        consolidated_ = format_->read_consolidated(documents, "");
       } catch (const Error& error) {
         faults.emplace_back(error.what());
       }

@@ -98,8 +98,10 @@ class Hierarchy {
   // Creates a node below an existing group. Nothing may exist at `path`, not even keys of no node:
   // old chunks would become chunks of the new array.
   void create_node(const std::string& path, NodeMetadata metadata);
-  // Changes the metadata of a node, but not its kind.
-  void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit);
+  // Changes the metadata of a node, but not its kind. Throws Error when an array is wanted and it
+  // is a group: of a root that is both, only the group can be changed.
+  void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
+                   std::optional<NodeKind> wanted = {});
   // Removes a node and all nodes below it. Not the root, which is the store.
   void erase_node(const std::string& path);
   // Renames a node within its group. Not the root.
@@ -145,6 +147,7 @@ class Hierarchy {
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
   const Format* format_ = nullptr;              // that of the root, which all nodes share
+  std::unique_ptr<const Format> own_format_;    // if it is for this store alone
   std::mutex change_mutex_;                     // held during a change
   std::unique_ptr<ConsolidatedCopies> copies_;  // for changes; null until it is needed
   // Nodes with updated metadata, with the metadata that was last read or put.

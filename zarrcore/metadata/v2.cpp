@@ -166,7 +166,7 @@ class V2Format final : public Format {
 
   std::string document_text(const Json& content) const override {
     // zarr-python 2 reads metadata as ASCII.
-    return dump_json(content, {.indentation = 2, .is_ascii = true});
+    return dump_json(content, {.indentation = 2, .is_ascii = true, .as_read = true});
   }
 };
 

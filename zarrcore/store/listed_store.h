@@ -42,6 +42,9 @@ class ListedStore final : public Store {
   bool ranges_are_requests() const override { return store_->ranges_are_requests(); }
   std::size_t parallel_requests() const override { return store_->parallel_requests(); }
   std::optional<Parent> parent() const override { return store_->parent(); }
+  const RequestStatistics* request_statistics() const override {
+    return store_->request_statistics();
+  }
   std::string description() const override { return store_->description(); }
 
  private:

@@ -1,6 +1,5 @@
 #include "zarrcore/store/memory_store.h"
 
-#include <list>
 #include <mutex>
 
 #include "zarrcore/base/path.h"
@@ -75,17 +74,7 @@ void MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> par
 bool MemoryStore::put_if(std::string_view key, const ValueVersion& expected,
                          std::span<const ValuePart> parts) {
   check_key(key);
-  std::list<Buffer> fetched;
-  std::vector<ByteSpan> all;
-  std::size_t size = 0;
-  for (const ValuePart& part : parts) {
-    if (part.fetch) fetched.push_back(part.fetch());
-    all.push_back(part.fetch ? fetched.back().span() : part.bytes);
-    size += all.back().size();
-  }
-  Buffer value(size);
-  std::byte* end = value.data();
-  for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
+  Buffer value = join_parts(parts);
   const std::unique_lock lock(mutex_);
   if (!has_version(key, expected)) return false;
   values_.insert_or_assign(std::string(key), std::make_shared<Value>(std::move(value), ++puts_));

@@ -1,7 +1,9 @@
 // Default implementations in terms of the other functions of a store.
 #include "zarrcore/store/store.h"
 
+#include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "zarrcore/base/path.h"
 
@@ -34,6 +36,22 @@ class UnversionedValue final : public OpenValue {
 };
 
 }  // namespace
+
+Buffer join_parts(std::span<const ValuePart> parts) {
+  std::vector<Buffer> fetched;
+  fetched.reserve(parts.size());
+  std::vector<ByteSpan> all;
+  std::size_t size = 0;
+  for (const ValuePart& part : parts) {
+    if (part.fetch) fetched.push_back(part.fetch());
+    all.push_back(part.fetch ? fetched.back().span() : part.bytes);
+    size += all.back().size();
+  }
+  Buffer value(size);
+  std::byte* end = value.data();
+  for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
+  return value;
+}
 
 std::shared_ptr<OpenValue> Store::open(std::string_view key) {
   return std::make_shared<UnversionedValue>(*this, key);

@@ -19,6 +19,7 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/request_statistics.h"
 #include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
@@ -51,6 +52,9 @@ struct ValuePart {
   ByteSpan bytes = {};
   std::function<Buffer()> fetch = {};
 };
+
+// The value that the parts make. Throws what a part throws.
+Buffer join_parts(std::span<const ValuePart> parts);
 
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
@@ -182,6 +186,9 @@ class Store {
   // The store of the folder around this one, and the name of this one in it. Nullopt if unknown.
   struct Parent;
   virtual std::optional<Parent> parent() const;
+
+  // What this store counts of its requests; null if it does not count.
+  virtual const RequestStatistics* request_statistics() const { return nullptr; }
 
   // The path or URL of this store, for messages.
   virtual std::string description() const = 0;

@@ -27,8 +27,9 @@ class HttpStore final : public zarrcore::Store {
   }
 
  public:
-  HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store)
-      : vsi_store_(std::move(vsi_store)), client_(std::move(folder)) {}
+  HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
+            std::shared_ptr<zarrcore::RequestStatistics> statistics)
+      : vsi_store_(std::move(vsi_store)), client_(std::move(folder), std::move(statistics)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     return get(key, max_size, {});
@@ -62,6 +63,9 @@ class HttpStore final : public zarrcore::Store {
   std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
   bool ranges_are_requests() const override { return supports_ranges_; }
   std::size_t parallel_requests() const override { return vsi_store_->parallel_requests(); }
+  const zarrcore::RequestStatistics* request_statistics() const override {
+    return vsi_store_->request_statistics();
+  }
   std::string description() const override { return vsi_store_->description(); }
 
  private:
@@ -232,9 +236,11 @@ class HttpStore final : public zarrcore::Store {
 
 }  // namespace
 
-std::shared_ptr<zarrcore::Store> make_http_store(HttpFolder folder,
-                                                 std::shared_ptr<zarrcore::Store> vsi_store) {
-  return std::make_shared<HttpStore>(std::move(folder), std::move(vsi_store));
+std::shared_ptr<zarrcore::Store> make_http_store(
+    HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
+    std::shared_ptr<zarrcore::RequestStatistics> statistics) {
+  return std::make_shared<HttpStore>(std::move(folder), std::move(vsi_store),
+                                     std::move(statistics));
 }
 
 }  // namespace gdal_zarr

@@ -36,6 +36,29 @@ std::string join_vsi_path(const std::string& folder, std::string_view key) {
   return std::string(folder).insert(place.position, added);
 }
 
+std::optional<std::string> parent_vsi_path(const std::string& path) {
+  const Place end_of_name = place_of_key(path);
+  const std::string_view name = std::string_view(path).substr(0, end_of_name.position);
+  std::size_t slash = name.rfind('/');
+  if (end_of_name.is_encoded) {
+    for (const char* encoded : {"%2F", "%2f"}) {
+      const std::size_t other = name.rfind(encoded);
+      if (other != name.npos && (slash == name.npos || other > slash)) slash = other;
+    }
+  }
+  if (slash == name.npos || slash == 0) return std::nullopt;
+  const std::string_view parent = name.substr(0, slash);
+  if (std::count(parent.begin(), parent.end(), '{') !=
+      std::count(parent.begin(), parent.end(), '}')) {
+    return std::nullopt;
+  }
+  return std::string(parent) + path.substr(end_of_name.position);
+}
+
+std::string without_query(const std::string& path) {
+  return path.starts_with(kLongForm) ? path : path.substr(0, place_of_key(path).position);
+}
+
 std::string percent_encoded(std::string_view text, std::string_view kept) {
   constexpr std::string_view kUnreserved =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";

@@ -1,6 +1,7 @@
 // Paths of GDAL's virtual file systems, which may end with the query of a URL.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,13 @@ namespace gdal_zarr {
 // The path of `key` in the folder `folder`. The query of a URL stays at the end, as in
 // "/vsicurl/http://host/x.zarr/zarr.json?sig=1"; in "/vsicurl?url=…" the key is added to the URL.
 std::string join_vsi_path(const std::string& folder, std::string_view key);
+
+// The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in
+// braces, as the name of an archive or of references may be, is not taken apart.
+std::optional<std::string> parent_vsi_path(const std::string& path);
+
+// The path without the query of a URL.
+std::string without_query(const std::string& path);
 
 // `text` with % and hexadecimal digits for all bytes except letters, digits, "-._~" and `kept`.
 std::string percent_encoded(std::string_view text, std::string_view kept = "");

@@ -12,6 +12,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
+#include "driver/gdal/messages.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/vsi_call.h"
@@ -101,18 +102,21 @@ class VsiStore final : public zarrcore::Store {
   }
 
  public:
-  explicit VsiStore(std::string root) : root_(std::move(root)) {
+  VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics)
+      : root_(std::move(root)), statistics_(std::move(statistics)) {
     if (VSIIsLocal(root_.c_str())) return;
     const int requests = std::atoi(config_option(ConfigOption::parallel_requests));
     parallel_requests_ = static_cast<std::size_t>(std::clamp(requests, 1, 256));
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    zarrcore::CountedRequest request(statistics_.get());
     return with_file(
         key,
         [&](VSILFILE* file) {
           const std::uint64_t size = file_size(file);
           zarrcore::check_value_size(size, max_size);
+          request.add_bytes(size);
           return read_bytes(file, 0, size);
         },
         max_size);
@@ -120,6 +124,8 @@ class VsiStore final : public zarrcore::Store {
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
+    zarrcore::CountedRequest request(statistics_.get());
+    for (const ByteRange& range : ranges) request.add_bytes(range.length);
     return with_file(key, [&](VSILFILE* file) { return read_ranges(file, ranges); });
   }
 
@@ -156,6 +162,7 @@ class VsiStore final : public zarrcore::Store {
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {
     const VsiCall call;
+    const zarrcore::CountedRequest request(statistics_.get());
     const std::string path = prefix.empty() ? root_ : path_of(prefix);
     zarrcore::DirectoryListing listing;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
@@ -206,10 +213,13 @@ class VsiStore final : public zarrcore::Store {
     if (slash == std::string::npos || std::count(root_.begin(), root_.begin() + slash, '/') < 2) {
       return std::nullopt;
     }
-    return Parent{std::make_shared<VsiStore>(root_.substr(0, slash)),
+    return Parent{std::make_shared<VsiStore>(root_.substr(0, slash), nullptr),
                   root_.substr(slash + 1, end - slash)};
   }
 
+  const zarrcore::RequestStatistics* request_statistics() const override {
+    return statistics_.get();
+  }
   std::string description() const override { return root_; }
 
  private:
@@ -219,6 +229,7 @@ class VsiStore final : public zarrcore::Store {
   }
 
   std::string root_;
+  std::shared_ptr<zarrcore::RequestStatistics> statistics_;  // may be null
   std::size_t parallel_requests_ = 1;
 };
 
@@ -230,9 +241,10 @@ std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
     options.is_durable = CPLTestBool(config_option(ConfigOption::fsync));
     return std::make_shared<zarrcore::FileSystemStore>(path, options);
   }
-  auto store = std::make_shared<VsiStore>(path);
+  const auto statistics = debugs() ? std::make_shared<zarrcore::RequestStatistics>() : nullptr;
+  auto store = std::make_shared<VsiStore>(path, statistics);
   auto folder = HttpFolder::parse(path);
-  return folder ? make_http_store(std::move(*folder), std::move(store)) : store;
+  return folder ? make_http_store(std::move(*folder), std::move(store), statistics) : store;
 }
 
 }  // namespace gdal_zarr

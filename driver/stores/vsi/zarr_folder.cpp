@@ -38,7 +38,7 @@ bool is_probed(const std::string& path) {
 }
 
 std::optional<ProbedFolder> probe_folder(std::string path) {
-  while (path.ends_with('/')) path.pop_back();
+  while (path.find('?') == path.npos && path.ends_with('/')) path.pop_back();
   ProbedFolder folder{path, make_store(path), {}};
   zarrcore::DocumentRequests requests;
   const auto request = [&](std::initializer_list<std::string_view> names) {

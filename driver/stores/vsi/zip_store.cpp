@@ -32,22 +32,6 @@ using zarrcore::ValuePart;
 
 constexpr std::string_view kVsiZip = "/vsizip/";
 
-Buffer joined(std::span<const ValuePart> parts) {
-  std::vector<Buffer> fetched;
-  fetched.reserve(parts.size());
-  std::vector<ByteSpan> all;
-  std::size_t size = 0;
-  for (const ValuePart& part : parts) {
-    if (part.fetch) fetched.push_back(part.fetch());
-    all.push_back(part.fetch ? fetched.back().span() : part.bytes);
-    size += all.back().size();
-  }
-  Buffer value(size);
-  std::byte* end = value.data();
-  for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
-  return value;
-}
-
 // Documents and other small values that are replaced or erased again.
 bool is_held_back(std::string_view key) {
   const std::string_view name = zarrcore::last_segment(key);
@@ -120,7 +104,7 @@ class ZipStore final : public zarrcore::Store {
 
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
     zarrcore::check_key(key);
-    Buffer value = joined(parts);  // may read from this store
+    Buffer value = zarrcore::join_parts(parts);  // may read from this store
     const std::lock_guard lock(mutex_);
     if (is_held_back(key)) {
       is_changed_ = true;
