@@ -299,7 +299,8 @@ TEST(Hierarchy, DocumentsThatAreKnownAreNotRequested) {
   const auto store = std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(tree));
   HierarchyOptions options = slow_options();
   options.root_documents.emplace(
-      "zarr.json", std::make_shared<const Buffer>(Buffer::copy_of(tree->get("zarr.json")->span())));
+      "zarr.json",
+      std::make_shared<const Buffer>(std::move(*tree->get("zarr.json", kNoSizeLimit))));
   options.root_documents.emplace(".zmetadata", nullptr);
   const Hierarchy hierarchy(store, options);
   EXPECT_TRUE(store->take_requests().empty());
