@@ -20,6 +20,7 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
@@ -185,6 +186,15 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
   return dataset;
 }
 
+// The path of the array that will probably be opened; empty if unknown.
+std::string expected_array(const ConnectionString& connection) {
+  try {
+    return zarrcore::normalize_path(connection.array.value_or(""));
+  } catch (const Error&) {
+    return {};  // looking for the array reports the error
+  }
+}
+
 // The folder of the lock files of a store; empty for none.
 std::string lock_folder(const std::string& store_path, const std::string& option) {
   if (EQUAL(option.c_str(), "YES")) {
@@ -213,7 +223,8 @@ GDALDataset* open(GDALOpenInfo* info) {
     if (is_reference_source(info->pszFilename)) return open_reference_source();
     const bool is_zipped = is_zipped_document(info);
     const auto zipped = is_zipped ? find_zipped_raster(info->pszFilename) : std::nullopt;
-    if (is_zipped ? !zipped : !is_zarr(info)) return nullptr;
+    std::optional<ProbedFolder> folder = take_identified(info);
+    if (is_zipped ? !zipped : !folder && !is_zarr(info, folder)) return nullptr;
     OpenCall call{
         info->pszFilename,
         zipped ? *zipped : parse_connection_string(info->pszFilename),
@@ -231,7 +242,8 @@ GDALDataset* open(GDALOpenInfo* info) {
     options.missing_chunks_are_errors = call.options.is("MISSING_CHUNKS", "ERROR");
     options.stores_empty_chunks = call.options.boolean("WRITE_EMPTY_CHUNKS");
     options.make_classic_dataset = &make_classic_dataset;
-    const auto session = Session::open(call.connection.store_path, options);
+    const StoreHints hints{std::move(folder), expected_array(call.connection)};
+    const auto session = Session::open(call.connection.store_path, options, hints);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
       return new MultidimDataset(session, info->pszFilename);

@@ -44,6 +44,8 @@ constexpr Option kConfigOptions[] = {
     rows::text("GDAL_PAM_PROXY_DIR", kScope, "",
                "Folder in which GDAL keeps .aux.xml files that it cannot write beside the data; "
                "with it, statistics of arrays on the network can be cached"),
+    rows::text("GDAL_DISABLE_READDIR_ON_OPEN", kScope, "",
+               "EMPTY_DIR: no .aux.xml file is looked for beside a store on the network"),
     rows::integer("GDAL_HTTP_CONNECTTIMEOUT", kScope, 0, INT32_MAX, "30",
                   "Seconds to wait for a connection to a server"),
     rows::integer("GDAL_HTTP_LOW_SPEED_TIME", kScope, 0, INT32_MAX, "60",

@@ -22,6 +22,7 @@ enum class ConfigOption : std::uint8_t {
   use_reference_cache,
   reference_cache_dir,
   pam_proxy_dir,
+  readdir_on_open,
   connect_timeout,
   low_speed_time,
   low_speed_limit,

@@ -49,12 +49,19 @@ std::string EnclosingGroups::parent_folder() const {
 
 std::shared_ptr<Session> EnclosingGroups::open_parent() const {
   const std::string folder = parent_folder();
-  if (folder.empty() || !is_zarr_folder(folder)) return nullptr;
+  if (folder.empty()) return nullptr;
+  StoreHints hints;
+  if (is_probed(folder)) {
+    hints.folder = probe_folder(folder);
+    if (!hints.folder) return nullptr;
+  } else if (!is_zarr_folder(folder)) {
+    return nullptr;
+  }
   try {
     SessionOptions options;
     options.missing_chunks_are_errors = session_.missing_chunks_are_errors();
     options.make_classic_dataset = session_.classic_dataset_factory();
-    auto session = Session::open(folder, options);
+    auto session = Session::open(folder, options, hints);
     return session->root_is_array() ? nullptr : session;
   } catch (const zarrcore::Error&) {
     return nullptr;  // the store itself can be read without it

@@ -66,10 +66,15 @@ std::optional<GeoTransform> from_coordinates(const RasterView& view) {
     const auto* regular = dynamic_cast<const RegularDimension*>(dimensions[axis].get());
     if (regular != nullptr && regular->is_relative()) return std::nullopt;
   }
-  const auto x = find_regular_axis(read_coordinates(*dimensions[*view.x_axis()]));
-  if (!x) return std::nullopt;
-  const auto y = find_regular_axis(read_coordinates(*dimensions[*view.y_axis()]));
-  return y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
+  const Session& session = *view.array().session();
+  std::optional<RegularAxis> x;
+  std::optional<RegularAxis> y;
+  session.run_together(
+      {[&] { x = find_regular_axis(read_coordinates(*dimensions[*view.x_axis()])); },
+       [&, is_slow = session.is_slow()] {
+         if (is_slow || x) y = find_regular_axis(read_coordinates(*dimensions[*view.y_axis()]));
+       }});
+  return x && y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
 }
 
 std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {

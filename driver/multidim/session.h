@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,7 @@
 #include "driver/multidim/pyramids.h"
 #include "driver/multidim/read_report.h"
 #include "driver/multidim/write_limit.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
@@ -48,10 +50,17 @@ struct SessionOptions {
   ClassicDatasetFactory make_classic_dataset = nullptr;
 };
 
+// What is known when a store is opened, which saves requests.
+struct StoreHints {
+  std::optional<ProbedFolder> folder = {};
+  std::string array = {};  // the path of the one that will be opened
+};
+
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // Throws zarrcore::Error when `path` is not a Zarr store.
-  static std::shared_ptr<Session> open(const std::string& path, const SessionOptions& options);
+  static std::shared_ptr<Session> open(const std::string& path, const SessionOptions& options,
+                                       const StoreHints& hints = {});
 
   // Creates a store at `path`, where nothing exists yet. `options.use_consolidated` says whether
   // its consolidated metadata is kept; the session is writable. Throws zarrcore::Error.
@@ -92,9 +101,15 @@ class Session : public std::enable_shared_from_this<Session> {
   PamValues& pam_values() const { return *pam_values_; }
   // Whether GDAL looks for its file of these, which would cost requests on the network.
   bool has_pam() const;
+  // Whether requests of the store wait for answers, and several can wait at the same time.
+  bool is_slow() const { return hierarchy_->store()->parallel_requests() > 1; }
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
+
+  // Calls the functions, at the same time if requests of the store wait. Throws the first exception
+  // of one.
+  void run_together(std::initializer_list<std::function<void()>> functions) const;
 
   // The attributes of a node; an empty object when no node (of the `wanted` kind) exists there.
   std::shared_ptr<const zarrcore::Json> attributes(

@@ -309,6 +309,28 @@ void ChunkReader::fill_missing(const StoredPart& part,
   decoder_.fill(part);
 }
 
+// At once, also where a store would request them one after the other.
+std::optional<std::vector<Buffer>> ChunkReader::fetch_ranges(const StoredPart& part,
+                                                             std::span<const ByteRange> ranges) {
+  if (ranges.size() < 2 || !store_.ranges_are_requests()) {
+    return part.value ? ShardReader::fetch_ranges(part, ranges)
+                      : store_.get_ranges(*part.key, ranges);
+  }
+  const auto value = part.value ? part.value : store_.open(*part.key);
+  std::vector<std::optional<std::vector<Buffer>>> fetched(ranges.size());
+  parallel_for(ranges.size(), [&](std::size_t i) {
+    fetched[i] = part.value ? ShardReader::fetch_ranges(part, ranges.subspan(i, 1))
+                            : value->get_ranges(ranges.subspan(i, 1));
+  });
+  std::vector<Buffer> parts;
+  for (auto& one : fetched) {
+    if (one) parts.push_back(std::move(one->front()));
+  }
+  if (parts.empty()) return std::nullopt;
+  if (parts.size() < ranges.size()) throw ValueChanged();
+  return parts;
+}
+
 // Reads the selected elements of a chunk without the rest; false when that is impossible or not
 // worth it.
 bool ChunkReader::read_elements(const StoredPart& part) {
@@ -324,8 +346,7 @@ bool ChunkReader::read_elements(const StoredPart& part) {
   }
   auto parts = [&] {
     const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-    return part.value ? ShardReader::fetch_ranges(part, in_value)
-                      : store_.get_ranges(*part.key, in_value);
+    return fetch_ranges(part, in_value);
   }();
   if (!parts && !part.is_whole_value()) throw shard_removed();
   if (!parts) {

@@ -59,6 +59,8 @@ class ChunkReader {
     return {options_.statistics, nanoseconds};
   }
   std::optional<std::vector<ByteRange>> ranges_of_elements(const StoredPart& part) const;
+  std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
+                                                  std::span<const ByteRange> ranges);
   bool read_elements(const StoredPart& part);
   // `name` is that of the missing chunk or shard in the message.
   void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;

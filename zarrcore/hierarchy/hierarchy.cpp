@@ -20,11 +20,25 @@ bool is_at_root(std::string_view key) {
   return key.find('/') == std::string_view::npos;
 }
 
+// Those of the root in all formats.
+std::vector<std::string> consolidated_keys() {
+  std::vector<std::string> keys;
+  for (const Format* format : formats()) {
+    if (auto key = format->consolidated_key("")) keys.push_back(std::move(*key));
+  }
+  return keys;
+}
+
 }  // namespace
 
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
-    : store_(std::move(store)), options_(std::move(options)) {
+    : store_(std::move(store)),
+      options_(std::move(options)),
+      root_texts_(std::exchange(options_.root_documents, {})) {
   const DocumentSource documents = own_documents();
+  // The documents that say most, whatever the format is.
+  const auto kept_first =
+      request(options_.use_consolidated ? consolidated_keys() : std::vector<std::string>());
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
     own_format_ = format->for_store(documents);
@@ -42,8 +56,10 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       root_texts_.clear();  // the store is not read any more
       // A consolidated hierarchy has a root group even without a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
-    } else if (!has("", NodeKind::group) && !has("", NodeKind::array)) {
-      continue;
+    } else {
+      const auto kept = request_expected();
+      if (!has("", NodeKind::group) && !has("", NodeKind::array)) continue;
+      read_expected();
     }
     for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
     if (options_.is_writable) start_changes();
@@ -56,27 +72,78 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
   throw Error(std::move(message));
 }
 
+// Whether requests for documents wait for answers, and several can wait at the same time.
+bool Hierarchy::is_slow() const {
+  return !is_consolidated() && options_.run_together && store_->parallel_requests() > 1;
+}
+
+// Requests documents at once, as far as they are not known.
+DocumentRequests::Kept Hierarchy::request(std::vector<std::string> keys) const {
+  if (!is_slow()) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(keys, [this](const std::string& key) { return root_texts_.contains(key); });
+  }
+  if (keys.size() < 2) return {};
+  return requests_.request(keys, store_->parallel_requests(), options_.run_together,
+                           [this](const std::string& key) { return request_text(key); });
+}
+
+// The documents of the root, and those on the way to the expected array.
+DocumentRequests::Kept Hierarchy::request_expected() const {
+  const std::string& expected = options_.expected_array;
+  const auto of_root =
+      format_->keys_to_read("", expected.empty() ? std::nullopt : std::optional(NodeKind::group));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto is_missing = [this](const std::string& key) {
+      const auto it = root_texts_.find(key);
+      return it != root_texts_.end() && !it->second;
+    };
+    if (std::any_of(of_root.begin(), of_root.end(), is_missing)) return {};  // of another format
+  }
+  std::vector<std::string> keys = of_root;
+  const auto add = [&](const std::string& path, NodeKind kind) {
+    for (std::string& key : format_->keys_to_read(path, kind)) keys.push_back(std::move(key));
+  };
+  if (!expected.empty()) add(expected, NodeKind::array);
+  for (std::string group(parent_path(expected)); !group.empty(); group = parent_path(group)) {
+    add(group, NodeKind::group);
+  }
+  return request(std::move(keys));
+}
+
+// The nodes of these documents.
+void Hierarchy::read_expected() const {
+  if (options_.expected_array.empty() || !is_slow()) return;
+  read_ahead(options_.expected_array, NodeKind::array);
+  for (std::string group(parent_path(options_.expected_array)); !group.empty();
+       group = parent_path(group)) {
+    read_ahead(group, NodeKind::group);
+  }
+}
+
 // Documents at the root are cached: several formats ask for them, and some formats for every node.
-std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) const {
+DocumentText Hierarchy::stored_text(const std::string& key) const {
   if (is_at_root(key)) {
     const std::lock_guard lock(mutex_);
     if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
   }
-  std::optional<Buffer> value;
+  DocumentText text;
   try {
-    value = store_->get(key, kMaxDocumentBytes);
+    const auto requested = requests_.find(key);
+    text = requested ? *requested : request_text(key);
   } catch (const AccessDenied& error) {
     // Stores that do not list say so of absent documents. The root has one that can be read.
     note_denied(key, error);
   }
-  std::shared_ptr<const Buffer> text;
-  if (value) text = std::make_shared<const Buffer>(std::move(*value));
   const std::lock_guard lock(mutex_);
   if (text) documents_read_.insert(key);
   if (is_at_root(key)) root_texts_.emplace(key, text);
   return text;
 }
 
+<<<<<<< HEAD
 void Hierarchy::note_denied(const std::string& key, const AccessDenied& error) const {
   const bool is_page = dynamic_cast<const NotAValue*>(&error) != nullptr;
   bool is_first_page = false;
@@ -103,6 +170,11 @@ void Hierarchy::check_not_denied(std::string_view path) const {
   if (reason.empty()) return;
   throw Error(store_->description() + ": there is no node at /" + normalize_path(path) + ": " +
               reason);
+=======
+DocumentText Hierarchy::request_text(const std::string& key) const {
+  auto value = store_->get(key, kMaxDocumentBytes);
+  return value ? std::make_shared<const Buffer>(std::move(*value)) : nullptr;
+>>>>>>> open
 }
 
 DocumentSource Hierarchy::own_documents() const {
@@ -172,6 +244,7 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
     if (auto array = root_array()) return array;
   }
   if (auto known = known_node(normalized)) return known;
+  const auto kept = request(format_->keys_to_read(normalized, wanted));
   auto found = with_context([this] { return store_->description(); },
                             [&] {
                               auto own = format_->read_node(documents(), normalized, wanted);
@@ -190,30 +263,44 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
       const std::lock_guard lock(mutex_);
       if (known_groups_.contains(normalized)) return true;
     }
+    const auto kept = request(format_->keys_to_read(normalized, NodeKind::group));
     const auto found = with_context([this] { return store_->description(); },
                                     [&] { return format_->find_group(documents(), normalized); });
     if (found == true) {
-      const std::lock_guard lock(mutex_);
-      known_groups_.insert(normalized);
+      {
+        const std::lock_guard lock(mutex_);
+        known_groups_.insert(normalized);
+      }
+      // With the attributes, which have been requested with the document that shows the group.
+      if (is_slow()) read_ahead(normalized, NodeKind::group);
     }
     if (found && (*found || !consolidated_ || is_consolidated())) return *found;
   }
   return kind_of(node(normalized, kind)) == kind;
 }
 
-bool Hierarchy::prefetch(std::span<const std::string> paths, NodeKind wanted, ThreadPool& pool,
-                         const WorkerScope& scope) const {
-  const std::size_t requests = is_consolidated() ? 1 : store_->parallel_requests();
-  if (requests == 1) return false;
-  const auto read = [&](std::size_t i) {
-    try {
-      node(paths[i], wanted);
-    } catch (const Error&) {
-      // Opening the node reports the error.
+bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeKind> wanted) const {
+  if (!is_slow()) return false;
+  constexpr std::size_t kMaxNodes = 256;  // whose documents are in memory at once
+  for (std::size_t start = 0; start < paths.size(); start += kMaxNodes) {
+    const auto some = paths.subspan(start, std::min(kMaxNodes, paths.size() - start));
+    std::vector<std::string> keys;
+    for (const std::string& path : some) {
+      if (known_node(path)) continue;
+      for (std::string& key : format_->keys_to_read(path, wanted)) keys.push_back(std::move(key));
     }
-  };
-  pool.parallel_for(paths.size(), requests, read, scope);
+    const auto kept = request(std::move(keys));
+    for (const std::string& path : some) read_ahead(path, wanted);
+  }
   return true;
+}
+
+// Opening the node reports errors.
+void Hierarchy::read_ahead(const std::string& path, std::optional<NodeKind> wanted) const {
+  try {
+    node(path, wanted);
+  } catch (const Error&) {
+  }
 }
 
 // Without nodes that have a name that none may have, which are reported once. Other folders may
@@ -242,6 +329,16 @@ std::vector<std::string> Hierarchy::listed_names(const DocumentSource& source,
   return names;
 }
 
+// The listed names, with their nodes read in advance where that saves waiting.
+std::vector<std::string> Hierarchy::prefetched_names(const DocumentSource& source,
+                                                     const std::string& group) const {
+  std::vector<std::string> names = listed_names(source, group);
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(join_path(group, name));
+  prefetch(paths, std::nullopt);
+  return names;
+}
+
 std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind kind) const {
   const std::string group = normalize_path(path);
   const DocumentSource source = documents();
@@ -253,11 +350,11 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
       names.emplace_back();  // opening it reports the error
     }
   }
-  for (std::string& name : listed_names(source, group)) {
+  for (std::string& name : prefetched_names(source, group)) {
     const std::string child = join_path(group, name);
-    std::optional<NodeKind> found;
+    std::optional<NodeKind> found = is_slow() ? kind_of(known_node(child)) : std::nullopt;
     try {
-      found = format_->find_kind(source, child);
+      if (!found) found = format_->find_kind(source, child);
       if (!found) found = kind_of(node(child));
     } catch (const Error&) {
       found = NodeKind::array;  // opening it reports the error
@@ -277,7 +374,7 @@ std::vector<Child> Hierarchy::children(std::string_view path) const {
       children.push_back({{}, Child::Kind::broken, error.what()});
     }
   }
-  for (std::string& name : listed_names(documents(), group)) {
+  for (std::string& name : prefetched_names(documents(), group)) {
     try {
       if (const auto metadata = node(join_path(group, name))) {
         const bool is_array = std::holds_alternative<ArrayMetadata>(*metadata);

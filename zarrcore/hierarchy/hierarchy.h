@@ -21,6 +21,7 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
+#include "zarrcore/hierarchy/document_requests.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/store.h"
 
@@ -31,6 +32,13 @@ struct HierarchyOptions {
   bool is_writable = false;      // whether the functions that change nodes may be called
   // Called for faults that are skipped, so that one broken node does not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
+  // How documents of slow stores are requested at once; one after the other if empty.
+  RunTogether run_together = {};
+  // The path of an array that will be opened: its documents, and those of the groups around it, are
+  // requested with those of the root.
+  std::string expected_array = {};
+  // Documents at the root that have just been requested from this store, by key.
+  std::map<std::string, DocumentText> root_documents = {};
 };
 
 struct Child {
@@ -66,11 +74,9 @@ class Hierarchy {
   // when it is read. Throws Error like node().
   bool has(std::string_view path, NodeKind kind) const;
 
-  // Reads nodes in advance, with as many parallel requests as suit the store. Returns false and
-  // does nothing when the store has no parallel requests, or when only consolidated metadata is
-  // read.
-  bool prefetch(std::span<const std::string> paths, NodeKind wanted, ThreadPool& pool,
-                const WorkerScope& scope) const;
+  // Reads nodes in advance, with as many requests at once as suit the store. Returns false and does
+  // nothing when requests of the store do not wait, or when only consolidated metadata is read.
+  bool prefetch(std::span<const std::string> paths, std::optional<NodeKind> wanted) const;
 
   // The names of the arrays, or groups, directly below the group at `path`, sorted. A node with
   // invalid metadata counts as an array. The name of an array at a root that is also a group is
@@ -127,8 +133,18 @@ class Hierarchy {
   void change(ConsolidatedCopies::Changes changes, const std::function<void()>& change);
   void forget(const std::string& path);
 
+<<<<<<< HEAD
   std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
   void note_denied(const std::string& key, const AccessDenied& error) const;
+=======
+  bool is_slow() const;
+  DocumentText stored_text(const std::string& key) const;
+  DocumentText request_text(const std::string& key) const;
+  DocumentRequests::Kept request(std::vector<std::string> keys) const;
+  DocumentRequests::Kept request_expected() const;
+  void read_expected() const;
+  void read_ahead(const std::string& path, std::optional<NodeKind> wanted) const;
+>>>>>>> open
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
   DocumentSource own_documents() const;
@@ -137,6 +153,8 @@ class Hierarchy {
   DocumentSource documents() const;
   std::vector<std::string> listed_names(const DocumentSource& source,
                                         const std::string& group) const;
+  std::vector<std::string> prefetched_names(const DocumentSource& source,
+                                            const std::string& group) const;
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
@@ -160,7 +178,8 @@ class Hierarchy {
   mutable std::vector<std::pair<std::string, std::string>> denied_;
   mutable bool is_page_reported_ = false;  // the first one that was no value
   // Documents at the root, which are needed more than once.
-  mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
+  mutable std::map<std::string, DocumentText> root_texts_;
+  mutable DocumentRequests requests_;
   // Nodes that are only described by consolidated metadata.
   mutable std::set<std::string, std::less<>> known_by_copy_;
   mutable std::set<std::string> documents_read_;

@@ -90,6 +90,13 @@ class Format {
                                                 const std::string& path,
                                                 std::optional<NodeKind> wanted = {}) const = 0;
 
+  // The keys of the documents that read_node() reads, so that they can be requested at once: all of
+  // them, though some may turn out to be unnecessary. Empty if these depend on other documents.
+  virtual std::vector<std::string> keys_to_read(const std::string& /*path*/,
+                                                std::optional<NodeKind> /*wanted*/) const {
+    return {};
+  }
+
   // The array at a root that is also a group, which read_node() returns. nullopt when the root is
   // one node, as in all formats but the draft of 2020. Throws Error like read_node().
   virtual std::optional<ArrayMetadata> read_root_array(const DocumentSource& /*documents*/) const {

@@ -183,6 +183,10 @@ class Store {
   // ranges are fetched with them.
   virtual std::uint64_t bytes_per_range() const { return std::uint64_t{16} << 10; }
 
+  // Whether each range of one value is a request of its own, and get_ranges() sends them one after
+  // the other.
+  virtual bool ranges_are_requests() const { return false; }
+
   // How many requests to make in parallel, regardless of the number of threads: more than one if
   // the latency of requests is high.
   virtual std::size_t parallel_requests() const { return 1; }

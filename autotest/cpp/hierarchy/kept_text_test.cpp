@@ -120,7 +120,7 @@ TEST(KeptText, V3AndItsConsolidatedMetadata) {
                                                  R"("metadata":{"a":)" + changed + "}"))}});
 }
 
-TEST(KeptText, CodecsMayGetTheSpellingOfTheFormat) {
+TEST(KeptText, CodecsKeepMembersThatTheFormatNeedNotSpell) {
   const auto store = store_of(
       {{".zarray", R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","order":"C",)"
                    R"("compressor":{"id":"zstd","level":1,"checksum":false},"fill_value":1.10})"}});
@@ -129,7 +129,8 @@ TEST(KeptText, CodecsMayGetTheSpellingOfTheFormat) {
   hierarchy->flush();
   EXPECT_EQ(text_of(*store, ".zarray"),
             R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","order":"C",)"
-            R"("compressor":{"id":"zstd","level":1},"fill_value":1.10,"filters":null})");
+            R"("compressor":{"id":"zstd","level":1,"checksum":false},)"
+            R"("fill_value":1.10,"filters":null})");
   EXPECT_EQ(text_of(*store, ".zattrs"), R"({"new":true})");
 }
 

@@ -59,6 +59,7 @@ class HttpStore final : public zarrcore::Store {
   }
   std::string read_only_reason() const override { return vsi_store_->read_only_reason(); }
   std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
+  bool ranges_are_requests() const override { return supports_ranges_; }
   std::size_t parallel_requests() const override { return vsi_store_->parallel_requests(); }
   const zarrcore::RequestStatistics* request_statistics() const override {
     return vsi_store_->request_statistics();
@@ -85,9 +86,10 @@ class HttpStore final : public zarrcore::Store {
         return store_.get_ranges(key_, ranges,
                                  [this](const ValueVersion& version) { check(version); });
       } catch (const HttpClient::OutOfRange&) {
-        // At the first answer, the ranges belong to another version, whose index was cached.
+        // At the first answer, the ranges belong to another version, whose index was cached. Unless
+        // they follow from the size that the value must have.
         const std::lock_guard lock(mutex_);
-        if (!version_) throw zarrcore::ValueChanged();
+        if (!version_ && !ranges.front().value_size) throw zarrcore::ValueChanged();
         throw;
       }
     }
