@@ -143,7 +143,6 @@ DocumentText Hierarchy::stored_text(const std::string& key) const {
   return text;
 }
 
-<<<<<<< HEAD
 void Hierarchy::note_denied(const std::string& key, const AccessDenied& error) const {
   const bool is_page = dynamic_cast<const NotAValue*>(&error) != nullptr;
   bool is_first_page = false;
@@ -170,11 +169,11 @@ void Hierarchy::check_not_denied(std::string_view path) const {
   if (reason.empty()) return;
   throw Error(store_->description() + ": there is no node at /" + normalize_path(path) + ": " +
               reason);
-=======
+}
+
 DocumentText Hierarchy::request_text(const std::string& key) const {
   auto value = store_->get(key, kMaxDocumentBytes);
   return value ? std::make_shared<const Buffer>(std::move(*value)) : nullptr;
->>>>>>> open
 }
 
 DocumentSource Hierarchy::own_documents() const {

@@ -133,18 +133,14 @@ class Hierarchy {
   void change(ConsolidatedCopies::Changes changes, const std::function<void()>& change);
   void forget(const std::string& path);
 
-<<<<<<< HEAD
-  std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
-  void note_denied(const std::string& key, const AccessDenied& error) const;
-=======
   bool is_slow() const;
   DocumentText stored_text(const std::string& key) const;
+  void note_denied(const std::string& key, const AccessDenied& error) const;
   DocumentText request_text(const std::string& key) const;
   DocumentRequests::Kept request(std::vector<std::string> keys) const;
   DocumentRequests::Kept request_expected() const;
   void read_expected() const;
   void read_ahead(const std::string& path, std::optional<NodeKind> wanted) const;
->>>>>>> open
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
   DocumentSource own_documents() const;
