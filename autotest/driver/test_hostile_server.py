@@ -37,11 +37,10 @@ ROLES = {
     "coordinate": ("consolidated", "chunks", "x/c/0", None),
 }
 DOCUMENTS = [role for role, (_, _, key, _) in ROLES.items() if "/c/" not in key]
-PAGES = ("page", "redirect to nowhere")
+PAGES = ("page",)
 
 RIGHT, MISSING = "right", "missing"
 NO_PAGE = "the server sent an HTML page instead of the value"
-NO_XML = "the server sent XML instead of the value: PermanentRedirect: So it is & stays"
 SHORT = "not valid JSON|the chunk has [0-9]+ bytes where [0-9]+ are expected"
 OTHER = "the server sent [0-9]+ bytes at the offset [0-9]+ where"
 CUT = "transfer closed with|Connection reset|Recv failure"
@@ -76,7 +75,7 @@ ANSWERS = {
     "page": {"": NO_PAGE},
     "redirect loop": {"": r"Maximum \(10\) redirects followed"},
     "redirect to another host": {"": RIGHT},
-    "redirect to nowhere": {"": NO_XML},
+    "redirect to nowhere": status("301"),
     "empty": {"": SHORT, "index": OTHER, "inner": OTHER},
     "cut": {"": CUT},
     "reset": {"": CUT},
