@@ -6,7 +6,8 @@ read the same values.
 
 The ratios: `floor` is ours / floor (1 is the floor), `built-in` and `zarr-py` are theirs / ours
 (above 1 we are faster). Remote cases are named by protocol and
-round trip in milliseconds; in their row, zarr-python reads with fsspec. MB is the peak of memory beyond what the process had before.
+round trip in milliseconds; in their row, zarr-python reads with fsspec. MB is the peak of memory
+beyond what the process had before.
 """
 import argparse
 import json

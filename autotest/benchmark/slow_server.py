@@ -1,5 +1,5 @@
-"""Web servers of a folder that are as far away as a given round trip: opening a connection takes one,
-shaking hands for TLS another, and so does each request. They count requests and round trips.
+"""Web servers of a folder that are as far away as a given round trip: opening a connection takes
+one, shaking hands for TLS another, and so does each request. They count requests and round trips.
 """
 import atexit
 import ssl

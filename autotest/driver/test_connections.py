@@ -1,5 +1,5 @@
-"""Connections to web servers are kept, and shared by threads and datasets; with HTTP/2, requests run
-together on one. Connections are counted at the server.
+"""Connections to web servers are kept, and shared by threads and datasets; with HTTP/2, requests
+run together on one. Connections are counted at the server.
 """
 import os
 import shutil
@@ -76,9 +76,10 @@ def assert_reads(server, name="a"):
 
 def test_http1_connections_are_kept(tls):
     array = open_array(tls)
-    assert len(tls.connections) == 1
+    opening = len(tls.connections)  # for documents that are requested at once
+    assert 1 <= opening <= 4
     np.testing.assert_array_equal(array.ReadAsArray([0, 0], [8, 64]), DATA[:8])
-    assert 1 < len(tls.connections) <= 8
+    assert opening <= len(tls.connections) <= 8
     np.testing.assert_array_equal(array.ReadAsArray(), DATA)
     count = len(tls.connections)
     assert count <= REQUESTS

@@ -1,5 +1,5 @@
-"""CPL_DEBUG=ZARR says what each read took, and what all reads of a dataset did; GDAL's statistics of
-the network count what the driver requests.
+"""CPL_DEBUG=ZARR says what each read took, and what all reads of a dataset did; GDAL's statistics
+of the network count what the driver requests.
 """
 import json
 import os
@@ -38,11 +38,13 @@ def server(root, monkeypatch):
 
 
 NUMBER = r"(\d+(?:\.\d+)?)"
-STAGES = (rf"chunks: {NUMBER} fetched, {NUMBER} decoded, {NUMBER} from the cache, {NUMBER} missing; "
+STAGES = (rf"chunks: {NUMBER} fetched, {NUMBER} decoded, {NUMBER} from the cache, "
+          rf"{NUMBER} missing; "
           rf"seconds of all threads: {NUMBER} fetching, {NUMBER} decoding")
 REQUESTS = rf"(?:; requests: {NUMBER} in {NUMBER} round trips, {NUMBER} bytes)?"
 READ = re.compile(rf"ZARR: (read .*) in {NUMBER} s; {STAGES}{REQUESTS}$")
-CLOSING = re.compile(rf"ZARR: closing (.*): {NUMBER} reads; {STAGES}{REQUESTS}; open for {NUMBER} s$")
+CLOSING = re.compile(
+    rf"ZARR: closing (.*): {NUMBER} reads; {STAGES}{REQUESTS}; open for {NUMBER} s$")
 
 
 class Message:

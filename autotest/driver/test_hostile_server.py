@@ -45,8 +45,8 @@ SHORT = "not valid JSON|the chunk has [0-9]+ bytes where [0-9]+ are expected"
 OTHER = "the server sent [0-9]+ bytes at the offset [0-9]+ where"
 CUT = "transfer closed with|Connection reset|Recv failure"
 TOO_LARGE = "the value has more than the [0-9]+ bytes that can be right"
-GZIP = "incorrect header check|invalid stored block|Unrecognized or bad|unknown compression|" \
-       "Error while processing content unencoding"
+GZIP = ("incorrect header check|invalid stored block|Unrecognized or bad|unknown compression|"
+        "Error while processing content unencoding")
 
 
 def status(number):

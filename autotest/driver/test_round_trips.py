@@ -163,7 +163,7 @@ def test_path_without_prefix(server, version, readdir):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_looking_for_nodes(server, version):
-    """Documents of all arrays at once; the server lists no folders, so consolidated metadata does."""
+    """Documents of all arrays at once; the server lists no folders: consolidated metadata does."""
     make_store(server.folder / "a.zarr", version, names="tyx")
     with log_requests(server) as log:
         root = gdal.OpenEx(f'ZARR:"{server.path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
@@ -193,11 +193,10 @@ def test_gdalinfo(server):
 def test_rasterio(server, version):
     """rasterio opens a dataset once; what it asks of it needs no further request."""
     make_store(server.folder / "a.zarr", version)
-    with log_requests(server) as log, rasterio.Env(**HTTP_OPTIONS):
-        with rasterio.open(f'ZARR:"{server.path}":/image') as dataset:
-            assert dataset.transform.a == 1
-            np.testing.assert_array_equal(dataset.read(1, window=((0, 16), (0, 32))),
-                                          DATA[:16, :32])
+    with log_requests(server) as log, rasterio.Env(**HTTP_OPTIONS), \
+            rasterio.open(f'ZARR:"{server.path}":/image') as dataset:
+        assert dataset.transform.a == 1
+        np.testing.assert_array_equal(dataset.read(1, window=((0, 16), (0, 32))), DATA[:16, :32])
     assert counts(log) == (6, 3), str(log)
 
 
@@ -210,7 +209,7 @@ def test_pyramid(server):
     assert log.round_trips <= 2, str(log)
 
 
-# --- Chunks and shards -----------------------------------------------------------------------------
+# --- Chunks and shards ----------------------------------------------------------------------------
 
 def test_shards(server):
     """All indexes, then all inner chunks."""

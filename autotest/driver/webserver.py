@@ -1,7 +1,8 @@
 """A web server for tests: files of a folder, also in part, with faults on demand."""
 import hashlib
+import socket
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -103,9 +104,26 @@ class Server(ThreadingHTTPServer):
     html = answers = log = None
 
     def __init__(self, *arguments):
-        super().__init__(*arguments)
         self.faults = {}
         self.requests = []
+        self.open_sockets = set()
+        super().__init__(*arguments)
+
+    def get_request(self):
+        connection, address = super().get_request()
+        self.open_sockets.add(connection)
+        return connection, address
+
+    def shutdown_request(self, request):
+        self.open_sockets.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self):
+        """Also closes connections that clients keep: the next server may have the same port."""
+        super().server_close()
+        for connection in list(self.open_sockets):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def fault(self, path):
         return None

@@ -114,11 +114,6 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
     if (is_transient(reply.curl_code)) throw Transient(reply.problem);
     throw Error(reply.problem.empty() ? "the request failed" : reply.problem);
   }
-  // Redirects that lead nowhere may explain themselves.
-  if (reply.status < 400) {
-    check_is_no_page(CSLFetchNameValueDef(reply.headers.List(), "Content-Type", ""),
-                     reply.bytes.text());
-  }
   if (reply.status >= 300) {
     const std::string reason = server_message(reply.bytes.text());
     const std::string problem = "HTTP response code: " + std::to_string(reply.status) +
@@ -141,6 +136,8 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
     if (is_retried(reply.status, codes)) throw Transient(problem);
     throw Error(problem);
   }
+  check_is_no_page(CSLFetchNameValueDef(reply.headers.List(), "Content-Type", ""),
+                   reply.bytes.text());
   check_size(reply.bytes.size() > max_size);
   Answer answer;
   answer.bytes = std::move(reply.bytes);
