@@ -16,6 +16,8 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/icechunk/icechunk_metadata.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
@@ -58,6 +60,7 @@ bool is_default_domain(const char* domain) {
 
 // The attributes of the array, which override those of the root.
 void RasterDataset::set_metadata() {
+  set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
   const auto set = [this](const zarrcore::Json& attributes) {
     for (const auto& [name, value] : attributes.items()) {
       if (name == kColorInterpretation || name == kBandsAttribute) continue;  // shown by the bands
@@ -143,6 +146,16 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
     georeferencing_has_changed_ = false;
   }
   GDALDataset::SetMetadata(metadata.List());
+}
+
+MetadataList RasterDataset::GetMetadata(const char* domain) {
+  complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
+  return GDALPamDataset::GetMetadata(domain);
+}
+
+const char* RasterDataset::GetMetadataItem(const char* name, const char* domain) {
+  complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
+  return GDALPamDataset::GetMetadataItem(name, domain);
 }
 
 CPLErr RasterDataset::SetMetadata(MetadataList metadata, const char* domain) {
@@ -236,7 +249,7 @@ char** RasterDataset::GetFileList() {
     }
     const std::string root = session.hierarchy().store()->description();
     CPLStringList files;
-    if (has_reference_prefix(GetDescription())) {
+    if (has_reference_prefix(GetDescription()) || has_icechunk_prefix(session.path())) {
       // PAM would look for files by names that are none of references.
       files.AddString(root.c_str());
     } else {

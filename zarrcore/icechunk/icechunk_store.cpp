@@ -65,12 +65,13 @@ class LoadingScope {
 
 IcechunkStore::IcechunkStore(std::shared_ptr<const Repository> repository,
                              const VersionName& version,
-                             std::shared_ptr<VirtualFiles> virtual_files,
+                             std::shared_ptr<VirtualFiles> virtual_files, std::string prefix,
                              std::uint64_t max_manifest_bytes)
     : repository_(std::move(repository)),
       version_(version),
       snapshot_id_(find_snapshot(*repository_, version)),
       virtual_files_(std::move(virtual_files)),
+      prefix_(std::move(prefix)),
       snapshot_(read_snapshot(*repository_, snapshot_id_)),
       manifests_(max_manifest_bytes) {}
 
@@ -102,7 +103,13 @@ bool IcechunkStore::has(std::string_view key) {
   return naming(key, [&] { return locate(key).has_value(); });
 }
 
-std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key) {
+bool IcechunkStore::has_below(std::string_view prefix) {
+  if (snapshot_.find(join_path(prefix_, prefix))) return true;
+  return !list(prefix).is_empty();
+}
+
+std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key_in_store) {
+  const std::string key = join_path(prefix_, key_in_store);
   if (const auto path = node_of_document(key)) {
     const auto node = snapshot_.find(*path);
     if (!node) return std::nullopt;
@@ -215,8 +222,9 @@ std::vector<Buffer> IcechunkStore::read(const ChunkReference& reference,
   });
 }
 
-DirectoryListing IcechunkStore::list(std::string_view prefix) {
-  return naming(prefix, [&] {
+DirectoryListing IcechunkStore::list(std::string_view prefix_in_store) {
+  const std::string prefix = join_path(prefix_, prefix_in_store);
+  return naming(prefix_in_store, [&] {
     DirectoryListing listing;
     listing.prefixes = snapshot_.children(prefix);
     if (snapshot_.find(prefix)) listing.keys.emplace_back(kDocument);
@@ -229,7 +237,7 @@ void IcechunkStore::list_chunks(std::size_t array, std::string_view prefix,
                                 DirectoryListing& listing) {
   const auto chunks = chunks_of(array);
   const auto below = key_below(snapshot_.path(array), prefix);
-  const std::string start = below ? std::string(*below) + '/' : std::string();
+  const std::string start = below && !below->empty() ? std::string(*below) + '/' : std::string();
   std::set<std::string> names(listing.keys.begin(), listing.keys.end());
   std::set<std::string> prefixes(listing.prefixes.begin(), listing.prefixes.end());
   for (const ManifestPart& part : chunks->manifests) {

@@ -50,10 +50,10 @@ class VirtualFiles {
 
 class IcechunkStore final : public Store {
  public:
-  // Reads the snapshot. Throws Error when it does not exist or is damaged. `max_manifest_bytes`
-  // bounds the memory for manifests.
+  // Reads the snapshot. Throws Error when it does not exist or is damaged. The store has the keys
+  // below `prefix`, or all if it is empty. `max_manifest_bytes` bounds the memory for manifests.
   IcechunkStore(std::shared_ptr<const Repository> repository, const VersionName& version,
-                std::shared_ptr<VirtualFiles> virtual_files,
+                std::shared_ptr<VirtualFiles> virtual_files, std::string prefix = {},
                 std::uint64_t max_manifest_bytes = kMaxManifestBytes);
 
   const Repository& repository() const { return *repository_; }
@@ -68,6 +68,9 @@ class IcechunkStore final : public Store {
   bool knows_versions() const override { return true; }
   // With the chunks of arrays, for which their manifests are read.
   DirectoryListing list(std::string_view prefix) override;
+
+  // Whether list(prefix) may list anything: a node, or a part of the keys of an array's chunks.
+  bool has_below(std::string_view prefix);
 
   // Where a value is. The bytes belong to `owner`.
   struct Place {
@@ -114,6 +117,7 @@ class IcechunkStore final : public Store {
   VersionName version_;
   std::string snapshot_id_;
   std::shared_ptr<VirtualFiles> virtual_files_;
+  std::string prefix_;
   Snapshot snapshot_;
 
   LruCache<std::string, Manifest> manifests_;

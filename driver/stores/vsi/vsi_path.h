@@ -11,8 +11,8 @@ namespace gdal_zarr {
 // "/vsicurl/http://host/x.zarr/zarr.json?sig=1"; in "/vsicurl?url=…" the key is added to the URL.
 std::string join_vsi_path(const std::string& folder, std::string_view key);
 
-// The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in braces,
-// as the name of an archive or of references may be, is not taken apart.
+// The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in
+// braces, as the name of an archive or of references may be, is not taken apart.
 std::optional<std::string> parent_vsi_path(const std::string& path);
 
 // The path without the query of a URL.
@@ -20,5 +20,11 @@ std::string without_query(const std::string& path);
 
 // `text` with % and hexadecimal digits for all bytes except letters, digits, "-._~" and `kept`.
 std::string percent_encoded(std::string_view text, std::string_view kept = "");
+
+// The reverse: the byte for each % with two hexadecimal digits.
+std::string percent_decoded(std::string_view text);
+
+// Where the brace is that closes the one at the start of `text`; nullopt if there is none.
+std::optional<std::size_t> closing_brace(std::string_view text);
 
 }  // namespace gdal_zarr
