@@ -78,7 +78,7 @@ std::string without_file_scheme(const std::string& name) {
     throw Error(name + " names a file of the computer " + std::string(host));
   }
   rest.erase(0, host.size());
-  std::string path = percent_decoded(rest);
+  std::string path = decode_percents(rest);
   // file:///C:/folder
   const bool has_drive =
       path.size() > 2 && path[2] == ':' && std::isalpha(static_cast<unsigned char>(path[1])) != 0;

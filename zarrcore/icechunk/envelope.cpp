@@ -17,7 +17,6 @@ constexpr std::string_view kMagic =
 constexpr std::size_t kVersionPlace = 36;
 constexpr std::size_t kTypePlace = 37;
 constexpr std::size_t kCompressionPlace = 38;
-constexpr unsigned kNewestVersion = 2;
 // Far more than the largest repositories need.
 constexpr std::uint64_t kMaxContentSize = std::uint64_t{1} << 30;
 

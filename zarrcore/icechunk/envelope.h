@@ -16,6 +16,8 @@
 namespace zarrcore::icechunk {
 
 inline constexpr std::size_t kEnvelopeSize = 39;
+// Of the format.
+inline constexpr unsigned kNewestVersion = 2;
 
 // As it is stored.
 enum class FileType : std::uint8_t { snapshot = 1, manifest = 2, repository = 6 };

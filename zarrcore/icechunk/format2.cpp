@@ -8,7 +8,6 @@
 namespace zarrcore::icechunk {
 namespace {
 
-constexpr unsigned kNewestVersion = 2;
 constexpr unsigned kOffline = 2;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 

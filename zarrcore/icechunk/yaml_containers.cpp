@@ -54,9 +54,10 @@ std::optional<YamlLine> parse_line(std::string_view line) {
 }  // namespace
 
 std::optional<std::string> find_yaml_container(std::string_view text, std::string_view name) {
-  std::optional<std::size_t> section;    // indentation of virtual_chunk_containers
-  std::optional<std::size_t> container;  // of each member of it
-  std::optional<std::size_t> member;     // of the members of one container
+  constexpr std::size_t kUnknown = std::string_view::npos;
+  std::size_t section = kUnknown;    // indentation of virtual_chunk_containers
+  std::size_t container = kUnknown;  // of each member of it
+  std::size_t member = kUnknown;     // of the members of one container
   std::string own_name;
   std::string url;
   while (!text.empty()) {
@@ -64,20 +65,20 @@ std::optional<std::string> find_yaml_container(std::string_view text, std::strin
     const auto line = parse_line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!line) continue;
-    if (!section) {
+    if (section == kUnknown) {
       if (line->key == "virtual_chunk_containers") section = line->indentation;
       continue;
     }
-    if (line->indentation <= *section) break;
-    if (!container) container = line->indentation;
-    if (line->indentation <= *container) {
-      member.reset();
+    if (line->indentation <= section) break;
+    if (container == kUnknown) container = line->indentation;
+    if (line->indentation <= container) {
+      member = kUnknown;
       own_name = line->key;
       url.clear();
       continue;
     }
-    if (!member) member = line->indentation;
-    if (line->indentation != *member) continue;
+    if (member == kUnknown) member = line->indentation;
+    if (line->indentation != member) continue;
     if (line->key == "name") own_name = line->value;
     if (line->key == "url_prefix") url = line->value;
     if (own_name == name && !url.empty()) return url;

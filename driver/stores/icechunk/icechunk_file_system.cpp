@@ -84,7 +84,7 @@ class IcechunkReferences final : public References {
 // The version of the file that says which snapshot a branch or tag is.
 std::optional<FileVersion> version_of_refs(const IcechunkPath& path) {
   const auto version = [&](std::string_view key) {
-    return file_version(join_vsi_path(path.repository, key));
+    return find_file_version(join_vsi_path(path.repository, key));
   };
   const auto info = version(zarrcore::icechunk::kRepositoryFile);
   if (info || path.version.kind != VersionName::Kind::branch) return info;

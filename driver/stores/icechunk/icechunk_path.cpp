@@ -42,7 +42,7 @@ bool is_parameter(std::string_view text) {
 void apply(std::string_view parameter, IcechunkPath& path) {
   const auto equal = parameter.find('=');
   const std::string_view name = parameter.substr(0, equal);
-  const std::string value = percent_decoded(parameter.substr(equal + 1));
+  const std::string value = decode_percents(parameter.substr(equal + 1));
   if (name == kIgnoreChanges) {
     const std::string lower = zarrcore::lower_case(value);
     path.ignores_changes = lower == "yes" || lower == "true" || lower == "on" || lower == "1";

@@ -56,7 +56,7 @@ std::string target_of(const std::string& url) {
   const std::string scheme = zarrcore::lower_case(url.substr(0, end));
   if (scheme == "http" || scheme == "https" || scheme == "ftp") return url;
   const std::size_t start = end + kEndOfScheme.size();
-  const std::string name = percent_decoded(
+  const std::string name = decode_percents(
       url.substr(start, std::min(url.find_first_of("?#", start), url.size()) - start));
   if (scheme != "file") return scheme + std::string(kEndOfScheme) + name;
   const std::size_t slash = name.find('/');

@@ -53,7 +53,7 @@ std::shared_ptr<const CachedReferences> find_or_read(ReferenceKind kind,
                                                      const std::string& document,
                                                      const std::string& file) {
   const std::string key = (kind == ReferenceKind::parquet ? "parquet " : "json ") + document;
-  const auto version = file_version(file);
+  const auto version = find_file_version(file);
   auto cached = reference_cache().find(key);
   if (cached && version && cached->version == *version && !cached->is_ambiguous) return cached;
   // Taken before reading: a change afterwards is found then.

@@ -14,7 +14,7 @@ bool FileVersion::is_ambiguous() const {
   return std::chrono::duration_cast<std::chrono::seconds>(now).count() - seconds <= kTimeResolution;
 }
 
-std::optional<FileVersion> file_version(const std::string& path) {
+std::optional<FileVersion> find_file_version(const std::string& path) {
   const VsiCall call;
   VSIStatBufL status;
   if (VSIStatL(path.c_str(), &status) != 0) return std::nullopt;

@@ -19,6 +19,6 @@ struct FileVersion {
 };
 
 // Nullopt if there is no such file.
-std::optional<FileVersion> file_version(const std::string& path);
+std::optional<FileVersion> find_file_version(const std::string& path);
 
 }  // namespace gdal_zarr

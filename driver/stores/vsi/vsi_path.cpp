@@ -77,7 +77,7 @@ std::string percent_encoded(std::string_view text, std::string_view kept) {
   return encoded;
 }
 
-std::string percent_decoded(std::string_view text) {
+std::string decode_percents(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = text[i] == '%' && i + 2 < text.size()

@@ -22,7 +22,7 @@ std::string without_query(const std::string& path);
 std::string percent_encoded(std::string_view text, std::string_view kept = "");
 
 // The reverse: the byte for each % with two hexadecimal digits.
-std::string percent_decoded(std::string_view text);
+std::string decode_percents(std::string_view text);
 
 // Where the brace is that closes the one at the start of `text`; nullopt if there is none.
 std::optional<std::size_t> closing_brace(std::string_view text);
