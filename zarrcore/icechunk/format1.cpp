@@ -93,7 +93,7 @@ class Format1 final : public Repository {
  private:
   // The file of a deleted tag stays.
   bool is_deleted(const std::string& folder) const {
-    return files().has(ref_key(folder) + std::string(kDeletedSuffix));
+    return files().get(ref_key(folder) + std::string(kDeletedSuffix), kMaxRefBytes).has_value();
   }
 
   std::string main_snapshot_;

@@ -18,17 +18,13 @@ std::string describe(const VersionName& version) {
   return "snapshot " + version.name;
 }
 
-bool Repository::exists(Store& files) {
-  return files.has(kRepositoryFile) || files.has(branch_key("main"));
-}
-
 std::shared_ptr<const Repository> Repository::open(std::shared_ptr<Store> files) {
   const std::string description = files->description();
   return with_context({description}, [&]() -> std::shared_ptr<const Repository> {
     if (auto repository = open_format2(files)) return repository;
     if (auto repository = open_format1(files)) return repository;
     throw Error("this is no Icechunk repository: it has neither " + std::string(kRepositoryFile) +
-                " nor " + branch_key("main"));
+                " nor " + branch_key(VersionName().name));
   });
 }
 

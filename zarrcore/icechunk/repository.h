@@ -35,9 +35,6 @@ std::string describe(const VersionName& version);
 
 class Repository {
  public:
-  // Whether `files` hold a repository, by the keys of its files.
-  static bool exists(Store& files);
-
   // The repository that `files` hold. Throws Error, which names the file, when there is none or it
   // cannot be used.
   static std::shared_ptr<const Repository> open(std::shared_ptr<Store> files);

@@ -15,8 +15,8 @@ namespace gdal_zarr {
 // What is open; does nothing if `store` is no repository.
 void set_icechunk_metadata(GDALDataset& dataset, const zarrcore::Store& store);
 
-// Adds branches and tags if `domain` is this one and they are not there yet: in format 1, listing
-// them takes requests. A failure is reported as CE_Failure.
+// Adds branches and tags when `domain` is this one, the first time: in format 1, listing them takes
+// requests. A failure is reported as CE_Failure.
 void complete_icechunk_metadata(GDALDataset& dataset, const char* domain,
                                 const zarrcore::Store& store);
 

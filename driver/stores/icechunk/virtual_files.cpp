@@ -77,7 +77,7 @@ std::string_view without_quotes(std::string_view etag) {
 VsiVirtualFiles::VsiVirtualFiles(const std::string& repository, bool ignores_changes)
     : targets_(repository),
       ignores_changes_(ignores_changes),
-      // Virtual chunks of a local repository may be on the network, too.
+      // Also a local repository may have virtual chunks on the network.
       parallel_requests_(parallel_network_requests()) {}
 
 std::string VsiVirtualFiles::resolve(const VirtualFile& file) {
