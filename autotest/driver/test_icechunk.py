@@ -71,7 +71,9 @@ def test_names(repository):
     np.testing.assert_array_equal(read(path, "BRANCH=dev"), ONES)
     np.testing.assert_array_equal(read(f'ZARR:"{path}"', "TAG=it works!"), HALF)
     np.testing.assert_array_equal(read(f"ICECHUNK:{path}", f"SNAPSHOT={tag}"), HALF)
-    np.testing.assert_array_equal(gdal.Open(str(path)).ReadAsArray(), DATA)
+    dataset = gdal.Open(str(path))
+    np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
+    assert dataset.GetFileList() == [str(path)]
     np.testing.assert_array_equal(gdal.Open(f'ZARR:"/vsiicechunk/{{{path}}}/g"').ReadAsArray(),
                                   DATA)
 
@@ -301,6 +303,16 @@ def test_file_system(repository):
     repository.commit(nodes(Inline(BOTTOM)))
     repository.write()
     assert gdal.VSIStatL(f"{root}/g/a/c/1/0") is None
+
+
+def test_repositories_inside_of_repositories(virtual):
+    """Of a name that never ends, and of one that does."""
+    path = virtual()
+    assert gdal.VSIStatL(f"/vsiicechunk/{{/vsiicechunk/{{{path}}}}}/zarr.json") is None
+    name = f"/vsiicechunk/{{{path}}}"
+    for _ in range(20):
+        name = f"/vsiicechunk/{{{name}/g}}"
+    assert gdal.VSIStatL(name) is None
 
 
 def test_virtual_chunks_of_the_file_system(virtual):

@@ -20,6 +20,7 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 

@@ -249,7 +249,12 @@ char** RasterDataset::GetFileList() {
     }
     const std::string root = session.hierarchy().store()->description();
     CPLStringList files;
-    if (has_reference_prefix(GetDescription()) || has_icechunk_prefix(session.path())) {
+    if (has_icechunk_prefix(session.path())) {
+      // The documents are inside of its files.
+      files.AddString(root.c_str());
+      return files.StealList();
+    }
+    if (has_reference_prefix(GetDescription())) {
       // PAM would look for files by names that are none of references.
       files.AddString(root.c_str());
     } else {

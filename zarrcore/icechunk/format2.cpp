@@ -75,6 +75,7 @@ class Format2 final : public Repository {
     return with_context({kRepositoryFile}, [&] {
       const FlatTables tables = tables_of(kind);
       std::vector<Ref> refs;
+      refs.reserve(tables.size());
       for (std::size_t i = 0; i < tables.size(); ++i) {
         refs.push_back({std::string(name_of(tables[i])), snapshot_of(tables[i])});
       }

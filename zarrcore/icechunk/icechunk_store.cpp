@@ -77,7 +77,8 @@ IcechunkStore::IcechunkStore(std::shared_ptr<const Repository> repository,
 
 template <typename Body>
 auto IcechunkStore::naming(std::string_view key, const Body& body) const {
-  return with_context([&] { return description() + ": " + std::string(key); }, body);
+  return with_context(
+      [&] { return description() + ", " + describe(version_) + ": " + std::string(key); }, body);
 }
 
 std::optional<Buffer> IcechunkStore::get(std::string_view key, std::uint64_t max_size) {
@@ -200,12 +201,14 @@ VirtualFile IcechunkStore::virtual_file(const ChunkReference& external) const {
 std::vector<Buffer> IcechunkStore::read(const ChunkReference& reference,
                                         std::span<const ByteRange> ranges) {
   std::vector<ByteRange> in_file;
+  in_file.reserve(ranges.size());
   for (const ByteRange& range : ranges) {
     const std::uint64_t offset = resolve_range(range, reference.length);
     in_file.push_back(ByteRange::at(reference.offset + offset, range.length));
   }
   if (reference.kind == ChunkReference::Kind::inlined) {
     std::vector<Buffer> parts;
+    parts.reserve(in_file.size());
     for (const ByteRange& range : in_file) {
       parts.push_back(Buffer::copy_of(reference.bytes.subspan(range.offset, range.length)));
     }
@@ -278,7 +281,7 @@ std::size_t IcechunkStore::parallel_requests() const {
 }
 
 std::string IcechunkStore::description() const {
-  return repository_->description() + ", " + describe(version_);
+  return repository_->description();
 }
 
 }  // namespace zarrcore::icechunk

@@ -63,8 +63,9 @@ std::string id_of(int length, unsigned first) {
   return id;
 }
 
-std::string compress(const std::string& content, bool checksum) {
+std::string compress(const std::string& content, bool checksum, std::string_view dictionary = {}) {
   ZSTD_CCtx* context = ZSTD_createCCtx();
+  ZSTD_CCtx_loadDictionary(context, dictionary.data(), dictionary.size());
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, checksum ? 1 : 0);
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
   std::string compressed(ZSTD_compressBound(content.size()), '\0');
@@ -85,6 +86,7 @@ FlatObject part_of(FlatObject chunk, std::uint64_t offset) {
 const std::string kSnapshotId = "\x0b\x1c\xc8\xd6\x78\x75\x80\xf0\xe3\x3a\x65\x34";
 const std::string kManifestId = id_of(12, 0x14);
 const std::string kObjectId = id_of(12, 0);
+constexpr std::string_view kDictionary = "of locations, as file:///data/other.bin";
 const std::string kArrayId = id_of(8, 0x30);
 
 }  // namespace
@@ -128,13 +130,15 @@ IcechunkRepository::IcechunkRepository() {
   // '-' is before '/'.
   std::swap(snapshot.tables_of(2)[2], snapshot.tables_of(2)[3]);
   manifest.in_table(0, kManifestId)
-      .tables(1, {FlatObject()
-                      .in_table(0, kArrayId)
-                      .tables(1, {chunk_at(0).vector(1, "XY"),
-                                  part_of(chunk_at(1), 3).in_table(4, kObjectId),
-                                  part_of(chunk_at(2), 0).text(5, kUrl),
-                                  part_of(chunk_at(3), 2).vector(8, compress(kUrl, false)),
-                                  part_of(chunk_at(4), 4).text(5, "vcc://here/file.bin")})});
+      .vector(2, kDictionary)
+      .tables(
+          1, {FlatObject()
+                  .in_table(0, kArrayId)
+                  .tables(1, {chunk_at(0).vector(1, "XY"),
+                              part_of(chunk_at(1), 3).in_table(4, kObjectId),
+                              part_of(chunk_at(2), 0).text(5, kUrl),
+                              part_of(chunk_at(3), 2).vector(8, compress(kUrl, false, kDictionary)),
+                              part_of(chunk_at(4), 4).text(5, "vcc://here/file.bin")})});
   object = "...AB...";
 }
 

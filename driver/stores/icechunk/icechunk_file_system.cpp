@@ -1,9 +1,9 @@
 #include "driver/stores/icechunk/icechunk_file_system.h"
 
-#include <algorithm>
 #include <list>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/icechunk/virtual_files.h"
@@ -93,7 +93,7 @@ std::optional<FileVersion> version_of_refs(const IcechunkPath& path) {
 
 struct OpenRepository {
   std::string name;
-  std::optional<FileVersion> refs;  // empty if they may change unnoticed
+  FileVersion refs;
   std::shared_ptr<const References> references;
 };
 
@@ -104,26 +104,34 @@ class OpenRepositories {
     const std::string name = format_icechunk_path(path);
     const bool is_fixed = path.version.kind == VersionName::Kind::snapshot;
     // Taken before reading: a change afterwards is found then.
-    const auto refs = is_fixed ? FileVersion() : version_of_refs(path);
+    const std::optional<FileVersion> refs = is_fixed ? FileVersion() : version_of_refs(path);
     const bool is_certain = is_fixed || (refs && !refs->is_ambiguous());
-    const std::lock_guard lock(mutex_);
-    const auto it = std::find_if(open_.begin(), open_.end(),
-                                 [&](const OpenRepository& each) { return each.name == name; });
-    if (it != open_.end()) {
-      if (is_certain && it->refs == refs) {
-        open_.splice(open_.begin(), open_, it);
-        return it->references;
-      }
-      open_.erase(it);
-    }
+    const std::optional<FileVersion> known = is_certain ? refs : std::nullopt;
+    if (auto found = known ? find(name, *known) : nullptr) return found;
+    // Without the lock: the repository may be inside of another one.
     auto references = std::make_shared<const IcechunkReferences>(path);
-    open_.push_front({name, is_certain ? refs : std::nullopt, references});
-    if (open_.size() > kMaxOpen) open_.pop_back();
+    if (known) {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(open_, [&](const OpenRepository& each) { return each.name == name; });
+      open_.push_front({name, *known, references});
+      if (open_.size() > kMaxOpen) open_.pop_back();
+    }
     return references;
   }
 
  private:
   static constexpr std::size_t kMaxOpen = 8;
+
+  // Null if it is not open, or has another version.
+  std::shared_ptr<const References> find(const std::string& name, const FileVersion& refs) {
+    const std::lock_guard lock(mutex_);
+    for (auto it = open_.begin(); it != open_.end(); ++it) {
+      if (it->name != name || it->refs != refs) continue;
+      open_.splice(open_.begin(), open_, it);
+      return it->references;
+    }
+    return nullptr;
+  }
 
   std::mutex mutex_;
   std::list<OpenRepository> open_;  // most recently used first

@@ -3,7 +3,6 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 #include <vector>
