@@ -5,30 +5,33 @@ each program counts. A row is identified by case, store, interface and threads. 
 read the same values.
 
 The ratios: `floor` is ours / floor (1 is the floor), `built-in` and `zarr-py` are theirs / ours
-(above 1 we are faster). MB is the peak of memory beyond what the process had before.
+(above 1 we are faster). Remote cases are named by protocol and
+round trip in milliseconds; in their row, zarr-python reads with fsspec. MB is the peak of memory beyond what the process had before.
 """
 import argparse
 import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
-import threading
-import time
 from collections import namedtuple
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "driver"))  # for its web server
+sys.path.insert(0, str(HERE.parent / "driver"))  # for its web servers
 
 import array_stores  # noqa: E402
 import node_stores  # noqa: E402
+import slow_server  # noqa: E402
+import tls_server  # noqa: E402
 
 Row = namedtuple("Row", "case store api threads")
 READS_2D = ("all", "windows")
 READS_CUBE = ("all", "series", "slices")
-DELAY = 0.030  # seconds for each request of the remote cases
+ROUND_TRIPS = (30, 100)  # of the remote cases, in milliseconds
+PROTOCOLS = ("http", "tls", "http2")  # the last with TLS, if Node.js is installed
 
 
 def rows():
@@ -53,24 +56,11 @@ def rows():
         yield Row("sparse", f"v{version}-sparse", "", 2)
         for suffix in ("consolidated", "plain"):
             for case in ("remote open", "remote window"):
-                yield Row(case, f"v{version}-remote-{suffix}", "", 2)
-
-
-class Server:
-    """A web server of a folder that delays each answer by DELAY."""
-
-    def __init__(self, root):
-        import webserver
-
-        class SlowHandler(webserver.Handler):
-            def do_GET(self):
-                time.sleep(DELAY)
-                super().do_GET()
-
-        self.server = webserver.start_server(SlowHandler)
-        self.server.root = root
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.path = f"/vsicurl/http://127.0.0.1:{self.server.server_port}"
+                for milliseconds in ROUND_TRIPS:
+                    for protocol in PROTOCOLS:
+                        if protocol != "http2" or shutil.which("node"):
+                            yield Row(case, f"v{version}-remote-{suffix}",
+                                      f"{protocol} {milliseconds}", 2)
 
 
 class Bench:
@@ -81,9 +71,16 @@ class Bench:
         self.floor = options.build.resolve() / "autotest/benchmark/zarr_floor"
         self.no_plugin = self.data / "no-plugin"
         self.no_plugin.mkdir(parents=True, exist_ok=True)
-        self.server = None
+        self.servers = {}
+        self.certificate = None
         from osgeo import gdal
         self.builtin_versions = (2, 3) if int(gdal.VersionInfo()) >= 3080000 else (2,)
+        try:
+            import aiohttp  # noqa: F401  with which fsspec reads from web servers
+            import fsspec  # noqa: F401
+            self.has_fsspec = True
+        except ImportError:
+            self.has_fsspec = False
         try:
             import zarr
             self.zarr_versions = (2,) if zarr.__version__.startswith("2.") else (2, 3)
@@ -95,6 +92,19 @@ class Bench:
         for name in dict.fromkeys(row.store for row in wanted if not row.case.startswith("write")):
             if name in array_stores.STORES:
                 array_stores.make(array_stores.STORES[name], self.data)
+
+    def server(self, name):
+        """The server of a protocol and a round trip, such as "tls 30"."""
+        if name not in self.servers:
+            protocol, milliseconds = name.split()
+            if self.certificate is None:
+                self.certificate = tls_server.make_certificate(self.data)
+            arguments = self.data, int(milliseconds) / 1000
+            self.servers[name] = (
+                slow_server.SlowServer(*arguments) if protocol == "http" else
+                slow_server.SlowServer(*arguments, *self.certificate) if protocol == "tls" else
+                slow_server.SlowHttp2Server(*arguments, *self.certificate))
+        return self.servers[name]
 
     def programs(self, row):
         version = int(row.store[1])
@@ -108,6 +118,10 @@ class Bench:
         is_region = row.case in (*READS_2D, "series", "slices")
         if is_region and row.api == "multidim" and row.threads == 2 and (
                 version in self.zarr_versions):
+            names.append("zarr-python")
+        # fsspec has no HTTP/2.
+        if row.case.startswith("remote") and self.has_fsspec and version in self.zarr_versions and (
+                not row.api.startswith("http2")):
             names.append("zarr-python")
         return names
 
@@ -132,10 +146,13 @@ class Bench:
             path = str(self.data / "written.zarr")
             subprocess.run(["rm", "-rf", path], check=True)
         elif row.case.startswith("remote"):
-            self.server = self.server or Server(self.data)
-            path = f"{self.server.path}/{row.store}"
-            environment |= {"no_proxy": "127.0.0.1", "GDAL_HTTP_PROXY": ""}
-            self.server.server.requests.clear()
+            server = self.server(row.api)
+            path = f"{server.url}/{row.store}"
+            environment |= {"no_proxy": "127.0.0.1", "GDAL_HTTP_PROXY": "",
+                            "GDAL_CURL_CA_BUNDLE": str(self.certificate[1])}
+            if program == "built-in":  # /vsicurl/ of GDAL 3.6 takes no file of certificates
+                environment["GDAL_HTTP_UNSAFESSL"] = "YES"
+            server.clear()
         elif row.store not in array_stores.STORES:
             path += f"/{row.store}"
         run = subprocess.run([sys.executable, str(HERE / "probe.py"), path, row.case, api,
@@ -147,7 +164,7 @@ class Bench:
             return None
         result = json.loads(run.stdout)
         if row.case.startswith("remote"):
-            result["requests"] = len(self.server.server.requests)
+            result |= server.counts()
         return result
 
     def run(self, row):
@@ -182,20 +199,26 @@ def line(result):
 
     ours = result.get("plugin", {})
     theirs = result.get("built-in", {})
-    cells = [f"{result['case']:14}{result['store']:22}{result['api']:9}{result['threads']:2}",
+    cells = [f"{result['case']:14}{result['store']:23}{result['api']:9}{result['threads']:2}",
              f"{number(ours.get('seconds'), 3):>8}",
              f"{number(ratio(result, 'plugin', 'floor')):>7}",
              f"{number(ratio(result, 'built-in', 'plugin')):>9}",
              f"{number(ratio(result, 'zarr-python', 'plugin')):>8}",
              f"{ours.get('peak_mb', '-'):>7}{theirs.get('peak_mb', '-'):>7}"]
     if "requests" in ours:
-        cells.append(f"  requests {ours['requests']}, built-in {theirs.get('requests', '-')}")
+        cells.append(f"  requests {requests_of(ours)}, built-in {requests_of(theirs)}")
     if result["differs"]:
         cells.append("  READ DIFFERENT VALUES")
     return "".join(cells)
 
 
-HEADER = (f"{'case':14}{'store':22}{'through':9}{'th':>2}{'seconds':>8}{'floor':>7}{'built-in':>9}"
+def requests_of(result):
+    if "round_trips" in result:
+        return f"{result['requests']} in {result['round_trips']} round trips"
+    return result.get("requests", "-")
+
+
+HEADER = (f"{'case':14}{'store':23}{'through':9}{'th':>2}{'seconds':>8}{'floor':>7}{'built-in':>9}"
           f"{'zarr-py':>8}{'MB':>7}{'(theirs)':>8}")
 
 
@@ -225,6 +248,17 @@ def summary(results):
           ratios("built-in", "plugin",
                  lambda r: r["case"].startswith("write") and r["threads"] == 2), min)
     worst("All rows, built-in / ours", ratios("built-in", "plugin", lambda r: True), min)
+    remote = {(r["case"], r["store"], *r["api"].split()): r["plugin"]["seconds"] for r in results
+              if r["case"].startswith("remote") and "plugin" in r}
+    for protocol in PROTOCOLS[1:]:
+        for case in ("remote open", "remote window"):
+            found = [seconds / remote[case, store, "http", milliseconds]
+                     for (at, store, through, milliseconds), seconds in remote.items()
+                     if (at, through) == (case, protocol)
+                     and (case, store, "http", milliseconds) in remote]
+            if found:
+                print(f"{case}, {protocol} / http: mean {geometric_mean(found):.2f}, "
+                      f"worst {max(found):.2f}")
     whole = {(r["store"], r["threads"]): r["plugin"]["seconds"] for r in results
              if r["case"] == "all" and r["api"] == "multidim" and "plugin" in r}
     gains = [(whole[store, 1] / seconds, store) for (store, threads), seconds in whole.items()

@@ -2,21 +2,25 @@
 paths, for one path, and in the path itself."""
 import base64
 import json
-import ssl
-import subprocess
-import threading
 import urllib.parse
 
 import numpy as np
 import pytest
-import webserver
 from osgeo import gdal
 from stores import BYTES, sharding, write_array, write_group
+from tls_server import make_certificate, serve_tls
 from v2_stores import write_v2
 from webserver import serve
 
 DATA = np.arange(64, dtype="<i2").reshape(8, 8) + 1
 SHARDS = [sharding((2, 2))]
+
+
+@pytest.fixture(params=["YES", "NO"], ids=["shared", "not shared"], autouse=True)
+def share_connections(request):
+    gdal.SetConfigOption("ZARR_SHARE_CONNECTIONS", request.param)
+    yield
+    gdal.SetConfigOption("ZARR_SHARE_CONNECTIONS", None)
 
 
 @pytest.fixture
@@ -227,21 +231,9 @@ def test_retry_codes(server, codes, is_retried):
 @pytest.fixture
 def tls(server, tmp_path):
     """Another port of the server, with a certificate that nobody knows."""
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-                    "-keyout", key, "-out", certificate, "-subj", "/CN=localhost",
-                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    secure = webserver.start_server()
-    secure.root = server.root
-    secure.socket = context.wrap_socket(secure.socket, server_side=True)
-    thread = threading.Thread(target=secure.serve_forever, args=(0.05,))
-    thread.start()
-    yield f"/vsicurl/https://127.0.0.1:{secure.server_port}/x.zarr", certificate
-    secure.shutdown()
-    thread.join()
-    secure.server_close()
+    key, certificate = make_certificate(tmp_path)
+    with serve_tls(server.root, key, certificate) as secure:
+        yield f"/vsicurl/{secure.url}/x.zarr", certificate
 
 
 @pytest.mark.parametrize("scope", ["everywhere", "path"])
@@ -309,3 +301,18 @@ def test_html_page(server, store, key):
     if key.endswith("c/0/0"):
         assert "HTML page" in str(caught.value)
     assert json.loads((store / "zarr.json").read_text())["node_type"] == "group"
+
+
+@pytest.mark.parametrize("prefix", ["/vsicurl_streaming/", "/vsicurl/"])
+@pytest.mark.parametrize("status, problem", [(503, "503"), (404, None)])
+def test_streaming(server, prefix, status, problem):
+    """GDAL's streaming file systems report nothing for a file that cannot be read."""
+    server.faults["a/c/0/0"] = status
+    path = f"{prefix}{server.url}/x.zarr"
+    if problem:
+        with pytest.raises(RuntimeError, match=f"a/c/0/0: HTTP response code: {problem}"):
+            read(path)
+    else:
+        want = DATA.copy()
+        want[:4, :4] = 0
+        np.testing.assert_array_equal(read(path), want)

@@ -1,90 +1,15 @@
 """Stores in S3 and in Azure's blob storage, served by s3rver and Azurite: programs for tests that
 npm installs. All is done through GDAL's file systems."""
 import os
-import shutil
-import socket
 import subprocess
-import time
-from pathlib import Path
 
 import icechunk_writer
 import numpy as np
 import pytest
+from object_stores import AZURE_KEY
 from osgeo import gdal
 
-SERVERS = Path(__file__).parents[1] / "object_stores/node_modules/.bin"
-AZURE_KEY = ("Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
-             "K1SZFPTOtr/KBHBeksoGMGw==")  # that of every emulator
 DATA = np.arange(100 * 80, dtype="u2").reshape(80, 100)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def start(name, arguments, port, log):
-    if shutil.which("node") is None or not (SERVERS / name).exists():
-        pytest.skip(f"{name} is not installed")
-    process = subprocess.Popen([SERVERS / name, *arguments], stdout=log.open("wb"),
-                               stderr=subprocess.STDOUT)
-    for _ in range(300):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return process
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    process.kill()
-    pytest.fail(f"{name} did not start:\n{log.read_text()}")
-
-
-def stop(process):
-    process.terminate()
-    process.wait()
-
-
-@pytest.fixture(scope="session")
-def s3(tmp_path_factory):
-    folder, port = tmp_path_factory.mktemp("s3"), free_port()
-    (folder / "data").mkdir()
-    process = start("s3rver", ["-d", folder / "data", "-p", str(port),
-                               "--configure-bucket", "bucket"], port, folder / "log")
-    yield "/vsis3/bucket", {
-        "AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER", "AWS_HTTPS": "NO",
-        "AWS_S3_ENDPOINT": f"127.0.0.1:{port}", "AWS_VIRTUAL_HOSTING": "FALSE",
-        "CPL_AWS_CREDENTIALS_FILE": str(folder / "none"), "AWS_CONFIG_FILE": str(folder / "none")}
-    stop(process)
-
-
-@pytest.fixture(scope="session")
-def azure(tmp_path_factory):
-    folder, port = tmp_path_factory.mktemp("azure"), free_port()
-    process = start("azurite-blob", ["--blobPort", str(port), "--location", folder / "data",
-                                     "--skipApiVersionCheck", "--loose", "--disableTelemetry"],
-                    port, folder / "log")
-    name = "AZURE_STORAGE_CONNECTION_STRING"
-    connection = (f"DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;"
-                  f"AccountKey={AZURE_KEY};BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1")
-    gdal.SetConfigOption(name, connection)
-    made = gdal.Mkdir("/vsiaz/container", 0o755)
-    gdal.SetConfigOption(name, None)
-    assert made == 0
-    yield "/vsiaz/container", {name: connection}
-    stop(process)
-
-
-@pytest.fixture(params=["s3", "azure"])
-def bucket(request, monkeypatch):
-    """A folder of an object store, with its credentials."""
-    folder, options = request.getfixturevalue(request.param)
-    for name, value in options.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    gdal.VSICurlClearCache()
-    yield f"{folder}/{request.node.name.partition('[')[0]}_{os.getpid()}_{time.monotonic_ns()}"
-    gdal.VSICurlClearCache()
 
 
 def open_array(path, name="a", flags=0):

@@ -132,8 +132,8 @@ def test_read_by_zarr_python(tmp_path, source, format):
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("target", TARGETS[:3])
 def test_read_by_the_built_in_driver(tmp_path, source, target, format):
-    if format == "ZARR_V3" and int(gdal.VersionInfo()) < 3080000:
-        pytest.skip("its version 3 is a draft")
+    if format == "ZARR_V3" and int(gdal.VersionInfo()) < 3130000:
+        pytest.skip("its version 3 is older than the specification: 3.10 has no codec bytes")
     copy = driver().CreateCopy(target.format(tmp_path), source, options=[f"FORMAT={format}"])
     del copy
     archive = archive_in(tmp_path)

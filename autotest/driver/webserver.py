@@ -18,6 +18,7 @@ class Handler(BaseHTTPRequestHandler):
     html             a path that is sent as a page in HTML
     answers          how ranges are answered: "no ranges", "no ranges from the end", "unknown size",
                      "no Content-Range", "other part"
+    log              a RequestLog that counts requests and round trips
     """
 
     def do_HEAD(self):
@@ -25,6 +26,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.requests.append((self.path, dict(self.headers)))
+        if self.server.log is not None:
+            self.server.log.hold(self.command, self.path)
         for part, status in self.server.faults.items():
             if part in self.path:
                 self.fail(status)
@@ -97,7 +100,7 @@ HTTP_OPTIONS = {
 class Server(ThreadingHTTPServer):
     request_queue_size = 64  # a connection that waits for a place in it waits a second
     missing_status = 404
-    html = answers = None
+    html = answers = log = None
 
     def __init__(self, *arguments):
         super().__init__(*arguments)

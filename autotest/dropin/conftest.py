@@ -7,17 +7,8 @@ cannot run on both, a marker says why:
     builtin_since("3.13")      the built-in driver does the same since 3.13
     ours_only("reason")        the built-in driver never does: the reason says how it differs
 """
-import os
-
 import pytest
-from osgeo import gdal
-
-BUILTIN = os.environ["GDAL_DRIVER_PATH"] == "disable"
-
-
-def older_than(version):
-    major, minor = map(int, version.split("."))
-    return int(gdal.VersionInfo()) < 1_000_000 * major + 10_000 * minor
+from tested_driver import BUILTIN, older_than
 
 
 def pytest_configure(config):

@@ -188,3 +188,41 @@ def test_netcdf_names_its_groups(netcdf):
     root = open_store(netcdf).GetRootGroup()
     assert root.GetGroupNames() == ["MyGroup", "Missing"]
     assert root.OpenGroup("MyGroup").GetGroupNames() == ["Below"]
+
+
+@pytest.mark.parametrize("below, path", [("MyGroup", "MyGroup"), ("MyGroup/Below", "MyGroup/Below"),
+                                         ("", "")])
+def test_netcdf_names_the_group_that_is_opened(netcdf, below, path):
+    root = open_store(netcdf / below).GetRootGroup()
+    assert root.GetName() == (os.path.basename(path) or "/")
+    # The built-in driver leaves out the slash of groups that are opened.
+    assert root.GetFullName().removeprefix("/") == path
+    expected = ["MyGroup/lat", "MyGroup/lon"] if path == "MyGroup" else []
+    assert [one.GetFullName().removeprefix("/") for one in root.GetDimensions() or []] == expected
+    if path == "MyGroup":
+        assert root.OpenGroup("Below").GetFullName().removeprefix("/") == "MyGroup/Below"
+
+
+@pytest.mark.ours_only("it gives the group the name of the array, and no path to the array")
+@pytest.mark.parametrize("name", ["d", "lat"])
+def test_netcdf_array_has_its_group(netcdf, name):
+    root = open_store(netcdf / "MyGroup" / name).GetRootGroup()
+    assert root.GetFullName() == "/MyGroup"
+    array = root.OpenMDArray(name)
+    assert root.OpenMDArrayFromFullname(array.GetFullName()).GetName() == name
+    assert {one.GetFullName() for one in array.GetDimensions()} == {
+        one.GetFullName() for one in root.GetDimensions()}
+
+
+@pytest.mark.ours_only("full names do not lead anywhere in groups that are opened")
+@pytest.mark.parametrize("below", ["MyGroup", "MyGroup/Below", "MyGroup/d"])
+def test_netcdf_full_names_are_found(netcdf, below):
+    root = open_store(netcdf / below).GetRootGroup()
+    variable = root.OpenMDArrayFromFullname("/MyGroup/lat")
+    np.testing.assert_array_equal(variable.ReadAsArray(), Y)
+    assert root.OpenGroupFromFullname("/MyGroup/Below").GetMDArrayNames() == ["e"]
+    for absent in ("/My", "/Missing", "/MyGroup/x"):
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        with pytest.raises(RuntimeError):
+            root.OpenGroupFromFullname(absent).GetName()
+        gdal.PopErrorHandler()

@@ -137,6 +137,52 @@ def test_overviews_of_levels(tmp_path):
     assert [band.GetOverview(i).XSize for i in range(band.GetOverviewCount())] == [3]
 
 
+@pytest.mark.ours_only("it sees no overviews of arrays that are opened by their own path")
+@pytest.mark.parametrize("multiscales, arrays", [
+    (entries("data", "ovr_2x", "ovr_4x"), GROUPS), (entries("0", "1", "2"), ("0", "1", "2")),
+    (entries("0", "1", "2"), ("0/d", "1/d", "2/d")), (datasets("0", "1", "2"), ("0", "1", "2")),
+    *COARSE_FIRST], ids=str)
+def test_own_path(tmp_path, multiscales, arrays):
+    write_pyramid(tmp_path / "s", multiscales, arrays)
+    for i, name in enumerate(arrays):
+        raster = gdal.Open(str(tmp_path / "s" / name))
+        band = raster.GetRasterBand(1)
+        levels = [band.GetOverview(j).ReadAsArray() for j in range(band.GetOverviewCount())]
+        assert [level.tolist() for level in levels] == [one.tolist() for one in LEVELS[i + 1:]]
+        np.testing.assert_array_equal(band.ReadAsArray(), LEVELS[i])
+
+
+@pytest.mark.gdal_since("3.13")
+@pytest.mark.ours_only("it sees no overviews of arrays that are opened by their own path")
+def test_own_path_multidim(tmp_path):
+    write_pyramid(tmp_path / "s", entries("data", "ovr_2x", "ovr_4x"), GROUPS)
+    dataset = gdal.OpenEx(str(tmp_path / "s/data"), gdal.OF_MULTIDIM_RASTER)
+    array = dataset.GetRootGroup().OpenMDArray("data")
+    assert array.GetOverviewCount() == 2
+    level = array.GetOverview(1)
+    np.testing.assert_array_equal(level.ReadAsArray(), LEVELS[2])
+    assert level.AsClassicDataset(1, 0).GetRasterBand(1).GetOverviewCount() == 0
+    assert array.GetOverview(2) is None
+
+
+@pytest.mark.ours_only("it takes the position from coordinates of each level")
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_own_path_is_placed_like_the_array_of_the_store(tmp_path, level):
+    """The group's position is that of the finest level."""
+    store = tmp_path / "s"
+    write_pyramid(store, entries("0", "1", "2"), ("0", "1", "2"))
+    document = json.loads((store / "zarr.json").read_text())
+    document["attributes"].update({
+        "proj:code": "EPSG:32631", "spatial:dimensions": ["y", "x"],
+        "spatial:transform": [10, 0, 500000, 0, -10, 4000000]})
+    (store / "zarr.json").write_text(json.dumps(document))
+    inside = gdal.Open(f'ZARR:"{store}":/{level}')
+    alone = gdal.Open(str(store / str(level)))
+    assert inside.GetGeoTransform() == (500000, 10 * 2**level, 0, 4000000, 0, -10 * 2**level)
+    assert alone.GetGeoTransform() == inside.GetGeoTransform()
+    assert alone.GetSpatialRef().IsSame(inside.GetSpatialRef())
+
+
 @pytest.mark.builtin_since("3.13")
 def test_levels_are_listed_on_request_only(tmp_path):
     write_pyramid(tmp_path, entries("data", "ovr_2x", "ovr_4x"), GROUPS)

@@ -67,3 +67,13 @@ def test_nothing_is_kept_beside_the_store(tmp_path, version):
     path = create_store(tmp_path / "a.zarr", version, {"a": "yx", "other": "t"})
     listed(path)
     assert [file.name for file in tmp_path.iterdir()] == ["a.zarr"]
+
+
+@pytest.mark.builtin_since("3.13")
+def test_all_arrays(tmp_path, version):
+    path = create_store(tmp_path / "a.zarr", version, {"a": "yx"})
+    dataset = gdal.OpenEx(path, gdal.OF_RASTER, open_options=["LIST_ALL_ARRAYS=YES"])
+    assert dataset.RasterCount == 0
+    assert [name for name, _ in dataset.GetSubDatasets()] == [f'ZARR:"{path}":/a']
+    array = gdal.OpenEx(f'ZARR:"{path}":/a', gdal.OF_RASTER, open_options=["LIST_ALL_ARRAYS=YES"])
+    assert array.RasterCount == 1

@@ -49,7 +49,7 @@ GDALDataType band_type(const zarrcore::DataType& type) {
     case TypeKind::floating:
       return type.item_size == 4 ? GDT_Float32 : type.item_size == 8 ? GDT_Float64 : GDT_Unknown;
     case TypeKind::complex:
-      return type.item_size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+      return type.item_size == 8 ? GDT_CFloat32 : type.item_size == 16 ? GDT_CFloat64 : GDT_Unknown;
     default:
       return GDT_Unknown;
   }

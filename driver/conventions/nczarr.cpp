@@ -2,6 +2,8 @@
 
 #include <cpl_port.h>
 
+#include <initializer_list>
+
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -19,6 +21,26 @@ const Json* find_references(const Json& holder) {
     for (const char* key : {"dimension_references", "dimrefs"}) {
       if (const Json* references = find_member(*array, key)) return references;
     }
+  }
+  return nullptr;
+}
+
+const Json* find_group(const zarrcore::GroupMetadata& group) {
+  for (const Json* holder : {&group.attributes, &group.unknown_members}) {
+    for (const char* key : {"_nczarr_group", "_NCZARR_GROUP"}) {
+      if (const Json* found = find_member(*holder, key)) return found;
+    }
+  }
+  return nullptr;
+}
+
+// By its name, or the one of older versions.
+const Json* find_group_member(const zarrcore::GroupMetadata& group,
+                              std::initializer_list<const char*> names) {
+  const Json* found = find_group(group);
+  if (found == nullptr) return nullptr;
+  for (const char* name : names) {
+    if (const Json* member = find_member(*found, name)) return member;
   }
   return nullptr;
 }
@@ -52,38 +74,28 @@ std::vector<std::string> nczarr_dimensions(const zarrcore::ArrayMetadata& array)
 
 std::vector<GroupDimension> nczarr_group_dimensions(const zarrcore::GroupMetadata& group) {
   std::vector<GroupDimension> found;
-  for (const Json* holder : {&group.attributes, &group.unknown_members}) {
-    for (const char* group_key : {"_nczarr_group", "_NCZARR_GROUP"}) {
-      const Json* member = find_member(*holder, group_key);
-      if (member == nullptr) continue;
-      const Json* dimensions = find_member(*member, "dimensions");
-      if (dimensions == nullptr) dimensions = find_member(*member, "dims");
-      if (dimensions == nullptr || !dimensions->is_object()) continue;
-      for (const auto& [name, value] : dimensions->items()) {
-        // A number, or {"size": 5, "unlimited": 1}.
-        const Json* size = value.is_object() ? find_member(value, "size") : &value;
-        if (size == nullptr || !size->is_number_unsigned()) continue;
-        found.push_back({name, size->get<std::uint64_t>()});
-      }
-      return found;
-    }
+  const Json* dimensions = find_group_member(group, {"dimensions", "dims"});
+  if (dimensions == nullptr || !dimensions->is_object()) return found;
+  for (const auto& [name, value] : dimensions->items()) {
+    // A number, or {"size": 5, "unlimited": 1}.
+    const Json* size = value.is_object() ? find_member(value, "size") : &value;
+    if (size == nullptr || !size->is_number_unsigned()) continue;
+    found.push_back({name, size->get<std::uint64_t>()});
   }
   return found;
 }
 
+bool is_nczarr_group(const zarrcore::GroupMetadata& group) {
+  return find_group(group) != nullptr;
+}
+
 std::vector<std::string> nczarr_group_names(const zarrcore::GroupMetadata& group) {
   std::vector<std::string> names;
-  for (const Json* holder : {&group.attributes, &group.unknown_members}) {
-    for (const char* group_key : {"_nczarr_group", "_NCZARR_GROUP"}) {
-      const Json* member = find_member(*holder, group_key);
-      const Json* groups = member == nullptr ? nullptr : find_member(*member, "groups");
-      if (groups == nullptr || !groups->is_array()) continue;
-      for (const Json& name : *groups) {
-        if (name.is_string() && zarrcore::is_valid_segment(name.get_ref<const std::string&>())) {
-          names.push_back(name.get<std::string>());
-        }
-      }
-      return names;
+  const Json* groups = find_group_member(group, {"groups"});
+  if (groups == nullptr || !groups->is_array()) return names;
+  for (const Json& name : *groups) {
+    if (name.is_string() && zarrcore::is_valid_segment(name.get_ref<const std::string&>())) {
+      names.push_back(name.get<std::string>());
     }
   }
   return names;

@@ -25,6 +25,8 @@ struct GroupDimension {
 // The dimensions that a group defines, whether or not an array uses them.
 std::vector<GroupDimension> nczarr_group_dimensions(const zarrcore::GroupMetadata& group);
 
+bool is_nczarr_group(const zarrcore::GroupMetadata& group);
+
 // The names of the groups below a group, as it states them; none if it is not of NCZarr.
 std::vector<std::string> nczarr_group_names(const zarrcore::GroupMetadata& group);
 

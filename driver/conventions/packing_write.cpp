@@ -57,7 +57,7 @@ Json spell_element(const Element& element, const ArrayMetadata& array) {
   }
   if (type.kind == TypeKind::floating) return spell_double(as_double(element, type), is_base64);
   if (type.kind != TypeKind::complex) return zarrcore::format_fill_value(element, type);
-  const DataType part{TypeKind::floating, type.item_size / 2};
+  const DataType part = type.part_type();
   const auto middle = element.begin() + static_cast<std::ptrdiff_t>(part.item_size);
   const double real = as_double({element.begin(), middle}, part);
   const double imaginary = as_double({middle, element.end()}, part);

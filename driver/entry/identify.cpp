@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "driver/entry/copy_references.h"
 #include "driver/entry/zipped_raster.h"
@@ -27,22 +28,29 @@ bool is_zipped_document(const GDALOpenInfo* info) {
 
 namespace {
 
+// Whether a folder is a Zarr. If it is on the network, `found` keeps what shows it.
+bool find_zarr_folder(const std::string& path, std::optional<ProbedFolder>& found) {
+  if (!is_probed(path)) return is_zarr_folder(path);
+  found = probe_folder(path);
+  return found.has_value();
+}
+
 // Whether the file is a metadata document of a Zarr.
-bool is_metadata_document(const GDALOpenInfo* info) {
+bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>& found) {
   const std::string path = info->pszFilename;
   const std::string file_name = CPLGetFilename(without_query(path).c_str());
   if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
   // Attributes may hold anything, and other programs use the names of v1: the folder decides.
   if (file_name == ".zattrs" || file_name == "meta") {
     const auto folder = parent_vsi_path(path);
-    return folder && is_zarr_folder(*folder);
+    return folder && find_zarr_folder(*folder, found);
   }
   return is_metadata_file(file_name) &&
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
 }
 
 // Files of other computers are left to other drivers.
-bool is_zarr_by_url(const GDALOpenInfo* info) {
+bool is_zarr_by_url(const GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   std::string path;
   try {
     path = without_file_scheme(info->pszFilename);
@@ -50,13 +58,21 @@ bool is_zarr_by_url(const GDALOpenInfo* info) {
     return false;
   }
   GDALOpenInfo file(path.c_str(), info->nOpenFlags);
-  return is_zarr(&file);
+  return is_zarr(&file, folder);
 }
+
+// Of the last call of identify() in this thread.
+struct Identified {
+  const GDALOpenInfo* info = nullptr;
+  std::string name;
+  std::optional<ProbedFolder> folder;
+};
+thread_local Identified identified;
 
 }  // namespace
 
-bool is_zarr(GDALOpenInfo* info) {
-  if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info);
+bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
+  if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info, folder);
   if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
   if (has_icechunk_scheme(info->pszFilename)) return true;
   // A value that is referenced may be a file of another format.
@@ -64,18 +80,29 @@ bool is_zarr(GDALOpenInfo* info) {
       (has_reference_prefix(info->pszFilename) || has_icechunk_prefix(info->pszFilename))) {
     return true;
   }
-  if (info->nHeaderBytes > 0) return is_metadata_document(info) || is_packed_store(info);
+  if (info->nHeaderBytes > 0) return is_metadata_document(info, folder) || is_packed_store(info);
   // On network file systems it may be unknown whether a folder exists, so the extension decides
   // whether to look.
   const bool may_be_folder =
       info->bIsDirectory ||
       (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
-  return may_be_folder && (is_zarr_folder(info->pszFilename) || is_packed_store(info) ||
+  return may_be_folder && (find_zarr_folder(info->pszFilename, folder) || is_packed_store(info) ||
                            is_icechunk_folder(info->pszFilename));
 }
 
 int identify(GDALOpenInfo* info) {
-  return guarded(FALSE, [&] { return is_zarr(info) ? TRUE : FALSE; });
+  identified = {};
+  return guarded(FALSE, [&] {
+    std::optional<ProbedFolder> folder;
+    if (!is_zarr(info, folder)) return FALSE;
+    if (folder) identified = {info, info->pszFilename, std::move(folder)};
+    return TRUE;
+  });
+}
+
+std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info) {
+  const Identified last = std::exchange(identified, {});
+  return last.info == info && last.name == info->pszFilename ? last.folder : std::nullopt;
 }
 
 }  // namespace gdal_zarr

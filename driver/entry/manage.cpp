@@ -32,6 +32,8 @@ std::string whole_store(const char* name) {
       is_metadata_file(CPLGetFilename(path.c_str()))) {
     throw Error(path + " must be the path of a whole store");
   }
+  // A listing from before the store was created does not show it.
+  if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
   GDALOpenInfo info(path.c_str(), GA_ReadOnly);
   if (!is_folder(path) ? !is_packed_store(&info) : !is_zarr_folder(path)) {
     throw Error(path + " is not a Zarr store");

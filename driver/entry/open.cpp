@@ -22,6 +22,7 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
@@ -137,12 +138,18 @@ ConnectionString settle_name(const Session& session, const ConnectionString& con
   return is_array(session, *longer.array) ? longer : connection;
 }
 
+// Continues a message about a node that was not found.
+std::string reason_of_denial(const Session& session, const std::string& path) {
+  const std::string reason = session.hierarchy().denied(path);
+  return reason.empty() ? reason : ": " + reason;
+}
+
 std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
   const std::string path = session.node_path(name);
   if (!session.hierarchy().has(path, zarrcore::NodeKind::array)) {
     const bool is_group = session.hierarchy().has(path, zarrcore::NodeKind::group);
     throw Error(session.path() + ": array " + name + " does not exist" +
-                (is_group ? "; it is a group" : ""));
+                (is_group ? "; it is a group" : reason_of_denial(session, path)));
   }
   return session.array(path);
 }
@@ -157,9 +164,10 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
   const Candidates found = find_candidates(session, lists_all);
   const std::vector<Candidate>& candidates = found.rasters;
   if (candidates.empty()) {
-    throw Error(session.path() + " has no array that can be shown as a raster");
+    throw Error(session.path() + " has no array that can be shown as a raster" +
+                reason_of_denial(session, ""));
   }
-  if (candidates.size() > 1) {
+  if (candidates.size() > 1 || (lists_all && !session.root_is_array())) {
     const bool is_multiband = !lists_all && call.options.boolean("MULTIBAND");
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();
@@ -178,6 +186,15 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
                                           "SUBDATASETS");
   }
   return dataset;
+}
+
+// The path of the array that will probably be opened; empty if unknown.
+std::string expected_array(const ConnectionString& connection) {
+  try {
+    return zarrcore::normalize_path(connection.array.value_or(""));
+  } catch (const Error&) {
+    return {};  // looking for the array reports the error
+  }
 }
 
 // The folder of the lock files of a store; empty for none.
@@ -238,7 +255,8 @@ GDALDataset* open(GDALOpenInfo* info) {
     if (is_reference_source(info->pszFilename)) return open_reference_source();
     const bool is_zipped = is_zipped_document(info);
     const auto zipped = is_zipped ? find_zipped_raster(info->pszFilename) : std::nullopt;
-    if (is_zipped ? !zipped : !is_zarr(info)) return nullptr;
+    std::optional<ProbedFolder> folder = take_identified(info);
+    if (is_zipped ? !zipped : !folder && !is_zarr(info, folder)) return nullptr;
     OpenCall call{
         info->pszFilename,
         zipped ? *zipped : parse_connection_string(info->pszFilename),
@@ -257,7 +275,8 @@ GDALDataset* open(GDALOpenInfo* info) {
     options.missing_chunks_are_errors = call.options.is("MISSING_CHUNKS", "ERROR");
     options.stores_empty_chunks = call.options.boolean("WRITE_EMPTY_CHUNKS");
     options.make_classic_dataset = &make_classic_dataset;
-    const auto session = Session::open(call.connection.store_path, options);
+    const StoreHints hints{std::move(folder), expected_array(call.connection)};
+    const auto session = Session::open(call.connection.store_path, options, hints);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
       return new MultidimDataset(session, info->pszFilename);

@@ -17,6 +17,7 @@
 #include "driver/new_array/creation_options.h"
 #include "driver/stores/icechunk/icechunk_file_system.h"
 #include "driver/stores/references/reference_file_system.h"
+#include "driver/stores/vsi/shared_connections.h"
 
 namespace {
 
@@ -104,6 +105,7 @@ void register_driver() {
   driver->pfnDelete = gdal_zarr::delete_store;
   driver->pfnRename = gdal_zarr::rename_store;
   driver->pfnCopyFiles = gdal_zarr::copy_store;
+  driver->pfnUnloadDriver = [](GDALDriver*) { gdal_zarr::close_shared_connections(); };
   GetGDALDriverManager()->RegisterDriver(driver.release());
 }
 

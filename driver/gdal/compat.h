@@ -48,8 +48,10 @@ inline constexpr GDALDataType kInt8 = GDT_Int16;
 #endif
 #if GDAL_ZARR_AT_LEAST(3, 11)
 inline constexpr GDALDataType kFloat16 = GDT_Float16;
+inline constexpr GDALDataType kCFloat16 = GDT_CFloat16;
 #else
 inline constexpr GDALDataType kFloat16 = GDT_Float32;
+inline constexpr GDALDataType kCFloat16 = GDT_CFloat32;
 #endif
 
 }  // namespace gdal_zarr

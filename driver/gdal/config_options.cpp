@@ -26,6 +26,9 @@ constexpr Option kConfigOptions[] = {
         "ZARR_FORBIDDEN_IS_MISSING", kScope, "NO",
         "Whether chunks that a server forbids to read (401, 403) are missing chunks. Can be "
         "set for a path"),
+    rows::boolean("ZARR_SHARE_CONNECTIONS", kScope, "YES",
+                  "Whether requests to web servers share connections among threads and datasets, "
+                  "and run together on one with HTTP/2. Can be set for a path"),
     rows::text("GDAL_LOAD_EXTRA_DIM_METADATA_DELAY", kScope, "5",
                "Seconds that may be spent on reading the coordinates of further dimensions for the "
                "metadata of bands, or unlimited. The open option LOAD_EXTRA_DIM_METADATA_DELAY "
@@ -41,6 +44,8 @@ constexpr Option kConfigOptions[] = {
     rows::text("GDAL_PAM_PROXY_DIR", kScope, "",
                "Folder in which GDAL keeps .aux.xml files that it cannot write beside the data; "
                "with it, statistics of arrays on the network can be cached"),
+    rows::text("GDAL_DISABLE_READDIR_ON_OPEN", kScope, "",
+               "EMPTY_DIR: no .aux.xml file is looked for beside a store on the network"),
     rows::integer("GDAL_HTTP_CONNECTTIMEOUT", kScope, 0, INT32_MAX, "30",
                   "Seconds to wait for a connection to a server"),
     rows::integer("GDAL_HTTP_LOW_SPEED_TIME", kScope, 0, INT32_MAX, "60",

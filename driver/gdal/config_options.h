@@ -1,5 +1,5 @@
-// GDAL's configuration options that the driver reads, in one table. There is no other way to read
-// one: an option that is not in the table has no name here.
+// GDAL's configuration options that the driver reads, in one table. The options of HTTP requests,
+// which are passed on to GDAL for a path, are in driver/stores/vsi/http_options.cpp.
 #pragma once
 
 #include <span>
@@ -16,11 +16,13 @@ enum class ConfigOption : std::uint8_t {
   write_cache_size,
   fsync,
   forbidden_is_missing,
+  share_connections,
   metadata_delay,
   allow_local_targets,
   use_reference_cache,
   reference_cache_dir,
   pam_proxy_dir,
+  readdir_on_open,
   connect_timeout,
   low_speed_time,
   low_speed_limit,

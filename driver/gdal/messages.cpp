@@ -1,5 +1,8 @@
 #include "driver/gdal/messages.h"
 
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdarg>
@@ -166,6 +169,22 @@ void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexce
     CPLError(severity, number, "%s", mask_secrets(text).c_str());
   } catch (const std::exception&) {
     CPLError(severity, CPLE_OutOfMemory, "Zarr: not enough memory");
+  }
+}
+
+bool debugs() {
+  const char* wanted = CPLGetConfigOption("CPL_DEBUG", nullptr);
+  if (wanted == nullptr) return false;
+  return wanted[0] == '\0' || EQUAL(wanted, "ON") || EQUAL(wanted, "YES") ||
+         EQUAL(wanted, "TRUE") || EQUAL(wanted, "1") ||
+         CPLString(wanted).ifind("ZARR") != std::string::npos;
+}
+
+void debug(const std::string& message) noexcept {
+  try {
+    CPLDebug("ZARR", "%s", mask_secrets(message).c_str());
+  } catch (const std::exception&) {
+    CPLDebug("ZARR", "not enough memory");
   }
 }
 

@@ -20,6 +20,12 @@ std::string mask_secrets(std::string_view text);
 void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexcept
     CPL_PRINT_FUNC_FORMAT(3, 4);
 
+// Whether CPL_DEBUG asks for debug messages of this driver: it is ON, or names ZARR.
+bool debugs();
+
+// A debug message of this driver, with secrets masked.
+void debug(const std::string& message) noexcept;
+
 // Messages of GDAL, held back to be reported later or on another thread.
 class HeldMessages {
  public:

@@ -175,23 +175,33 @@ GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y) const {
 }
 #endif
 
+std::optional<PyramidMember> Array::pyramid() const {
+  if (auto level = session_->pyramids().find(node_path())) {
+    return PyramidMember{session_, node_path(), std::move(*level)};
+  }
+  return session_->enclosing_groups().find_pyramid(node_path());
+}
+
 std::shared_ptr<Array> Array::finest_level() const {
-  const std::string path = session_->pyramids().finest_level_path(node_path());
-  return path.empty() ? nullptr : session_->array(path);
+  const auto member = pyramid();
+  if (!member) return nullptr;
+  const std::string path = member->session->pyramids().finest_level_path(member->array_path);
+  return path.empty() ? nullptr : member->session->array(path);
 }
 
 std::vector<std::shared_ptr<Array>> Array::overviews() const {
   std::vector<std::shared_ptr<Array>> arrays;
-  for (const std::string& path : session_->pyramids().overview_paths(node_path())) {
-    arrays.push_back(session_->array(path));
+  const auto member = pyramid();
+  if (!member) return arrays;
+  for (const auto& path : member->session->pyramids().overview_paths(member->array_path)) {
+    arrays.push_back(member->session->array(path));
   }
   return arrays;
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 13)
 int Array::GetOverviewCount() const {
-  return guarded(
-      0, [&] { return static_cast<int>(session_->pyramids().overview_paths(node_path()).size()); });
+  return guarded(0, [&] { return static_cast<int>(overviews().size()); });
 }
 
 std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {

@@ -24,6 +24,8 @@
 
 namespace gdal_zarr {
 
+class RegularDimension;
+
 class Array final : public GDALPamMDArray, public AttributeOwner {
  public:
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
@@ -119,6 +121,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   RasterAxes raster_axes() const;
   // The auxiliary coordinate variables that CF's `coordinates` names.
   std::vector<std::shared_ptr<Array>> coordinate_arrays() const;
+  // The pyramid that the array belongs to, also if it is opened by its own path and a group above
+  // describes it.
+  std::optional<PyramidMember> pyramid() const;
   // The same array at the finest level of its pyramid; null for arrays that are at no coarser
   // level.
   std::shared_ptr<Array> finest_level() const;
@@ -220,6 +225,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // With `with_variables`, dimensions have types and coordinates, for which the store is read.
   void make_dimensions(bool with_variables) const;
   void place_dimensions() const;
+  void place_dimension(std::size_t axis, const std::shared_ptr<RegularDimension>& placed) const;
+  void place_raster_axes(const RasterAxes& axes) const;
+  void place_other_axes(const RasterAxes& axes) const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
 
   // GDAL's arguments in the core's terms; strides are in bytes.
@@ -246,8 +254,11 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   std::shared_ptr<OGRSpatialReference> own_crs() const;
   std::shared_ptr<OGRSpatialReference> pam_crs() const;
-  std::optional<std::size_t> find_dimension(const char* type) const;
-  std::optional<std::size_t> find_spatial_dimension(std::string SpatialDimensions::* which) const;
+  using Dimensions = std::vector<std::shared_ptr<GDALDimension>>;
+  RasterAxes raster_axes(const Dimensions& dimensions) const;
+  std::optional<std::size_t> find_axis(const Dimensions& dimensions,
+                                       std::string SpatialDimensions::* which,
+                                       const char* type) const;
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<const zarrcore::Array> array_;

@@ -7,6 +7,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/read_report.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/stores/references/reference_store.h"
 #include "zarrcore/base/checked_math.h"
@@ -37,6 +38,8 @@ void Array::advise(const zarrcore::Selection& selection, CSLConstList options) c
   zarrcore::ReadOptions reading;
   reading.threads = thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
   reading.worker_scope = caller.scope();
+  const ReadReport report(session_->read_reports(), *session_->hierarchy().store(),
+                          "read in advance", GetFullName(), selection, reading);
   array_->prefetch(selection, reading);
 }
 

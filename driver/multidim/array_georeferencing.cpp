@@ -3,6 +3,7 @@
 #include <cpl_string.h>
 
 #include "driver/conventions/crs.h"
+#include "driver/conventions/dimension_units.h"
 #include "driver/conventions/eopf.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
@@ -10,6 +11,7 @@
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/georeferencing_write.h"
 #include "driver/multidim/regular_dimension.h"
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -21,70 +23,92 @@ GeoreferencingConvention Array::convention() const {
   return own == GeoreferencingConvention::gdal ? convention_ : own;
 }
 
-std::optional<std::size_t> Array::find_dimension(const char* type) const {
+std::optional<std::size_t> Array::find_axis(const Dimensions& dimensions,
+                                            std::string SpatialDimensions::* which,
+                                            const char* type) const {
+  auto names = spatial_dimensions(attributes_);
+  if (!names) names = spatial_dimensions(*group_attributes());
+  if (names) {
+    for (std::size_t i = 0; i < rank(); ++i) {
+      if (dimensions[i]->GetName() == (*names).*which) return i;
+    }
+  }
   for (std::size_t i = 0; i < rank(); ++i) {
-    if (GetDimensions()[i]->GetType() == type) return i;
+    if (dimensions[i]->GetType() == type) return i;
   }
   return std::nullopt;
 }
 
 std::optional<std::size_t> Array::x_dimension() const {
-  if (const auto position = find_spatial_dimension(&SpatialDimensions::x)) return position;
-  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_X);
+  return find_axis(GetDimensions(), &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
 }
 
 std::optional<std::size_t> Array::y_dimension() const {
-  if (const auto position = find_spatial_dimension(&SpatialDimensions::y)) return position;
-  return find_dimension(GDAL_DIM_TYPE_HORIZONTAL_Y);
+  return find_axis(GetDimensions(), &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
 }
 
 Array::RasterAxes Array::raster_axes() const {
-  const auto x = x_dimension();
-  const auto y = y_dimension();
+  return raster_axes(GetDimensions());
+}
+
+Array::RasterAxes Array::raster_axes(const Dimensions& dimensions) const {
+  const auto x = find_axis(dimensions, &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
+  const auto y = find_axis(dimensions, &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
   if (x && y && x != y) return {*x, *y};
   return {rank() - 1, rank() - 2};
 }
 
-std::optional<std::size_t> Array::find_spatial_dimension(
-    std::string SpatialDimensions::* which) const {
-  auto names = spatial_dimensions(attributes_);
-  if (!names) names = spatial_dimensions(*group_attributes());
-  if (!names) return std::nullopt;
-  for (std::size_t i = 0; i < rank(); ++i) {
-    if (GetDimensions()[i]->GetName() == (*names).*which) return i;
-  }
-  return std::nullopt;
-}
-
-// Its own `spatial:transform` gives coordinates to dimensions that have no variable. Not in a
-// writable store, where programs create the variable.
+// Gives coordinates to dimensions that have no variable. Not in a writable store, where programs
+// create the variable.
 void Array::place_dimensions() const {
   computed_coordinates_.clear();
-  if (session_->is_writable() || rank() < 2 || !attributes_.contains("spatial:transform")) return;
+  if (session_->is_writable() || rank() < 2) return;
+  const bool has_transform = attributes_.contains("spatial:transform");
+  const bool has_units = attributes_.contains("dimension_units");
+  if (!has_transform && !has_units) return;
+  const RasterAxes axes = raster_axes(dimensions_);
+  if (has_transform) place_raster_axes(axes);
+  if (has_units) place_other_axes(axes);
+}
+
+void Array::place_dimension(std::size_t axis,
+                            const std::shared_ptr<RegularDimension>& placed) const {
+  if (dimensions_[axis]->GetIndexingVariable()) return;
+  dimensions_[axis] = placed;
+  computed_coordinates_.push_back(placed->GetIndexingVariable());
+}
+
+// By the array's own `spatial:transform`.
+void Array::place_raster_axes(const RasterAxes& axes) const {
   const MaskedMessages masked;  // a wrong transform is reported where it is looked for
   const auto transform = spatial_transform(attributes_);
   if (!transform || (*transform)[2] != 0 || (*transform)[4] != 0) return;
-  const auto names = spatial_dimensions(attributes_);
-  const auto find = [&](const std::string& name, const char* type, std::size_t otherwise) {
-    for (std::size_t i = 0; i < rank(); ++i) {
-      const GDALDimension& dimension = *dimensions_[i];
-      if (names ? dimension.GetName() == name : dimension.GetType() == type) return i;
-    }
-    return otherwise;
-  };
-  const SpatialDimensions named = names.value_or(SpatialDimensions{});
-  const std::size_t x = find(named.x, GDAL_DIM_TYPE_HORIZONTAL_X, rank() - 1);
-  const std::size_t y = find(named.y, GDAL_DIM_TYPE_HORIZONTAL_Y, rank() - 2);
-  if (x == y) return;
   const auto place = [&](std::size_t axis, double origin, double step) {
-    auto& dimension = dimensions_[axis];
-    if (dimension->GetIndexingVariable()) return;
-    dimension =
-        std::make_shared<RegularDimension>(*dimension, RegularAxis{origin + step / 2, step});
-    computed_coordinates_.push_back(dimension->GetIndexingVariable());
+    place_dimension(axis, std::make_shared<RegularDimension>(*dimensions_[axis],
+                                                             RegularAxis{origin + step / 2, step}));
   };
-  place(x, (*transform)[0], (*transform)[1]);
-  place(y, (*transform)[3], (*transform)[5]);
+  place(axes.x, (*transform)[0], (*transform)[1]);
+  place(axes.y, (*transform)[3], (*transform)[5]);
+}
+
+// By the length of their steps. X and Y are left alone: with coordinates, an image in pixels would
+// look like one that is placed on the Earth.
+void Array::place_other_axes(const RasterAxes& axes) const {
+  try {
+    const auto units = dimension_units(attributes_, rank());
+    for (std::size_t axis = 0; axis < rank(); ++axis) {
+      const auto& unit = units[axis];
+      const bool says_something = unit && (unit->multiplier != 1 || !unit->base.empty());
+      if (axis == axes.x || axis == axes.y || !says_something) continue;
+      const auto placed =
+          std::make_shared<RegularDimension>(*dimensions_[axis], RegularAxis{0, unit->multiplier});
+      placed->set_unit(unit->base);
+      placed->set_relative();
+      place_dimension(axis, placed);
+    }
+  } catch (const zarrcore::Error& error) {
+    report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s", GetFullName().c_str(), error.what());
+  }
 }
 
 std::shared_ptr<const Json> Array::find_variable(const std::string& name) const {
@@ -134,12 +158,13 @@ std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
                      {},          CPLGetFilename(session_->path().c_str())};
   const auto x = x_dimension();
   sources.groups.push_back(group_attributes());
+  if (const auto member = pyramid()) {
+    sources.groups.push_back(
+        member->session->attributes(member->level.group, zarrcore::NodeKind::group));
+  }
   if (session_->root_is_array()) {
     if (x && y_dimension()) sources.root = root_attributes();
   } else {
-    if (const auto pyramid = session_->pyramids().find(node_path())) {
-      sources.groups.push_back(session_->attributes(pyramid->group, zarrcore::NodeKind::group));
-    }
     // The CRS of a product holds for its projected grids.
     if ((x && y_dimension()) || (is_eopf_array(attributes_) && rank() >= 2)) {
       sources.root = root_attributes();

@@ -7,6 +7,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/read_report.h"
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/resize.h"
@@ -61,6 +62,8 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
                                           converter.get()};
   zarrcore::ReadOptions options = read_options(caller);
   options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
+  const ReadReport report(session_->read_reports(), *session_->hierarchy().store(), "read",
+                          GetFullName(), selection, options);
   if (const auto writer = writer_if_any()) {
     writer->read(selection, destination, options);
   } else {

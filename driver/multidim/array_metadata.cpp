@@ -40,9 +40,10 @@ void Array::load_metadata() {
 
 void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
   check_exists();
-  session_->writable_hierarchy().update_node(node_path(), [&](zarrcore::NodeMetadata& node) {
-    edit(std::get<zarrcore::ArrayMetadata>(node));
-  });
+  session_->writable_hierarchy().update_node(
+      node_path(),
+      [&](zarrcore::NodeMetadata& node) { edit(std::get<zarrcore::ArrayMetadata>(node)); },
+      zarrcore::NodeKind::array);
   load_metadata();
 }
 

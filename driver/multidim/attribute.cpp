@@ -102,6 +102,11 @@ std::string number_text(const Json& number) {
   return zarrcore::dump_json(number);
 }
 
+// Numbers stay as they are in the document, and so in copies.
+std::string json_text(const Json& value) {
+  return zarrcore::dump_json(value, {.as_read = true});
+}
+
 std::shared_ptr<JsonAttribute> make_of_kind(const Identity& identity, const Json& value) {
   if (value.is_string()) {
     return make_text(identity, {value.get<std::string>()}, false, GEDTST_NONE);
@@ -115,7 +120,7 @@ std::shared_ptr<JsonAttribute> make_of_kind(const Identity& identity, const Json
     return make_text(identity, value.get<std::vector<std::string>>(), true, GEDTST_NONE);
   }
   if (is_all(value, is_number)) return make_numbers(identity, value, common_type(value), true);
-  return make_text(identity, {zarrcore::dump_json(value)}, false, GEDTST_JSON);
+  return make_text(identity, {json_text(value)}, false, GEDTST_JSON);
 }
 
 }  // namespace
@@ -177,7 +182,7 @@ Json with_renamed_attribute(const Json& attributes, const std::string& name,
   }
   Json renamed = Json::object();
   for (const auto& [key, value] : attributes.items()) {
-    renamed[key == name ? new_name : std::string(key)] = value;
+    zarrcore::copy_member(attributes, key, renamed, key == name ? new_name : std::string(key));
   }
   return renamed;
 }
@@ -201,7 +206,7 @@ std::shared_ptr<GDALAttribute> find_attribute(const std::string& owner_name, con
 
 std::string attribute_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (!is_all(value, is_number)) return zarrcore::dump_json(value);
+  if (!is_all(value, is_number)) return json_text(value);
   std::string text = "{";
   for (const Json& number : value) {
     if (text.size() > 1) text += ',';

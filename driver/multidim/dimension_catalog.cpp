@@ -1,12 +1,14 @@
 #include "driver/multidim/dimension_catalog.h"
 
+#include <cpl_string.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "driver/conventions/crs.h"
 #include "driver/conventions/nczarr.h"
-#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/find_or_make.h"
@@ -30,7 +32,12 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
   }
   std::string name = array.dimension_names[axis].value_or(std::string());
   if (name.empty()) {
-    const auto pyramid = session_.pyramids().find(array_path);
+    auto pyramid = session_.pyramids().find(array_path);
+    if (!pyramid) {
+      if (auto above = session_.enclosing_groups().find_pyramid(array_path)) {
+        pyramid = std::move(above->level);
+      }
+    }
     if (!pyramid || pyramid->multiscales->axes.size() != array.shape.size()) return nullptr;
     name = pyramid->multiscales->axes[axis];
     if (name.empty()) return nullptr;
@@ -79,14 +86,23 @@ void DimensionCatalog::prefetch_variables(const std::string& array_path,
   for (const auto& name : array.dimension_names) {
     if (name && zarrcore::is_valid_segment(*name)) names.insert(*name);
   }
+  const std::string mapping = grid_mapping_variable(array.attributes);
+  if (zarrcore::is_valid_segment(mapping)) names.insert(mapping);
+  // CF's auxiliary coordinates are in the group of the array.
+  std::vector<std::string> paths;
+  if (const std::string* text = zarrcore::find_string(array.attributes, "coordinates")) {
+    const CPLStringList words(CSLTokenizeString2(text->c_str(), " ", 0));
+    for (int i = 0; i < words.size(); ++i) {
+      if (zarrcore::is_valid_segment(words[i])) {
+        paths.push_back(join_path(parent_path(array_path), words[i]));
+      }
+    }
+  }
   for (std::string group(parent_path(array_path)); !names.empty(); group = parent_path(group)) {
-    std::vector<std::string> paths;
-    paths.reserve(names.size());
     for (const std::string& name : names) paths.push_back(join_path(group, name));
-    CallerState caller;
-    const bool is_slow = session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array,
-                                                       session_.context().pool, caller.scope());
+    const bool is_slow = session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array);
     if (!is_slow || group.empty()) return;
+    paths.clear();
     std::erase_if(names, [&](const std::string& name) {
       return session_.array_metadata(join_path(group, name)) != nullptr;
     });

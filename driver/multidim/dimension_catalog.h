@@ -31,7 +31,8 @@ class DimensionCatalog {
                                       const zarrcore::ArrayMetadata& array, std::size_t axis);
   std::shared_ptr<Dimension> of_group(const std::string& group, const std::string& name,
                                       std::uint64_t size);
-  // Reads in one batch, where the store is slow, the variables that of_array() will look for.
+  // Reads at once, where the store is slow, the variables that of_array() will look for, and those
+  // that give the array its CRS and its coordinates.
   void prefetch_variables(const std::string& array_path,
                           const zarrcore::ArrayMetadata& array) const;
   // The path of a dimension's indexing variable; empty when it has none.

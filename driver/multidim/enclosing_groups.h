@@ -8,12 +8,20 @@
 #include <optional>
 #include <string>
 
+#include "driver/multidim/pyramids.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
 class Array;
 class Session;
+
+// An array as a level of a pyramid, in the store whose group describes the pyramid.
+struct PyramidMember {
+  std::shared_ptr<Session> session;
+  std::string array_path;
+  PyramidLevel level;
+};
 
 class EnclosingGroups {
  public:
@@ -25,11 +33,21 @@ class EnclosingGroups {
                                        std::uint64_t size) const;
   // The attributes of the node `name` in the nearest group above that has it; null if none has.
   std::shared_ptr<const zarrcore::Json> find_attributes(const std::string& name) const;
+  // The pyramid to which an array of the store belongs, as the nearest group above that has one for
+  // it describes it.
+  std::optional<PyramidMember> find_pyramid(const std::string& array_path) const;
+  // The path of the store's root group in the NCZarr dataset that it is a part of, as
+  // "group/below"; empty if it is none. For an array, that of its group.
+  std::string nczarr_path() const;
+  // The session of the whole NCZarr dataset; null if nczarr_path() is empty.
+  std::shared_ptr<Session> nczarr_root() const;
   // The session whose root is the group in the folder above, opened for reading when it is first
   // needed; null if there is no such group, or if looking for it would cost too much.
   std::shared_ptr<Session> parent() const;
 
  private:
+  // Empty if nothing above is worth looking at.
+  std::string parent_folder() const;
   std::shared_ptr<Session> open_parent() const;
 
   const Session& session_;

@@ -8,6 +8,7 @@
 #include "driver/conventions/crs.h"
 #include "driver/conventions/spatial.h"
 #include "driver/gdal/messages.h"
+#include "driver/multidim/regular_dimension.h"
 #include "driver/stores/connection_string.h"
 #include "zarrcore/base/path.h"
 
@@ -45,14 +46,13 @@ std::optional<SpatialTransform> find_spatial(const RasterView& view) {
   if (auto found = found_in(std::make_shared<const Json>(attributes))) return found;
   // A transform of null means that those of groups are not for this array.
   if (attributes.contains("spatial:transform")) return std::nullopt;
-  const Session& session = *array.session();
-  const auto pyramid =
-      session.root_is_array() ? std::nullopt : session.pyramids().find(array.node_path());
-  if (pyramid) {
-    if (auto found = found_in({pyramid->multiscales, &pyramid->entry()})) return found;
+  const auto member = array.pyramid();
+  if (member) {
+    const PyramidLevel& level = member->level;
+    if (auto found = found_in({level.multiscales, &level.entry()})) return found;
   }
   const auto group = array.group_attributes();
-  const bool is_finest = !pyramid || pyramid->level == 0;
+  const bool is_finest = !member || member->level.level == 0;
   if (is_of_shape(*group, view) ||
       (is_finest && zarrcore::find_member(*group, "spatial:shape") == nullptr)) {
     return found_in(group);
@@ -62,10 +62,19 @@ std::optional<SpatialTransform> find_spatial(const RasterView& view) {
 
 std::optional<GeoTransform> from_coordinates(const RasterView& view) {
   const auto& dimensions = view.array().GetDimensions();
-  const auto x = find_regular_axis(read_coordinates(*dimensions[*view.x_axis()]));
-  if (!x) return std::nullopt;
-  const auto y = find_regular_axis(read_coordinates(*dimensions[*view.y_axis()]));
-  return y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
+  for (const auto axis : {*view.x_axis(), *view.y_axis()}) {
+    const auto* regular = dynamic_cast<const RegularDimension*>(dimensions[axis].get());
+    if (regular != nullptr && regular->is_relative()) return std::nullopt;
+  }
+  const Session& session = *view.array().session();
+  std::optional<RegularAxis> x;
+  std::optional<RegularAxis> y;
+  session.run_together(
+      {[&] { x = find_regular_axis(read_coordinates(*dimensions[*view.x_axis()])); },
+       [&, is_slow = session.is_slow()] {
+         if (is_slow || x) y = find_regular_axis(read_coordinates(*dimensions[*view.y_axis()]));
+       }});
+  return x && y ? std::optional(make_geotransform(*x, *y)) : std::nullopt;
 }
 
 std::optional<GeoTransform> find_own_geotransform(const RasterView& view) {

@@ -28,19 +28,15 @@ using zarrcore::Json;
 using zarrcore::last_segment;
 using zarrcore::parent_path;
 
-Group::Group(std::shared_ptr<Session> session, std::string node_path, const std::string& parent,
-             const std::string& name)
-    : GDALGroup(parent, name), session_(std::move(session)), node_path_(std::move(node_path)) {}
+Group::Group(std::shared_ptr<Session> session, std::string node_path, const std::string& path)
+    : GDALGroup(path.empty() ? std::string() : '/' + std::string(parent_path(path)),
+                path.empty() ? "/" : std::string(last_segment(path))),
+      session_(std::move(session)),
+      node_path_(std::move(node_path)) {}
 
 std::shared_ptr<Group> Group::create(std::shared_ptr<Session> session, std::string node_path) {
-  std::string parent;
-  std::string name = "/";
-  if (!node_path.empty()) {
-    parent = '/' + std::string(parent_path(node_path));
-    name = last_segment(node_path);
-  }
-  const std::shared_ptr<Group> group(
-      new Group(std::move(session), std::move(node_path), parent, name));
+  const std::string path = join_path(session->enclosing_groups().nczarr_path(), node_path);
+  const std::shared_ptr<Group> group(new Group(std::move(session), std::move(node_path), path));
 #if GDAL_ZARR_AT_LEAST(3, 8)
   group->SetSelf(group);
 #endif
@@ -167,8 +163,9 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
       return nullptr;
     }
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
-    if (!session_->hierarchy().has(path, zarrcore::NodeKind::array)) return nullptr;
-    return session_->array(path);
+    if (session_->hierarchy().has(path, zarrcore::NodeKind::array)) return session_->array(path);
+    session_->hierarchy().check_not_denied(path);
+    return nullptr;
   });
 }
 
@@ -177,9 +174,16 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&]() -> std::shared_ptr<GDALGroup> {
     check_exists();
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
-    if (session_->root_is_array()) return nullptr;
-    if (!session_->hierarchy().has(path, zarrcore::NodeKind::group)) return nullptr;
-    return session_->group(path);
+    if (!session_->root_is_array() && session_->hierarchy().has(path, zarrcore::NodeKind::group)) {
+      return session_->group(path);
+    }
+    // Full names of dimensions and their variables begin at the root of an NCZarr dataset.
+    const auto outer = node_path_.empty() ? session_->enclosing_groups().nczarr_root() : nullptr;
+    const bool leads_here =
+        outer && (session_->enclosing_groups().nczarr_path() + '/').starts_with(name + '/');
+    if (leads_here) return outer->root_group()->OpenGroup(name, nullptr);
+    if (!session_->root_is_array()) session_->hierarchy().check_not_denied(path);
+    return nullptr;
   });
 }
 
@@ -188,10 +192,10 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
     check_exists();
     std::vector<std::shared_ptr<GDALDimension>> dimensions;
-    const std::string own_prefix = GetFullName() == "/" ? "/" : GetFullName() + '/';
+    const std::string own_path = GetFullName().substr(1);
     std::set<const GDALDimension*> known;
-    const auto add = [&](std::shared_ptr<GDALDimension> dimension) {
-      if (dimension && dimension->GetFullName() == own_prefix + dimension->GetName() &&
+    const auto add = [&](std::shared_ptr<Dimension> dimension) {
+      if (dimension && (dimension->group() == own_path || dimension->group() == node_path_) &&
           known.insert(dimension.get()).second) {
         dimensions.push_back(std::move(dimension));
       }
@@ -199,7 +203,7 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
     if (const auto node = session_->hierarchy().node(node_path_)) {
       if (const auto* group = std::get_if<zarrcore::GroupMetadata>(node.get())) {
         for (const auto& [name, size] : nczarr_group_dimensions(*group)) {
-          add(session_->dimensions().of_group(node_path_, name, size));
+          add(session_->dimensions().of_group(own_path, name, size));
         }
       }
     }
@@ -306,7 +310,7 @@ void Group::set_deleted() {
 void Group::set_node_path(const std::string& node_path) {
   node_path_ = node_path;
   m_osName = last_segment(node_path);
-  m_osFullName = '/' + node_path;
+  m_osFullName = '/' + join_path(session_->enclosing_groups().nczarr_path(), node_path);
   live_attributes().set_owner_name(attributes_name());
 }
 #else

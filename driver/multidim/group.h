@@ -61,8 +61,8 @@ class Group final : public GDALGroup,
   std::vector<std::string> group_paths() const;
 
  private:
-  Group(std::shared_ptr<Session> session, std::string node_path, const std::string& parent,
-        const std::string& name);
+  // `path` is that of the full name.
+  Group(std::shared_ptr<Session> session, std::string node_path, const std::string& path);
   std::vector<std::string> child_paths(bool arrays) const;
   std::vector<std::shared_ptr<GDALMDArray>> variables_above() const;
   zarrcore::Json attributes(bool show_all) const;

@@ -77,18 +77,44 @@ std::shared_ptr<const Multiscales> Pyramids::ordered_by_size(const PyramidLevel&
   return result;
 }
 
-std::string Pyramids::path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
-                                    std::size_t level) const {
+// Where the array of a level may be, the most likely place first.
+std::vector<std::string> Pyramids::places_at_level(const PyramidLevel& pyramid,
+                                                   const std::string& array_path,
+                                                   std::size_t level) const {
   const std::string asset =
       zarrcore::join_path(pyramid.group, pyramid.multiscales->levels[level].asset);
   const std::string_view name = zarrcore::last_segment(array_path);
+  std::vector<std::string> places;
   // An asset that is an array is a level of arrays that are assets themselves, and of those that
   // have its name in groups.
-  const bool may_be_array = pyramid.suffix.empty() || zarrcore::last_segment(asset) == name;
-  if (may_be_array && session_.array_metadata(asset)) return asset;
-  const std::string path =
-      zarrcore::join_path(asset, pyramid.suffix.empty() ? name : pyramid.suffix);
-  return session_.array_metadata(path) ? path : std::string();
+  if (pyramid.suffix.empty() || zarrcore::last_segment(asset) == name) places.push_back(asset);
+  places.push_back(zarrcore::join_path(asset, pyramid.suffix.empty() ? name : pyramid.suffix));
+  return places;
+}
+
+std::string Pyramids::path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
+                                    std::size_t level) const {
+  for (std::string& place : places_at_level(pyramid, array_path, level)) {
+    if (session_.array_metadata(place)) return std::move(place);
+  }
+  return {};
+}
+
+// Reads the metadata of coarser levels at once, where the store is slow.
+void Pyramids::prefetch_levels(const PyramidLevel& pyramid, const std::string& array_path) const {
+  if (!session_.is_slow()) return;
+  std::vector<std::vector<std::string>> levels;
+  for (std::size_t i = pyramid.level + 1; i < pyramid.multiscales->levels.size(); ++i) {
+    levels.push_back(places_at_level(pyramid, array_path, i));
+  }
+  for (std::size_t attempt = 0; !levels.empty(); ++attempt) {
+    std::vector<std::string> paths;
+    for (const auto& places : levels) paths.push_back(places[attempt]);
+    if (!session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array)) return;
+    std::erase_if(levels, [&](const auto& places) {
+      return attempt + 1 == places.size() || session_.array_metadata(places[attempt]) != nullptr;
+    });
+  }
 }
 
 std::vector<std::string> Pyramids::overview_paths(const std::string& array_path) const {
@@ -97,6 +123,7 @@ std::vector<std::string> Pyramids::overview_paths(const std::string& array_path)
   if (!pyramid) return paths;
   const auto fine = session_.array_metadata(array_path);
   if (!fine) return paths;
+  prefetch_levels(*pyramid, array_path);
   std::vector<std::pair<double, std::string>> levels;  // by their number of elements
   for (std::size_t i = pyramid->level + 1; i < pyramid->multiscales->levels.size(); ++i) {
     std::string path = path_at_level(*pyramid, array_path, i);

@@ -59,6 +59,9 @@ class Pyramids {
   std::shared_ptr<const Multiscales> ordered_by_size(const PyramidLevel& level,
                                                      const std::string& array_path) const;
   // The node path of the array at another level; empty when it does not exist.
+  std::vector<std::string> places_at_level(const PyramidLevel& pyramid,
+                                           const std::string& array_path, std::size_t level) const;
+  void prefetch_levels(const PyramidLevel& pyramid, const std::string& array_path) const;
   std::string path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
                             std::size_t level) const;
 

@@ -1,6 +1,7 @@
 #include "driver/multidim/regular_dimension.h"
 
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "driver/gdal/error_guard.h"
 
@@ -15,6 +16,57 @@ std::string parent_name(const GDALDimension& dimension) {
   return slash == 0 ? "/" : name.substr(0, slash);
 }
 
+// GDAL's own array of regularly spaced numbers has no unit.
+class RegularVariable final : public GDALMDArray {
+ public:
+  static std::shared_ptr<RegularVariable> create(std::shared_ptr<GDALDimension> dimension,
+                                                 const RegularAxis& axis, std::string unit) {
+    std::shared_ptr<RegularVariable> variable(
+        new RegularVariable(std::move(dimension), axis, std::move(unit)));
+    variable->SetSelf(variable);
+    return variable;
+  }
+
+  bool IsWritable() const override { return false; }
+  const std::string& GetFilename() const override { return filename_; }
+  const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
+    return dimensions_;
+  }
+  const GDALExtendedDataType& GetDataType() const override { return type_; }
+  const std::string& GetUnit() const override { return unit_; }
+
+ protected:
+  bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
+             const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+             void* buffer) const override {
+    auto* target = static_cast<GByte*>(buffer);
+    const auto bytes = stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
+    for (std::size_t i = 0; i < count[0]; ++i) {
+      const double index =
+          static_cast<double>(start[0]) + static_cast<double>(i) * static_cast<double>(step[0]);
+      const double value = axis_.first_centre + index * axis_.step;
+      if (!GDALExtendedDataType::CopyValue(&value, type_, target, buffer_type)) return false;
+      target += bytes;
+    }
+    return true;
+  }
+
+ private:
+  RegularVariable(std::shared_ptr<GDALDimension> dimension, const RegularAxis& axis,
+                  std::string unit)
+      : GDALAbstractMDArray(parent_name(*dimension), dimension->GetName()),
+        GDALMDArray(parent_name(*dimension), dimension->GetName()),
+        dimensions_{std::move(dimension)},
+        axis_(axis),
+        unit_(std::move(unit)) {}
+
+  std::string filename_;
+  std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+  GDALExtendedDataType type_ = GDALExtendedDataType::Create(GDT_Float64);
+  RegularAxis axis_;
+  std::string unit_;
+};
+
 }  // namespace
 
 RegularDimension::RegularDimension(const GDALDimension& dimension, const RegularAxis& axis)
@@ -28,8 +80,7 @@ std::shared_ptr<GDALMDArray> RegularDimension::GetIndexingVariable() const {
     std::shared_ptr<GDALMDArray> variable = variable_.lock();
     if (!variable) {
       const auto self = std::const_pointer_cast<RegularDimension>(shared_from_this());
-      variable = GDALMDArrayRegularlySpaced::Create(parent_name(*this), GetName(), self,
-                                                    axis_.first_centre, axis_.step, 0);
+      variable = RegularVariable::create(self, axis_, unit_);
       variable_ = variable;
     }
     return variable;

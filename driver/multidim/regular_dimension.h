@@ -1,10 +1,12 @@
-// A dimension whose coordinates follow from the geotransform of its array.
+// A dimension whose coordinates follow from the metadata of its array: from a geotransform, or from
+// the length of a step.
 #pragma once
 
 #include <gdal_priv.h>
 
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "driver/conventions/geotransform.h"
 
@@ -20,8 +22,16 @@ class RegularDimension final : public GDALDimension,
   // the last one.
   std::shared_ptr<GDALMDArray> GetIndexingVariable() const override;
 
+  // The unit of the coordinates.
+  void set_unit(const std::string& unit) { unit_ = unit; }
+  // Whether the coordinates are distances from the first element, which do not place a raster.
+  bool is_relative() const { return is_relative_; }
+  void set_relative() { is_relative_ = true; }
+
  private:
   RegularAxis axis_;
+  std::string unit_;
+  bool is_relative_ = false;
   mutable std::mutex mutex_;
   mutable std::weak_ptr<GDALMDArray> variable_;
 };

@@ -6,6 +6,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
+#include "driver/gdal/shared_context.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/find_or_make.h"
 #include "driver/multidim/group.h"
@@ -20,19 +21,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
-
-// Threads and caches are bounded for the process, not for each dataset.
-std::shared_ptr<zarrcore::Context> shared_context() {
-  static std::mutex mutex;
-  static std::weak_ptr<zarrcore::Context> current;
-  const std::lock_guard lock(mutex);
-  auto context = current.lock();
-  if (!context) {
-    context = std::make_shared<zarrcore::Context>();
-    current = context;
-  }
-  return context;
-}
 
 zarrcore::HierarchyOptions hierarchy_options(const std::string& path,
                                              const SessionOptions& session) {
@@ -91,9 +79,13 @@ Session::Session(std::string path, SessionOptions options)
   }
 }
 
-std::shared_ptr<Session> Session::open(const std::string& path, const SessionOptions& options) {
+std::shared_ptr<Session> Session::open(const std::string& path, const SessionOptions& options,
+                                       const StoreHints& hints) {
   const std::shared_ptr<Session> session(new Session(path, options));
-  auto hierarchy = open_hierarchy(path, options.list_chunks, hierarchy_options(path, options));
+  zarrcore::HierarchyOptions of_hierarchy = hierarchy_options(path, options);
+  of_hierarchy.run_together = run_on(session->context_);
+  of_hierarchy.expected_array = hints.array;
+  auto hierarchy = open_hierarchy(path, options.list_chunks, of_hierarchy, hints.folder);
   if (options.is_writable) check_is_writable(*hierarchy->store());
   if (!hierarchy->has("", zarrcore::NodeKind::group)) session->root_array_name_ = store_name(path);
   session->hierarchy_ = std::move(hierarchy);
@@ -120,6 +112,9 @@ Session::~Session() {
     if (is_writable() && hierarchy_) flush();
     return true;
   });
+  if (read_reports_) {
+    read_reports_->report_sum(path_, hierarchy_ ? hierarchy_->store().get() : nullptr);
+  }
 }
 
 bool Session::has_pam() const {
@@ -137,6 +132,12 @@ const zarrcore::Format& Session::new_array_format() const {
   const zarrcore::Format& format = hierarchy_->format();
   if (format.new_array_rules() != nullptr) return format;
   throw Error(path_ + ": new arrays cannot be written in the format " + std::string(format.name()));
+}
+
+void Session::run_together(std::initializer_list<std::function<void()>> functions) const {
+  const auto* first = functions.begin();
+  run_on(context_)(functions.size(), hierarchy_->store()->parallel_requests(),
+                   [&](std::size_t i) { first[i](); });
 }
 
 std::string Session::full_name(const std::string& node_path) const {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,7 +23,9 @@
 #include "driver/multidim/enclosing_groups.h"
 #include "driver/multidim/pam_values.h"
 #include "driver/multidim/pyramids.h"
+#include "driver/multidim/read_report.h"
 #include "driver/multidim/write_limit.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
@@ -47,10 +50,17 @@ struct SessionOptions {
   ClassicDatasetFactory make_classic_dataset = nullptr;
 };
 
+// What is known when a store is opened, which saves requests.
+struct StoreHints {
+  std::optional<ProbedFolder> folder = {};
+  std::string array = {};  // the path of the one that will be opened
+};
+
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // Throws zarrcore::Error when `path` is not a Zarr store.
-  static std::shared_ptr<Session> open(const std::string& path, const SessionOptions& options);
+  static std::shared_ptr<Session> open(const std::string& path, const SessionOptions& options,
+                                       const StoreHints& hints = {});
 
   // Creates a store at `path`, where nothing exists yet. `options.use_consolidated` says whether
   // its consolidated metadata is kept; the session is writable. Throws zarrcore::Error.
@@ -91,9 +101,15 @@ class Session : public std::enable_shared_from_this<Session> {
   PamValues& pam_values() const { return *pam_values_; }
   // Whether GDAL looks for its file of these, which would cost requests on the network.
   bool has_pam() const;
+  // Whether requests of the store wait for answers, and several can wait at the same time.
+  bool is_slow() const { return hierarchy_->store()->parallel_requests() > 1; }
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
+
+  // Calls the functions, at the same time if requests of the store wait. Throws the first exception
+  // of one.
+  void run_together(std::initializer_list<std::function<void()>> functions) const;
 
   // The attributes of a node; an empty object when no node (of the `wanted` kind) exists there.
   std::shared_ptr<const zarrcore::Json> attributes(
@@ -138,6 +154,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
   void refresh() noexcept;
   zarrcore::WriterOptions writer_options() const;
+  // Null unless debug messages were wanted when the store was opened.
+  ReadReports* read_reports() const { return read_reports_.get(); }
   bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
 
  private:
@@ -149,6 +167,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string path_;
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
+  std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
   std::string root_array_name_;
   bool is_new_archive_ = false;

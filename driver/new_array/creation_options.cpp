@@ -128,7 +128,7 @@ std::string creation_data_types() {
 #endif
   names += "Int16 UInt16 Int32 UInt32 Int64 UInt64 ";
 #if GDAL_ZARR_AT_LEAST(3, 11)
-  names += "Float16 ";
+  names += "Float16 CFloat16 ";
 #endif
   return names + "Float32 Float64 CFloat32 CFloat64";
 }

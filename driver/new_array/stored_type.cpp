@@ -39,6 +39,8 @@ DataType number_type(GDALDataType type) {
 #if GDAL_ZARR_AT_LEAST(3, 11)
     case GDT_Float16:
       return {TypeKind::floating, 2};
+    case GDT_CFloat16:
+      return {TypeKind::complex, 4};
 #endif
     case GDT_Float32:
       return {TypeKind::floating, 4};

@@ -17,18 +17,28 @@ struct DimensionValue {
   std::string time;  // ISO 8601, of CF times
 };
 
-DimensionValue read_dimension_value(const Array& variable, std::uint64_t index) {
+// Coordinates that cannot be read are warned of once.
+bool read_coordinate(const GDALMDArray& variable, std::uint64_t index,
+                     const GDALExtendedDataType& type, void* value) {
+  const auto* own = dynamic_cast<const Array*>(&variable);
+  if (own != nullptr) return own->read_coordinates(index, 1, type, value);
+  const GUInt64 start = index;
+  const std::size_t count = 1;
+  return variable.Read(&start, &count, nullptr, nullptr, type, value);
+}
+
+DimensionValue read_dimension_value(const GDALMDArray& variable, std::uint64_t index) {
   DimensionValue value;
   const auto text_type = GDALExtendedDataType::CreateString();
   char* text = nullptr;
   if (variable.GetDataType().CanConvertTo(text_type) &&
-      variable.read_coordinates(index, 1, text_type, &text)) {
+      read_coordinate(variable, index, text_type, &text)) {
     if (text != nullptr) value.text = text;
     CPLFree(text);
   }
   double number = 0;
   if (is_time_unit(variable.GetUnit()) && variable.GetDataType().GetClass() == GEDTC_NUMERIC &&
-      variable.read_coordinates(index, 1, GDALExtendedDataType::Create(GDT_Float64), &number)) {
+      read_coordinate(variable, index, GDALExtendedDataType::Create(GDT_Float64), &number)) {
     const auto attribute = variable.GetAttribute("calendar");
     const char* calendar = attribute ? attribute->ReadAsString() : nullptr;
     number = number * variable.GetScale(nullptr, nullptr) + variable.GetOffset(nullptr, nullptr);
@@ -53,7 +63,7 @@ void RasterBand::make_dimension_metadata() {
       GDALRasterBand::SetMetadataItem((prefix + suffix).c_str(), value.c_str(), "");
     };
     set("_INDEX", std::to_string(indexes[i]));
-    const auto variable = std::dynamic_pointer_cast<const Array>(dataset().variables_of_bands()[i]);
+    const auto variable = dataset().variables_of_bands()[i];
     if (!variable || dataset().metadata_seconds_ <= 0) continue;
     const auto start = std::chrono::steady_clock::now();
     const DimensionValue value = read_dimension_value(*variable, indexes[i]);

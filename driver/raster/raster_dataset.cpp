@@ -14,16 +14,17 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   make_bands();
   crs_ = view_.array().crs();
   if (crs_) set_axis_mapping(*crs_, 1, 2);
-  geotransform_ = find_geotransform(view_);
+  SetDescription(name.c_str());
+  const std::string& path = view_.array().session()->path();
+  SetPhysicalFilename(path.c_str());
+  if (!subdataset.empty()) SetSubdatasetName(subdataset.c_str());
+  view_.array().session()->run_together(
+      {[this] { geotransform_ = find_geotransform(view_); }, [this] { look_for_sidecar(); }});
   CPLStringList geolocation = find_geolocation(view_, crs_.get());
   if (!geolocation.empty()) GDALDataset::SetMetadata(geolocation.List(), "GEOLOCATION");
   set_metadata();
   set_image_structure();
 
-  SetDescription(name.c_str());
-  const std::string& path = view_.array().session()->path();
-  SetPhysicalFilename(path.c_str());
-  if (!subdataset.empty()) SetSubdatasetName(subdataset.c_str());
   load_sidecar();
   // External overviews, in a file beside the store.
   if (subdataset.empty() && VSIIsLocal(path.c_str())) oOvManager.Initialize(this, path.c_str());

@@ -117,6 +117,7 @@ class RasterDataset final : public GDALPamDataset {
   void make_bands();
   void set_metadata();
   void set_image_structure();
+  void look_for_sidecar();
   void load_sidecar();
   CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);
@@ -143,6 +144,7 @@ class RasterDataset final : public GDALPamDataset {
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
   std::optional<GeoTransform> geotransform_;
+  CPLStringList sidecar_siblings_;  // on the network, until load_sidecar() uses it
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
   bool is_finished_ = false;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "driver/conventions/shown_attributes.h"
 #include "driver/conventions/spatial.h"
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
@@ -20,6 +22,7 @@
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -188,16 +191,24 @@ RasterBand& RasterDataset::band(int number) {
 
 // Over the network, GDAL itself would send four requests: for a listing, and for names that other
 // programs use.
-void RasterDataset::load_sidecar() {
+void RasterDataset::look_for_sidecar() {
   const MaskedMessages masked;
   const char* file = BuildPamFilename();
-  CPLStringList siblings;
-  if (file != nullptr && !VSIIsLocal(file)) {
-    VSIStatBufL status;
-    const bool is_there = VSIStatExL(file, &status, VSI_STAT_EXISTS_FLAG) == 0;
-    siblings.AddString(is_there ? CPLGetFilename(file) : "");
+  if (file == nullptr || VSIIsLocal(file)) return;
+  const char* readdir = config_option(ConfigOption::readdir_on_open);
+  const bool is_ruled_out = readdir != nullptr && EQUAL(readdir, "EMPTY_DIR");
+  bool exists = false;
+  try {
+    exists = !is_ruled_out && open_file(file) != nullptr;
+  } catch (const zarrcore::Error&) {
+    // A server may refuse what it has not.
   }
-  TryLoadXML(siblings.List());
+  sidecar_siblings_.AddString(exists ? CPLGetFilename(file) : "");
+}
+
+void RasterDataset::load_sidecar() {
+  const MaskedMessages masked;
+  TryLoadXML(std::exchange(sidecar_siblings_, {}).List());
 }
 
 // A raster of several arrays has no sidecar of its own: each array has one, which it also uses when

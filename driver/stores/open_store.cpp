@@ -41,6 +41,11 @@ std::shared_ptr<zarrcore::Store> open_found_references(ReferenceKind kind,
                                           TargetPaths(path), path, "");
 }
 
+std::shared_ptr<zarrcore::Store> listed(std::shared_ptr<zarrcore::Store> store, bool lists_chunks) {
+  if (!lists_chunks) return store;
+  return std::make_shared<zarrcore::ListedStore>(std::move(store));
+}
+
 }  // namespace
 
 bool is_json_references(const std::string& path) {
@@ -55,10 +60,17 @@ bool is_json_references(const std::string& path) {
 }
 
 std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
-                                                    const zarrcore::HierarchyOptions& options) {
+                                                    const zarrcore::HierarchyOptions& options,
+                                                    const std::optional<ProbedFolder>& known) {
   const auto open = [&](std::shared_ptr<zarrcore::Store> store) {
     return std::make_unique<zarrcore::Hierarchy>(std::move(store), options);
   };
+  if (known && known->path == path) {
+    zarrcore::HierarchyOptions with_documents = options;
+    with_documents.root_documents = known->documents;
+    return std::make_unique<zarrcore::Hierarchy>(listed(known->store, lists_chunks),
+                                                 std::move(with_documents));
+  }
   if (has_reference_prefix(path)) return open(open_named_references(path));
   if (has_icechunk_prefix(path)) return open(open_icechunk(parse_icechunk_path(path)));
   const auto zipped = find_zipped_store(path);
@@ -66,10 +78,8 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     return open(open_found_references(ReferenceKind::json, path));
   }
   const std::string folder = zipped.value_or(path);
-  auto store = make_store(folder);
-  if (lists_chunks) store = std::make_shared<zarrcore::ListedStore>(std::move(store));
   try {
-    return open(std::move(store));
+    return open(listed(make_store(folder), lists_chunks));
   } catch (const Error&) {
     // Checked last, so that opening an ordinary store never pays for it.
     const bool is_parquet = has_parquet_references(folder);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "driver/gdal/compat.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
 namespace gdal_zarr {
@@ -22,10 +24,11 @@ namespace gdal_zarr {
 //   /vsikerchunk_parquet_ref/{folder}/group          see references/reference_path.h
 //
 // With `lists_chunks`, folders and archives are listed instead of requesting chunks that may be
-// missing; references are not listed, because they state their chunks. Throws zarrcore::Error when
-// there is no Zarr.
-std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, bool lists_chunks,
-                                                    const zarrcore::HierarchyOptions& options);
+// missing; references are not listed, because they state their chunks. What is known of the folder
+// is not requested again. Throws zarrcore::Error when there is no Zarr.
+std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(
+    const std::string& path, bool lists_chunks, const zarrcore::HierarchyOptions& options,
+    const std::optional<ProbedFolder>& folder = std::nullopt);
 
 // Whether `path` is a JSON document of references, as far as that shows without reading all of it.
 bool is_json_references(const std::string& path);

@@ -35,6 +35,7 @@ std::optional<Intermediate> intermediate_of(const DataType& type, GDALDataType s
   }
   // The widest float: rounding twice could be off by one.
   if (type.kind == TypeKind::floating) return Intermediate{GDT_Float64, {TypeKind::floating, 8}};
+  if (type.kind == TypeKind::complex) return Intermediate{GDT_CFloat64, {TypeKind::complex, 16}};
   const TypeKind kind = type.kind == TypeKind::boolean ? TypeKind::unsigned_integer : type.kind;
   return Intermediate{seen, {kind, number_size(seen)}};
 }

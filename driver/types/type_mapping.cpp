@@ -60,7 +60,8 @@ GDALDataType numeric_type(const DataType& type) {
       if (type.float_format != zarrcore::FloatFormat::ieee) return GDT_Float32;
       return type.item_size == 2 ? kFloat16 : type.item_size == 4 ? GDT_Float32 : GDT_Float64;
     case TypeKind::complex:
-      return type.item_size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+      if (type.float_format != zarrcore::FloatFormat::ieee) return GDT_CFloat32;
+      return type.item_size == 4 ? kCFloat16 : type.item_size == 8 ? GDT_CFloat32 : GDT_CFloat64;
     case TypeKind::datetime:
     case TypeKind::timedelta:
       return GDT_Int64;

@@ -2,10 +2,10 @@
 // requests; element_encoder.h is the inverse.
 //
 // Where GDAL has no such type, the next wider one is used: bool is Byte, int8 Int16 before
-// GDAL 3.7, float16 Float32 before 3.11, all smaller floats and bfloat16 Float32. Strings are GDAL
-// strings, whose maximum length in bytes is known if theirs is fixed, times Int64
-// (conventions/packing.h gives them units). Raw bits
-// of 1, 2, 4 or 8 bytes are unsigned integers, others a compound of bytes. Structures are compounds
+// GDAL 3.7, float16 Float32 before 3.11, all smaller floats and bfloat16 Float32; the same for the
+// parts of complex numbers. Strings are GDAL strings, whose maximum length in bytes is known if
+// theirs is fixed, times Int64 (conventions/packing.h gives them units). Raw bits of 1, 2, 4 or 8
+// bytes are unsigned integers, others a compound of bytes. Structures are compounds
 // laid out as a C++ compiler would: each component aligned, padding at the end. A field of several
 // elements becomes as many components: "name[0]", "name[1]"…
 #pragma once

@@ -12,6 +12,7 @@
 
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/context.h"
+#include "zarrcore/array/read_statistics.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/metadata/array_metadata.h"
@@ -24,6 +25,7 @@ struct ReadOptions {
   WorkerScope worker_scope = nullptr;
   // Whether a missing chunk is an error, which names it, instead of the fill value.
   bool missing_chunks_are_errors = false;
+  ReadStatistics* statistics = nullptr;  // added to, if not null
 };
 
 // Where the store has the bytes of a chunk or inner chunk: `length` bytes from `offset` on in the

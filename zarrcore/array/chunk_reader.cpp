@@ -21,6 +21,11 @@ bool is_range_of_value(const StoredPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
 
+// For inner chunks of a shard whose index could be read.
+ValueChanged shard_removed() {
+  return ValueChanged("the shard is missing, although its index could be read");
+}
+
 }  // namespace
 
 ChunkReader::ChunkReader(const ArrayState& array, Context& context,
@@ -37,10 +42,17 @@ void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::
   context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
 }
 
+void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded) {
+  const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
+  decoder_.decode(part, encoded);
+  count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
+}
+
 void ChunkReader::read(std::vector<StoredPart> parts) {
   try {
     read_parts(parts);
   } catch (const ValueChanged&) {
+    store_.refresh();
     shards_.use_cached_indexes(false);
     read_parts(parts);
     shards_.use_cached_indexes(true);
@@ -102,6 +114,7 @@ void ChunkReader::read_shards(std::span<const StoredPart> shards) {
         static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, shards.size()));
     std::vector<OpenShard> opened(together);
     parallel_for(together, [&](std::size_t i) {
+      const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
       opened[i] = shards_.open(shards[i], is_whole(shards[i].axes));
     });
     for (OpenShard& shard : opened) {
@@ -205,6 +218,7 @@ void ChunkReader::read_together(Fetch parts) {
   for (const StoredPart& part : parts) {
     if (!decoder_.copy_from_cache(part)) wanted.push_back(&part);
   }
+  count_chunks(options_.statistics, &ReadStatistics::cached_chunks, parts.size() - wanted.size());
   if (wanted.empty()) return;
   const StoredPart& first = *wanted.front();
   with_context(
@@ -216,13 +230,16 @@ void ChunkReader::read_together(Fetch parts) {
           const bool is_kept = !is_whole(first.axes) || first.destination == nullptr;
           const auto value = is_kept ? store_.open(*first.key) : nullptr;
           const std::uint64_t max_size = first.chain->max_encoded_size();
-          auto encoded = value ? value->get(max_size) : store_.get(*first.key, max_size);
+          auto encoded = [&] {
+            const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
+            return value ? value->get(max_size) : store_.get(*first.key, max_size);
+          }();
           if (!encoded) {
             fill_missing(first, [] { return std::string("it"); });
             return;
           }
-          decoder_.decode(first,
-                          {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
+          count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
+          decode(first, {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
           return;
         }
         std::shared_ptr<const Buffer> bytes = first.bytes;
@@ -232,16 +249,17 @@ void ChunkReader::read_together(Fetch parts) {
           std::uint64_t end = 0;
           for (const StoredPart* part : wanted) end = std::max(end, part->offset + part->length);
           const ByteRange range = ByteRange::at(start, end - start);
+          const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
           auto fetched = ShardReader::fetch_ranges(first, {&range, 1});
-          if (!fetched) throw ValueChanged();
+          if (!fetched) throw shard_removed();
+          count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, wanted.size());
           bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
         }
         for (const StoredPart* part : wanted) {
           with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
                        [&] {
-                         decoder_.decode(*part,
-                                         {bytes->span().subspan(part->offset - start, part->length),
-                                          nullptr, part->version});
+                         decode(*part, {bytes->span().subspan(part->offset - start, part->length),
+                                        nullptr, part->version});
                        });
         }
       });
@@ -287,7 +305,30 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
 void ChunkReader::fill_missing(const StoredPart& part,
                                const std::function<std::string()>& name) const {
   if (options_.missing_chunks_are_errors) throw Error(name() + " is missing");
+  count_chunks(options_.statistics, &ReadStatistics::missing_chunks);
   decoder_.fill(part);
+}
+
+// At once, also where a store would request them one after the other.
+std::optional<std::vector<Buffer>> ChunkReader::fetch_ranges(const StoredPart& part,
+                                                             std::span<const ByteRange> ranges) {
+  if (ranges.size() < 2 || !store_.ranges_are_requests()) {
+    return part.value ? ShardReader::fetch_ranges(part, ranges)
+                      : store_.get_ranges(*part.key, ranges);
+  }
+  const auto value = part.value ? part.value : store_.open(*part.key);
+  std::vector<std::optional<std::vector<Buffer>>> fetched(ranges.size());
+  parallel_for(ranges.size(), [&](std::size_t i) {
+    fetched[i] = part.value ? ShardReader::fetch_ranges(part, ranges.subspan(i, 1))
+                            : value->get_ranges(ranges.subspan(i, 1));
+  });
+  std::vector<Buffer> parts;
+  for (auto& one : fetched) {
+    if (one) parts.push_back(std::move(one->front()));
+  }
+  if (parts.empty()) return std::nullopt;
+  if (parts.size() < ranges.size()) throw ValueChanged();
+  return parts;
 }
 
 // Reads the selected elements of a chunk without the rest; false when that is impossible or not
@@ -303,14 +344,19 @@ bool ChunkReader::read_elements(const StoredPart& part) {
       range = ByteRange::at(part.offset + range.offset, range.length);
     }
   }
-  auto parts = part.value ? ShardReader::fetch_ranges(part, in_value)
-                          : store_.get_ranges(*part.key, in_value);
-  if (!parts && !part.is_whole_value()) throw ValueChanged();
+  auto parts = [&] {
+    const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
+    return fetch_ranges(part, in_value);
+  }();
+  if (!parts && !part.is_whole_value()) throw shard_removed();
   if (!parts) {
     fill_missing(part, [] { return std::string("it"); });
     return true;
   }
+  count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
+  const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
   decoder_.place_elements(part, *ranges, *parts);
+  count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
   return true;
 }
 

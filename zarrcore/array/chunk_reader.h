@@ -13,6 +13,7 @@
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/chunk_decoder.h"
+#include "zarrcore/array/read_statistics.h"
 #include "zarrcore/array/shard_reader.h"
 #include "zarrcore/array/stored_part.h"
 
@@ -53,7 +54,13 @@ class ChunkReader {
   void read_chunks(std::span<StoredPart> chunks);
   std::vector<Fetch> make_fetches(std::span<StoredPart> chunks) const;
   void read_together(Fetch parts);
+  void decode(const StoredPart& part, ChunkDecoder::Encoded encoded);
+  MeasuredStage measure(ReadStatistics::Count nanoseconds) const {
+    return {options_.statistics, nanoseconds};
+  }
   std::optional<std::vector<ByteRange>> ranges_of_elements(const StoredPart& part) const;
+  std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
+                                                  std::span<const ByteRange> ranges);
   bool read_elements(const StoredPart& part);
   // `name` is that of the missing chunk or shard in the message.
   void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;

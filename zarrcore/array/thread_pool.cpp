@@ -12,6 +12,12 @@
 #include "zarrcore/base/process.h"
 
 namespace zarrcore {
+namespace {
+
+// How many loops of any pool this thread takes part in.
+thread_local std::size_t loop_depth = 0;
+
+}  // namespace
 
 struct ThreadPool::Loop {
   std::size_t count = 0;
@@ -26,6 +32,7 @@ struct ThreadPool::Loop {
   std::exception_ptr failure;
 
   void run() {
+    ++loop_depth;
     for (std::size_t i = next++; i < count; i = next++) {
       try {
         (*body)(i);
@@ -35,6 +42,7 @@ struct ThreadPool::Loop {
         if (!failure) failure = std::current_exception();
       }
     }
+    --loop_depth;
   }
 
   // A worker's part.
@@ -122,8 +130,11 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
   {
     const std::lock_guard lock(state_->mutex);
     state_->tickets.insert(state_->tickets.end(), helpers, loop);
+    // A loop inside another one gets threads of its own: the others may all be in that one.
+    constexpr std::size_t kMoreInside = 64;
+    const std::size_t max_workers = helpers + (loop_depth > 0 ? kMoreInside : 0);
     try {
-      while (state_->idle < state_->tickets.size() && state_->workers < helpers) {
+      while (state_->idle < state_->tickets.size() && state_->workers < max_workers) {
         std::thread([state = state_] { state->work(); }).detach();
         ++state_->workers;
         ++state_->idle;

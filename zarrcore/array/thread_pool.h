@@ -24,8 +24,8 @@ class ThreadPool {
 
   // Calls `body(i)` for every i below `count`, on at most `threads` threads, and waits for all
   // calls. When a call throws, no new calls are started, and the first exception is rethrown.
-  // Threads are created when they are first needed. May be called from several threads at once, but
-  // not from inside `body`.
+  // Threads are created when they are first needed. May be called from several threads at once, and
+  // from inside `body`.
   void parallel_for(std::size_t count, std::size_t threads,
                     const std::function<void(std::size_t i)>& body, const WorkerScope& scope = {});
 

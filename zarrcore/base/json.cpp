@@ -1,6 +1,7 @@
 #include "zarrcore/base/json.h"
 
 #include <algorithm>
+#include <bit>
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
@@ -71,6 +72,14 @@ std::optional<Json> parse_json_number(std::string_view word) {
   return std::make_optional<Json>(parse_float(word));
 }
 
+// Whether an integer of 64 bits is written like this.
+bool is_plain_integer(std::string_view word) {
+  constexpr std::size_t kMaxDigits = 18;
+  const std::size_t digits = word.size() - (word.starts_with('-') ? 1 : 0);
+  return digits <= kMaxDigits && word != "-0" &&
+         word.find_first_not_of("-0123456789") == std::string_view::npos;
+}
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : scanner_(text) {}
@@ -104,10 +113,11 @@ class Parser {
     if (scanner_.accept('}')) return object;
     do {
       if (scanner_.peek() != '"') scanner_.fail("the name of a member");
-      Json& member = members[scanner_.read_string()];
+      const auto member = members.emplace(scanner_.read_string(), nullptr).first;
       scanner_.skip_space();
       if (!scanner_.accept(':')) scanner_.fail("a colon");
-      member = value(depth + 1);
+      member->second = value(depth + 1);
+      keep_number_text(members, static_cast<std::size_t>(member - members.begin()));
       scanner_.skip_space();
     } while (scanner_.accept(','));
     if (!scanner_.accept('}')) scanner_.fail("a comma or the end of the object");
@@ -122,6 +132,7 @@ class Parser {
     if (scanner_.accept(']')) return list;
     do {
       items.push_back(value(depth + 1));
+      keep_number_text(items, items.size() - 1);
       scanner_.skip_space();
     } while (scanner_.accept(','));
     if (!scanner_.accept(']')) scanner_.fail("a comma or the end of the list");
@@ -136,33 +147,68 @@ class Parser {
     for (const BareWord& bare : kBareWords) {
       if (word == bare.text) return bare.value;
     }
-    if (auto number = parse_json_number(word)) return std::move(*number);
+    if (auto number = parse_json_number(word)) {
+      if (!is_plain_integer(word) && number->dump() != word) number_text_ = word;
+      return std::move(*number);
+    }
     scanner_.fail("a value", start);
   }
 
-  JsonScanner scanner_;
-};
-
-bool has_not_finite(const Json& value) {
-  if (value.is_number_float()) return !std::isfinite(value.get<double>());
-  if (!value.is_structured()) return false;
-  for (const Json& child : value) {
-    if (has_not_finite(child)) return true;
+  // Keeps the text of the number that was read last, if it is not spelled as it would be written.
+  template <typename Items>
+  void keep_number_text(Items& items, std::size_t place) {
+    if (number_text_.empty()) return;
+    items.number_texts().add(place, number_text_);
+    number_text_ = {};
   }
-  return false;
-}
+
+  JsonScanner scanner_;
+  std::string_view number_text_;
+};
 
 std::string_view bare_word_of(double number) {
   return kBareWords[std::isnan(number) ? 0 : number > 0 ? 1 : 2].text;
 }
 
-// Replaces numbers that are not finite by strings of `mark` and a bare word.
-void mark_not_finite(Json& value, const std::string& mark) {
+bool is_same_number(const Json& a, const Json& b) {
+  if (a.type() != b.type()) return false;
+  if (!a.is_number_float()) return a == b;
+  return std::bit_cast<std::uint64_t>(a.get<double>()) ==
+         std::bit_cast<std::uint64_t>(b.get<double>());
+}
+
+const NumberTexts& number_texts_of(const Json& structured) {
+  if (structured.is_object()) return structured.get_ref<const Json::object_t&>().number_texts();
+  return structured.get_ref<const Json::array_t&>().number_texts();
+}
+
+// How `item` was spelled at `place`, unless it has become another number since; else empty.
+std::string_view text_as_read(const NumberTexts& texts, std::size_t place, const Json& item) {
+  const std::string_view text = texts.find(place);
+  if (text.empty() || !item.is_number()) return {};
+  const auto number = parse_json_number(text);
+  return number && is_same_number(*number, item) ? text : std::string_view();
+}
+
+// Calls `visit` with each number that the library does not write as it shall be, and its text.
+template <typename Value, typename Visit>
+void visit_special_numbers(Value& value, const JsonStyle& style, const Visit& visit) {
   if (value.is_number_float()) {
-    const double number = value.get<double>();
-    if (!std::isfinite(number)) value = mark + std::string(bare_word_of(number));
-  } else if (value.is_structured()) {
-    for (Json& child : value) mark_not_finite(child, mark);
+    const double number = value.template get<double>();
+    if (!std::isfinite(number)) visit(value, bare_word_of(number));
+  }
+  if (!value.is_structured()) return;
+  const NumberTexts& texts = number_texts_of(value);
+  std::size_t place = 0;
+  for (auto& item : value) {
+    const std::string_view text =
+        style.as_read ? text_as_read(texts, place, item) : std::string_view();
+    ++place;
+    if (text.empty()) {
+      visit_special_numbers(item, style, visit);
+    } else {
+      visit(item, text);
+    }
   }
 }
 
@@ -177,11 +223,18 @@ std::string dump_json(const Json& value, JsonStyle style) {
     return json.dump(style.indentation, ' ', style.is_ascii, Json::error_handler_t::replace);
   };
   std::string text = dump(value);  // with null where a number is not finite
-  if (!has_not_finite(value)) return text;
-  std::string mark = "not finite:";
+  bool has_special_numbers = false;
+  visit_special_numbers(value, style, [&](const Json& /*number*/, std::string_view /*text*/) {
+    has_special_numbers = true;
+  });
+  if (!has_special_numbers) return text;
+  // They are written as strings that begin with a mark, which are then freed from it.
+  std::string mark = "number:";
   while (text.find(mark) != std::string::npos) mark += ':';
   Json copy = value;
-  mark_not_finite(copy, mark);
+  visit_special_numbers(copy, style, [&](Json& number, std::string_view spelled) {
+    number = mark + std::string(spelled);
+  });
   const std::string marked = dump(copy);
   const std::string opening = '"' + mark;
   text.clear();
@@ -194,6 +247,25 @@ std::string dump_json(const Json& value, JsonStyle style) {
     copied = end + 1;
   }
   return text.append(marked, copied);
+}
+
+bool is_same_text(const Json& a, const Json& b) {
+  return dump_json(a, {.as_read = true}) == dump_json(b, {.as_read = true});
+}
+
+void copy_member(const Json& from, std::string_view key, Json& to, std::string_view to_key) {
+  const auto& source = from.get_ref<const Json::object_t&>();
+  const auto member = source.find(key);
+  // Both objects may be the same, whose members move when one is added.
+  Json value = member->second;
+  const std::string text(
+      source.number_texts().find(static_cast<std::size_t>(member - source.begin())));
+  auto& target = to.get_ref<Json::object_t&>();
+  const auto copy = target.emplace(to_key, nullptr).first;
+  copy->second = std::move(value);
+  if (!text.empty()) {
+    target.number_texts().add(static_cast<std::size_t>(copy - target.begin()), text);
+  }
 }
 
 std::string excerpt(const Json& value) {

@@ -20,12 +20,22 @@ Json parse_json(std::string_view text);
 struct JsonStyle {
   int indentation = -1;   // spaces per level; if negative, the text is one line
   bool is_ascii = false;  // whether characters past ASCII are written as escapes
+  // Whether numbers of lists and objects are written as they were read, even if no Json number is
+  // spelled so (number_texts.h).
+  bool as_read = false;
 };
 
 // Writes `value` as text; numbers that are not finite become bare words.
 std::string dump_json(const Json& value, JsonStyle style = {});
 
-// The beginning of that text, for messages.
+// Whether two values are written alike, with numbers as they were read.
+bool is_same_text(const Json& a, const Json& b);
+
+// Sets the member `to_key` of the object `to` to the member `key` of the object `from`, which
+// exists. A number is written as it was in `from`.
+void copy_member(const Json& from, std::string_view key, Json& to, std::string_view to_key);
+
+// The beginning of its text, for messages.
 std::string excerpt(const Json& value);
 
 // "an object", "a string"…, for messages.

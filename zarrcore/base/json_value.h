@@ -1,4 +1,5 @@
-// The type Json: nlohmann's JSON value, whose objects keep the order of their members.
+// The type Json: nlohmann's JSON value, whose objects keep the order of their members, and whose
+// lists and objects know how their numbers were spelled.
 //
 // Two operations of that library allocate memory and are noexcept, so that running out of memory
 // there would end the whole process: the destructor of a list or object, which moves its items to a
@@ -12,12 +13,30 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "zarrcore/base/number_texts.h"
 #include "zarrcore/base/ordered_object.h"
 
 namespace zarrcore {
+namespace json {
 
-using Json = nlohmann::basic_json<OrderedObject>;
+// An ArrayType of nlohmann::json.
+template <typename Item, typename Allocator = std::allocator<Item>>
+class List : public std::vector<Item, Allocator> {
+ public:
+  using std::vector<Item, Allocator>::vector;
+
+  NumberTexts& number_texts() { return number_texts_; }
+  const NumberTexts& number_texts() const { return number_texts_; }
+
+ private:
+  NumberTexts number_texts_;
+};
+
+}  // namespace json
+
+using Json = nlohmann::basic_json<OrderedObject, json::List>;
 
 // Memory from the system, or when it has none, from a reserve of a megabyte. Throws std::bad_alloc
 // when that is exhausted as well.

@@ -7,8 +7,11 @@
 #include <nlohmann/ordered_map.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
+
+#include "zarrcore/base/number_texts.h"
 
 // Its own namespace, for the operators of json_value.h.
 namespace zarrcore::json {
@@ -64,10 +67,22 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
   }
 
   // These move members, which invalidates the index.
-  template <typename... Args>
-  auto erase(Args&&... args) {
+  template <typename K>
+    requires(!std::is_convertible_v<K, const_iterator>)
+  size_type erase(const K& key) {
+    const auto it = find(key);
+    if (it == this->end()) return 0;
+    erase(it);
+    return 1;
+  }
+  iterator erase(const_iterator member) { return erase(member, member + 1); }
+  iterator erase(const_iterator first, const_iterator last) {
     index_.clear();
-    return Base::erase(std::forward<Args>(args)...);
+    const auto place = static_cast<size_type>(first - this->cbegin());
+    const auto count = static_cast<size_type>(last - first);
+    number_texts_.erase(place, count);
+    return Base::erase(this->begin() + static_cast<std::ptrdiff_t>(place),
+                       this->begin() + static_cast<std::ptrdiff_t>(place + count));
   }
   template <typename... Args>
   auto insert(Args&&... args) {
@@ -76,8 +91,12 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
   }
   void clear() {
     index_.clear();
+    number_texts_.clear();
     Base::clear();
   }
+
+  NumberTexts& number_texts() { return number_texts_; }
+  const NumberTexts& number_texts() const { return number_texts_; }
 
  private:
   static constexpr size_type kIndexFrom = 32;
@@ -110,6 +129,7 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
   }
 
   std::unordered_multimap<std::size_t, size_type> index_;
+  NumberTexts number_texts_;
 };
 
 }  // namespace zarrcore::json

@@ -40,7 +40,7 @@ Component component_of(const DataType& type) {
     case TypeKind::unsigned_integer:
       return {type.item_size, type.bits != 0 ? type.bits : bits, false};
     case TypeKind::complex:
-      return {type.item_size / 2, bits / 2, false};
+      return component_of(type.part_type());
     case TypeKind::floating:
       switch (type.float_format) {
         case FloatFormat::float6_e2m3fn:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <complex>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -94,21 +94,56 @@ class ChainedConverter final : public ElementConverter {
   Converter second_;
 };
 
-// Small floats of one or two bytes to float.
-Converter make_small_float_reader(const DataType& type) {
+// A float of one or two bytes.
+struct SmallFloat {
+  FloatFormat format;
+  std::size_t size;
+
+  float load(const std::byte* bytes) const {
+    const auto bits = static_cast<std::uint16_t>(load_unsigned(bytes, size));
+    return format == FloatFormat::ieee ? float16_to_float(bits) : decode_small_float(format, bits);
+  }
+  void store(double value, std::byte* bytes) const {
+    store_unsigned(
+        format == FloatFormat::ieee ? double_to_float16(value) : encode_small_float(format, value),
+        size, bytes);
+  }
+};
+
+// Whether the type, or each part of a complex one, is a float that C++ does not compute with.
+bool is_small(const DataType& type) {
+  return type.float_format != FloatFormat::ieee ||
+         (type.kind == TypeKind::complex && type.item_size < sizeof(std::complex<float>));
+}
+
+// Small floats, or complex numbers of them, to elements of the same kind of floats.
+Converter make_small_reader(const DataType& type) {
+  if (type.kind == TypeKind::complex) {
+    return make_element_converter([part = SmallFloat{type.float_format, type.item_size / 2}](
+                                      const std::byte* from, std::byte* to) {
+      store_element<std::complex<float>>(std::complex(part.load(from), part.load(from + part.size)),
+                                         to);
+    });
+  }
   return make_element_converter(
-      [format = type.float_format, size = type.item_size](const std::byte* from, std::byte* to) {
-        const auto bits = static_cast<std::uint16_t>(load_unsigned(from, size));
-        const float value = decode_small_float(format, bits);
-        std::memcpy(to, &value, sizeof(value));
+      [part = SmallFloat{type.float_format, type.item_size}](const std::byte* from, std::byte* to) {
+        store_element<float>(part.load(from), to);
       });
 }
 
-// Doubles to small floats.
-Converter make_small_float_writer(const DataType& type) {
+// The inverse, from doubles.
+Converter make_small_writer(const DataType& type) {
+  if (type.kind == TypeKind::complex) {
+    return make_element_converter([part = SmallFloat{type.float_format, type.item_size / 2}](
+                                      const std::byte* from, std::byte* to) {
+      const auto value = load_element<std::complex<double>>(from);
+      part.store(value.real(), to);
+      part.store(value.imag(), to + part.size);
+    });
+  }
   return make_element_converter(
-      [format = type.float_format, size = type.item_size](const std::byte* from, std::byte* to) {
-        store_unsigned(encode_small_float(format, load_element<double>(from)), size, to);
+      [part = SmallFloat{type.float_format, type.item_size}](const std::byte* from, std::byte* to) {
+        part.store(load_element<double>(from), to);
       });
 }
 
@@ -124,10 +159,6 @@ Converter make_narrow_integer_clamp(const DataType& type) {
   });
 }
 
-bool is_small_float(const DataType& type) {
-  return type.float_format != FloatFormat::ieee;
-}
-
 }  // namespace
 
 Converter chain_converters(Converter first, std::size_t middle_size, Converter second) {
@@ -138,15 +169,19 @@ Converter chain_converters(Converter first, std::size_t middle_size, Converter s
 
 Converter make_numeric_converter(const DataType& source, const DataType& destination) {
   if (source == destination || !source.is_numeric() || !destination.is_numeric()) return nullptr;
-  if (is_small_float(source)) {
-    const DataType value{TypeKind::floating, sizeof(float)};
-    return chain_converters(make_small_float_reader(source), sizeof(float),
+  // The parts of what small numbers are converted through.
+  const auto through = [](const DataType& type, std::uint64_t part_size) {
+    return DataType{type.kind, type.kind == TypeKind::complex ? 2 * part_size : part_size};
+  };
+  if (is_small(source)) {
+    const DataType value = through(source, sizeof(float));
+    return chain_converters(make_small_reader(source), value.item_size,
                             make_numeric_converter(value, destination));
   }
-  if (is_small_float(destination)) {
-    const DataType value{TypeKind::floating, sizeof(double)};
-    return chain_converters(make_numeric_converter(source, value), sizeof(double),
-                            make_small_float_writer(destination));
+  if (is_small(destination)) {
+    const DataType value = through(destination, sizeof(double));
+    return chain_converters(make_numeric_converter(source, value), value.item_size,
+                            make_small_writer(destination));
   }
   if (destination.bits == 0) return make_plain_converter(source, destination);
   return chain_converters(make_plain_converter(source, {destination.kind, destination.item_size}),

@@ -40,6 +40,8 @@ constexpr NamedType kNamedTypes[] = {
     {"complex128", TypeKind::complex, 16},
     {"complex_float32", TypeKind::complex, 8},
     {"complex_float64", TypeKind::complex, 16},
+    {"complex_float16", TypeKind::complex, 4},
+    {"complex32", TypeKind::complex, 4},  // as GDAL's built-in driver writes it
     {"int2", TypeKind::signed_integer, 1, 2},
     {"int4", TypeKind::signed_integer, 1, 4},
     {"uint2", TypeKind::unsigned_integer, 1, 2},
@@ -56,6 +58,18 @@ constexpr NamedType kNamedTypes[] = {
     {"float6_e2m3fn", TypeKind::floating, 1, 0, FloatFormat::float6_e2m3fn},
     {"float6_e3m2fn", TypeKind::floating, 1, 0, FloatFormat::float6_e3m2fn},
     {"float4_e2m1fn", TypeKind::floating, 1, 0, FloatFormat::float4_e2m1fn},
+    {"complex_bfloat16", TypeKind::complex, 4, 0, FloatFormat::bfloat16},
+    {"complex_float8_e3m4", TypeKind::complex, 2, 0, FloatFormat::float8_e3m4},
+    {"complex_float8_e4m3", TypeKind::complex, 2, 0, FloatFormat::float8_e4m3},
+    {"complex_float8_e4m3b11fnuz", TypeKind::complex, 2, 0, FloatFormat::float8_e4m3b11fnuz},
+    {"complex_float8_e4m3fn", TypeKind::complex, 2, 0, FloatFormat::float8_e4m3fn},
+    {"complex_float8_e4m3fnuz", TypeKind::complex, 2, 0, FloatFormat::float8_e4m3fnuz},
+    {"complex_float8_e5m2", TypeKind::complex, 2, 0, FloatFormat::float8_e5m2},
+    {"complex_float8_e5m2fnuz", TypeKind::complex, 2, 0, FloatFormat::float8_e5m2fnuz},
+    {"complex_float8_e8m0fnu", TypeKind::complex, 2, 0, FloatFormat::float8_e8m0fnu},
+    {"complex_float6_e2m3fn", TypeKind::complex, 2, 0, FloatFormat::float6_e2m3fn},
+    {"complex_float6_e3m2fn", TypeKind::complex, 2, 0, FloatFormat::float6_e3m2fn},
+    {"complex_float4_e2m1fn", TypeKind::complex, 2, 0, FloatFormat::float4_e2m1fn},
     {"string", TypeKind::variable_string, sizeof(VariableElement)},
     {"bytes", TypeKind::variable_bytes, sizeof(VariableElement)},
     {"variable_length_bytes", TypeKind::variable_bytes, sizeof(VariableElement)},
@@ -106,7 +120,8 @@ std::vector<ByteUnit> byte_units(const DataType& type) {
     case TypeKind::variable_bytes:
       break;
     case TypeKind::complex:
-      units = {{0, type.item_size / 2}, {type.item_size / 2, type.item_size / 2}};
+      if (const std::uint64_t part = type.item_size / 2; part > 1)
+        units = {{0, part}, {part, part}};
       break;
     case TypeKind::fixed_utf32:
       for (std::uint64_t offset = 0; offset < type.item_size; offset += 4) {

@@ -18,7 +18,7 @@ enum class TypeKind : std::uint8_t {
   signed_integer,    // 1, 2, 4 or 8 bytes, two's complement
   unsigned_integer,  // 1, 2, 4 or 8 bytes
   floating,          // 1, 2, 4 or 8 bytes; see FloatFormat
-  complex,           // 8 or 16 bytes: real part, imaginary part
+  complex,           // two floats of any format: real part, imaginary part
   datetime,          // int64: time units since 1970-01-01; -2^63 is "not a time"
   timedelta,         // int64: time units; -2^63 is "not a time"
   raw,               // uninterpreted bits (v3 `r*`, v2 `V#`)
@@ -29,9 +29,9 @@ enum class TypeKind : std::uint8_t {
   structure,         // fields one after the other
 };
 
-// What the bits of a float mean. Names as in zarr-extensions and ml_dtypes: e exponent bits, m
-// mantissa bits; fn: no infinities; uz: no negative zero; b11: exponent bias 11. Formats of less
-// than 8 bits are in the low bits of a byte.
+// What the bits of a float, or of each part of a complex number, mean. Names as in zarr-extensions
+// and ml_dtypes: e exponent bits, m mantissa bits; fn: no infinities; uz: no negative zero; b11:
+// exponent bias 11. Formats of less than 8 bits are in the low bits of a byte.
 enum class FloatFormat : std::uint8_t {
   ieee,  // binary16, binary32, binary64 by item size
   bfloat16,
@@ -84,6 +84,8 @@ struct DataType {
 
   // The numeric type of an element's value: int64 for times, else the type itself.
   DataType value_type() const;
+  // The type of the real and the imaginary part of a complex type.
+  DataType part_type() const { return {TypeKind::floating, item_size / 2, 0, float_format}; }
 };
 
 // A field of a structure. One without a name is padding.

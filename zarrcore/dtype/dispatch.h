@@ -119,7 +119,8 @@ auto with_real_type(const DataType& type, const Body& body) {
   throw not_real_numbers(type);
 }
 
-// The same for all numeric types: also Bool and the complex types.
+// The same for all numeric types that C++ computes with: also Bool, and complex types of floats and
+// doubles.
 template <typename Body>
 auto with_numeric_type(const DataType& type, const Body& body) {
   switch (type.kind) {
@@ -127,7 +128,8 @@ auto with_numeric_type(const DataType& type, const Body& body) {
       return body(TypeTag<Bool>());
     case TypeKind::complex:
       if (type.item_size == 8) return body(TypeTag<std::complex<float>>());
-      return body(TypeTag<std::complex<double>>());
+      if (type.item_size == 16) return body(TypeTag<std::complex<double>>());
+      break;
     default:
       if (type.is_numeric() && type.float_format == FloatFormat::ieee) {
         return with_real_type(type, body);

@@ -30,7 +30,8 @@ std::optional<DataType> type_of(char kind, std::uint64_t size) {
     case 'f':
       return number(TypeKind::floating, {2, 4, 8});
     case 'c':
-      return number(TypeKind::complex, {8, 16});
+      // NumPy has no type of 4 bytes; GDAL's built-in driver writes it.
+      return number(TypeKind::complex, {4, 8, 16});
     case 'M':
       return number(TypeKind::datetime, {8});
     case 'm':

@@ -1,6 +1,7 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
@@ -15,22 +16,33 @@ std::optional<NodeKind> kind_of(const std::shared_ptr<const NodeMetadata>& node)
   return std::holds_alternative<ArrayMetadata>(*node) ? NodeKind::array : NodeKind::group;
 }
 
-bool is_at_root(std::string_view key) {
-  return key.find('/') == std::string_view::npos;
+// Those of the root in all formats.
+std::vector<std::string> consolidated_keys() {
+  std::vector<std::string> keys;
+  for (const Format* format : formats()) {
+    if (auto key = format->consolidated_key("")) keys.push_back(std::move(*key));
+  }
+  return keys;
 }
 
 }  // namespace
 
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
-    : store_(std::move(store)), options_(std::move(options)) {
+    : store_(std::move(store)),
+      options_(std::move(options)),
+      root_texts_(std::exchange(options_.root_documents, {})) {
   const DocumentSource documents = own_documents();
+  // The documents that say most, whatever the format is.
+  const auto kept_first =
+      request(options_.use_consolidated ? consolidated_keys() : std::vector<std::string>());
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
-    format_ = format;
+    own_format_ = format->for_store(documents);
+    format_ = own_format_ ? own_format_.get() : format;
     root_array_.reset();
     if (options_.use_consolidated) {
       try {
-        consolidated_ = format->read_consolidated(documents, "");
+        consolidated_ = format_->read_consolidated(documents, "");
       } catch (const Error& error) {
         faults.emplace_back(error.what());
       }
@@ -40,39 +52,20 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       root_texts_.clear();  // the store is not read any more
       // A consolidated hierarchy has a root group even without a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
-    } else if (!has("", NodeKind::group) && !has("", NodeKind::array)) {
-      continue;
+    } else {
+      const auto kept = request_expected();
+      if (!has("", NodeKind::group) && !has("", NodeKind::array)) continue;
+      read_expected();
     }
     for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
     if (options_.is_writable) start_changes();
     return;
   }
-  std::string message =
-      denied_.empty() ? store_->description() + ": there is no Zarr group or array" : denied_;
+  std::string message = denied_.empty()
+                            ? store_->description() + ": there is no Zarr group or array"
+                            : denied_.front().second;
   for (const std::string& fault : faults) message.append("; ").append(fault);
   throw Error(std::move(message));
-}
-
-// Documents at the root are cached: several formats ask for them, and some formats for every node.
-std::shared_ptr<const Buffer> Hierarchy::stored_text(const std::string& key) const {
-  if (is_at_root(key)) {
-    const std::lock_guard lock(mutex_);
-    if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
-  }
-  std::optional<Buffer> value;
-  try {
-    value = store_->get(key, kMaxDocumentBytes);
-  } catch (const AccessDenied& error) {
-    // Stores that do not list say so of absent documents. The root has one that can be read.
-    const std::lock_guard lock(mutex_);
-    if (denied_.empty()) denied_ = error.what();
-  }
-  std::shared_ptr<const Buffer> text;
-  if (value) text = std::make_shared<const Buffer>(std::move(*value));
-  const std::lock_guard lock(mutex_);
-  if (text) documents_read_.insert(key);
-  if (is_at_root(key)) root_texts_.emplace(key, text);
-  return text;
 }
 
 DocumentSource Hierarchy::own_documents() const {
@@ -142,6 +135,7 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
     if (auto array = root_array()) return array;
   }
   if (auto known = known_node(normalized)) return known;
+  const auto kept = request(format_->keys_to_read(normalized, wanted));
   auto found = with_context([this] { return store_->description(); },
                             [&] {
                               auto own = format_->read_node(documents(), normalized, wanted);
@@ -160,30 +154,44 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
       const std::lock_guard lock(mutex_);
       if (known_groups_.contains(normalized)) return true;
     }
+    const auto kept = request(format_->keys_to_read(normalized, NodeKind::group));
     const auto found = with_context([this] { return store_->description(); },
                                     [&] { return format_->find_group(documents(), normalized); });
     if (found == true) {
-      const std::lock_guard lock(mutex_);
-      known_groups_.insert(normalized);
+      {
+        const std::lock_guard lock(mutex_);
+        known_groups_.insert(normalized);
+      }
+      // With the attributes, which have been requested with the document that shows the group.
+      if (is_slow()) read_ahead(normalized, NodeKind::group);
     }
     if (found && (*found || !consolidated_ || is_consolidated())) return *found;
   }
   return kind_of(node(normalized, kind)) == kind;
 }
 
-bool Hierarchy::prefetch(std::span<const std::string> paths, NodeKind wanted, ThreadPool& pool,
-                         const WorkerScope& scope) const {
-  const std::size_t requests = is_consolidated() ? 1 : store_->parallel_requests();
-  if (requests == 1) return false;
-  const auto read = [&](std::size_t i) {
-    try {
-      node(paths[i], wanted);
-    } catch (const Error&) {
-      // Opening the node reports the error.
+bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeKind> wanted) const {
+  if (!is_slow()) return false;
+  constexpr std::size_t kMaxNodes = 256;  // whose documents are in memory at once
+  for (std::size_t start = 0; start < paths.size(); start += kMaxNodes) {
+    const auto some = paths.subspan(start, std::min(kMaxNodes, paths.size() - start));
+    std::vector<std::string> keys;
+    for (const std::string& path : some) {
+      if (known_node(path)) continue;
+      for (std::string& key : format_->keys_to_read(path, wanted)) keys.push_back(std::move(key));
     }
-  };
-  pool.parallel_for(paths.size(), requests, read, scope);
+    const auto kept = request(std::move(keys));
+    for (const std::string& path : some) read_ahead(path, wanted);
+  }
   return true;
+}
+
+// Opening the node reports errors.
+void Hierarchy::read_ahead(const std::string& path, std::optional<NodeKind> wanted) const {
+  try {
+    node(path, wanted);
+  } catch (const Error&) {
+  }
 }
 
 // Without nodes that have a name that none may have, which are reported once. Other folders may
@@ -212,6 +220,16 @@ std::vector<std::string> Hierarchy::listed_names(const DocumentSource& source,
   return names;
 }
 
+// The listed names, with their nodes read in advance where that saves waiting.
+std::vector<std::string> Hierarchy::prefetched_names(const DocumentSource& source,
+                                                     const std::string& group) const {
+  std::vector<std::string> names = listed_names(source, group);
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(join_path(group, name));
+  prefetch(paths, std::nullopt);
+  return names;
+}
+
 std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind kind) const {
   const std::string group = normalize_path(path);
   const DocumentSource source = documents();
@@ -223,11 +241,11 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
       names.emplace_back();  // opening it reports the error
     }
   }
-  for (std::string& name : listed_names(source, group)) {
+  for (std::string& name : prefetched_names(source, group)) {
     const std::string child = join_path(group, name);
-    std::optional<NodeKind> found;
+    std::optional<NodeKind> found = is_slow() ? kind_of(known_node(child)) : std::nullopt;
     try {
-      found = format_->find_kind(source, child);
+      if (!found) found = format_->find_kind(source, child);
       if (!found) found = kind_of(node(child));
     } catch (const Error&) {
       found = NodeKind::array;  // opening it reports the error
@@ -247,7 +265,7 @@ std::vector<Child> Hierarchy::children(std::string_view path) const {
       children.push_back({{}, Child::Kind::broken, error.what()});
     }
   }
-  for (std::string& name : listed_names(documents(), group)) {
+  for (std::string& name : prefetched_names(documents(), group)) {
     try {
       if (const auto metadata = node(join_path(group, name))) {
         const bool is_array = std::holds_alternative<ArrayMetadata>(*metadata);
@@ -271,6 +289,7 @@ std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
   auto metadata = node(path, NodeKind::array);
   if (metadata == nullptr) metadata = node(path);
   if (metadata == nullptr) {
+    check_not_denied(path);
     throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
   }
   const auto* array = std::get_if<ArrayMetadata>(metadata.get());

@@ -16,10 +16,12 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
+#include "zarrcore/hierarchy/document_requests.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/store.h"
 
@@ -30,6 +32,13 @@ struct HierarchyOptions {
   bool is_writable = false;      // whether the functions that change nodes may be called
   // Called for faults that are skipped, so that one broken node does not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
+  // How documents of slow stores are requested at once; one after the other if empty.
+  RunTogether run_together = {};
+  // The path of an array that will be opened: its documents, and those of the groups around it, are
+  // requested with those of the root.
+  std::string expected_array = {};
+  // Documents at the root that have just been requested from this store, by key.
+  std::map<std::string, DocumentText> root_documents = {};
 };
 
 struct Child {
@@ -65,11 +74,9 @@ class Hierarchy {
   // when it is read. Throws Error like node().
   bool has(std::string_view path, NodeKind kind) const;
 
-  // Reads nodes in advance, with as many parallel requests as suit the store. Returns false and
-  // does nothing when the store has no parallel requests, or when only consolidated metadata is
-  // read.
-  bool prefetch(std::span<const std::string> paths, NodeKind wanted, ThreadPool& pool,
-                const WorkerScope& scope) const;
+  // Reads nodes in advance, with as many requests at once as suit the store. Returns false and does
+  // nothing when requests of the store do not wait, or when only consolidated metadata is read.
+  bool prefetch(std::span<const std::string> paths, std::optional<NodeKind> wanted) const;
 
   // The names of the arrays, or groups, directly below the group at `path`, sorted. A node with
   // invalid metadata counts as an array. The name of an array at a root that is also a group is
@@ -78,6 +85,12 @@ class Hierarchy {
 
   // The nodes directly below the group at `path`, sorted by name. Reads all of them.
   std::vector<Child> children(std::string_view path) const;
+
+  // Why the store did not give a document of the node at `path`, or of any node if it is "", so
+  // that it was taken for absent; empty if there was none.
+  std::string denied(std::string_view path) const;
+  // Throws that as an Error. For a node that was not found.
+  void check_not_denied(std::string_view path) const;
 
   // The keys of the metadata documents read so far, sorted.
   std::vector<std::string> documents_read() const;
@@ -92,8 +105,10 @@ class Hierarchy {
   // Creates a node below an existing group. Nothing may exist at `path`, not even keys of no node:
   // old chunks would become chunks of the new array.
   void create_node(const std::string& path, NodeMetadata metadata);
-  // Changes the metadata of a node, but not its kind.
-  void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit);
+  // Changes the metadata of a node, but not its kind. Throws Error when an array is wanted and it
+  // is a group: of a root that is both, only the group can be changed.
+  void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
+                   std::optional<NodeKind> wanted = {});
   // Removes a node and all nodes below it. Not the root, which is the store.
   void erase_node(const std::string& path);
   // Renames a node within its group. Not the root.
@@ -118,7 +133,14 @@ class Hierarchy {
   void change(ConsolidatedCopies::Changes changes, const std::function<void()>& change);
   void forget(const std::string& path);
 
-  std::shared_ptr<const Buffer> stored_text(const std::string& key) const;
+  bool is_slow() const;
+  DocumentText stored_text(const std::string& key) const;
+  void note_denied(const std::string& key, const AccessDenied& error) const;
+  DocumentText request_text(const std::string& key) const;
+  DocumentRequests::Kept request(std::vector<std::string> keys) const;
+  DocumentRequests::Kept request_expected() const;
+  void read_expected() const;
+  void read_ahead(const std::string& path, std::optional<NodeKind> wanted) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
   DocumentSource own_documents() const;
@@ -127,10 +149,13 @@ class Hierarchy {
   DocumentSource documents() const;
   std::vector<std::string> listed_names(const DocumentSource& source,
                                         const std::string& group) const;
+  std::vector<std::string> prefetched_names(const DocumentSource& source,
+                                            const std::string& group) const;
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
   const Format* format_ = nullptr;              // that of the root, which all nodes share
+  std::unique_ptr<const Format> own_format_;    // if it is for this store alone
   std::mutex change_mutex_;                     // held during a change
   std::unique_ptr<ConsolidatedCopies> copies_;  // for changes; null until it is needed
   // Nodes with updated metadata, with the metadata that was last read or put.
@@ -145,10 +170,12 @@ class Hierarchy {
   mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
   // Groups that exist, whose attributes may not have been read.
   mutable std::set<std::string, std::less<>> known_groups_;
-  // Why a document that may exist was taken for absent; empty if none was.
-  mutable std::string denied_;
+  // Keys of documents that may exist and were taken for absent, and why.
+  mutable std::vector<std::pair<std::string, std::string>> denied_;
+  mutable bool is_page_reported_ = false;  // the first one that was no value
   // Documents at the root, which are needed more than once.
-  mutable std::map<std::string, std::shared_ptr<const Buffer>> root_texts_;
+  mutable std::map<std::string, DocumentText> root_texts_;
+  mutable DocumentRequests requests_;
   // Nodes that are only described by consolidated metadata.
   mutable std::set<std::string, std::less<>> known_by_copy_;
   mutable std::set<std::string> documents_read_;

@@ -17,14 +17,14 @@ Json merge_members(const Json& base, const Json& changed, Json current, bool is_
   }
   for (const auto& [key, value] : changed.items()) {
     const Json& old = member_or_null(base, key);
-    if (base.contains(key) && old == value) continue;
+    if (base.contains(key) && is_same_text(old, value)) continue;
     const bool is_merged = is_document && key == "attributes" && value.is_object() &&
                            (old.is_object() || old.is_null());
     const Json& now = member_or_null(current, key);
     if (is_merged && now.is_object()) {
       current[key] = merge_members(old.is_object() ? old : Json::object(), value, now, false);
     } else {
-      current[key] = value;
+      copy_member(changed, key, current, key);
     }
   }
   return current;

@@ -12,6 +12,14 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 
 namespace zarrcore {
+namespace {
+
+void check_makes_nodes(const Format& format) {
+  if (format.new_array_rules() != nullptr) return;
+  throw Error("new nodes cannot be written in the format " + std::string(format.name()));
+}
+
+}  // namespace
 
 std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const Format& format,
                                              const NodeMetadata& root, HierarchyOptions options) {
@@ -19,6 +27,7 @@ std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const
   std::unique_ptr<Hierarchy> hierarchy(new Hierarchy(std::move(store), std::move(options), format));
   with_context([&] { return hierarchy->store_->description(); },
                [&] {
+                 check_makes_nodes(format);
                  for (const Format* other : formats()) {
                    if (other->read_node(hierarchy->own_documents(), ""))
                      throw Error("a Zarr already exists here");
@@ -42,6 +51,7 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
   const std::lock_guard one_at_a_time(change_mutex_);
   with_context([&] { return store_->description() + ": /" + path; },
                [&] {
+                 check_makes_nodes(*format_);
                  const auto lock = copies().lock();
                  check_is_new(path);
                  auto documents = documents_of(metadata, path);

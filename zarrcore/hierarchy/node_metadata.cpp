@@ -1,7 +1,9 @@
 // Changed metadata of nodes: merging it into the stored documents, and putting it together with the
 // consolidated metadata.
+#include <algorithm>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +17,35 @@
 #include "zarrcore/hierarchy/stored_documents.h"
 
 namespace zarrcore {
+namespace {
+
+// The stored document in the spelling of the format, which writes it as `own`. Its order, and
+// members that need no other spelling, stay.
+Json respelled(Json stored, const Json& own) {
+  if (!stored.is_object()) return own;
+  for (auto it = stored.begin(); it != stored.end();) {
+    it = own.contains(it.key()) ? std::next(it) : stored.erase(it);
+  }
+  for (const auto& [key, value] : own.items()) {
+    const Json* old = find_member(stored, key);
+    const bool are_numbers = old != nullptr && old->is_number() && value.is_number();
+    const bool is_kept = old != nullptr && (are_numbers || is_same_text(*old, value));
+    if (!is_kept) copy_member(own, key, stored, key);
+  }
+  return stored;
+}
+
+// The draft of 2020 has filters among its attributes.
+bool has_same_codecs(const NodeMetadata& a, const NodeMetadata& b) {
+  const auto* array = std::get_if<ArrayMetadata>(&a);
+  const auto* other = std::get_if<ArrayMetadata>(&b);
+  return array == nullptr || other == nullptr ||
+         std::ranges::equal(array->codecs, other->codecs, [](const auto& codec, const auto& same) {
+           return codec.name == same.name && codec.configuration == same.configuration;
+         });
+}
+
+}  // namespace
 
 // Makes consolidated metadata that another program owes. If that fails, it stays owed.
 void Hierarchy::start_changes() {
@@ -36,14 +67,17 @@ ConsolidatedCopies& Hierarchy::copies() {
   return *copies_;
 }
 
-void Hierarchy::update_node(const std::string& path,
-                            const std::function<void(NodeMetadata&)>& edit) {
+void Hierarchy::update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
+                            std::optional<NodeKind> wanted) {
   const std::lock_guard one_at_a_time(change_mutex_);
   const auto old = node(path);
   with_context([&] { return store_->description() + ": /" + path; },
                [&] {
                  copies();
                  if (!old) throw Error("the node does not exist");
+                 if (wanted == NodeKind::array && std::holds_alternative<GroupMetadata>(*old)) {
+                   throw Error("the metadata of an array that is also a group cannot be changed");
+                 }
                  NodeMetadata metadata = *old;
                  edit(metadata);
                  documents_of(metadata, path);  // throws now if the format cannot express it
@@ -111,24 +145,35 @@ void Hierarchy::put_updated(const std::string& path) {
                  const auto after = documents_of(*changed, path);
                  const DocumentMap stored = documents_of_node(*store_, *format_, path);
                  auto current = format_->read_node(documents_in(stored), path);
+                 // Groups may be implied by what is below them.
+                 if (!current || current->index() != changed->index()) {
+                   current = format_->read_node(stored_documents(*store_), path);
+                 }
                  if (!current && known_by_copy_.contains(path)) current = *updated_.at(path);
                  if (!current)
                    throw Error(after.front().key + " is missing: another program has removed it");
                  if (current->index() != changed->index())
                    throw Error("another program has replaced it");
                  std::vector<Document> documents = documents_of(*current, path);
+                 const bool is_whole = format_->new_array_rules() != nullptr;
                  DocumentMap merged;
                  for (std::size_t i = 0; i < documents.size(); ++i) {
-                   Json& content = documents[i].content;
+                   auto& [key, content] = documents[i];
+                   if (const auto it = stored.find(key); it != stored.end()) {
+                     content = is_whole ? respelled(it->second, content) : it->second;
+                   }
                    content =
                        merge_document(before[i].content, after[i].content, std::move(content));
-                   merged.emplace(documents[i].key, content);
+                   merged.emplace(key, content);
                  }
                  auto result = format_->read_node(documents_in(merged), path);
                  if (!result) throw Error("it conflicts with changes of another program");
+                 if (!is_whole && !has_same_codecs(*current, *result)) {
+                   throw Error("the attributes would change the codecs of the array");
+                 }
                  std::erase_if(documents, [&](const Document& document) {
                    const auto it = stored.find(document.key);
-                   return it != stored.end() && it->second == document.content;
+                   return it != stored.end() && is_same_text(it->second, document.content);
                  });
                  put_documents(std::move(documents));
                  const std::lock_guard lock(mutex_);

@@ -1,5 +1,8 @@
 // Removing and renaming nodes.
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -20,30 +23,37 @@ void Hierarchy::erase_node(const std::string& path) {
                    // Documents first: without them the node does not exist, even if the rest fails.
                    for (const std::string& key : format_->node_keys(path)) store_->erase(key);
                    forget(path);
-                   store_->erase_prefix(path);
+                   for (const std::string& prefix : format_->node_prefixes(path)) {
+                     store_->erase_prefix(prefix);
+                   }
                  });
                });
 }
 
 void Hierarchy::rename_node(const std::string& path, const std::string& name) {
   const std::lock_guard one_at_a_time(change_mutex_);
-  with_context([&] { return store_->description() + ": /" + path; },
-               [&] {
-                 check_key(path);
-                 if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
-                 const std::string target = join_path(parent_path(path), name);
-                 const auto lock = copies().lock();
-                 with_context([&] { return "renaming to " + name; }, [&] { check_is_new(target); });
-                 std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node, path); });
-                 change({.updated = {}, .replaced = {path, target}, .made = {}}, [&] {
-                   const auto updated = updated_;
-                   for (const auto& [node, base] : updated) {
-                     if (is_at_or_below(node, path)) put_updated(node);
-                   }
-                   store_->rename_prefix(path, target);
-                   forget(path);
-                 });
-               });
+  with_context(
+      [&] { return store_->description() + ": /" + path; },
+      [&] {
+        check_key(path);
+        // Several prefixes cannot be renamed at once, and a node must not lose its chunks.
+        if (format_->node_prefixes(path) != std::vector{path}) {
+          throw Error("nodes cannot be renamed in the format " + std::string(format_->name()));
+        }
+        if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
+        const std::string target = join_path(parent_path(path), name);
+        const auto lock = copies().lock();
+        with_context([&] { return "renaming to " + name; }, [&] { check_is_new(target); });
+        std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node, path); });
+        change({.updated = {}, .replaced = {path, target}, .made = {}}, [&] {
+          const auto updated = updated_;
+          for (const auto& [node, base] : updated) {
+            if (is_at_or_below(node, path)) put_updated(node);
+          }
+          store_->rename_prefix(path, target);
+          forget(path);
+        });
+      });
 }
 
 // Forgets a node that no longer exists, and all nodes below it.
@@ -53,7 +63,12 @@ void Hierarchy::forget(const std::string& path) {
   std::erase_if(nodes_, is_gone);
   if (consolidated_) std::erase_if(consolidated_->documents, is_gone);
   const auto is_gone_path = [&](const auto& item) { return is_at_or_below(item, path); };
-  std::erase_if(documents_read_, is_gone_path);
+  std::vector<std::string> keys = format_->node_keys(path);
+  for (std::string& prefix : format_->node_prefixes(path)) keys.push_back(std::move(prefix));
+  std::erase_if(documents_read_, [&](const std::string& document) {
+    return std::ranges::any_of(keys,
+                               [&](const auto& key) { return is_at_or_below(document, key); });
+  });
   std::erase_if(known_groups_, is_gone_path);
   std::erase_if(known_by_copy_, is_gone_path);
   root_texts_.clear();

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/dtype/data_type.h"
 #include "zarrcore/metadata/document_names.h"
+#include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
+#include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {
@@ -99,13 +103,32 @@ bool root_is_group(const DocumentSource& documents, const std::string& suffix) {
   return !below.is_empty();
 }
 
+// The members that an update may change; all others stay as they are stored.
+Json make_array_changes(const ArrayMetadata& array) {
+  Json members = Json::object();
+  members["shape"] = array.shape;
+  members["fill_value"] =
+      array.fill_value ? format_fill_value(*array.fill_value, array.data_type) : Json();
+  members["attributes"] = attributes_with_dimension_names(array);
+  return members;
+}
+
 class DraftFormat final : public Format {
  public:
+  DraftFormat() = default;
+  // The format of a store whose documents have this suffix.
+  explicit DraftFormat(std::string suffix) : suffix_(std::move(suffix)) {}
+
   std::string_view name() const override { return "Zarr v3 draft of 2020"; }
+
+  std::unique_ptr<const Format> for_store(const DocumentSource& documents) const override {
+    auto suffix = key_suffix(documents);
+    return suffix ? std::make_unique<DraftFormat>(std::move(*suffix)) : nullptr;
+  }
 
   std::optional<NodeMetadata> read_node(const DocumentSource& documents, const std::string& path,
                                         std::optional<NodeKind> /*wanted*/) const override {
-    const auto suffix = key_suffix(documents);
+    const auto suffix = suffix_in(documents);
     if (!suffix) return std::nullopt;
     const std::string prefix = join_path(kMetaRoot, path);
     if (!path.empty() || !root_is_group(documents, *suffix)) {
@@ -125,7 +148,7 @@ class DraftFormat final : public Format {
   }
 
   std::optional<ArrayMetadata> read_root_array(const DocumentSource& documents) const override {
-    const auto suffix = key_suffix(documents);
+    const auto suffix = suffix_in(documents);
     if (!suffix || !root_is_group(documents, *suffix)) return std::nullopt;
     return read_array(documents, "", *suffix);
   }
@@ -137,7 +160,7 @@ class DraftFormat final : public Format {
 
   std::vector<std::string> child_names(const DocumentSource& documents,
                                        const std::string& path) const override {
-    const std::string suffix = key_suffix(documents).value_or("");
+    const std::string suffix = suffix_in(documents).value_or("");
     DirectoryListing below = documents.list(join_path(kMetaRoot, path));
     std::vector<std::string> names = std::move(below.prefixes);
     for (const std::string& key : below.keys) {
@@ -154,24 +177,38 @@ class DraftFormat final : public Format {
 
   bool is_document(std::string_view file_name) const override { return file_name == kEntryPoint; }
 
-  std::vector<Document> array_documents(const ArrayMetadata& /*array*/,
-                                        const std::string& /*path*/) const override {
-    refuse_to_write();
+  std::vector<Document> array_documents(const ArrayMetadata& array,
+                                        const std::string& path) const override {
+    const std::string key = array_key(path);
+    return {{key, with_context(key, [&] { return make_array_changes(array); })}};
   }
-  std::vector<Document> group_documents(const GroupMetadata& /*group*/,
-                                        const std::string& /*path*/) const override {
-    refuse_to_write();
+  std::vector<Document> group_documents(const GroupMetadata& group,
+                                        const std::string& path) const override {
+    return {{group_key(path), {{"extensions", Json::array()}, {"attributes", group.attributes}}}};
   }
-  std::vector<std::string> node_keys(const std::string& /*path*/) const override {
-    refuse_to_write();
+  std::vector<std::string> node_keys(const std::string& path) const override {
+    return {array_key(path), group_key(path)};
+  }
+  std::vector<std::string> node_prefixes(const std::string& path) const override {
+    return {join_path(kMetaRoot, path), join_path(kDataRoot, path)};
   }
   Document consolidated_document(const DocumentMap& /*documents*/,
                                  const std::string& /*path*/) const override {
-    refuse_to_write();
+    throw Error("the 2020 draft has no consolidated metadata");
   }
 
  private:
-  [[noreturn]] static void refuse_to_write() { throw Error("the 2020 draft cannot be written"); }
+  std::optional<std::string> suffix_in(const DocumentSource& documents) const {
+    return suffix_ ? suffix_ : key_suffix(documents);
+  }
+  std::string array_key(const std::string& path) const { return document_key(path, ".array"); }
+  std::string group_key(const std::string& path) const { return document_key(path, ".group"); }
+  std::string document_key(const std::string& path, std::string_view kind) const {
+    if (!suffix_) throw Error("new stores of the 2020 draft cannot be written");
+    return join_path(kMetaRoot, path).append(kind).append(*suffix_);
+  }
+
+  std::optional<std::string> suffix_;  // of documents; nullopt if each store has its own
 };
 
 }  // namespace

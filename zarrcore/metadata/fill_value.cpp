@@ -132,23 +132,29 @@ Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
   refuse(value, type);
 }
 
-Bytes parse_small_float(const Json& value, const DataType& type) {
+// A float of the type `number`, which is `type` or the part of a complex one.
+Bytes parse_small_float(const Json& value, const DataType& number, const DataType& type) {
   // Bits are spelled at the width of the type; all other spellings are numbers.
   if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
-    if (auto bytes = parse_bits(value.get_ref<const std::string&>(), type.item_size)) return *bytes;
-    refuse(value, type);
+    const auto bytes = parse_bits(value.get_ref<const std::string&>(), number.item_size);
+    if (!bytes) refuse(value, type);
+    return *bytes;
   }
-  const Bytes wide = parse_float(value, sizeof(double), type);
-  double number = 0;
-  std::memcpy(&number, wide.data(), sizeof(number));
-  return integer_bytes(encode_small_float(type.float_format, number), type.item_size);
+  const Bytes bytes = parse_float(value, sizeof(double), type);
+  double wide = 0;
+  std::memcpy(&wide, bytes.data(), sizeof(wide));
+  return integer_bytes(encode_small_float(number.float_format, wide), number.item_size);
 }
 
 Bytes parse_complex(const Json& value, const DataType& type) {
-  const std::uint64_t part_size = type.item_size / 2;
+  const DataType part = type.part_type();
+  const auto parse = [&](const Json& number) {
+    return part.float_format == FloatFormat::ieee ? parse_float(number, part.item_size, type)
+                                                  : parse_small_float(number, part, type);
+  };
   const bool has_two_parts = value.is_array() && value.size() == 2;
-  Bytes bytes = parse_float(has_two_parts ? value[0] : value, part_size, type);
-  const Bytes imaginary = has_two_parts ? parse_float(value[1], part_size, type) : Bytes(part_size);
+  Bytes bytes = parse(has_two_parts ? value[0] : value);
+  const Bytes imaginary = has_two_parts ? parse(value[1]) : Bytes(part.item_size);
   bytes.insert(bytes.end(), imaginary.begin(), imaginary.end());
   return bytes;
 }
@@ -251,7 +257,7 @@ std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type)
       return parse_integer(value, type);
     case TypeKind::floating:
       return type.float_format == FloatFormat::ieee ? parse_float(value, type.item_size, type)
-                                                    : parse_small_float(value, type);
+                                                    : parse_small_float(value, type, type);
     case TypeKind::complex:
       return parse_complex(value, type);
     case TypeKind::raw:

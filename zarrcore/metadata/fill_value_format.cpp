@@ -66,10 +66,10 @@ Json format_float(const Bytes& number, const DataType& type) {
   return format_bits(bits, type.item_size);
 }
 
-Json format_complex(const Bytes& element) {
-  const DataType type{TypeKind::floating, element.size() / 2};
-  return {format_float(part(element, 0, type.item_size), type),
-          format_float(part(element, type.item_size, type.item_size), type)};
+Json format_complex(const Bytes& element, const DataType& type) {
+  const DataType number = type.part_type();
+  return {format_float(part(element, 0, number.item_size), number),
+          format_float(part(element, number.item_size, number.item_size), number)};
 }
 
 Json format_byte_list(const Bytes& bytes) {
@@ -124,7 +124,7 @@ Json format_fill_value(const std::vector<std::byte>& element, const DataType& ty
     case TypeKind::floating:
       return format_float(element, type);
     case TypeKind::complex:
-      return format_complex(element);
+      return format_complex(element, type);
     case TypeKind::datetime:
     case TypeKind::timedelta: {
       Json units = format_signed(element);

@@ -22,7 +22,7 @@ void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view grou
 }
 
 std::string Format::document_text(const Json& content) const {
-  return dump_json(content, {.indentation = 2});
+  return dump_json(content, {.indentation = 2, .as_read = true});
 }
 
 std::span<const Format* const> formats() {

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,12 +76,26 @@ class Format {
 
   virtual std::string_view name() const = 0;
 
+  // The format of one store, if the names of its documents depend on the store: without it, nodes
+  // can be read but not written. Null if they do not, or if the store has another format. Throws
+  // Error when the document that states them is not right.
+  virtual std::unique_ptr<const Format> for_store(const DocumentSource& /*documents*/) const {
+    return nullptr;
+  }
+
   // The node at `path` ("" for the root), or nullopt when this format has no document there. A node
   // of another kind than `wanted` may count as none, so that its documents need not be read. Throws
   // Error, which names the document's key, when one is not right.
   virtual std::optional<NodeMetadata> read_node(const DocumentSource& documents,
                                                 const std::string& path,
                                                 std::optional<NodeKind> wanted = {}) const = 0;
+
+  // The keys of the documents that read_node() reads, so that they can be requested at once: all of
+  // them, though some may turn out to be unnecessary. Empty if these depend on other documents.
+  virtual std::vector<std::string> keys_to_read(const std::string& /*path*/,
+                                                std::optional<NodeKind> /*wanted*/) const {
+    return {};
+  }
 
   // The array at a root that is also a group, which read_node() returns. nullopt when the root is
   // one node, as in all formats but the draft of 2020. Throws Error like read_node().
@@ -120,18 +135,22 @@ class Format {
   // Whether a file of this name describes the node whose folder it is in.
   virtual bool is_document(std::string_view file_name) const = 0;
 
-  // All documents of an array or a group at `path`, which replace existing ones. Throws Error,
-  // which names a document's key, when the format cannot express the node.
+  // All documents of an array or a group at `path`. Throws Error, which names a document's key,
+  // when the format cannot express the node. If the format has no rules for new arrays, documents
+  // may lack what no update changes.
   virtual std::vector<Document> array_documents(const ArrayMetadata& array,
                                                 const std::string& path) const = 0;
   virtual std::vector<Document> group_documents(const GroupMetadata& group,
                                                 const std::string& path) const = 0;
 
-  // Null when new arrays are not made in this format.
+  // Null when new nodes are not made in this format.
   virtual const NewArrayRules* new_array_rules() const { return nullptr; }
 
   // The keys of all documents that a node at `path` may have: without them there is no node.
   virtual std::vector<std::string> node_keys(const std::string& path) const = 0;
+
+  // The prefixes of all other keys that belong to the node or to nodes below it.
+  virtual std::vector<std::string> node_prefixes(const std::string& path) const { return {path}; }
 
   // The key of the document that holds the consolidated metadata of the group at `path`, if it has
   // any. nullopt when the format has no such document.

@@ -22,7 +22,9 @@ class LazyDocument {
   // Throws Error when the text is not JSON.
   Json get() const { return holder_ ? parse_json(text_) : json_; }
   // Its text, which may not be JSON.
-  std::string text() const { return holder_ ? std::string(text_) : dump_json(json_); }
+  std::string text() const {
+    return holder_ ? std::string(text_) : dump_json(json_, {.as_read = true});
+  }
 
  private:
   Json json_;

@@ -36,13 +36,17 @@ Shape parse_shape(const Json& document) {
 Json other_members(const Json& document, std::span<const std::string_view> known) {
   Json others = Json::object();
   for (const auto& [key, value] : document.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) others[key] = value;
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      copy_member(document, key, others, key);
+    }
   }
   return others;
 }
 
 void add_members(Json& document, const Json& others) {
-  for (const auto& [key, value] : others.items()) document.emplace(key, value);
+  for (const auto& [key, value] : others.items()) {
+    if (!document.contains(key)) copy_member(others, key, document, key);
+  }
 }
 
 void check_zarr_format(const Json& document, int version) {

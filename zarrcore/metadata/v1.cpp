@@ -99,7 +99,7 @@ class V1Format final : public Format {
 
   std::string document_text(const Json& content) const override {
     // zarr-python reads metadata as ASCII.
-    return dump_json(content, {.indentation = 2, .is_ascii = true});
+    return dump_json(content, {.indentation = 2, .is_ascii = true, .as_read = true});
   }
 };
 

@@ -60,6 +60,14 @@ class V2Format final : public Format {
     return node;
   }
 
+  std::vector<std::string> keys_to_read(const std::string& path,
+                                        std::optional<NodeKind> wanted) const override {
+    std::vector<std::string> keys{join_path(path, kV2AttributesDocument)};
+    if (wanted != NodeKind::group) keys.push_back(join_path(path, kV2ArrayDocument));
+    if (wanted != NodeKind::array) keys.push_back(join_path(path, kV2GroupDocument));
+    return keys;
+  }
+
   std::optional<NodeKind> find_kind(const DocumentSource& documents,
                                     const std::string& path) const override {
     if (documents.has(join_path(path, kV2ArrayDocument))) return NodeKind::array;
@@ -158,7 +166,7 @@ class V2Format final : public Format {
 
   std::string document_text(const Json& content) const override {
     // zarr-python 2 reads metadata as ASCII.
-    return dump_json(content, {.indentation = 2, .is_ascii = true});
+    return dump_json(content, {.indentation = 2, .is_ascii = true, .as_read = true});
   }
 };
 

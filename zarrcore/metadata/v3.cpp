@@ -30,6 +30,11 @@ class V3Format final : public Format {
     return with_context(key, [&] { return parse_v3_node(*document, path); });
   }
 
+  std::vector<std::string> keys_to_read(const std::string& path,
+                                        std::optional<NodeKind> /*wanted*/) const override {
+    return {join_path(path, kNodeDocument)};
+  }
+
   std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
                                                          const std::string& path) const override {
     const std::string key = join_path(path, kNodeDocument);

@@ -39,8 +39,12 @@ class ListedStore final : public Store {
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::string read_only_reason() const override { return store_->read_only_reason(); }
   std::uint64_t bytes_per_range() const override { return store_->bytes_per_range(); }
+  bool ranges_are_requests() const override { return store_->ranges_are_requests(); }
   std::size_t parallel_requests() const override { return store_->parallel_requests(); }
   std::optional<Parent> parent() const override { return store_->parent(); }
+  const RequestStatistics* request_statistics() const override {
+    return store_->request_statistics();
+  }
   std::string description() const override { return store_->description(); }
 
  private:

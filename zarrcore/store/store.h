@@ -19,6 +19,7 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/request_statistics.h"
 #include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
@@ -60,7 +61,9 @@ inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 // Another program has replaced a value between two reads that must be of the same version.
 class ValueChanged : public Error {
  public:
-  ValueChanged() : Error("another program replaced the value while it was read") {}
+  explicit ValueChanged(
+      std::string message = "another program replaced the value while it was read")
+      : Error(std::move(message)) {}
 };
 
 // The store does not give a value to this program: it may exist or not. Some stores answer so for
@@ -68,6 +71,12 @@ class ValueChanged : public Error {
 class AccessDenied : public Error {
  public:
   using Error::Error;
+};
+
+// The store gave something else, such as the page by which a portal asks to log in.
+class NotAValue : public AccessDenied {
+ public:
+  using AccessDenied::AccessDenied;
 };
 
 // One version of a value: all reads through it are of this version. It may be used from several
@@ -174,6 +183,10 @@ class Store {
   // ranges are fetched with them.
   virtual std::uint64_t bytes_per_range() const { return std::uint64_t{16} << 10; }
 
+  // Whether each range of one value is a request of its own, and get_ranges() sends them one after
+  // the other.
+  virtual bool ranges_are_requests() const { return false; }
+
   // How many requests to make in parallel, regardless of the number of threads: more than one if
   // the latency of requests is high.
   virtual std::size_t parallel_requests() const { return 1; }
@@ -181,6 +194,9 @@ class Store {
   // The store of the folder around this one, and the name of this one in it. Nullopt if unknown.
   struct Parent;
   virtual std::optional<Parent> parent() const;
+
+  // What this store counts of its requests; null if it does not count.
+  virtual const RequestStatistics* request_statistics() const { return nullptr; }
 
   // The path or URL of this store, for messages.
   virtual std::string description() const = 0;

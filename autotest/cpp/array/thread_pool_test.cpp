@@ -47,6 +47,34 @@ TEST(ThreadPool, NoMoreThreadsTakePartThanAsked) {
   EXPECT_LE(most, kThreads);
 }
 
+TEST(ThreadPool, LoopsMayBeInsideLoops) {
+  ThreadPool pool;
+  std::vector<std::atomic<int>> calls(20 * 30);
+  for (int round = 0; round < 20; ++round) {
+    pool.parallel_for(20, 4, [&](std::size_t i) {
+      pool.parallel_for(30, 4, [&](std::size_t j) { ++calls[i * 30 + j]; });
+    });
+  }
+  for (const auto& made : calls) EXPECT_EQ(made, 20);
+}
+
+TEST(ThreadPool, LoopsInsideALoopHaveThreads) {
+  ThreadPool pool;
+  std::atomic<int> arrived = 0;
+  std::atomic<int> met = 0;
+  pool.parallel_for(2, 2, [&](std::size_t) {
+    pool.parallel_for(2, 2, [&](std::size_t) {
+      ++arrived;
+      // All four at the same time.
+      for (int i = 0; i < 10'000 && arrived < 4; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      if (arrived == 4) ++met;
+    });
+  });
+  EXPECT_EQ(met, 4);
+}
+
 TEST(ThreadPool, OneThreadIsTheCaller) {
   ThreadPool pool;
   const auto caller = std::this_thread::get_id();

@@ -131,6 +131,77 @@ TEST(Json, NumbersAreSpelledAsInTheSpecification) {
   }
 }
 
+constexpr JsonStyle kAsRead{.as_read = true};
+
+constexpr const char* kSpelledNumbers =
+    R"({"a":1e400,"b":[1.10,2,-0,[1E5,{"c":123456789012345678901234567890}],-1e999,NaN],"d":1.10})";
+
+TEST(Json, NumbersCanBeWrittenAsTheyWereRead) {
+  const Json value = parse_json(kSpelledNumbers);
+  EXPECT_EQ(dump_json(value, kAsRead), kSpelledNumbers);
+  EXPECT_EQ(dump_json(value),
+            R"({"a":Infinity,"b":[1.1,2,0,[100000.0,{"c":1.2345678901234568e+29}],)"
+            R"(-Infinity,NaN],"d":1.1})");
+  EXPECT_EQ(value["d"], 1.1);
+  EXPECT_EQ(value["a"], HUGE_VAL);
+}
+
+TEST(Json, CopiesAndMovesKeepHowNumbersWereSpelled) {
+  Json value = parse_json(kSpelledNumbers);
+  Json copy = value;
+  copy["b"][0] = 5;
+  copy["d"] = "1.1";
+  EXPECT_EQ(dump_json(value, kAsRead), kSpelledNumbers);
+  const Json moved = std::move(value);
+  EXPECT_EQ(dump_json(moved, kAsRead), kSpelledNumbers);
+  EXPECT_EQ(
+      dump_json(copy, kAsRead),
+      R"({"a":1e400,"b":[5,2,-0,[1E5,{"c":123456789012345678901234567890}],-1e999,NaN],"d":"1.1"})");
+}
+
+TEST(Json, OtherNumbersAreNotSpelledAsThoseThatTheyReplace) {
+  Json value = parse_json(R"([1e400, -0, 1.10, 18446744073709551616, -0e0])");
+  value[0] = -HUGE_VAL;
+  value[1] = 0.0;
+  value[2] = 1.2;
+  value[3] = 1;
+  value[4] = 0.0;
+  EXPECT_EQ(dump_json(value, kAsRead), "[-Infinity,0.0,1.2,1,0.0]");
+}
+
+TEST(Json, MembersAndItemsThatMoveUpStayAsTheyAreSpelled) {
+  Json object = parse_json(R"({"a":1.10,"b":2,"c":1.20,"d":3,"e":1e5})");
+  object.erase("b");
+  EXPECT_EQ(dump_json(object, kAsRead), R"({"a":1.10,"c":1.20,"d":3,"e":1e5})");
+  object.erase(object.find("a"));
+  object["f"] = 1.1;
+  EXPECT_EQ(dump_json(object, kAsRead), R"({"c":1.20,"d":3,"e":1e5,"f":1.1})");
+  object.erase(object.begin(), object.find("e"));
+  EXPECT_EQ(dump_json(object, kAsRead), R"({"e":1e5,"f":1.1})");
+  object.clear();
+  object["e"] = 1e5;
+  EXPECT_EQ(dump_json(object, kAsRead), R"({"e":100000.0})");
+}
+
+TEST(Json, TheLastSpellingOfEqualKeysWins) {
+  const Json value = parse_json(R"({"a":1.10,"b":1e5,"a":1.100,"b":7})");
+  EXPECT_EQ(dump_json(value, kAsRead), R"({"a":1.100,"b":7})");
+}
+
+TEST(Json, MembersAreCopiedAsTheyAreSpelled) {
+  const Json from = parse_json(R"({"x":0,"a":1.10})");
+  Json to = parse_json(R"({"b":2e2})");
+  copy_member(from, "a", to, "c");
+  copy_member(from, "x", to, "b");
+  EXPECT_EQ(dump_json(to, kAsRead), R"({"b":0,"c":1.10})");
+}
+
+TEST(Json, ValuesAreTheSameIfTheyAreWrittenAlike) {
+  EXPECT_TRUE(is_same_text(parse_json("[NaN, 1.10]"), parse_json("[NaN,1.10]")));
+  EXPECT_FALSE(is_same_text(parse_json("[1e400]"), parse_json("[2e400]")));
+  EXPECT_FALSE(is_same_text(parse_json("[1]"), parse_json("[1.0]")));
+}
+
 TEST(Json, StringsHaveEscapes) {
   EXPECT_EQ(parse_json(R"("\"\\\/\b\f\n\r\t\u00e9\u0000")").get<std::string>(),
             std::string("\"\\/\b\f\n\r\té\0", 11));
@@ -242,6 +313,11 @@ TEST(Json, AgreesWithTheParserOfTheLibrary) {
     }
     if (parsed.find("Infinity") != std::string::npos) continue;
     ASSERT_EQ(parsed, expected.is_discarded() ? "refused" : expected.dump()) << text;
+    if (!expected.is_discarded()) {
+      const std::string as_read = dump_json(parse_json(text), kAsRead);
+      ASSERT_EQ(nlohmann::ordered_json::parse(as_read), expected) << text;
+      ASSERT_EQ(dump_json(parse_json(as_read), kAsRead), as_read) << text;
+    }
     valid += expected.is_discarded() ? 0 : 1;
   }
   EXPECT_GT(valid, 10'000);

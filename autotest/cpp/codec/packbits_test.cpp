@@ -70,6 +70,8 @@ TEST(Packbits, SmallFloatsTakeTheBitsThatTheyHave) {
   expect_pair(*make_packbits("{}", {4}, float6), bytes_of({0x3f, 0, 0x21, 1}), "3f1006");
   const DataType float4{TypeKind::floating, 1, 0, FloatFormat::float4_e2m1fn};
   expect_pair(*make_packbits("{}", {3}, float4), bytes_of({1, 2, 15}), "210f");
+  const DataType complex4{TypeKind::complex, 2, 0, FloatFormat::float4_e2m1fn};
+  expect_pair(*make_packbits("{}", {2}, complex4), bytes_of({1, 2, 15, 4}), "214f");
 }
 
 TEST(Packbits, RoundTripsAllSizesAndWidths) {

@@ -69,7 +69,11 @@ TEST(Convert, EveryPairOfNumericTypesHasAConverterThatKeepsSmallNumbers) {
                                     type_of<float>(),
                                     type_of<double>(),
                                     type_of<std::complex<float>>(),
-                                    type_of<std::complex<double>>()};
+                                    type_of<std::complex<double>>(),
+                                    {TypeKind::complex, 4},
+                                    {TypeKind::complex, 4, 0, FloatFormat::bfloat16},
+                                    {TypeKind::complex, 2, 0, FloatFormat::float8_e4m3fn},
+                                    {TypeKind::floating, 2, 0, FloatFormat::bfloat16}};
   for (const DataType& from : types) {
     for (const DataType& to : types) {
       if (from == to) continue;
@@ -170,6 +174,27 @@ TEST(Convert, ComplexNumbersKeepTheirRealPart) {
   EXPECT_EQ(converted<std::complex<float>>(std::int16_t{7}), std::complex<float>(7, 0));
   EXPECT_EQ(converted<std::complex<double>>(std::complex<float>(1, 2)), std::complex<double>(1, 2));
   EXPECT_TRUE(converted<bool>(std::complex<float>(1, 0)));
+}
+
+TEST(Convert, BothPartsOfSmallComplexNumbersAreRoundedOnce) {
+  const auto parts = [](FloatFormat format, std::uint64_t size, std::complex<double> value) {
+    const DataType small{TypeKind::complex, 2 * size, 0, format};
+    Bytes bytes(small.item_size);
+    make_numeric_converter(type_of<std::complex<double>>(), small)
+        ->convert(reinterpret_cast<const std::byte*>(&value), 0, bytes.data(), 0, 1);
+    std::complex<double> back;
+    make_numeric_converter(small, type_of<std::complex<double>>())
+        ->convert(bytes.data(), 0, reinterpret_cast<std::byte*>(&back), 0, 1);
+    return back;
+  };
+  using Complex = std::complex<double>;
+  // Half a unit of the last place above 1, and a bit that a float in between would lose.
+  EXPECT_EQ(parts(FloatFormat::ieee, 2, {1.0 + 0x1p-11 + 0x1p-40, -2.5}),
+            Complex(1.0 + 0x1p-10, -2.5));
+  EXPECT_EQ(parts(FloatFormat::ieee, 2, {1e6, -0x1p-24}), Complex(kInfinity, -0x1p-24));
+  EXPECT_EQ(parts(FloatFormat::bfloat16, 2, {1.0 + 0x1p-8 + 0x1p-40, 1e30}).real(), 1.0 + 0x1p-7);
+  EXPECT_EQ(parts(FloatFormat::float8_e4m3fn, 1, {448, -0.5}), Complex(448, -0.5));
+  EXPECT_EQ(parts(FloatFormat::float4_e2m1fn, 1, {6, -1.5}), Complex(6, -1.5));
 }
 
 TEST(Convert, WalksWithAnyStridesAndAddresses) {

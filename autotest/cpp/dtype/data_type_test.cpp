@@ -23,6 +23,23 @@ TEST(DataType, TheNumberInANameIsItsBits) {
   EXPECT_EQ(parse_type_name("r24"), (DataType{TypeKind::raw, 3}));
 }
 
+TEST(DataType, ComplexNumbersOfEveryFloat) {
+  for (const char* part :
+       {"bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
+        "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",
+        "float6_e3m2fn", "float4_e2m1fn", "float16"}) {
+    const std::string name = std::string("complex_") + part;
+    const auto type = parse_type_name(name);
+    ASSERT_TRUE(type) << name;
+    EXPECT_EQ(type->kind, TypeKind::complex);
+    EXPECT_EQ(type->part_type(), parse_type_name(part)) << name;
+    EXPECT_EQ(type_name(*type), name);
+  }
+  EXPECT_EQ(parse_type_name("complex32"), parse_type_name("complex_float16"));
+  EXPECT_EQ(parse_type_name("complex_float32"), parse_type_name("complex64"));
+  EXPECT_EQ(parse_type_name("complex_float64"), parse_type_name("complex128"));
+}
+
 TEST(DataType, OtherNamesAreNone) {
   for (const char* name : {"", "int", "int24", "float128", "Int8", "r", "r0", "r7", "r12", "r-8",
                            "r8x", "r99999999999999999999999", "r18446744073709551608"}) {
@@ -39,6 +56,8 @@ TEST(DataType, TheUnitsOfByteOrder) {
   using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   EXPECT_EQ(units({TypeKind::floating, 8}), (Pairs{{0, 8}}));
   EXPECT_EQ(units({TypeKind::complex, 16}), (Pairs{{0, 8}, {8, 8}}));
+  EXPECT_EQ(units({TypeKind::complex, 4}), (Pairs{{0, 2}, {2, 2}}));
+  EXPECT_EQ(units({TypeKind::complex, 2, 0, FloatFormat::float8_e5m2}), Pairs{});
   EXPECT_EQ(units({TypeKind::fixed_utf32, 12}), (Pairs{{0, 4}, {4, 4}, {8, 4}}));
   EXPECT_EQ(units({TypeKind::datetime, 8}), (Pairs{{0, 8}}));
   EXPECT_EQ(units({TypeKind::fixed_bytes, 12}), Pairs{});

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <thread>
 
 #include "autotest/cpp/support/bytes.h"
@@ -244,15 +246,25 @@ class RemoteStore final : public StoreWrapper {
   std::size_t parallel_requests() const override { return 4; }
 };
 
+// Runs on threads.
+HierarchyOptions slow_options() {
+  HierarchyOptions options;
+  options.run_together = [pool = std::make_shared<ThreadPool>()](
+                             std::size_t count, std::size_t at_once,
+                             const std::function<void(std::size_t)>& body) {
+    pool->parallel_for(count, at_once, body);
+  };
+  return options;
+}
+
 TEST(Hierarchy, NodesThatHaveBeenPrefetchedAreNotReadAgain) {
   const auto tree = make_v3_tree();
   tree->put("broken/zarr.json", bytes_of("{"));
   const auto store = std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(tree));
-  const Hierarchy hierarchy(store);
+  const Hierarchy hierarchy(store, slow_options());
   store->take_requests();
-  ThreadPool pool;
   const std::vector<std::string> paths{"a", "b/a", "c", "broken"};
-  EXPECT_TRUE(hierarchy.prefetch(paths, NodeKind::array, pool, {}));
+  EXPECT_TRUE(hierarchy.prefetch(paths, NodeKind::array));
   EXPECT_EQ(keys_asked(*store), (std::vector<std::string>{"a/zarr.json", "b/a/zarr.json",
                                                           "broken/zarr.json", "c/zarr.json"}));
   EXPECT_NE(hierarchy.node("a"), nullptr);
@@ -262,17 +274,65 @@ TEST(Hierarchy, NodesThatHaveBeenPrefetchedAreNotReadAgain) {
   EXPECT_ERROR(static_cast<void>(hierarchy.node("broken")), "broken/zarr.json");
 }
 
+TEST(Hierarchy, DocumentsOfTheExpectedArrayAreRequestedWithThoseOfTheRoot) {
+  const auto store = std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(make_v2_tree()));
+  HierarchyOptions options = slow_options();
+  std::vector<std::size_t> together;
+  options.run_together = [&together, run = options.run_together](
+                             std::size_t count, std::size_t at_once,
+                             const std::function<void(std::size_t)>& body) {
+    if (count > 0) together.push_back(count);
+    run(count, at_once, body);
+  };
+  options.expected_array = "b/a";
+  const Hierarchy hierarchy(store, options);
+  // The two that say which format it is; then the documents of two groups and of the array.
+  EXPECT_EQ(together, (std::vector<std::size_t>{2, 6}));
+  EXPECT_EQ(store->take_requests().size(), 8);
+  EXPECT_NE(hierarchy.node("b/a", NodeKind::array), nullptr);
+  EXPECT_TRUE(hierarchy.has("b", NodeKind::group));
+  EXPECT_TRUE(store->take_requests().empty());
+}
+
+TEST(Hierarchy, DocumentsThatAreKnownAreNotRequested) {
+  const auto tree = make_v3_tree();
+  const auto store = std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(tree));
+  HierarchyOptions options = slow_options();
+  options.root_documents.emplace(
+      "zarr.json",
+      std::make_shared<const Buffer>(std::move(*tree->get("zarr.json", kNoSizeLimit))));
+  options.root_documents.emplace(".zmetadata", nullptr);
+  const Hierarchy hierarchy(store, options);
+  EXPECT_TRUE(store->take_requests().empty());
+  EXPECT_NE(hierarchy.node("a"), nullptr);
+}
+
+TEST(Hierarchy, ADocumentThatCannotBeReadDoesNotHideTheOthers) {
+  const auto broken = std::make_shared<FailingStore>(
+      make_v3_tree(), [](std::string_view key) { return key == ".zmetadata"; });
+  const Hierarchy hierarchy(std::make_shared<RemoteStore>(broken), slow_options());
+  EXPECT_NE(hierarchy.node("a"), nullptr);
+}
+
+TEST(Hierarchy, WhatWasRequestedAheadIsNotKept) {
+  const auto tree = make_v3_tree();
+  tree->put("late/zarr.json", bytes_of("{"));
+  const Hierarchy hierarchy(std::make_shared<RemoteStore>(tree), slow_options());
+  const std::vector<std::string> paths{"a", "late"};
+  hierarchy.prefetch(paths, NodeKind::array);
+  tree->put("late/zarr.json", bytes_of(v3_array()));
+  EXPECT_NE(hierarchy.node("late"), nullptr);
+}
+
 TEST(Hierarchy, NothingIsPrefetchedWhereRequestsDoNotWait) {
   const std::vector<std::string> paths{"a"};
-  ThreadPool pool;
   const auto local = std::make_shared<ObservedStore>(make_v3_tree());
-  EXPECT_FALSE(Hierarchy(local).prefetch(paths, NodeKind::array, pool, {}));
+  EXPECT_FALSE(Hierarchy(local, slow_options()).prefetch(paths, NodeKind::array));
   const auto consolidated =
       std::make_shared<ObservedStore>(std::make_shared<RemoteStore>(make_consolidated_v3_tree()));
-  EXPECT_FALSE(Hierarchy(consolidated).prefetch(paths, NodeKind::array, pool, {}));
-  for (const auto& store : {local, consolidated}) {
-    EXPECT_EQ(keys_asked(*store), std::vector<std::string>{"zarr.json"});
-  }
+  EXPECT_FALSE(Hierarchy(consolidated, slow_options()).prefetch(paths, NodeKind::array));
+  EXPECT_EQ(keys_asked(*local), std::vector<std::string>{"zarr.json"});
+  EXPECT_EQ(keys_asked(*consolidated), (std::vector<std::string>{".zmetadata", "zarr.json"}));
 }
 
 TEST(Hierarchy, ARootMayBeAnArray) {

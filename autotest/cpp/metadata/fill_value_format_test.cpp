@@ -104,6 +104,9 @@ TEST(FormatFillValue, OfComplexIsAListOfTwo) {
   expect_kept("[1.0,-0.0]", kComplex64);
   expect_kept("[\"NaN\",\"-Infinity\"]", kComplex64);
   expect_kept("[\"0x7fc00001\",0.5]", kComplex64);
+  expect_kept("[\"0x7e01\",-0.5]", named("complex_float16"));
+  expect_kept("[\"0x7fc1\",\"NaN\"]", named("complex_bfloat16"));
+  expect_kept("[448.0,\"NaN\"]", named("complex_float8_e4m3fn"));
 }
 
 TEST(FormatFillValue, OfTimes) {

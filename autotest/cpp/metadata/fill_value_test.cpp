@@ -164,6 +164,17 @@ TEST(FillValue, OfComplexIsAListOfTwo) {
             in_memory(std::uint32_t{0x7fc00001}, std::uint32_t{0}));
 }
 
+TEST(FillValue, PartsOfComplexNumbersAreFloatsOfAnyFormat) {
+  EXPECT_EQ(parsed("[1.5, -2]", {TypeKind::complex, 4}),
+            in_memory(std::uint16_t{0x3e00}, std::uint16_t{0xc000}));
+  EXPECT_EQ(parsed("[\"0x3fc0\", -2]", {TypeKind::complex, 4, 0, FloatFormat::bfloat16}),
+            in_memory(std::uint16_t{0x3fc0}, std::uint16_t{0xc000}));
+  EXPECT_EQ(parsed("[1, \"0xff\"]", {TypeKind::complex, 2, 0, FloatFormat::float8_e5m2}),
+            bytes_of({0x3c, 0xff}));
+  EXPECT_EQ(parsed("1", {TypeKind::complex, 2, 0, FloatFormat::float8_e5m2}), bytes_of({0x3c, 0}));
+  expect_refused({TypeKind::complex, 4, 0, FloatFormat::bfloat16}, {"[\"0x3f\", 0]", "\"x\""});
+}
+
 TEST(FillValue, ANumberAloneHasNoImaginaryPart) {
   EXPECT_EQ(parsed("3.5", kComplex128), in_memory(3.5, 0.0));
   EXPECT_EQ(parsed("\"NaN\"", kComplex64),

@@ -250,11 +250,11 @@ TEST(V1Format, WritesOneArray) {
 
 TEST(DraftFormat, IsNotWritten) {
   const Format& format = draft_format();
-  constexpr const char* kMessage = "the 2020 draft cannot be written";
+  constexpr const char* kMessage = "new stores of the 2020 draft cannot be written";
   EXPECT_ERROR(format.array_documents(array_of(format), "a"), kMessage);
   EXPECT_ERROR(format.group_documents({}, "a"), kMessage);
   EXPECT_ERROR(format.node_keys("a"), kMessage);
-  EXPECT_ERROR(format.consolidated_document({}, "a"), kMessage);
+  EXPECT_ERROR(format.consolidated_document({}, "a"), "has no consolidated metadata");
 }
 
 TEST(Formats, NameTheDocumentThatCannotBeWritten) {

@@ -158,6 +158,7 @@ TEST(V2Array, EveryTypeString) {
   EXPECT_EQ(type_of("<f8"), (DataType{TypeKind::floating, 8}));
   EXPECT_EQ(type_of("<c8"), (DataType{TypeKind::complex, 8}));
   EXPECT_EQ(type_of(">c16"), (DataType{TypeKind::complex, 16}));
+  EXPECT_EQ(type_of("<c4"), (DataType{TypeKind::complex, 4}));
   EXPECT_EQ(type_of("|S12"), (DataType{TypeKind::fixed_bytes, 12}));
   EXPECT_EQ(type_of("<U12"), (DataType{TypeKind::fixed_utf32, 48}));
   EXPECT_EQ(type_of("|V7"), (DataType{TypeKind::raw, 7}));
@@ -167,7 +168,7 @@ TEST(V2Array, EveryTypeString) {
 
 TEST(V2Array, OtherTypeStringsAreRefusedByName) {
   for (const char* dtype :
-       {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c4", "b2", "|S0", "<U0", "<M8[x]", "<M8[0s]",
+       {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c2", "b2", "|S0", "<U0", "<M8[x]", "<M8[0s]",
         "<x4", "<i4x", "<i-4", "|S99999999999999999999", "|S4294967296", "<U1073741824"}) {
     EXPECT_ERROR(type_of(dtype), "the data type \"" + std::string(dtype) + "\" is not supported");
   }

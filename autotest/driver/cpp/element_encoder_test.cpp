@@ -3,6 +3,7 @@
 #include <cpl_conv.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -140,6 +141,13 @@ TEST(ElementEncoder, ComplexNumbers) {
             (std::vector<Complex64>{{1.5F, -2.0F}}));
   EXPECT_EQ(encode<Complex64>(std::vector<std::int16_t>{4}, number(GDT_Int16), complex64),
             (std::vector<Complex64>{{4.0F, 0.0F}}));
+  const std::vector<Complex128> rounded{{1.0 + 0x1p-11 + 0x1p-40, -2}};
+  using Parts = std::array<std::uint16_t, 2>;
+  EXPECT_EQ(encode<Parts>(rounded, number(GDT_CFloat64), {TypeKind::complex, 4}),
+            (std::vector<Parts>{{0x3c01, 0xc000}}));
+  EXPECT_EQ(encode<Parts>(rounded, number(GDT_CFloat64),
+                          {TypeKind::complex, 4, 0, FloatFormat::bfloat16}),
+            (std::vector<Parts>{{0x3f80, 0xc000}}));
   EXPECT_EQ(encode<float>(std::vector<Complex128>{{1.5, -2}}, number(GDT_CFloat64),
                           {TypeKind::floating, 4}),
             (std::vector<float>{1.5F}));

@@ -1,44 +1,25 @@
 #include "driver/stores/vsi/http_client.h"
 
 #include <cpl_conv.h>
-#include <cpl_error.h>
-#include <cpl_http.h>
 #include <cpl_multiproc.h>
 #include <cpl_string.h>
-#include <cpl_vsi.h>
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string_view>
 
-#include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
 
-using zarrcore::Buffer;
 using zarrcore::Error;
-
-struct DestroyResult {
-  void operator()(CPLHTTPResult* result) const { CPLHTTPDestroyResult(result); }
-};
-using Result = std::unique_ptr<CPLHTTPResult, DestroyResult>;
-
-// Silences GDAL: the caller reports failures, with the name of the value.
-Result fetch(const std::string& url, const CPLStringList& options) {
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  Result result(CPLHTTPFetch(url.c_str(), options.List()));
-  CPLPopErrorHandler();
-  CPLErrorReset();
-  return result;
-}
 
 std::string headers_for(const HttpFolder& folder, const std::string& range) {
   // Compressed answers have no byte ranges.
@@ -68,21 +49,10 @@ bool is_transient(int curl_code) {
   return std::find(kCodes.begin(), kCodes.end(), curl_code) != kCodes.end();
 }
 
-// A page for people where a value was asked for, as portals send it instead of an error.
-bool is_html_page(const CPLHTTPResult& result) {
-  const char* type = CSLFetchNameValueDef(result.papszHeaders, "Content-Type", "");
-  if (!STARTS_WITH_CI(type, "text/html")) return false;
-  std::string_view text(reinterpret_cast<const char*>(result.pabyData),
-                        static_cast<std::size_t>(result.nDataLen));
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  const std::string start(text.substr(0, 9));
-  return STARTS_WITH_CI(start.c_str(), "<!doctype") || STARTS_WITH_CI(start.c_str(), "<html");
-}
-
 // Reads a header such as "Content-Range: bytes 0-99/1234", if there is one. The size is "*" when
 // the server does not know it.
-void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer) {
-  const char* range = CSLFetchNameValue(result.papszHeaders, "Content-Range");
+void read_content_range(const HttpReply& reply, HttpClient::Answer& answer) {
+  const char* range = CSLFetchNameValue(reply.headers.List(), "Content-Range");
   if (range == nullptr) return;
   unsigned long long first = 0;
   unsigned long long last = 0;
@@ -95,9 +65,17 @@ void read_content_range(const CPLHTTPResult& result, HttpClient::Answer& answer)
   if (found == 3) answer.value_size = size;
 }
 
-zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient::Answer& answer) {
+// For a request without a range.
+void check_is_whole(const HttpClient::Answer& answer) {
+  const std::uint64_t sent = answer.bytes.size();
+  if (answer.offset.value_or(0) == 0 && answer.value_size.value_or(sent) == sent) return;
+  throw Error("the server sent " + std::to_string(sent) + " bytes at the offset " +
+              std::to_string(answer.offset.value_or(0)) + " where the whole value was requested");
+}
+
+zarrcore::ValueVersion version_of(const HttpReply& reply, const HttpClient::Answer& answer) {
   const auto hash_of = [&](const char* name) -> std::uint64_t {
-    std::string_view value = CSLFetchNameValueDef(result.papszHeaders, name, "");
+    std::string_view value = CSLFetchNameValueDef(reply.headers.List(), name, "");
     // Servers mark tags of files that they compress as weak.
     if (value.starts_with("W/")) value.remove_prefix(2);
     return value.empty() ? 0 : std::hash<std::string_view>()(value);
@@ -110,96 +88,65 @@ zarrcore::ValueVersion version_of(const CPLHTTPResult& result, const HttpClient:
       {0, hash_of("Last-Modified"), answer.value_size.value_or(whole_size), 0});
 }
 
-// GDAL's status for a file larger than allowed: curl's error code.
-constexpr int kFileSizeExceeded = 63;
-
 }  // namespace
 
-// A persistent session, taken from the client for one request.
-class HttpClient::Session {
- public:
-  explicit Session(HttpClient& client) : client_(client) {
-    const std::lock_guard lock(client.mutex_);
-    if (client.idle_.empty()) {
-      client.idle_.reserve(client.session_count_ + 1);  // so that the destructor cannot fail
-      name_ = CPLSPrintf("Zarr:%p:%d", static_cast<void*>(&client),
-                         static_cast<int>(client.session_count_++));
-    } else {
-      name_ = std::move(client.idle_.back());
-      client.idle_.pop_back();
-    }
-  }
-  ~Session() {
-    const std::lock_guard lock(client_.mutex_);
-    client_.idle_.push_back(std::move(name_));
-  }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-
-  const std::string& name() const { return name_; }
-
- private:
-  HttpClient& client_;
-  std::string name_;
-};
-
-HttpClient::~HttpClient() {
-  for (const std::string& name : idle_) {
-    CPLStringList options;
-    options.SetNameValue("CLOSE_PERSISTENT", name.c_str());
-    fetch("", options);
-  }
-}
+HttpClient::HttpClient(HttpFolder folder, std::shared_ptr<zarrcore::RequestStatistics> statistics)
+    : folder_(std::move(folder)),
+      connection_(make_http_connection(folder_)),
+      statistics_(std::move(statistics)) {}
 
 std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
                                                        const std::string& range,
                                                        std::uint64_t max_size) {
-  const Session session(*this);
-  const HttpOptionScope scope(folder_);
-  const NetworkTimeouts timeouts;
-  CPLStringList options;
-  options.SetNameValue("PERSISTENT", session.name().c_str());
-  options.SetNameValue("HEADERS", headers_for(folder_, range).c_str());
-  options.SetNameValue("MAX_RETRY", "0");
-  // GDAL counts in int.
-  constexpr std::uint64_t kMaxFetched = INT_MAX - 1;
-  options.SetNameValue("MAX_FILE_SIZE", std::to_string(std::min(max_size, kMaxFetched)).c_str());
-  const Result result = fetch(folder_.url_of(key), options);
-  if (!result) throw Error("the request failed");
-  if (result->nStatus == kFileSizeExceeded) {
+  zarrcore::CountedRequest request(statistics_.get());
+  // The text of an error may be longer than the value.
+  constexpr std::uint64_t kMinFetched = std::uint64_t{1} << 20;
+  HttpReply reply = connection_->get(folder_.url_of(key), headers_for(folder_, range),
+                                     std::max(max_size, kMinFetched));
+  request.add_bytes(reply.bytes.size());
+  const auto check_size = [&](bool is_larger) {
+    if (!is_larger) return;
     throw TooLarge("the value has more than the " + std::to_string(max_size) +
                    " bytes that can be right");
+  };
+  check_size(reply.is_large);
+  if (reply.curl_code != 0 || reply.status == 0) {
+    if (is_transient(reply.curl_code)) throw Transient(reply.problem);
+    throw Error(reply.problem.empty() ? "the request failed" : reply.problem);
   }
-  const std::string message = result->pszErrBuf != nullptr ? result->pszErrBuf : "";
-  constexpr std::string_view kStatus = "HTTP error code : ";
-  if (message.starts_with(kStatus)) {
-    const int status = std::atoi(message.c_str() + kStatus.size());
-    if (status == 404 || status == 410) return std::nullopt;
-    const std::string problem = "HTTP response code: " + std::to_string(status);
-    if (status == 401 || status == 403) {
-      check_denied_is_absent(folder_.path(), problem);
-      return std::nullopt;
+  // Redirects that lead nowhere may explain themselves.
+  if (reply.status < 400) {
+    check_is_no_page(CSLFetchNameValueDef(reply.headers.List(), "Content-Type", ""),
+                     reply.bytes.text());
+  }
+  if (reply.status >= 300) {
+    const std::string reason = server_message(reply.bytes.text());
+    const std::string problem = "HTTP response code: " + std::to_string(reply.status) +
+                                (reason.empty() ? reason : " - " + reason);
+    switch (reply.status) {
+      case 404:
+      case 410:
+        return std::nullopt;
+      case 401:
+      case 403:
+        check_denied_is_absent(folder_.path(), problem);
+        return std::nullopt;
+      case 416:
+        throw OutOfRange(problem);
+      default:
+        break;
     }
-    if (status == 416) throw OutOfRange(problem);
     const std::string codes =
         folder_.option("GDAL_HTTP_RETRY_CODES").value_or("408,429,500,502,503,504");
-    if (is_retried(status, codes)) throw Transient(problem);
+    if (is_retried(reply.status, codes)) throw Transient(problem);
     throw Error(problem);
   }
-  if (result->nStatus != 0 || !message.empty()) {
-    const std::string problem = message.empty() ? "the request failed" : message;
-    if (is_transient(result->nStatus)) throw Transient(problem);
-    throw Error(problem);
-  }
-  if (is_html_page(*result)) {
-    throw zarrcore::AccessDenied("the server sent an HTML page instead of the value");
-  }
+  check_size(reply.bytes.size() > max_size);
   Answer answer;
-  answer.bytes =
-      Buffer::copy_of(zarrcore::ByteSpan(reinterpret_cast<const std::byte*>(result->pabyData),
-                                         static_cast<std::size_t>(result->nDataLen)));
-  read_content_range(*result, answer);
-  answer.version = version_of(*result, answer);
+  answer.bytes = std::move(reply.bytes);
+  read_content_range(reply, answer);
+  if (range.empty()) check_is_whole(answer);
+  answer.version = version_of(reply, answer);
   return answer;
 }
 

@@ -3,23 +3,24 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "driver/stores/vsi/http_connection.h"
 #include "driver/stores/vsi/http_options.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 
-// Requests for files of a folder, over connections that stay open. GDAL's HTTP options apply. Safe
-// to use from several threads at once.
+// Requests for files of a folder, over connections that stay open (see http_connection.h). GDAL's
+// HTTP options apply. Safe to use from several threads at once.
 class HttpClient {
  public:
-  explicit HttpClient(HttpFolder folder) : folder_(std::move(folder)) {}
-  ~HttpClient();
+  // Counts requests in `statistics`, unless it is null.
+  HttpClient(HttpFolder folder, std::shared_ptr<zarrcore::RequestStatistics> statistics);
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
@@ -56,15 +57,12 @@ class HttpClient {
   const HttpFolder& folder() const { return folder_; }
 
  private:
-  class Session;
-
   std::optional<Answer> get_once(std::string_view key, const std::string& range,
                                  std::uint64_t max_size);
 
   HttpFolder folder_;
-  std::mutex mutex_;
-  std::vector<std::string> idle_;  // names of GDAL's persistent sessions
-  std::size_t session_count_ = 0;
+  std::unique_ptr<HttpConnection> connection_;
+  std::shared_ptr<zarrcore::RequestStatistics> statistics_;
 };
 
 }  // namespace gdal_zarr

@@ -204,11 +204,11 @@ std::string HttpFolder::object_url(std::string_view key) const {
     return url != nullptr ? url : "";
   }
   if (needs_key) return {};
+  const CPLErrorStateBackuper state;
   CPLPushErrorHandler(CPLQuietErrorHandler);
   const std::unique_ptr<char, decltype(&VSIFree)> url(VSIGetSignedURL(file.c_str(), nullptr),
                                                       VSIFree);
   CPLPopErrorHandler();
-  CPLErrorReset();
   return url ? url.get() : "";
 }
 
@@ -239,13 +239,13 @@ std::optional<std::string> HttpFolder::option(const char* name) const {
 std::string HttpFolder::headers() const {
   std::string headers = headers_;
   if (const auto text = option("GDAL_HTTP_HEADERS")) append_header(headers, parse_headers(*text));
-#if !GDAL_ZARR_AT_LEAST(3, 9)
-  // GDAL itself does not know bearer tokens yet.
   const auto bearer = option("GDAL_HTTP_BEARER");
-  if (bearer && EQUAL(option("GDAL_HTTP_AUTH").value_or("BEARER").c_str(), "BEARER")) {
+  const auto kind = option("GDAL_HTTP_AUTH");
+  // GDAL itself sends tokens since 3.9, if this kind of authentication is set.
+  const bool is_sent = GDAL_ZARR_AT_LEAST(3, 9) && kind && EQUAL(kind->c_str(), "BEARER");
+  if (bearer && !is_sent && EQUAL(kind.value_or("BEARER").c_str(), "BEARER")) {
     append_header(headers, "Authorization: Bearer " + *bearer);
   }
-#endif
   return headers;
 }
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
-#include <unordered_set>
 
+#include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
@@ -27,8 +27,9 @@ class HttpStore final : public zarrcore::Store {
   }
 
  public:
-  HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store)
-      : vsi_store_(std::move(vsi_store)), client_(std::move(folder)) {}
+  HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
+            std::shared_ptr<zarrcore::RequestStatistics> statistics)
+      : vsi_store_(std::move(vsi_store)), client_(std::move(folder), std::move(statistics)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     return get(key, max_size, {});
@@ -45,14 +46,12 @@ class HttpStore final : public zarrcore::Store {
 
   void refresh() override {
     vsi_store_->refresh();
-    const std::lock_guard lock(absent_mutex_);
     absent_.clear();
   }
 
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     vsi_store_->put_parts(key, parts);
-    const std::lock_guard lock(absent_mutex_);
-    absent_.erase(std::string(key));
+    absent_.remove(key);
   }
   bool erase(std::string_view key) override { return vsi_store_->erase(key); }
   zarrcore::DirectoryListing list(std::string_view prefix) override {
@@ -60,14 +59,16 @@ class HttpStore final : public zarrcore::Store {
   }
   std::string read_only_reason() const override { return vsi_store_->read_only_reason(); }
   std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
+  bool ranges_are_requests() const override { return supports_ranges_; }
   std::size_t parallel_requests() const override { return vsi_store_->parallel_requests(); }
+  const zarrcore::RequestStatistics* request_statistics() const override {
+    return vsi_store_->request_statistics();
+  }
   std::string description() const override { return vsi_store_->description(); }
 
  private:
   // How many bytes a server may send beyond a range, for servers without support for ranges.
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
-  // Keys that are remembered as absent.
-  static constexpr std::size_t kMaxAbsent = 100'000;
 
   // Called with the version of each answer.
   using Check = std::function<void(const ValueVersion&)>;
@@ -85,9 +86,10 @@ class HttpStore final : public zarrcore::Store {
         return store_.get_ranges(key_, ranges,
                                  [this](const ValueVersion& version) { check(version); });
       } catch (const HttpClient::OutOfRange&) {
-        // At the first answer, the ranges belong to another version, whose index was cached.
+        // At the first answer, the ranges belong to another version, whose index was cached. Unless
+        // they follow from the size that the value must have.
         const std::lock_guard lock(mutex_);
-        if (!version_) throw zarrcore::ValueChanged();
+        if (!version_ && !ranges.front().value_size) throw zarrcore::ValueChanged();
         throw;
       }
     }
@@ -184,16 +186,9 @@ class HttpStore final : public zarrcore::Store {
   std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
                                             std::uint64_t max_size) {
     zarrcore::check_key(key);
-    {
-      const std::lock_guard lock(absent_mutex_);
-      if (absent_.contains(std::string(key))) return std::nullopt;
-    }
+    if (absent_.contains(key)) return std::nullopt;
     auto answer = client_.get(key, range, max_size);
-    if (!answer) {
-      const std::lock_guard lock(absent_mutex_);
-      if (absent_.size() >= kMaxAbsent) absent_.clear();
-      absent_.emplace(key);
-    }
+    if (!answer) absent_.add(key);
     return answer;
   }
 
@@ -224,15 +219,16 @@ class HttpStore final : public zarrcore::Store {
   std::shared_ptr<zarrcore::Store> vsi_store_;
   HttpClient client_;
   std::atomic<bool> supports_ranges_{true};
-  std::mutex absent_mutex_;
-  std::unordered_set<std::string> absent_;
+  AbsentKeys absent_;
 };
 
 }  // namespace
 
-std::shared_ptr<zarrcore::Store> make_http_store(HttpFolder folder,
-                                                 std::shared_ptr<zarrcore::Store> vsi_store) {
-  return std::make_shared<HttpStore>(std::move(folder), std::move(vsi_store));
+std::shared_ptr<zarrcore::Store> make_http_store(
+    HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
+    std::shared_ptr<zarrcore::RequestStatistics> statistics) {
+  return std::make_shared<HttpStore>(std::move(folder), std::move(vsi_store),
+                                     std::move(statistics));
 }
 
 }  // namespace gdal_zarr

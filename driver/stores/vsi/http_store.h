@@ -10,8 +10,10 @@
 namespace gdal_zarr {
 
 // The store in such a folder. `vsi_store` is the same store over GDAL's virtual file systems: it
-// lists, writes, and fetches values that need several requests.
-std::shared_ptr<zarrcore::Store> make_http_store(HttpFolder folder,
-                                                 std::shared_ptr<zarrcore::Store> vsi_store);
+// lists, writes, and fetches values that need several requests. Both count their requests in
+// `statistics`, which may be null.
+std::shared_ptr<zarrcore::Store> make_http_store(
+    HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
+    std::shared_ptr<zarrcore::RequestStatistics> statistics);
 
 }  // namespace gdal_zarr

@@ -1,6 +1,7 @@
 #include "driver/stores/vsi/vsi_file.h"
 
 #include <cpl_conv.h>
+#include <cpl_string.h>
 #include <cpl_vsi_error.h>
 
 #include <algorithm>
@@ -20,10 +21,34 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 
+// What the server said when opening failed, with the status of its answer as far as it is known.
+std::string reason_of_failure() {
+  const std::string reason = VSIGetLastErrorMsg();
+  if (reason.empty() || STARTS_WITH(reason.c_str(), "HTTP response code") ||
+      STARTS_WITH(reason.c_str(), "CURL error")) {
+    return reason;
+  }
+  // For object stores, GDAL keeps the text of the server, and warns about the status.
+  const std::string_view warning = CPLGetLastErrorMsg();
+  std::string status;
+  if (warning.starts_with("HTTP response code on ")) {
+    status = warning.substr(warning.find_last_of(' ') + 1);
+  } else if (VSIGetLastErrorNo() == VSIE_AWSAccessDenied) {
+    status = "403";
+  }
+  return status.empty() ? reason : "HTTP response code: " + status + " - " + reason;
+}
+
+// Whether the server sends headers for a file, as if it existed.
+bool has_headers(const std::string& path) {
+  const CPLStringList headers(VSIGetFileMetadata(path.c_str(), "HEADERS", nullptr));
+  return !headers.empty();
+}
+
 // Called when opening failed: throws unless the file is absent. Only network file systems report a
 // reason.
 void check_is_absent(const std::string& path) {
-  const std::string message = VSIGetLastErrorMsg();
+  const std::string message = reason_of_failure();
   switch (VSIGetLastErrorNo()) {
     case VSIE_None:
     case VSIE_FileError:
@@ -167,13 +192,29 @@ void check_parent_exists(const std::string& path) {
 
 File open_file(const std::string& path, std::uint64_t wanted) {
   const VsiCall call;
+  const CPLErrorStateBackuper state;
   const BytesAtOpen bytes_at_open(path, wanted);
   check_is_no_device(path);
-  VSIErrorReset();
-  // GDAL takes names without a dot, such as those of chunks, for folders when it lists their
-  // parent.
-  const char* const options[] = {"DISABLE_READDIR_ON_OPEN=YES", nullptr};
-  File file(VSIFOpenEx2L(path.c_str(), "rb", TRUE, options));
+  const auto open = [&] {
+    VSIErrorReset();
+    CPLErrorReset();
+    // GDAL takes names without a dot, such as those of chunks, for folders when it lists their
+    // parent.
+    const char* const options[] = {"DISABLE_READDIR_ON_OPEN=YES", nullptr};
+    return File(VSIFOpenEx2L(path.c_str(), "rb", TRUE, options));
+  };
+  File file = open();
+  const auto is_unexplained = [&] {
+    return !file && VSIGetLastErrorNo() == VSIE_None && !VSIIsLocal(path.c_str());
+  };
+  if (is_unexplained()) {
+    // It is absent in a listing or an earlier answer, or the server's answer could not be used.
+    VSICurlPartialClearCache(path.c_str());
+    file = open();
+    if (is_unexplained() && has_headers(path)) {
+      throw Error("the server has it, but sent it in a way that GDAL does not understand");
+    }
+  }
   if (!file) check_is_absent(path);
   return file;
 }

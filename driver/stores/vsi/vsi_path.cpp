@@ -38,6 +38,14 @@ std::string join_vsi_path(const std::string& folder, std::string_view key) {
   return std::string(folder).insert(place.position, added);
 }
 
+std::string without_streaming(const std::string& path) {
+  constexpr std::string_view kStreaming = "_streaming";
+  const std::size_t end = path.find('/', 1);
+  const std::string_view prefix = std::string_view(path).substr(0, end);
+  if (!prefix.starts_with("/vsi") || !prefix.ends_with(kStreaming)) return path;
+  return std::string(path).erase(end - kStreaming.size(), kStreaming.size());
+}
+
 std::optional<std::string> parent_vsi_path(const std::string& path) {
   const Place end_of_name = place_of_key(path);
   const std::string_view name = std::string_view(path).substr(0, end_of_name.position);

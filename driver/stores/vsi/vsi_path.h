@@ -11,6 +11,10 @@ namespace gdal_zarr {
 // "/vsicurl/http://host/x.zarr/zarr.json?sig=1"; in "/vsicurl?url=…" the key is added to the URL.
 std::string join_vsi_path(const std::string& folder, std::string_view key);
 
+// "/vsis3/bucket/key" of "/vsis3_streaming/bucket/key", other paths as they are. GDAL's streaming
+// file systems do not tell a file that does not exist from one that cannot be read.
+std::string without_streaming(const std::string& path);
+
 // The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in
 // braces, as the name of an archive or of references may be, is not taken apart.
 std::optional<std::string> parent_vsi_path(const std::string& path);

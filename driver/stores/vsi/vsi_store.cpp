@@ -12,6 +12,8 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
+#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/vsi_call.h"
@@ -92,25 +94,30 @@ class VsiStore final : public zarrcore::Store {
   auto with_file(std::string_view key, const Read& read, std::uint64_t wanted = 0) const {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
+    if (absent_.contains(key)) return Found();
     return zarrcore::with_context([&] { return path; },
                                   [&]() -> Found {
                                     const File file = open_file(path, wanted);
-                                    if (!file) return std::nullopt;
-                                    return read(file.get());
+                                    if (file) return read(file.get());
+                                    if (!VSIIsLocal(path.c_str())) absent_.add(key);
+                                    return std::nullopt;
                                   });
   }
 
  public:
-  explicit VsiStore(std::string root) : root_(std::move(root)) {
+  VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics)
+      : root_(std::move(root)), statistics_(std::move(statistics)) {
     if (!VSIIsLocal(root_.c_str())) parallel_requests_ = parallel_network_requests();
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    zarrcore::CountedRequest request(statistics_.get());
     return with_file(
         key,
         [&](VSILFILE* file) {
           const std::uint64_t size = file_size(file);
           zarrcore::check_value_size(size, max_size);
+          request.add_bytes(size);
           return read_bytes(file, 0, size);
         },
         max_size);
@@ -118,6 +125,8 @@ class VsiStore final : public zarrcore::Store {
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
+    zarrcore::CountedRequest request(statistics_.get());
+    for (const ByteRange& range : ranges) request.add_bytes(range.length);
     return with_file(key, [&](VSILFILE* file) { return read_ranges(file, ranges); });
   }
 
@@ -130,6 +139,7 @@ class VsiStore final : public zarrcore::Store {
                              if (VSIIsLocal(path.c_str())) {
                                put_file(path, parts);
                              } else {
+                               absent_.remove(key);
                                put_object(path, parts);
                              }
                            });
@@ -154,6 +164,7 @@ class VsiStore final : public zarrcore::Store {
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {
     const VsiCall call;
+    const zarrcore::CountedRequest request(statistics_.get());
     const std::string path = prefix.empty() ? root_ : path_of(prefix);
     zarrcore::DirectoryListing listing;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
@@ -195,6 +206,7 @@ class VsiStore final : public zarrcore::Store {
   // GDAL caches what it fetches over the network.
   void refresh() override {
     if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
+    absent_.clear();
   }
 
   std::optional<Parent> parent() const override {
@@ -204,10 +216,13 @@ class VsiStore final : public zarrcore::Store {
     if (slash == std::string::npos || std::count(root_.begin(), root_.begin() + slash, '/') < 2) {
       return std::nullopt;
     }
-    return Parent{std::make_shared<VsiStore>(root_.substr(0, slash)),
+    return Parent{std::make_shared<VsiStore>(root_.substr(0, slash), nullptr),
                   root_.substr(slash + 1, end - slash)};
   }
 
+  const zarrcore::RequestStatistics* request_statistics() const override {
+    return statistics_.get();
+  }
   std::string description() const override { return root_; }
 
  private:
@@ -217,6 +232,8 @@ class VsiStore final : public zarrcore::Store {
   }
 
   std::string root_;
+  std::shared_ptr<zarrcore::RequestStatistics> statistics_;  // may be null
+  mutable AbsentKeys absent_;
   std::size_t parallel_requests_ = 1;
 };
 
@@ -227,15 +244,17 @@ std::size_t parallel_network_requests() {
   return static_cast<std::size_t>(std::clamp(requests, 1, 256));
 }
 
-std::shared_ptr<zarrcore::Store> make_store(const std::string& path) {
-  if (!STARTS_WITH(path.c_str(), "/vsi")) {
+std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {
+  if (!STARTS_WITH(name.c_str(), "/vsi")) {
     zarrcore::FileSystemOptions options;
     options.is_durable = CPLTestBool(config_option(ConfigOption::fsync));
-    return std::make_shared<zarrcore::FileSystemStore>(path, options);
+    return std::make_shared<zarrcore::FileSystemStore>(name, options);
   }
-  auto store = std::make_shared<VsiStore>(path);
+  const std::string path = without_streaming(name);
+  const auto statistics = debugs() ? std::make_shared<zarrcore::RequestStatistics>() : nullptr;
+  auto store = std::make_shared<VsiStore>(path, statistics);
   auto folder = HttpFolder::parse(path);
-  return folder ? make_http_store(std::move(*folder), std::move(store)) : store;
+  return folder ? make_http_store(std::move(*folder), std::move(store), statistics) : store;
 }
 
 }  // namespace gdal_zarr

@@ -9,9 +9,9 @@
 
 namespace gdal_zarr {
 
-// The store in the folder `path`: zarrcore's own for local paths; for /vsi… paths one over GDAL's
+// The store in the folder `name`: zarrcore's own for local paths; for /vsi… paths one over GDAL's
 // virtual file systems, which read archives, HTTP and object stores.
-std::shared_ptr<zarrcore::Store> make_store(const std::string& path);
+std::shared_ptr<zarrcore::Store> make_store(const std::string& name);
 
 // How many requests to make in parallel over the network.
 std::size_t parallel_network_requests();

@@ -2,9 +2,18 @@
 
 #include <cpl_conv.h>
 #include <cpl_port.h>
+#include <cpl_vsi.h>
 
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "driver/gdal/shared_context.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
+#include "driver/stores/vsi/vsi_store.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/hierarchy/stored_documents.h"
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
@@ -23,7 +32,51 @@ const char* find_main_document(const std::string& path) {
   return found ? found->data() : nullptr;
 }
 
+bool is_probed(const std::string& path) {
+  return STARTS_WITH(path.c_str(), "/vsi") && !VSIIsLocal(path.c_str()) &&
+         make_store(path)->parallel_requests() > 1;
+}
+
+std::optional<ProbedFolder> probe_folder(std::string path) {
+  while (path.find('?') == path.npos && path.ends_with('/')) path.pop_back();
+  ProbedFolder folder{path, make_store(path), {}};
+  zarrcore::DocumentRequests requests;
+  const auto request = [&](std::initializer_list<std::string_view> names) {
+    const std::vector<std::string> keys(names.begin(), names.end());
+    const auto kept = requests.request(
+        keys, folder.store->parallel_requests(), run_on(shared_context()),
+        [&](const std::string& key) -> zarrcore::DocumentText {
+          auto text = folder.store->get(key, zarrcore::kMaxDocumentBytes);
+          return text ? std::make_shared<const zarrcore::Buffer>(std::move(*text)) : nullptr;
+        });
+    for (const std::string& key : keys) {
+      try {
+        folder.documents.emplace(key, *requests.find(key));
+      } catch (const zarrcore::AccessDenied&) {
+        folder.documents.emplace(key, nullptr);  // as the hierarchy takes it
+      } catch (const zarrcore::Error&) {
+        // Opening the store reports the error.
+      }
+    }
+  };
+  const auto has = [&](std::string_view name) {
+    const auto it = folder.documents.find(std::string(name));
+    return it != folder.documents.end() && it->second != nullptr;
+  };
+  // The first two are needed in any case, and the others only without them.
+  request({zarrcore::kNodeDocument, zarrcore::kV2ConsolidatedDocument});
+  if (!zarrcore::find_node_document(has)) {
+    request(
+        {zarrcore::kV2GroupDocument, zarrcore::kV2ArrayDocument, zarrcore::kV2AttributesDocument});
+  }
+  if (!zarrcore::find_node_document(has)) {
+    request({zarrcore::kV1ArrayDocument, zarrcore::kV1AttributesDocument});
+  }
+  return zarrcore::find_node_document(has) ? std::optional(std::move(folder)) : std::nullopt;
+}
+
 bool is_zarr_folder(const std::string& path) {
+  if (is_probed(path)) return probe_folder(path).has_value();
   return find_main_document(path) != nullptr;
 }
 

@@ -1,10 +1,23 @@
 // Which files and folders are a Zarr, as far as file names show it.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "zarrcore/hierarchy/document_requests.h"
+#include "zarrcore/store/store.h"
+
 namespace gdal_zarr {
+
+// A folder on the network that is a Zarr, and what has been requested to find that out.
+struct ProbedFolder {
+  std::string path;  // without a trailing slash
+  std::shared_ptr<zarrcore::Store> store;
+  std::map<std::string, zarrcore::DocumentText> documents;  // as HierarchyOptions has them
+};
 
 // Whether a file of this name is a metadata document: the folder that holds it is a node. The
 // documents of v1 ("meta", "attrs") do not count: other files have these names as well.
@@ -18,5 +31,9 @@ const char* find_main_document(const std::string& path);
 
 // Whether the folder `path` holds the metadata of a Zarr.
 bool is_zarr_folder(const std::string& path);
+// The same for a folder on the network. Empty when it is none, or cannot be read.
+std::optional<ProbedFolder> probe_folder(std::string path);
+// Whether that is what a folder needs: requests for it wait, and several can wait at once.
+bool is_probed(const std::string& path);
 
 }  // namespace gdal_zarr

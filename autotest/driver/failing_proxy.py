@@ -1,0 +1,65 @@
+"""Forwards requests to an object store, records them, and lets chosen ones fail."""
+import http.client
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+NOT_FORWARDED = {"transfer-encoding", "connection", "content-length", "expect"}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def body(self):
+        if self.headers.get("Transfer-Encoding", "") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def forward(self):
+        body = self.body()
+        server = self.server
+        server.requests.append((self.command, self.path, dict(self.headers)))
+        status = server.fail(self.command, self.path)
+        if status is not None:
+            self.send_response(status)
+            answer, headers = b"<Error><Code>SlowDown</Code><Message>Later</Message></Error>", []
+        else:
+            store = http.client.HTTPConnection("127.0.0.1", server.target, timeout=60)
+            headers = {name: value for name, value in self.headers.items()
+                       if name.lower() not in NOT_FORWARDED}
+            store.request(self.command, self.path, body, headers)
+            result = store.getresponse()
+            answer, headers = result.read(), result.getheaders()
+            store.close()
+            self.send_response_only(result.status)
+        length = len(answer)
+        for name, value in headers:
+            if name.lower() == "content-length" and self.command == "HEAD":
+                length = value
+            elif name.lower() not in NOT_FORWARDED:
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(answer)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = forward
+
+    def log_message(self, *_):
+        pass
+
+
+class Proxy(ThreadingHTTPServer):
+    request_queue_size = 64
+
+    def __init__(self, target):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.target, self.requests = target, []
+        self.fail = lambda method, path: None
+
+    def count(self, method, part=""):
+        return sum(m == method and part in path for m, path, _ in self.requests)

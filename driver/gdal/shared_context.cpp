@@ -1,0 +1,30 @@
+#include "driver/gdal/shared_context.h"
+
+#include <mutex>
+#include <utility>
+
+#include "driver/gdal/worker_scope.h"
+
+namespace gdal_zarr {
+
+std::shared_ptr<zarrcore::Context> shared_context() {
+  static std::mutex mutex;
+  static std::weak_ptr<zarrcore::Context> current;
+  const std::lock_guard lock(mutex);
+  auto context = current.lock();
+  if (!context) {
+    context = std::make_shared<zarrcore::Context>();
+    current = context;
+  }
+  return context;
+}
+
+zarrcore::RunTogether run_on(std::shared_ptr<zarrcore::Context> context) {
+  return [context = std::move(context)](std::size_t count, std::size_t at_once,
+                                        const std::function<void(std::size_t)>& body) {
+    CallerState caller;
+    context->pool.parallel_for(count, at_once, body, caller.scope());
+  };
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,105 @@
+#include "driver/multidim/read_report.h"
+
+#include <cpl_string.h>
+
+#include <cstddef>
+#include <exception>
+
+#include "driver/gdal/messages.h"
+
+namespace gdal_zarr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using zarrcore::ReadStatistics;
+using zarrcore::RequestStatistics;
+
+double seconds_since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+std::string text_of(const ReadStatistics& statistics) {
+  constexpr double kNanoseconds = 1e-9;
+  return CPLOPrintf(
+      "chunks: %llu fetched, %llu decoded, %llu from the cache, %llu missing; "
+      "seconds of all threads: %.3f fetching, %.3f decoding",
+      static_cast<unsigned long long>(statistics.fetched_chunks),
+      static_cast<unsigned long long>(statistics.decoded_chunks),
+      static_cast<unsigned long long>(statistics.cached_chunks),
+      static_cast<unsigned long long>(statistics.missing_chunks),
+      static_cast<double>(statistics.fetch_nanoseconds) * kNanoseconds,
+      static_cast<double>(statistics.decode_nanoseconds) * kNanoseconds);
+}
+
+// Empty for stores that do not count.
+std::string text_of(const RequestStatistics* now, const RequestStatistics::Counts& before) {
+  if (now == nullptr) return {};
+  const RequestStatistics::Counts counts = now->counts();
+  return CPLOPrintf("; requests: %llu in %llu round trips, %llu bytes",
+                    static_cast<unsigned long long>(counts.requests - before.requests),
+                    static_cast<unsigned long long>(counts.round_trips - before.round_trips),
+                    static_cast<unsigned long long>(counts.bytes - before.bytes));
+}
+
+std::string text_of(const zarrcore::Selection& selection) {
+  std::string text;
+  for (std::size_t i = 0; i < selection.start.size(); ++i) {
+    const std::string start = std::to_string(selection.start[i]);
+    const std::string count = std::to_string(selection.count[i]);
+    if (i > 0) text += ", ";
+    text.append(start).append("+").append(count);
+    const auto step = i < selection.step.size() ? selection.step[i] : 1;
+    if (step != 1) text.append("*").append(std::to_string(step));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<ReadReports> ReadReports::make() {
+  return debugs() ? std::make_unique<ReadReports>() : nullptr;
+}
+
+void ReadReports::report_sum(const std::string& path, const zarrcore::Store* store) const noexcept {
+  try {
+    debug("closing " + path + ": " + std::to_string(reads_) + " reads; " + text_of(sum_) +
+          text_of(store != nullptr ? store->request_statistics() : nullptr, {}) +
+          CPLOPrintf("; open for %.3f s", seconds_since(began_)));
+  } catch (const std::exception&) {
+    debug("closing");
+  }
+}
+
+ReadReport::ReadReport(ReadReports* reports, const zarrcore::Store& store, const char* verb,
+                       const std::string& array, const zarrcore::Selection& selection,
+                       zarrcore::ReadOptions& options)
+    : reports_(reports), store_(store), verb_(verb), array_(array), selection_(selection) {
+  if (reports_ == nullptr) return;
+  options.statistics = &statistics_;
+  if (const auto* requests = store.request_statistics()) before_ = requests->counts();
+  began_ = Clock::now();
+}
+
+ReadReport::~ReadReport() {
+  if (reports_ == nullptr) return;
+  ++reports_->reads_;
+  for (const auto count :
+       {&ReadStatistics::fetched_chunks, &ReadStatistics::decoded_chunks,
+        &ReadStatistics::cached_chunks, &ReadStatistics::missing_chunks,
+        &ReadStatistics::fetch_nanoseconds, &ReadStatistics::decode_nanoseconds}) {
+    reports_->sum_.*count += statistics_.*count;
+  }
+  try {
+    report();
+  } catch (const std::exception&) {
+    debug(verb_);
+  }
+}
+
+void ReadReport::report() const {
+  debug(std::string(verb_) + ' ' + array_ + " [" + text_of(selection_) +
+        CPLOPrintf("] in %.3f s; ", seconds_since(began_)) + text_of(statistics_) +
+        text_of(store_.request_statistics(), before_));
+}
+
+}  // namespace gdal_zarr

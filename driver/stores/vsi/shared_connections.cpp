@@ -1,0 +1,301 @@
+#include "driver/stores/vsi/shared_connections.h"
+
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_http.h>
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "driver/stores/vsi/http_transfers.h"
+#include "driver/stores/vsi/network_timeouts.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+
+#if GDAL_ZARR_HAS_CURL
+
+namespace {
+
+using zarrcore::Buffer;
+
+// A reply while it arrives. Used by the thread of the transfers.
+class Receiver {
+ public:
+  Receiver(HttpReply& reply, std::uint64_t max_size) : reply_(reply), max_size_(max_size) {}
+
+  // curl's callbacks: they return the number of bytes that they took, or less to end the transfer.
+  static std::size_t take_header(char* line, std::size_t /*one*/, std::size_t size, void* self) {
+    return call(self, size, [&](Receiver& receiver) { return receiver.header({line, size}); });
+  }
+  static std::size_t take_bytes(char* bytes, std::size_t /*one*/, std::size_t size, void* self) {
+    return call(self, size, [&](Receiver& receiver) { return receiver.append(bytes, size); });
+  }
+
+  void finish() {
+    bytes_.truncate(size_);
+    reply_.bytes = std::move(bytes_);
+  }
+
+ private:
+  // Before it has arrived, at most so much of a value is believed to exist.
+  static constexpr std::uint64_t kMaxReserved = std::uint64_t{64} << 20;
+  // What a server says about an error.
+  static constexpr std::uint64_t kMaxErrorBytes = std::uint64_t{64} << 10;
+
+  template <typename Body>
+  static std::size_t call(void* self, std::size_t size, const Body& body) {
+    auto& receiver = *static_cast<Receiver*>(self);
+    try {
+      return body(receiver) ? size : 0;
+    } catch (const std::exception& error) {
+      receiver.reply_.problem = error.what();
+      return 0;
+    }
+  }
+
+  bool header(std::string_view line) {
+    line = line.substr(0, line.find_last_not_of("\r\n") + 1);
+    if (line.starts_with("HTTP/")) {  // replies that redirect, and those of proxies, come before
+      reply_.headers.Clear();
+      const auto space = line.find(' ');
+      if (space != std::string_view::npos) reply_.status = std::atoi(line.data() + space);
+      size_ = 0;
+      return true;
+    }
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos || colon == 0) return true;
+    const std::string name(line.substr(0, colon));
+    const auto start = std::min(line.find_first_not_of(" \t", colon + 1), line.size());
+    const std::string value(line.substr(start));
+    reply_.headers.SetNameValue(name.c_str(), value.c_str());
+    if (EQUAL(name.c_str(), "Content-Length") && is_value()) {
+      std::uint64_t length = 0;
+      std::from_chars(value.data(), value.data() + value.size(), length);
+      reply_.is_large = length > max_size_;
+      if (!reply_.is_large) reserve(std::min(length, kMaxReserved));
+      return !reply_.is_large;
+    }
+    return true;
+  }
+
+  bool append(const char* bytes, std::size_t size) {
+    if (!is_value()) {
+      size = static_cast<std::size_t>(std::min<std::uint64_t>(size, kMaxErrorBytes - size_));
+    } else if (size > max_size_ - size_) {
+      reply_.is_large = true;
+      return false;
+    }
+    if (size > bytes_.size() - size_) reserve(std::max(2 * bytes_.size(), size_ + size));
+    if (size > 0) std::memcpy(bytes_.data() + size_, bytes, size);
+    size_ += size;
+    return true;
+  }
+
+  bool is_value() const { return reply_.status >= 200 && reply_.status < 300; }
+
+  void reserve(std::uint64_t size) {
+    if (size <= bytes_.size()) return;
+    Buffer larger(size);
+    if (size_ > 0) std::memcpy(larger.data(), bytes_.data(), size_);
+    bytes_ = std::move(larger);
+  }
+
+  HttpReply& reply_;
+  std::uint64_t max_size_;
+  Buffer bytes_;            // larger than what has arrived
+  std::uint64_t size_ = 0;  // that has arrived
+};
+
+// What the transfers of a folder have in common beside connections: cookies, and the sessions of
+// TLS, with which a server recognizes a client.
+class CurlShare {
+ public:
+  explicit CurlShare(const CurlLibrary& curl) : curl_(curl), share_(curl.share_init()) {
+    if (share_ == nullptr) throw zarrcore::Error("libcurl cannot be used");
+    curl_.share_setopt(share_, CURLSHOPT_LOCKFUNC, &CurlShare::lock);
+    curl_.share_setopt(share_, CURLSHOPT_UNLOCKFUNC, &CurlShare::unlock);
+    curl_.share_setopt(share_, CURLSHOPT_USERDATA, static_cast<void*>(this));
+    curl_.share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+    curl_.share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+  }
+  ~CurlShare() { curl_.share_cleanup(share_); }
+  CurlShare(const CurlShare&) = delete;
+  CurlShare& operator=(const CurlShare&) = delete;
+
+  CURLSH* get() const { return share_; }
+
+ private:
+  static std::mutex& mutex_of(void* self, curl_lock_data data) {
+    auto& mutexes = static_cast<CurlShare*>(self)->mutexes_;
+    return mutexes[std::min<std::size_t>(data, mutexes.size() - 1)];
+  }
+  static void lock(CURL* /*handle*/, curl_lock_data data, curl_lock_access /*access*/, void* self) {
+    mutex_of(self, data).lock();
+  }
+  static void unlock(CURL* /*handle*/, curl_lock_data data, void* self) {
+    mutex_of(self, data).unlock();
+  }
+
+  const CurlLibrary& curl_;
+  CURLSH* share_;
+  std::array<std::mutex, CURL_LOCK_DATA_LAST + 1> mutexes_;
+};
+
+class SharedConnections final : public HttpConnection {
+ public:
+  SharedConnections(const HttpFolder& folder, const CurlLibrary& curl)
+      : folder_(folder),
+        curl_(curl),
+        share_(curl),
+        uses_certificate_folder_(folder.option("GDAL_HTTP_CAPATH").has_value()) {}
+
+  HttpReply get(const std::string& url, const std::string& headers,
+                std::uint64_t max_size) override {
+    const bool uses_folder = uses_certificate_folder_;
+    HttpReply reply = repeat(url, headers, max_size, uses_folder);
+    constexpr std::array kUnknownCertificate{CURLE_PEER_FAILED_VERIFICATION,
+                                             CURLE_SSL_CACERT_BADFILE};
+    if (uses_folder || std::ranges::count(kUnknownCertificate, reply.curl_code) == 0) return reply;
+    uses_certificate_folder_ = true;
+    return repeat(url, headers, max_size, true);
+  }
+
+ private:
+  using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+  using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+  // Once more if a connection that had been used before is found to be closed. With HTTP/2, a
+  // server that closes one, as many do after a number of requests, ends all that run on it.
+  HttpReply repeat(const std::string& url, const std::string& headers, std::uint64_t max_size,
+                   bool uses_certificate_folder) const {
+    constexpr int kMaxAttempts = 3;
+    for (int attempt = 1;; ++attempt) {
+      HttpReply reply;
+      const bool was_new = send(url, headers, max_size, uses_certificate_folder, reply);
+      constexpr std::array kClosed{CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR,
+                                   CURLE_RECV_ERROR};
+      const bool is_closed = reply.curl_code == CURLE_HTTP2 ||
+                             reply.curl_code == CURLE_HTTP2_STREAM ||
+                             (!was_new && std::ranges::count(kClosed, reply.curl_code) > 0);
+      if (!is_closed || attempt == kMaxAttempts) return reply;
+    }
+  }
+
+  // Returns whether a connection was opened for the request.
+  bool send(const std::string& url, const std::string& headers, std::uint64_t max_size,
+            bool uses_certificate_folder, HttpReply& reply) const {
+    const Handle handle(curl_.easy_init(), curl_.easy_cleanup);
+    if (!handle) throw zarrcore::Error("libcurl cannot be used");
+    const HeaderList sent = set_options(handle.get(), url, headers);
+    Receiver receiver(reply, max_size);
+    std::array<char, CURL_ERROR_SIZE> problem{};
+    set(handle, CURLOPT_HTTPHEADER, sent.get());
+    set(handle, CURLOPT_ERRORBUFFER, problem.data());
+    set(handle, CURLOPT_HEADERFUNCTION, &Receiver::take_header);
+    set(handle, CURLOPT_HEADERDATA, static_cast<void*>(&receiver));
+    set(handle, CURLOPT_WRITEFUNCTION, &Receiver::take_bytes);
+    set(handle, CURLOPT_WRITEDATA, static_cast<void*>(&receiver));
+    set(handle, CURLOPT_SHARE, share_.get());
+    set(handle, CURLOPT_NOSIGNAL, 1L);
+    const auto certificates = folder_.option("GDAL_HTTP_CAPATH");
+    if (certificates || !uses_certificate_folder) {
+      set(handle, CURLOPT_CAPATH, certificates ? certificates->c_str() : nullptr);
+    }
+    // Rather waits for a connection on which requests run together than opens another. Servers
+    // agree on that with TLS.
+    const HttpTransfers::Limits limits = limits_of(folder_);
+    const bool waits = limits.is_multiplexed && STARTS_WITH_CI(url.c_str(), "https:");
+    set(handle, CURLOPT_PIPEWAIT, waits ? 1L : 0L);
+    if (CPLTestBool(folder_.option("CPL_CURL_GZIP").value_or("YES").c_str())) {
+      set(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
+    }
+    const CURLcode code = HttpTransfers::of_process()->run(handle.get(), limits);
+    receiver.finish();
+    long opened = 0;
+    curl_.easy_getinfo(handle.get(), CURLINFO_NUM_CONNECTS, &opened);
+    if (code == CURLE_OK) return opened > 0;
+    reply.curl_code = code;
+    if (reply.problem.empty()) {
+      reply.problem = problem[0] != 0 ? problem.data() : curl_.easy_strerror(code);
+    }
+    return opened > 0;
+  }
+
+  template <typename Value>
+  void set(const Handle& handle, CURLoption option, Value value) const {
+    curl_.easy_setopt(handle.get(), option, value);
+  }
+
+  // Applies GDAL's options. Returns all headers of the request.
+  HeaderList set_options(CURL* handle, const std::string& url, const std::string& headers) const {
+    const HttpOptionScope scope(folder_);
+    const NetworkTimeouts timeouts;
+    // `headers` have those of this option, which GDAL 3.6 does not parse completely.
+    const CPLConfigOptionSetter no_headers("GDAL_HTTP_HEADERS", "", false);
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    HeaderList list(static_cast<curl_slist*>(CPLHTTPSetOptions(handle, url.c_str(), nullptr)),
+                    curl_.slist_free_all);
+    CPLPopErrorHandler();
+    CPLErrorReset();
+    const CPLStringList lines(CSLTokenizeString2(headers.c_str(), "\r\n", 0));
+    for (int i = 0; i < lines.size(); ++i) {
+      curl_slist* longer = curl_.slist_append(list.get(), lines[i]);
+      if (longer == nullptr) throw std::bad_alloc();
+      if (!list) list.reset(longer);  // else it has the same start
+    }
+    return list;
+  }
+
+  static HttpTransfers::Limits limits_of(const HttpFolder& folder) {
+    HttpTransfers::Limits limits;
+    if (const auto text = folder.option("GDAL_HTTP_MULTIPLEX")) {
+      limits.is_multiplexed = CPLTestBool(text->c_str());
+    }
+    const auto number = [&](const char* name, long& value) {
+      if (const auto text = folder.option(name)) value = std::max(0L, std::atol(text->c_str()));
+    };
+    number("GDAL_HTTP_MAX_TOTAL_CONNECTIONS", limits.max_connections);
+    number("GDAL_HTTP_MAX_CACHED_CONNECTIONS", limits.max_idle_connections);
+    return limits;
+  }
+
+  const HttpFolder& folder_;
+  const CurlLibrary& curl_;
+  CurlShare share_;
+  // libcurl's own folder of certificates has the same as its file, as a rule. GnuTLS reads all of
+  // them for each connection, which takes longer than connecting: it is used when the file does not
+  // suffice.
+  std::atomic<bool> uses_certificate_folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<HttpConnection> make_shared_connections(const HttpFolder& folder) {
+  const CurlLibrary* curl = gdal_curl();
+  return curl != nullptr ? std::make_unique<SharedConnections>(folder, *curl) : nullptr;
+}
+
+void close_shared_connections() {
+  HttpTransfers::shut_down();
+}
+
+#else
+
+std::unique_ptr<HttpConnection> make_shared_connections(const HttpFolder& /*folder*/) {
+  return nullptr;
+}
+
+void close_shared_connections() {}
+
+#endif
+
+}  // namespace gdal_zarr

@@ -1,0 +1,55 @@
+#include "zarrcore/hierarchy/document_requests.h"
+
+#include <algorithm>
+
+namespace zarrcore {
+
+DocumentRequests::Kept::~Kept() {
+  if (owner_ == nullptr) return;
+  const std::lock_guard lock(owner_->mutex_);
+  std::erase_if(owner_->answers_, [this](const auto& item) {
+    const auto it = answers_.find(item.first);
+    return it != answers_.end() && it->second == item.second;
+  });
+}
+
+DocumentRequests::Kept DocumentRequests::request(
+    const std::vector<std::string>& keys, std::size_t at_once, const RunTogether& run,
+    const std::function<DocumentText(const std::string& key)>& get) {
+  std::vector<std::string> missing;
+  {
+    const std::lock_guard lock(mutex_);
+    std::copy_if(keys.begin(), keys.end(), std::back_inserter(missing),
+                 [this](const std::string& key) { return !answers_.contains(key); });
+  }
+  std::sort(missing.begin(), missing.end());
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  std::vector<std::shared_ptr<const Answer>> answers(missing.size());
+  run(missing.size(), at_once, [&](std::size_t i) {
+    Answer answer;
+    try {
+      answer.text = get(missing[i]);
+    } catch (...) {
+      answer.error = std::current_exception();
+    }
+    answers[i] = std::make_shared<const Answer>(std::move(answer));
+  });
+  Kept kept;
+  kept.owner_ = this;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    kept.answers_.emplace(missing[i], answers[i]);
+    answers_.insert_or_assign(missing[i], answers[i]);
+  }
+  return kept;
+}
+
+std::optional<DocumentText> DocumentRequests::find(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = answers_.find(key);
+  if (it == answers_.end()) return std::nullopt;
+  if (it->second->error) std::rethrow_exception(it->second->error);
+  return it->second->text;
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,68 @@
+// Requests for documents of slow stores: several at once instead of one after the other. Their
+// answers are kept while their user needs them, and no longer: what is asked for later is as new as
+// if it had been requested then.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/base/buffer.h"
+
+namespace zarrcore {
+
+// Calls `body(i)` for every i below `count`, up to `at_once` of them at the same time, and waits
+// for all calls.
+using RunTogether = std::function<void(std::size_t count, std::size_t at_once,
+                                       const std::function<void(std::size_t i)>& body)>;
+
+// The text of a document; null if it does not exist.
+using DocumentText = std::shared_ptr<const Buffer>;
+
+// Safe to use from several threads at once.
+class DocumentRequests {
+ private:
+  struct Answer {
+    DocumentText text;
+    std::exception_ptr error;
+  };
+  using Answers = std::map<std::string, std::shared_ptr<const Answer>>;
+
+ public:
+  // Keeps the answers to requests until it is destroyed.
+  class Kept {
+   public:
+    Kept() = default;
+    Kept(Kept&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), answers_(std::move(other.answers_)) {}
+    ~Kept();
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
+    Kept& operator=(Kept&&) = delete;
+
+   private:
+    friend DocumentRequests;
+    DocumentRequests* owner_ = nullptr;
+    Answers answers_;
+  };
+
+  // Calls `get` for each key that has no answer, up to `at_once` at the same time. What it throws
+  // is also the answer: one document that cannot be read does not hide the others.
+  Kept request(const std::vector<std::string>& keys, std::size_t at_once, const RunTogether& run,
+               const std::function<DocumentText(const std::string& key)>& get);
+
+  // The answer for a key; nullopt if there is none. Throws what the request has thrown.
+  std::optional<DocumentText> find(const std::string& key) const;
+
+ private:
+  mutable std::mutex mutex_;
+  Answers answers_;
+};
+
+}  // namespace zarrcore
