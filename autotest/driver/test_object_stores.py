@@ -3,6 +3,7 @@ npm installs. All is done through GDAL's file systems."""
 import os
 import subprocess
 
+import icechunk_writer
 import numpy as np
 import pytest
 from object_stores import AZURE_KEY
@@ -109,6 +110,31 @@ def test_multidim(bucket, version):
         want[:80] = DATA
         np.testing.assert_array_equal(array.ReadAsArray(), want)
         assert not any(name.startswith(("a/", "g/", "h/")) for name in listing(path))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_icechunk(bucket, tmp_path, version):
+    codecs = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    document = {"zarr_format": 3, "node_type": "array", "shape": DATA.shape, "codecs": codecs,
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": DATA.shape}},
+                "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "data_type": "uint16"}
+    repository = icechunk_writer.Repository(tmp_path / "r", version)
+    chunk = icechunk_writer.Native(DATA.tobytes())
+    commit = repository.commit({"": icechunk_writer.GROUP, "a": (document, {(0, 0): chunk})})
+    repository.tags["it works!"] = commit
+    for file in repository.write().rglob("*"):
+        if file.is_file():
+            copy = gdal.VSIFOpenL(f"{bucket}/{file.relative_to(repository.path)}", "wb")
+            content = file.read_bytes()
+            assert gdal.VSIFWriteL(content, 1, len(content), copy) == len(content)
+            assert gdal.VSIFCloseL(copy) == 0
+    gdal.VSICurlClearCache()
+    for name in (f"ICECHUNK:{bucket}", f"ICECHUNK:{bucket}?tag=it works!", f'ZARR:"{bucket}"'):
+        dataset = gdal.Open(name)
+        np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
+        assert dataset.GetMetadataItem("TAG_1_NAME", "ICECHUNK") == "it works!"
+    with pytest.raises(RuntimeError, match="branch none does not exist"):
+        gdal.Open(f"ICECHUNK:{bucket}?branch=none")
 
 
 def test_missing_store(bucket):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import icechunk_writer
 import netCDF4
 import numpy as np
 import pytest
@@ -266,6 +267,8 @@ CHECKS = {
     "gdal_edit.py -mo title": check_edited,
     "gdalmanage delete new.zarr": is_removed("new.zarr"),
     "import rasterio": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),
+    "gdalinfo -mdd ICECHUNK": prints("TAG=v1", "BRANCH_1_NAME=main", "TAG_1_SNAPSHOT="),
+    "from rasterio.windows": prints("(100, 200)"),
     "from osgeo import gdal": prints("('lat', 181)", "(91, 180)"),
 }
 
@@ -274,6 +277,18 @@ def find_check(command):
     found = [check for beginning, check in CHECKS.items() if command.startswith(beginning)]
     assert len(found) <= 1, f"several checks for {command}"
     return found[0] if found else None
+
+
+def write_repository(path):
+    document = {"zarr_format": 3, "node_type": "array", "shape": [256, 256], "data_type": "uint8",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [256, 256]}},
+                "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+                "codecs": [{"name": "bytes"}]}
+    repository = icechunk_writer.Repository(path)
+    chunks = {(0, 0): icechunk_writer.Native(bytes(256 * 256))}
+    nodes = {"": icechunk_writer.GROUP, "a": (document, chunks)}
+    repository.tags["v1"] = repository.commit(nodes)
+    repository.write()
 
 
 @pytest.fixture
@@ -288,6 +303,7 @@ def environment(tmp_path, monkeypatch):
     references = {".zgroup": '{"zarr_format": 2}', "a/.zarray": array,
                   "a/0.0": ["data/geoid_v2.zarr/.zmetadata", 0, 8]}
     (tmp_path / "here/x.json").write_text(json.dumps({"version": 1, "refs": references}))
+    write_repository(tmp_path / "here/repo")
     monkeypatch.chdir(tmp_path / "here")
     with serve(tmp_path / "server", monkeypatch) as server:
         s3 = {"AWS_S3_ENDPOINT": server.url.removeprefix("http://"), "AWS_HTTPS": "NO",

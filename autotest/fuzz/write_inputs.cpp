@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "autotest/cpp/support/icechunk_repository.h"
 #include "autotest/cpp/support/npy.h"
 #include "autotest/cpp/support/stored_array.h"
 #include "autotest/fuzz/chains.h"
@@ -16,6 +17,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/convert.h"
+#include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::fuzz {
 namespace {
@@ -186,6 +188,34 @@ void write_fixtures(const fs::path& seeds) {
   }
 }
 
+// A repository of each format. Uncompressed files are easier to change.
+void write_repositories(const fs::path& seeds) {
+  for (const int format : {1, 2}) {
+    for (const auto compression : {test::FileCompression::none, test::FileCompression::zstd}) {
+      test::IcechunkRepository repository;
+      repository.compression = compression;
+      MemoryStore files;
+      repository.put(files, format);
+      StoreValues values;
+      std::vector<std::string> prefixes{""};
+      while (!prefixes.empty()) {
+        const std::string prefix = prefixes.back();
+        prefixes.pop_back();
+        const DirectoryListing listing = files.list(prefix);
+        for (const std::string& name : listing.prefixes)
+          prefixes.push_back(join_path(prefix, name));
+        for (const std::string& name : listing.keys) {
+          const std::string key = join_path(prefix, name);
+          values[key] = files.get(key, kNoSizeLimit)->text();
+        }
+      }
+      const bool is_plain = compression == test::FileCompression::none;
+      write_file(seeds / "icechunk" / (std::to_string(format) + (is_plain ? "" : "zstd")),
+                 make_store_text(values));
+    }
+  }
+}
+
 // Of the stores that names.cpp puts into memory.
 void write_names(const fs::path& seeds) {
   int number = 0;
@@ -196,7 +226,8 @@ void write_names(const fs::path& seeds) {
         "/vsimem/stores/v2_tree_consolidated.zarr/.zmetadata", "/vsimem/stores/v1_zlib.zarr/meta",
         "/vsimem/stores/draft3_zarr213.zarr/zarr.json", "/vsizip//vsimem/stores/z2.zip",
         "/vsizip/{/vsimem/stores/z2.zip}/", "/vsimem/stores/kerchunk/v1.json",
-        "ZARR:\"/vsimem/stores/kerchunk/v0.json\":/v"}) {
+        "ZARR:\"/vsimem/stores/kerchunk/v0.json\":/v", "ICECHUNK:/vsimem/stores?branch=main",
+        "/vsiicechunk/{/vsimem/stores?tag=v1&ignore-timestamp-etag=yes}/a"}) {
     write_file(seeds / "names" / std::to_string(number++), name);
   }
 }
@@ -225,6 +256,7 @@ int main(int count, char** arguments) {
   write_dictionary(folder / "zarr.dict");
   write_chunks(folder / "seeds");
   write_fixtures(folder / "seeds");
+  write_repositories(folder / "seeds");
   write_names(folder / "seeds");
   return 0;
 }

@@ -11,6 +11,7 @@
 #include "driver/entry/zipped_raster.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -73,15 +74,20 @@ thread_local Identified identified;
 bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info, folder);
   if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
+  if (has_icechunk_scheme(info->pszFilename)) return true;
   // A value that is referenced may be a file of another format.
-  if (has_reference_prefix(info->pszFilename) && info->nHeaderBytes == 0) return true;
+  if (info->nHeaderBytes == 0 &&
+      (has_reference_prefix(info->pszFilename) || has_icechunk_prefix(info->pszFilename))) {
+    return true;
+  }
   if (info->nHeaderBytes > 0) return is_metadata_document(info, folder) || is_packed_store(info);
   // On network file systems it may be unknown whether a folder exists, so the extension decides
   // whether to look.
   const bool may_be_folder =
       info->bIsDirectory ||
       (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
-  return may_be_folder && (find_zarr_folder(info->pszFilename, folder) || is_packed_store(info));
+  return may_be_folder && (find_zarr_folder(info->pszFilename, folder) || is_packed_store(info) ||
+                           is_icechunk_folder(info->pszFilename));
 }
 
 int identify(GDALOpenInfo* info) {

@@ -19,6 +19,8 @@
 #include "driver/raster/candidates.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
@@ -208,6 +210,36 @@ std::string lock_folder(const std::string& store_path, const std::string& option
   return option;
 }
 
+// `path`, or if it is an Icechunk repository, the path of the version that options choose.
+std::string store_path(const std::string& path, const OpenOptions& options) {
+  using zarrcore::icechunk::VersionName;
+  constexpr std::pair<const char*, VersionName::Kind> kVersions[] = {
+      {"BRANCH", VersionName::Kind::branch},
+      {"TAG", VersionName::Kind::tag},
+      {"SNAPSHOT", VersionName::Kind::snapshot}};
+  std::optional<VersionName> version;
+  for (const auto& [option, kind] : kVersions) {
+    const std::string name(options.text(option));
+    if (name.empty()) continue;
+    if (version) throw Error("the open options BRANCH, TAG and SNAPSHOT exclude each other");
+    version = VersionName{kind, name};
+  }
+  const bool ignores_changes = options.boolean("IGNORE_TIMESTAMP_ETAG");
+  const bool has_prefix = has_icechunk_prefix(path);
+  if (!version && !ignores_changes && (has_prefix || !is_local_icechunk(path))) return path;
+  IcechunkPath named = has_prefix ? parse_icechunk_path(path) : IcechunkPath{path};
+  if (version) {
+    if (named.has_version) {
+      throw Error("the name says which " + describe(named.version) +
+                  " to open, so the open option must not say another");
+    }
+    named.version = *version;
+    named.has_version = true;
+  }
+  named.ignores_changes |= ignores_changes;
+  return format_icechunk_path(named);
+}
+
 }  // namespace
 
 GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size_t x,
@@ -230,6 +262,7 @@ GDALDataset* open(GDALOpenInfo* info) {
         zipped ? *zipped : parse_connection_string(info->pszFilename),
         OpenOptions(info->papszOpenOptions),
     };
+    call.connection.store_path = store_path(call.connection.store_path, call.options);
     if (call.options.boolean("CACHE_KERCHUNK_JSON")) {
       call.connection.store_path = path_of_cached_references(call.connection.store_path);
     }

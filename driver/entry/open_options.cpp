@@ -39,6 +39,14 @@ constexpr Option kOpenOptions[] = {
     rows::boolean("CACHE_KERCHUNK_JSON", kStoreOption, "NO",
                   "Whether a JSON document of Kerchunk references is read through a copy of it as "
                   "references in Parquet files, which is made in a folder of the user"),
+    rows::text("BRANCH", kStoreOption, "",
+               "Of an Icechunk repository: the branch to open, by default main"),
+    rows::text("TAG", kStoreOption, "", "Of an Icechunk repository: the tag to open"),
+    rows::text("SNAPSHOT", kStoreOption, "",
+               "Of an Icechunk repository: the id of the snapshot to open"),
+    rows::boolean("IGNORE_TIMESTAMP_ETAG", kStoreOption, "NO",
+                  "Whether virtual chunks of an Icechunk repository are read although their files "
+                  "have changed since they were referenced"),
     rows::text("LOCKS", kStoreOption, "NO",
                "For several processes that write the same chunks or shards at the same time: YES "
                "keeps lock files in a folder beside the store, named like the store with .sync "

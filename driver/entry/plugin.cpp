@@ -15,6 +15,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/new_array/creation_options.h"
+#include "driver/stores/icechunk/icechunk_file_system.h"
 #include "driver/stores/references/reference_file_system.h"
 #include "driver/stores/vsi/shared_connections.h"
 
@@ -63,6 +64,7 @@ void register_driver() {
   zarrcore::set_codec_provider(&gdal_zarr::find_gdal_codec);
   // As the built-in driver does.
   gdal_zarr::install_reference_file_systems();
+  gdal_zarr::install_icechunk_file_system();
   auto driver = std::make_unique<ZarrDriver>();
   driver->SetDescription("Zarr");
   // By which a person sees which driver of this name it is: gdalinfo prints it for every store.

@@ -2,6 +2,7 @@
 
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/session.h"
+#include "driver/stores/icechunk/icechunk_metadata.h"
 
 namespace gdal_zarr {
 
@@ -9,6 +10,17 @@ MultidimDataset::MultidimDataset(std::shared_ptr<Session> session, const std::st
     : session_(std::move(session)), root_(session_->root_group()) {
   SetDescription(name.c_str());
   eAccess = session_->is_writable() ? GA_Update : GA_ReadOnly;
+  set_icechunk_metadata(*this, *session_->hierarchy().store());
+}
+
+MetadataList MultidimDataset::GetMetadata(const char* domain) {
+  complete_icechunk_metadata(*this, domain, *session_->hierarchy().store());
+  return GDALDataset::GetMetadata(domain);
+}
+
+const char* MultidimDataset::GetMetadataItem(const char* name, const char* domain) {
+  complete_icechunk_metadata(*this, domain, *session_->hierarchy().store());
+  return GDALDataset::GetMetadataItem(name, domain);
 }
 
 CPLErr MultidimDataset::flush() {

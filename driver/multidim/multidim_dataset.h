@@ -12,6 +12,8 @@ class MultidimDataset final : public GDALDataset {
   ~MultidimDataset() override;
 
   std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
+  MetadataList GetMetadata(const char* domain) override;
+  const char* GetMetadataItem(const char* name, const char* domain) override;
   FlushResult FlushCache(bool at_closing) override;
 #if GDAL_ZARR_AT_LEAST(3, 7)
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;

@@ -10,6 +10,7 @@
 #include "driver/multidim/array.h"
 #include "driver/multidim/find_or_make.h"
 #include "driver/multidim/group.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zip_store.h"
@@ -117,6 +118,8 @@ Session::~Session() {
 }
 
 bool Session::has_pam() const {
+  // A repository holds commits alone.
+  if (has_icechunk_prefix(path_)) return false;
   return VSIIsLocal(path_.c_str()) || is_set(ConfigOption::pam_proxy_dir);
 }
 

@@ -59,6 +59,8 @@ class RasterDataset final : public GDALPamDataset {
 #endif
   CPLErr SetSpatialRef(const OGRSpatialReference* crs) override;
   // Items of the default domain are attributes of the array.
+  MetadataList GetMetadata(const char* domain) override;
+  const char* GetMetadataItem(const char* name, const char* domain) override;
   CPLErr SetMetadata(MetadataList metadata, const char* domain) override;
   CPLErr SetMetadataItem(const char* name, const char* value, const char* domain) override;
 

@@ -18,6 +18,8 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/icechunk/icechunk_metadata.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -61,6 +63,7 @@ bool is_default_domain(const char* domain) {
 
 // The attributes of the array, which override those of the root.
 void RasterDataset::set_metadata() {
+  set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
   const auto set = [this](const zarrcore::Json& attributes) {
     for (const auto& [name, value] : attributes.items()) {
       if (name == kColorInterpretation || name == kBandsAttribute) continue;  // shown by the bands
@@ -146,6 +149,16 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
     georeferencing_has_changed_ = false;
   }
   GDALDataset::SetMetadata(metadata.List());
+}
+
+MetadataList RasterDataset::GetMetadata(const char* domain) {
+  complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
+  return GDALPamDataset::GetMetadata(domain);
+}
+
+const char* RasterDataset::GetMetadataItem(const char* name, const char* domain) {
+  complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
+  return GDALPamDataset::GetMetadataItem(name, domain);
 }
 
 CPLErr RasterDataset::SetMetadata(MetadataList metadata, const char* domain) {
@@ -247,6 +260,11 @@ char** RasterDataset::GetFileList() {
     }
     const std::string root = session.hierarchy().store()->description();
     CPLStringList files;
+    if (has_icechunk_prefix(session.path())) {
+      // The documents are inside of its files.
+      files.AddString(root.c_str());
+      return files.StealList();
+    }
     if (has_reference_prefix(GetDescription())) {
       // PAM would look for files by names that are none of references.
       files.AddString(root.c_str());

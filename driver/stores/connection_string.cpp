@@ -5,6 +5,7 @@
 
 #include <cctype>
 
+#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
@@ -20,13 +21,6 @@ constexpr std::string_view kPrefix = "ZARR:";
 std::string without_final_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
-}
-
-std::string percent_decoded(const std::string& text) {
-  char* decoded = CPLUnescapeString(text.c_str(), nullptr, CPLES_URL);
-  std::string result(decoded);
-  CPLFree(decoded);
-  return result;
 }
 
 // The folder of a metadata document, or `path` itself.
@@ -56,6 +50,20 @@ void parse_array(std::string_view rest, const std::string& name, ConnectionStrin
   connection.array = (rest.starts_with('/') ? "" : "/") + std::string(rest);
 }
 
+// GDAL has prefixes for the protocols of URLs.
+void check_is_no_url(const std::string& path) {
+  for (const char* scheme : {"http://", "https://", "ftp://"}) {
+    if (STARTS_WITH_CI(path.c_str(), scheme)) {
+      throw Error("a URL needs the prefix /vsicurl/: ZARR:\"/vsicurl/" + path + "\"");
+    }
+  }
+  for (const auto& [scheme, prefix] : {std::pair{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}}) {
+    if (STARTS_WITH_CI(path.c_str(), scheme)) {
+      throw Error("open this URL as ZARR:\"" + std::string(prefix) + path.substr(5) + "\"");
+    }
+  }
+}
+
 }  // namespace
 
 bool has_file_scheme(const std::string& name) {
@@ -70,7 +78,7 @@ std::string without_file_scheme(const std::string& name) {
     throw Error(name + " names a file of the computer " + std::string(host));
   }
   rest.erase(0, host.size());
-  std::string path = percent_decoded(rest);
+  std::string path = decode_percents(rest);
   // file:///C:/folder
   const bool has_drive =
       path.size() > 2 && path[2] == ':' && std::isalpha(static_cast<unsigned char>(path[1])) != 0;
@@ -83,6 +91,13 @@ bool has_prefix(const std::string& name) {
 
 ConnectionString parse_connection_string(const std::string& name) {
   ConnectionString connection;
+  if (has_icechunk_scheme(name)) {
+    IcechunkPath path = parse_icechunk_path(name);
+    path.repository = without_file_scheme(path.repository);
+    check_is_no_url(path.repository);
+    connection.store_path = format_icechunk_path(path);
+    return connection;
+  }
   if (!has_prefix(name)) {
     connection.store_path = store_of(without_file_scheme(name));
   } else {
@@ -110,18 +125,7 @@ ConnectionString parse_connection_string(const std::string& name) {
   }
   connection.store_path = without_final_slash(connection.store_path);
   if (connection.store_path.empty()) throw Error("\"" + name + "\" contains no path");
-  for (const char* scheme : {"http://", "https://", "ftp://"}) {
-    if (STARTS_WITH_CI(connection.store_path.c_str(), scheme)) {
-      throw Error("a URL needs the prefix /vsicurl/: ZARR:\"/vsicurl/" + connection.store_path +
-                  "\"");
-    }
-  }
-  for (const auto& [scheme, prefix] : {std::pair{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}}) {
-    if (STARTS_WITH_CI(connection.store_path.c_str(), scheme)) {
-      throw Error("open this URL as ZARR:\"" + std::string(prefix) +
-                  connection.store_path.substr(5) + "\"");
-    }
-  }
+  check_is_no_url(connection.store_path);
   return connection;
 }
 

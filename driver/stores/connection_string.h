@@ -3,6 +3,7 @@
 //   path                                a folder that holds a Zarr, or one of its metadata files
 //   x.json, x.zip                       references and archives; see open_store.h
 //   file:///path                        the same as a URL
+//   ICECHUNK:path?branch=NAME           an Icechunk repository; see icechunk/icechunk_path.h
 //   ZARR:"path"                         any path, also one that cannot be examined beforehand
 //   ZARR:"path":/group/array            one array; the first slash may be missing
 //   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/references/cached_references.h"
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
@@ -71,6 +72,7 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
                                                  std::move(with_documents));
   }
   if (has_reference_prefix(path)) return open(open_named_references(path));
+  if (has_icechunk_prefix(path)) return open(open_icechunk(parse_icechunk_path(path)));
   const auto zipped = find_zipped_store(path);
   if (!zipped && is_json_references(path)) {
     return open(open_found_references(ReferenceKind::json, path));
@@ -80,7 +82,9 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     return open(listed(make_store(folder), lists_chunks));
   } catch (const Error&) {
     // Checked last, so that opening an ordinary store never pays for it.
-    if (!has_parquet_references(folder)) throw;
+    const bool is_parquet = has_parquet_references(folder);
+    if (!is_parquet && is_icechunk_folder(folder)) return open(open_icechunk({folder}));
+    if (!is_parquet) throw;
   }
   return open(open_found_references(ReferenceKind::parquet, folder));
 }

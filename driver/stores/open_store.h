@@ -1,4 +1,5 @@
-// Opens the store at a path: a folder, a ZIP archive, or Kerchunk references.
+// Opens the store at a path: a folder, a ZIP archive, Kerchunk references, or an Icechunk
+// repository.
 #pragma once
 
 #include <memory>
@@ -17,6 +18,8 @@ namespace gdal_zarr {
 //   x.zip, /vsizip/x.zip                             an archive; see zip_archive.h
 //   x.json                                           references
 //   a folder with Parquet files                      references
+//   a folder with an Icechunk repository             its branch main
+//   /vsiicechunk/{folder?branch=NAME}/group          a version of it; see icechunk/icechunk_path.h
 //   /vsikerchunk_json_ref/{x.json}/group             references below a group; for other forms
 //   /vsikerchunk_parquet_ref/{folder}/group          see references/reference_path.h
 //

@@ -3,7 +3,6 @@
 #include <cpl_string.h>
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <optional>
 
@@ -11,7 +10,7 @@
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/reference_cache.h"
-#include "driver/stores/vsi/vsi_call.h"
+#include "driver/stores/vsi/file_version.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/lru_cache.h"
@@ -23,16 +22,6 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 
 constexpr std::uint64_t kMaxCachedDocuments = std::uint64_t{512} << 20;  // in bytes
-// Files may be written twice within the resolution of their times.
-constexpr std::int64_t kTimeResolution = 2;  // in seconds
-
-struct FileVersion {
-  std::uint64_t size = 0;
-  std::int64_t seconds = 0;  // when it was modified
-
-  bool operator==(const FileVersion&) const = default;
-};
-
 struct CachedReferences {
   FileVersion version;
   std::size_t content_hash = 0;
@@ -47,19 +36,6 @@ using ReferenceCache = zarrcore::LruCache<std::string, CachedReferences>;
 ReferenceCache& reference_cache() {
   static ReferenceCache cache(kMaxCachedDocuments);
   return cache;
-}
-
-std::optional<FileVersion> version_of(const std::string& path) {
-  const VsiCall call;
-  VSIStatBufL status;
-  if (VSIStatL(path.c_str(), &status) != 0) return std::nullopt;
-  return FileVersion{static_cast<std::uint64_t>(status.st_size),
-                     static_cast<std::int64_t>(status.st_mtime)};
-}
-
-bool is_ambiguous_time(std::int64_t seconds) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::seconds>(now).count() - seconds <= kTimeResolution;
 }
 
 Buffer read_document(const std::string& path) {
@@ -77,11 +53,11 @@ std::shared_ptr<const CachedReferences> find_or_read(ReferenceKind kind,
                                                      const std::string& document,
                                                      const std::string& file) {
   const std::string key = (kind == ReferenceKind::parquet ? "parquet " : "json ") + document;
-  const auto version = version_of(file);
+  const auto version = find_file_version(file);
   auto cached = reference_cache().find(key);
   if (cached && version && cached->version == *version && !cached->is_ambiguous) return cached;
   // Taken before reading: a change afterwards is found then.
-  const bool is_ambiguous = version && is_ambiguous_time(version->seconds);
+  const bool is_ambiguous = version && version->is_ambiguous();
   Buffer content = read_document(file);
   const std::size_t hash = std::hash<std::string_view>()(content.text());
   if (cached && version && cached->version == *version && cached->content_hash == hash) {

@@ -16,6 +16,8 @@ struct Reference {
   std::uint64_t offset = 0;  // in bytes
   std::optional<std::uint64_t> length;  // in bytes; absent for the rest of the file
   zarrcore::Buffer value;
+  // Whether `target` is a path for GDAL that may be opened; else TargetPaths makes one of it.
+  bool is_path = false;
 };
 
 // A set of references in some format. Its functions may be called from several threads at once and

@@ -58,28 +58,27 @@ class NestingScope {
 thread_local int NestingScope::depth_ = 0;
 
 // A file or folder by its name.
-struct NamedReference {
-  explicit NamedReference(const char* name)
-      : path(parse_reference_path(name)),
-        references(open_references(path.kind, path.document, ReferenceCheck::strict)),
-        targets(path.document) {}
+struct NamedReference : NamedReferences {
+  NamedReference(ReferenceOpener opener, const char* name) : NamedReferences(opener(name)) {}
 
   std::optional<Reference> find() const {
-    if (path.key.empty()) return std::nullopt;
-    return zarrcore::with_context({path.document, ": ", path.key},
-                                  [this] { return references->find(path.key); });
+    if (key.empty()) return std::nullopt;
+    return zarrcore::with_context({document, ": ", key}, [this] { return references->find(key); });
   }
 
   // The path of the file that `reference` refers to.
   std::string target_of(const Reference& reference) const {
-    return zarrcore::with_context({path.document, ": ", path.key},
-                                  [&] { return targets.resolve(reference.target); });
+    if (reference.is_path) return reference.target;
+    return zarrcore::with_context({document, ": ", key},
+                                  [&] { return TargetPaths(document).resolve(reference.target); });
   }
-
-  ReferencePath path;
-  std::shared_ptr<const References> references;
-  TargetPaths targets;
 };
+
+NamedReferences open_kerchunk(const std::string& name) {
+  const ReferencePath path = parse_reference_path(name);
+  return {path.document, path.key,
+          open_references(path.kind, path.document, ReferenceCheck::strict)};
+}
 
 // The status of the file that is referenced as a whole; empty if it does not exist.
 std::optional<VSIStatBufL> status_of(const std::string& path, int flags) {
@@ -102,9 +101,9 @@ bool is_sidecar_name(const char* name) {
   return extension == "aux" || extension == "ovr" || extension == "msk";
 }
 
-bool get_status(const char* name, VSIStatBufL& status, int flags) {
+bool get_status(ReferenceOpener opener, const char* name, VSIStatBufL& status, int flags) {
   const NestingScope scope(name);
-  const NamedReference named(name);
+  const NamedReference named(opener, name);
   if (const auto reference = named.find()) {
     if (!reference->target.empty() && !reference->length) {
       const auto target = status_of(named.target_of(*reference), flags);
@@ -116,21 +115,21 @@ bool get_status(const char* name, VSIStatBufL& status, int flags) {
         reference->target.empty() ? reference->value.size() : *reference->length);
     return true;
   }
-  if (!named.path.key.empty() && !named.references->has_below(named.path.key)) return false;
+  if (!named.key.empty() && !named.references->has_below(named.key)) return false;
   status.st_mode = S_IFDIR;
   return true;
 }
 
-OpenedFile open_value(const char* name) {
+OpenedFile open_value(ReferenceOpener opener, const char* name) {
   const NestingScope scope(name);
-  const NamedReference named(name);
+  const NamedReference named(opener, name);
   auto reference = named.find();
   if (!reference) return nullptr;
   if (reference->target.empty()) {
     return OpenedFile(new ReferenceFile(std::move(reference->value)));
   }
   const std::string path = named.target_of(*reference);
-  return zarrcore::with_context({named.path.document, ": ", named.path.key, ": ", path}, [&] {
+  return zarrcore::with_context({named.document, ": ", named.key, ": ", path}, [&] {
     File file = open_file(path);
     if (!file) throw Error("this file, which a reference names, does not exist");
     const auto range = find_value(file.get(), *reference);
@@ -138,10 +137,10 @@ OpenedFile open_value(const char* name) {
   });
 }
 
-char** list_names(const char* name, int max_files) {
+char** list_names(ReferenceOpener opener, const char* name, int max_files) {
   const NestingScope scope(name);
-  const NamedReference named(name);
-  const auto listing = named.references->list_all(named.path.key, kMaxListedChunks);
+  const NamedReference named(opener, name);
+  const auto listing = named.references->list_all(named.key, kMaxListedChunks);
   CPLStringList names;
   // One more than wanted tells the caller that there are more.
   const auto is_full = [&] { return max_files > 0 && names.size() > max_files; };
@@ -160,9 +159,9 @@ char** list_names(const char* name, int max_files) {
   return names.StealList();
 }
 
-char** chunk_information(const char* name) {
+char** chunk_information(ReferenceOpener opener, const char* name) {
   const NestingScope scope(name);
-  const NamedReference named(name);
+  const NamedReference named(opener, name);
   const auto reference = named.find();
   if (!reference) return nullptr;
   CPLStringList items;
@@ -186,9 +185,9 @@ char** chunk_information(const char* name) {
 
 // What `open_value` returns. An error is also that of VSIGetLastErrorMsg() if the caller wants so;
 // then, of references that lead to others, only the first reports it.
-OpenedFile open_and_report(const char* name, bool set_error) {
+OpenedFile open_and_report(ReferenceOpener opener, const char* name, bool set_error) {
   try {
-    return open_value(name);
+    return open_value(opener, name);
   } catch (const std::exception& exception) {
     // The number is one that does not mean that the file is absent.
     if (set_error) VSIError(VSIE_HttpError, "%s", mask_secrets(exception.what()).c_str());
@@ -203,6 +202,8 @@ OpenedFile open_and_report(const char* name, bool set_error) {
 // else would say which reference is wrong.
 class ReferenceFileSystem final : public VSIFilesystemHandler {
  public:
+  explicit ReferenceFileSystem(ReferenceOpener opener) : opener_(opener) {}
+
   OpenedFile Open(const char* name, const char* access, bool set_error,
                   CSLConstList /*options*/) override {
     if (access[0] != 'r' || std::string_view(access).find('+') != std::string_view::npos) {
@@ -211,23 +212,23 @@ class ReferenceFileSystem final : public VSIFilesystemHandler {
     }
     errno = ENOENT;
     if (is_sidecar_name(name)) return nullptr;
-    return guarded(OpenedFile(), [&] { return open_and_report(name, set_error); });
+    return guarded(OpenedFile(), [&] { return open_and_report(opener_, name, set_error); });
   }
 
   int Stat(const char* name, VSIStatBufL* status, int flags) override {
     *status = {};
     errno = ENOENT;
     if (is_sidecar_name(name)) return -1;
-    return guarded(false, [&] { return get_status(name, *status, flags); }) ? 0 : -1;
+    return guarded(false, [&] { return get_status(opener_, name, *status, flags); }) ? 0 : -1;
   }
 
   char** ReadDirEx(const char* name, int max_files) override {
-    return guarded<char**>(nullptr, [&] { return list_names(name, max_files); });
+    return guarded<char**>(nullptr, [&] { return list_names(opener_, name, max_files); });
   }
 
   char** GetFileMetadata(const char* name, const char* domain, CSLConstList /*options*/) override {
     if (domain == nullptr || !EQUAL(domain, "CHUNK_INFO")) return nullptr;
-    return guarded<char**>(nullptr, [&] { return chunk_information(name); });
+    return guarded<char**>(nullptr, [&] { return chunk_information(opener_, name); });
   }
 
   bool SupportsSequentialWrite(const char* /*path*/, bool /*allows_temporary*/) override {
@@ -236,27 +237,35 @@ class ReferenceFileSystem final : public VSIFilesystemHandler {
   bool SupportsRandomWrite(const char* /*path*/, bool /*allows_temporary*/) override {
     return false;
   }
+
+ private:
+  ReferenceOpener opener_;
 };
 
 // The manager owns handlers; newer versions of GDAL take a shared pointer.
 template <typename Manager>
-void install(std::string_view prefix) {
+void install(std::string_view prefix, ReferenceOpener opener) {
   const std::string name(prefix);
   if constexpr (requires {
                   Manager::InstallHandler(name, std::shared_ptr<VSIFilesystemHandler>());
                 }) {
-    Manager::InstallHandler(name, std::make_shared<ReferenceFileSystem>());
+    Manager::InstallHandler(name, std::make_shared<ReferenceFileSystem>(opener));
   } else {
-    Manager::InstallHandler(name, new ReferenceFileSystem);
+    Manager::InstallHandler(name, new ReferenceFileSystem(opener));
   }
 }
 
 }  // namespace
 
+void install_reference_file_system(std::string_view prefix, ReferenceOpener opener) {
+  install<VSIFileManager>(prefix, opener);
+}
+
 void install_reference_file_systems() {
-  install<VSIFileManager>(kJsonReferencePrefix);
-  install<VSIFileManager>(kCachedReferencePrefix);
-  install<VSIFileManager>(kParquetReferencePrefix);
+  for (const std::string_view prefix :
+       {kJsonReferencePrefix, kCachedReferencePrefix, kParquetReferencePrefix}) {
+    install_reference_file_system(prefix, open_kerchunk);
+  }
 }
 
 }  // namespace gdal_zarr

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 
@@ -25,13 +26,9 @@ struct Division {
 };
 
 std::optional<Division> divide_at_braces(std::string_view name) {
-  int depth = 0;
-  for (std::size_t end = 0; end < name.size(); ++end) {
-    if (name[end] == '{') ++depth;
-    if (name[end] == '}') --depth;
-    if (depth == 0) return Division{name.substr(1, end - 1), name.substr(end + 1)};
-  }
-  return std::nullopt;
+  const auto end = closing_brace(name);
+  if (!end) return std::nullopt;
+  return Division{name.substr(1, *end - 1), name.substr(*end + 1)};
 }
 
 // After the first ".json" that ends a segment; after the first that is a file, if there are more.

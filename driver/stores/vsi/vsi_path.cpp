@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "zarrcore/base/text.h"
+
 namespace gdal_zarr {
 namespace {
 
@@ -81,6 +83,29 @@ std::string percent_encoded(std::string_view text, std::string_view kept) {
     }
   }
   return encoded;
+}
+
+std::string decode_percents(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = text[i] == '%' && i + 2 < text.size()
+                          ? zarrcore::parse_digits(text.substr(i + 1, 2), 16)
+                          : std::nullopt;
+    decoded += byte ? static_cast<char>(*byte) : text[i];
+    if (byte) i += 2;
+  }
+  return decoded;
+}
+
+std::optional<std::size_t> closing_brace(std::string_view text) {
+  int depth = 0;
+  if (!text.starts_with('{')) return std::nullopt;
+  for (std::size_t end = 0; end < text.size(); ++end) {
+    if (text[end] == '{') ++depth;
+    if (text[end] == '}') --depth;
+    if (depth == 0) return end;
+  }
+  return std::nullopt;
 }
 
 }  // namespace gdal_zarr

@@ -25,4 +25,10 @@ std::string without_query(const std::string& path);
 // `text` with % and hexadecimal digits for all bytes except letters, digits, "-._~" and `kept`.
 std::string percent_encoded(std::string_view text, std::string_view kept = "");
 
+// The reverse: the byte for each % with two hexadecimal digits.
+std::string decode_percents(std::string_view text);
+
+// Where the brace is that closes the one at the start of `text`; nullopt if there is none.
+std::optional<std::size_t> closing_brace(std::string_view text);
+
 }  // namespace gdal_zarr

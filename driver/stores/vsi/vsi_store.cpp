@@ -107,9 +107,7 @@ class VsiStore final : public zarrcore::Store {
  public:
   VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics)
       : root_(std::move(root)), statistics_(std::move(statistics)) {
-    if (VSIIsLocal(root_.c_str())) return;
-    const int requests = std::atoi(config_option(ConfigOption::parallel_requests));
-    parallel_requests_ = static_cast<std::size_t>(std::clamp(requests, 1, 256));
+    if (!VSIIsLocal(root_.c_str())) parallel_requests_ = parallel_network_requests();
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
@@ -240,6 +238,11 @@ class VsiStore final : public zarrcore::Store {
 };
 
 }  // namespace
+
+std::size_t parallel_network_requests() {
+  const int requests = std::atoi(config_option(ConfigOption::parallel_requests));
+  return static_cast<std::size_t>(std::clamp(requests, 1, 256));
+}
 
 std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {
   if (!STARTS_WITH(name.c_str(), "/vsi")) {

@@ -1,0 +1,67 @@
+// The files of an Icechunk repository: all values of its branch are read and listed.
+#include "autotest/fuzz/input.h"
+#include "autotest/fuzz/store_text.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/icechunk_store.h"
+#include "zarrcore/store/memory_store.h"
+
+namespace zarrcore::fuzz {
+namespace {
+
+constexpr int kMaxValues = 1000;
+constexpr std::uint64_t kMaxValueSize = 1 << 20;
+
+class NoVirtualFiles final : public icechunk::VirtualFiles {
+ public:
+  std::vector<Buffer> get_ranges(const icechunk::VirtualFile& file,
+                                 std::span<const ByteRange> /*ranges*/) override {
+    throw Error(file.url + " does not exist");
+  }
+};
+
+// What is listed exists, and nothing is read past its end.
+void read_below(icechunk::IcechunkStore& store, const std::string& prefix, int& count) {
+  const DirectoryListing listing = store.list(prefix);
+  for (const std::string& name : listing.keys) {
+    if (++count > kMaxValues) return;
+    const std::string key = join_path(prefix, name);
+    succeeds([&] { check(store.has(key), "a listed key exists"); });
+    std::optional<Buffer> value;
+    if (!succeeds([&] { value = store.get(key, kMaxValueSize); }) || !value) continue;
+    const ByteRange last = ByteRange::suffix(1);
+    if (value->empty()) continue;
+    succeeds([&] {
+      const auto parts = store.get_ranges(key, {&last, 1});
+      check(parts->front().text() == value->text().substr(value->size() - 1),
+            "a range has the bytes of the value");
+    });
+  }
+  for (const std::string& name : listing.prefixes) {
+    succeeds([&] { read_below(store, join_path(prefix, name), count); });
+  }
+}
+
+}  // namespace
+}  // namespace zarrcore::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace zarrcore::fuzz;
+  using namespace zarrcore::icechunk;
+  const auto files = std::make_shared<zarrcore::MemoryStore>();
+  for (const auto& [name, content] :
+       parse_store_text({reinterpret_cast<const char*>(data), size})) {
+    const std::string& key = name;
+    const std::string& value = content;
+    succeeds([&] { files->put(key, std::as_bytes(std::span(value))); });
+  }
+  succeeds([&] {
+    const auto repository = Repository::open(files);
+    for (const auto kind : {VersionName::Kind::branch, VersionName::Kind::tag}) {
+      succeeds([&] { repository->refs(kind); });
+    }
+    IcechunkStore store(repository, {}, std::make_shared<NoVirtualFiles>());
+    int count = 0;
+    read_below(store, "", count);
+  });
+  return 0;
+}

@@ -1,0 +1,42 @@
+// The names of Icechunk repositories and of what is in them:
+//
+//   ICECHUNK:path                           the branch main
+//   ICECHUNK:path?branch=NAME               another branch
+//   ICECHUNK:path?tag=NAME                  a tag
+//   ICECHUNK:path?snapshot=ID               a snapshot
+//   /vsiicechunk/{path?branch=NAME}/key     a file system of the store's values
+//
+// Another parameter, ignore-timestamp-etag=yes, follows after "&" or "?": virtual chunks are then
+// read although their files have changed. Values may be percent-encoded. The path is any that GDAL
+// opens, also with the query of a URL in front of these parameters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "zarrcore/icechunk/repository.h"
+
+namespace gdal_zarr {
+
+inline constexpr std::string_view kIcechunkPrefix = "/vsiicechunk/";
+
+struct IcechunkPath {
+  std::string repository;
+  zarrcore::icechunk::VersionName version = {};
+  bool has_version = false;  // whether the name says which
+  bool ignores_changes = false;
+  std::string key = {};  // of a value or a folder of values; empty for all of them
+};
+
+// "ICECHUNK:".
+bool has_icechunk_scheme(const std::string& name);
+// "/vsiicechunk/".
+bool has_icechunk_prefix(std::string_view name);
+
+// Both forms. Throws zarrcore::Error when `name` is neither.
+IcechunkPath parse_icechunk_path(const std::string& name);
+
+// The form with braces.
+std::string format_icechunk_path(const IcechunkPath& path);
+
+}  // namespace gdal_zarr

@@ -1,0 +1,106 @@
+// Checked access to FlatBuffers, the format of the files of an Icechunk repository, without a
+// schema compiler: a caller names fields by their ids. Nothing is copied; the buffer must outlive
+// what is taken from it. An absent field is nullopt; Error is thrown where the buffer contradicts
+// itself. All positions count from the start of the buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+
+namespace zarrcore::icechunk {
+
+// Numbers and structures that follow each other: `size()` elements of the same size.
+class FlatStructures {
+ public:
+  FlatStructures(ByteSpan bytes, std::size_t element_size)
+      : bytes_(bytes), element_size_(element_size) {}
+
+  std::size_t size() const { return bytes_.size() / element_size_; }
+  ByteSpan operator[](std::size_t i) const {
+    return bytes_.subspan(i * element_size_, element_size_);
+  }
+
+ private:
+  ByteSpan bytes_;
+  std::size_t element_size_;
+};
+
+class FlatTables;
+class FlatTexts;
+
+class FlatTable {
+ public:
+  // The table at the root of `buffer`.
+  static FlatTable root(ByteSpan buffer);
+
+  // The table at `position`.
+  FlatTable(ByteSpan buffer, std::uint64_t position);
+
+  template <typename Number>
+  Number number(unsigned field, Number absent = 0) const {
+    const auto bytes = structure(field, sizeof(Number));
+    return bytes ? load_integer<Number>(bytes->data(), Endian::little) : absent;
+  }
+  // `size` bytes in the table itself.
+  std::optional<ByteSpan> structure(unsigned field, std::size_t size) const;
+  std::optional<FlatTable> table(unsigned field) const;
+  std::optional<std::string_view> text(unsigned field) const;
+  // A vector of bytes.
+  std::optional<ByteSpan> bytes(unsigned field) const;
+  // A vector of elements of `element_size` bytes.
+  std::optional<FlatStructures> structures(unsigned field, std::size_t element_size) const;
+  std::optional<FlatTables> tables(unsigned field) const;
+  std::optional<FlatTexts> texts(unsigned field) const;
+
+ private:
+  // The position of a field; 0 if it is absent.
+  std::uint64_t place(unsigned field) const;
+  std::optional<std::uint64_t> target(unsigned field) const;
+
+  ByteSpan buffer_;
+  std::uint64_t position_;
+  std::uint64_t field_table_ = 0;
+  std::size_t field_table_size_ = 0;  // in bytes
+  std::size_t table_size_ = 0;        // in bytes
+};
+
+// A vector of tables.
+class FlatTables {
+ public:
+  FlatTables(ByteSpan buffer, ByteSpan offsets) : buffer_(buffer), offsets_(offsets) {}
+
+  std::size_t size() const { return offsets_.size() / sizeof(std::uint32_t); }
+  FlatTable operator[](std::size_t i) const;
+
+ private:
+  ByteSpan buffer_;
+  ByteSpan offsets_;
+};
+
+// A vector of strings.
+class FlatTexts {
+ public:
+  FlatTexts(ByteSpan buffer, ByteSpan offsets) : buffer_(buffer), offsets_(offsets) {}
+
+  std::size_t size() const { return offsets_.size() / sizeof(std::uint32_t); }
+  std::string_view operator[](std::size_t i) const;
+
+ private:
+  ByteSpan buffer_;
+  ByteSpan offsets_;
+};
+
+// The value of a field that must exist.
+template <typename Value>
+Value required(std::optional<Value> value, std::string_view name) {
+  if (!value) throw Error("it has no " + std::string(name));
+  return *std::move(value);
+}
+
+}  // namespace zarrcore::icechunk

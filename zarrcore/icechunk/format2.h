@@ -1,0 +1,16 @@
+// Repositories of format 2, where one file has all branches, tags and ids of snapshots.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "zarrcore/icechunk/repository.h"
+
+namespace zarrcore::icechunk {
+
+inline constexpr std::string_view kRepositoryFile = "repo";
+
+// Null if there is no such repository.
+std::shared_ptr<const Repository> open_format2(std::shared_ptr<Store> files);
+
+}  // namespace zarrcore::icechunk

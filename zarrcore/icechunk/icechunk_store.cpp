@@ -1,0 +1,287 @@
+#include "zarrcore/icechunk/icechunk_store.h"
+
+#include <algorithm>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
+#include "zarrcore/metadata/v3.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace zarrcore::icechunk {
+namespace {
+
+constexpr std::string_view kDocument = "zarr.json";
+constexpr std::string_view kContainerScheme = "vcc://";
+// Of a snapshot or a manifest, compressed.
+constexpr std::uint64_t kMaxFileSize = std::uint64_t{1} << 30;
+
+// A file of the repository that must exist.
+Buffer get_file(Store& files, const std::string& key) {
+  auto file = files.get(key, kMaxFileSize);
+  if (!file) throw Error("this file of the repository does not exist");
+  return *std::move(file);
+}
+
+Snapshot read_snapshot(const Repository& repository, const std::string& id) {
+  const std::string key = join_path("snapshots", id);
+  return with_context({repository.description(), ": ", key},
+                      [&] { return Snapshot(get_file(repository.files(), key).span(), id); });
+}
+
+std::string find_snapshot(const Repository& repository, const VersionName& version) {
+  return with_context({repository.description()},
+                      [&] { return repository.find_snapshot(version); });
+}
+
+// The path of the node that has this document; nullopt for the keys of other values.
+std::optional<std::string_view> node_of_document(std::string_view key) {
+  if (last_segment(key) != kDocument) return std::nullopt;
+  return parent_path(key);
+}
+
+// Removes it from the manifests that are being read, so that others may try.
+class LoadingScope {
+ public:
+  LoadingScope(std::mutex& mutex, std::condition_variable& loaded, std::set<std::string>& loading,
+               const std::string& id)
+      : mutex_(mutex), loaded_(loaded), loading_(loading), id_(id) {}
+  ~LoadingScope() {
+    const std::lock_guard lock(mutex_);
+    loading_.erase(id_);
+    loaded_.notify_all();
+  }
+  LoadingScope(const LoadingScope&) = delete;
+  LoadingScope& operator=(const LoadingScope&) = delete;
+
+ private:
+  std::mutex& mutex_;
+  std::condition_variable& loaded_;
+  std::set<std::string>& loading_;
+  const std::string& id_;
+};
+
+}  // namespace
+
+IcechunkStore::IcechunkStore(std::shared_ptr<const Repository> repository,
+                             const VersionName& version,
+                             std::shared_ptr<VirtualFiles> virtual_files, std::string prefix,
+                             std::uint64_t max_manifest_bytes)
+    : repository_(std::move(repository)),
+      version_(version),
+      snapshot_id_(find_snapshot(*repository_, version)),
+      virtual_files_(std::move(virtual_files)),
+      prefix_(std::move(prefix)),
+      snapshot_(read_snapshot(*repository_, snapshot_id_)),
+      manifests_(max_manifest_bytes) {}
+
+template <typename Body>
+auto IcechunkStore::naming(std::string_view key, const Body& body) const {
+  return with_context(
+      [&] { return description() + ", " + describe(version_) + ": " + std::string(key); }, body);
+}
+
+std::optional<Buffer> IcechunkStore::get(std::string_view key, std::uint64_t max_size) {
+  return naming(key, [&]() -> std::optional<Buffer> {
+    const auto place = locate(key);
+    if (!place) return std::nullopt;
+    check_value_size(place->reference.length, max_size);
+    const ByteRange whole = ByteRange::at(0, place->reference.length);
+    return std::move(read(place->reference, {&whole, 1}).front());
+  });
+}
+
+std::optional<std::vector<Buffer>> IcechunkStore::get_ranges(std::string_view key,
+                                                             std::span<const ByteRange> ranges) {
+  return naming(key, [&]() -> std::optional<std::vector<Buffer>> {
+    const auto place = locate(key);
+    if (!place) return std::nullopt;
+    return read(place->reference, ranges);
+  });
+}
+
+bool IcechunkStore::has(std::string_view key) {
+  return naming(key, [&] { return locate(key).has_value(); });
+}
+
+bool IcechunkStore::has_below(std::string_view prefix) {
+  if (snapshot_.find(join_path(prefix_, prefix))) return true;
+  return !list(prefix).is_empty();
+}
+
+std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key_in_store) {
+  const std::string key = join_path(prefix_, key_in_store);
+  if (const auto path = node_of_document(key)) {
+    const auto node = snapshot_.find(*path);
+    if (!node) return std::nullopt;
+    Place place;
+    place.reference.bytes = std::as_bytes(std::span(snapshot_.document(*node)));
+    place.reference.length = place.reference.bytes.size();
+    return place;
+  }
+  const auto array = snapshot_.find_array_of(key);
+  if (!array) return std::nullopt;
+  const auto chunk_key = key_below(snapshot_.path(*array), key);
+  if (!chunk_key) return std::nullopt;
+  return locate_chunk(*array, *chunk_key);
+}
+
+std::optional<IcechunkStore::Place> IcechunkStore::locate_chunk(std::size_t array,
+                                                                std::string_view chunk_key) {
+  const auto chunks = chunks_of(array);
+  const auto index = chunks->keys.decode(chunk_key, chunks->rank);
+  if (!index) return std::nullopt;
+  const auto part = std::ranges::find_if(
+      chunks->manifests, [&](const ManifestPart& each) { return each.contains(*index); });
+  if (part == chunks->manifests.end()) return std::nullopt;
+  auto manifest = this->manifest(part->id);
+  return with_context({"manifests/", part->id}, [&]() -> std::optional<Place> {
+    auto reference = manifest->find(snapshot_.id(array), *index);
+    if (!reference) return std::nullopt;
+    return Place{*std::move(reference), std::move(manifest)};
+  });
+}
+
+std::shared_ptr<const IcechunkStore::Chunks> IcechunkStore::chunks_of(std::size_t array) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = chunks_.find(array); it != chunks_.end()) return it->second;
+  }
+  const NodeMetadata node =
+      parse_v3_node(parse_json(snapshot_.document(array)), std::string(snapshot_.path(array)));
+  const auto* metadata = std::get_if<ArrayMetadata>(&node);
+  if (metadata == nullptr) throw Error("the document of the array is that of a group");
+  const std::size_t rank = metadata->shape.size();
+  auto chunks = std::make_shared<const Chunks>(
+      Chunks{metadata->chunk_key_encoding, rank, snapshot_.manifests(array, rank)});
+  const std::lock_guard lock(mutex_);
+  return chunks_.emplace(array, std::move(chunks)).first->second;
+}
+
+std::shared_ptr<const Manifest> IcechunkStore::manifest(const std::string& id) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (auto found = manifests_.find(id)) return found;
+    if (loading_.insert(id).second) break;
+    loaded_.wait(lock);
+  }
+  lock.unlock();
+  const LoadingScope scope(mutex_, loaded_, loading_, id);
+  auto manifest = read_manifest(id);
+  manifests_.insert(id, manifest, manifest->byte_count());
+  return manifest;
+}
+
+std::shared_ptr<const Manifest> IcechunkStore::read_manifest(const std::string& id) const {
+  const std::string key = join_path("manifests", id);
+  return with_context({key}, [&] {
+    return std::make_shared<const Manifest>(get_file(repository_->files(), key).span(), id);
+  });
+}
+
+std::string IcechunkStore::object_key(const ChunkReference& native) {
+  return join_path("chunks", native.object);
+}
+
+VirtualFile IcechunkStore::virtual_file(const ChunkReference& external) const {
+  VirtualFile file{external.object, external.etag, external.last_modified};
+  if (!file.url.starts_with(kContainerScheme)) return file;
+  const std::string_view rest = std::string_view(external.object).substr(kContainerScheme.size());
+  const std::string_view name = rest.substr(0, rest.find('/'));
+  const auto url = repository_->container_url(name);
+  if (!url) {
+    throw Error(file.url + ": the repository has no virtual chunk container called \"" +
+                std::string(name) + "\"");
+  }
+  const std::string_view below = rest.substr(std::min(name.size() + 1, rest.size()));
+  file.url = std::string(without_trailing(*url, '/')) + '/' + std::string(below);
+  return file;
+}
+
+std::vector<Buffer> IcechunkStore::read(const ChunkReference& reference,
+                                        std::span<const ByteRange> ranges) {
+  std::vector<ByteRange> in_file;
+  in_file.reserve(ranges.size());
+  for (const ByteRange& range : ranges) {
+    const std::uint64_t offset = resolve_range(range, reference.length);
+    in_file.push_back(ByteRange::at(reference.offset + offset, range.length));
+  }
+  if (reference.kind == ChunkReference::Kind::inlined) {
+    std::vector<Buffer> parts;
+    parts.reserve(in_file.size());
+    for (const ByteRange& range : in_file) {
+      parts.push_back(Buffer::copy_of(reference.bytes.subspan(range.offset, range.length)));
+    }
+    return parts;
+  }
+  if (reference.kind == ChunkReference::Kind::external) {
+    return virtual_files_->get_ranges(virtual_file(reference), in_file);
+  }
+  const std::string key = object_key(reference);
+  return with_context({key}, [&] {
+    auto parts = repository_->files().get_ranges(key, in_file);
+    if (!parts) throw Error("this file of the repository does not exist");
+    return *std::move(parts);
+  });
+}
+
+DirectoryListing IcechunkStore::list(std::string_view prefix_in_store) {
+  const std::string prefix = join_path(prefix_, prefix_in_store);
+  return naming(prefix_in_store, [&] {
+    DirectoryListing listing;
+    listing.prefixes = snapshot_.children(prefix);
+    if (snapshot_.find(prefix)) listing.keys.emplace_back(kDocument);
+    if (const auto array = snapshot_.find_array_of(prefix)) list_chunks(*array, prefix, listing);
+    return listing;
+  });
+}
+
+void IcechunkStore::list_chunks(std::size_t array, std::string_view prefix,
+                                DirectoryListing& listing) {
+  const auto chunks = chunks_of(array);
+  const auto below = key_below(snapshot_.path(array), prefix);
+  const std::string start = below && !below->empty() ? std::string(*below) + '/' : std::string();
+  std::set<std::string> names(listing.keys.begin(), listing.keys.end());
+  std::set<std::string> prefixes(listing.prefixes.begin(), listing.prefixes.end());
+  for (const ManifestPart& part : chunks->manifests) {
+    const auto manifest = this->manifest(part.id);
+    manifest->for_each(snapshot_.id(array), chunks->rank,
+                       [&](std::span<const std::uint64_t> index) {
+                         if (!part.contains(index)) return;
+                         const std::string key = chunks->keys.encode(index);
+                         if (!key.starts_with(start)) return;
+                         const std::string_view rest = std::string_view(key).substr(start.size());
+                         const auto slash = rest.find('/');
+                         if (slash == std::string_view::npos) {
+                           names.emplace(rest);
+                         } else {
+                           prefixes.emplace(rest.substr(0, slash));
+                         }
+                       });
+  }
+  listing.keys.assign(names.begin(), names.end());
+  listing.prefixes.assign(prefixes.begin(), prefixes.end());
+}
+
+std::string IcechunkStore::read_only_reason() const {
+  return "an Icechunk repository changes by commits, which only Icechunk itself makes";
+}
+
+void IcechunkStore::put_parts(std::string_view key, std::span<const ValuePart> /*parts*/) {
+  throw Error(description() + ": " + std::string(key) +
+              " cannot be written: " + read_only_reason());
+}
+
+bool IcechunkStore::erase(std::string_view key) {
+  throw Error(description() + ": " + std::string(key) + " cannot be erased: " + read_only_reason());
+}
+
+std::size_t IcechunkStore::parallel_requests() const {
+  return std::max(repository_->files().parallel_requests(), virtual_files_->parallel_requests());
+}
+
+std::string IcechunkStore::description() const {
+  return repository_->description();
+}
+
+}  // namespace zarrcore::icechunk

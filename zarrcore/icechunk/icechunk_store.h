@@ -1,0 +1,130 @@
+// One snapshot of an Icechunk repository as a read-only store. The repository's files are read
+// through another store, so they may be anywhere; the files that virtual chunks are in, through
+// VirtualFiles.
+//
+//   zarr.json of each node           from the snapshot, which is read when the store is opened
+//   chunks                           from the manifest, from chunks/ID, or from a virtual file
+//
+// A chunk that has no reference is absent. One that has is never absent: if it cannot be read, that
+// is an error, which names the repository, the node and the chunk.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "zarrcore/base/lru_cache.h"
+#include "zarrcore/chunk/chunk_key_encoding.h"
+#include "zarrcore/icechunk/manifest.h"
+#include "zarrcore/icechunk/repository.h"
+#include "zarrcore/icechunk/snapshot.h"
+#include "zarrcore/store/store.h"
+
+namespace zarrcore::icechunk {
+
+// A file that is no part of a repository, and what it was when it was referenced.
+struct VirtualFile {
+  std::string url;
+  std::string etag;                 // empty if unknown
+  std::uint32_t last_modified = 0;  // in seconds since 1970; 0 if unknown
+};
+
+// Reads virtual files. Safe to use from several threads at once.
+class VirtualFiles {
+ public:
+  virtual ~VirtualFiles() = default;
+
+  // One buffer for each range, all of which must be inside the file. Throws Error, which names the
+  // file, also when it does not exist or has changed.
+  virtual std::vector<Buffer> get_ranges(const VirtualFile& file,
+                                         std::span<const ByteRange> ranges) = 0;
+
+  // See Store.
+  virtual std::size_t parallel_requests() const { return 1; }
+};
+
+class IcechunkStore final : public Store {
+ public:
+  // Reads the snapshot. Throws Error when it does not exist or is damaged. The store has the keys
+  // below `prefix`, or all if it is empty. `max_manifest_bytes` bounds the memory for manifests.
+  IcechunkStore(std::shared_ptr<const Repository> repository, const VersionName& version,
+                std::shared_ptr<VirtualFiles> virtual_files, std::string prefix = {},
+                std::uint64_t max_manifest_bytes = kMaxManifestBytes);
+
+  const Repository& repository() const { return *repository_; }
+  const VersionName& version() const { return version_; }
+  const std::string& snapshot_id() const { return snapshot_id_; }
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override;
+  bool has(std::string_view key) override;
+  // Snapshots do not change.
+  bool knows_versions() const override { return true; }
+  // With the chunks of arrays, for which their manifests are read.
+  DirectoryListing list(std::string_view prefix) override;
+
+  // Whether list(prefix) may list anything: a node, or a part of the keys of an array's chunks.
+  bool has_below(std::string_view prefix);
+
+  // Where a value is. The bytes belong to `owner`.
+  struct Place {
+    ChunkReference reference;
+    std::shared_ptr<const void> owner;
+  };
+  // Nullopt if the key is absent.
+  std::optional<Place> locate(std::string_view key);
+  // The key of a native chunk among the files of the repository.
+  static std::string object_key(const ChunkReference& native);
+  // The file of a virtual chunk, whose URL never begins with vcc://.
+  VirtualFile virtual_file(const ChunkReference& external) const;
+
+  // These throw.
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
+  bool erase(std::string_view key) override;
+  std::string read_only_reason() const override;
+
+  std::uint64_t bytes_per_range() const override { return repository_->files().bytes_per_range(); }
+  std::size_t parallel_requests() const override;
+  std::string description() const override;
+
+ private:
+  static constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{256} << 20;
+
+  // How the keys of an array's chunks become indexes, and where to look for these.
+  struct Chunks {
+    ChunkKeyEncoding keys;
+    std::size_t rank = 0;
+    std::vector<ManifestPart> manifests;
+  };
+
+  std::shared_ptr<const Chunks> chunks_of(std::size_t array);
+  std::shared_ptr<const Manifest> manifest(const std::string& id);
+  std::shared_ptr<const Manifest> read_manifest(const std::string& id) const;
+  std::optional<Place> locate_chunk(std::size_t array, std::string_view chunk_key);
+  void list_chunks(std::size_t array, std::string_view prefix, DirectoryListing& listing);
+  std::vector<Buffer> read(const ChunkReference& reference, std::span<const ByteRange> ranges);
+  // Calls `body` with errors that name the array and the chunk.
+  template <typename Body>
+  auto naming(std::string_view key, const Body& body) const;
+
+  std::shared_ptr<const Repository> repository_;
+  VersionName version_;
+  std::string snapshot_id_;
+  std::shared_ptr<VirtualFiles> virtual_files_;
+  std::string prefix_;
+  Snapshot snapshot_;
+
+  LruCache<std::string, Manifest> manifests_;
+  std::mutex mutex_;  // guards the members below
+  std::condition_variable loaded_;
+  std::set<std::string> loading_;  // manifests that a thread is reading
+  std::map<std::size_t, std::shared_ptr<const Chunks>> chunks_;  // by the array's position
+};
+
+}  // namespace zarrcore::icechunk

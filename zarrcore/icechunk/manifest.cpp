@@ -1,0 +1,171 @@
+#include "zarrcore/icechunk/manifest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ranges>
+#include <vector>
+
+#include "zarrcore/base/endian.h"
+#include "zarrcore/icechunk/envelope.h"
+#include "zarrcore/icechunk/object_id.h"
+
+namespace zarrcore::icechunk {
+namespace {
+
+// No URL is longer.
+constexpr std::uint64_t kMaxLocationSize = 64 << 10;
+
+// The ids of fields.
+namespace manifest_field {
+constexpr unsigned kId = 0;
+constexpr unsigned kArrays = 1;
+constexpr unsigned kDictionary = 2;
+constexpr unsigned kCompression = 3;
+constexpr unsigned kNodeId = 0;
+constexpr unsigned kReferences = 1;
+constexpr unsigned kIndex = 0;
+constexpr unsigned kInline = 1;
+constexpr unsigned kOffset = 2;
+constexpr unsigned kLength = 3;
+constexpr unsigned kChunkId = 4;
+constexpr unsigned kLocation = 5;
+constexpr unsigned kEtag = 6;
+constexpr unsigned kLastModified = 7;
+constexpr unsigned kCompressedLocation = 8;
+}  // namespace manifest_field
+
+using Index = std::vector<std::uint64_t>;
+
+ByteSpan node_id(const FlatTable& array) {
+  return required(array.structure(manifest_field::kNodeId, kNodeIdSize), "id of an array");
+}
+
+int compare(ByteSpan a, ByteSpan b) {
+  return std::memcmp(a.data(), b.data(), kNodeIdSize);
+}
+
+void load_index(const FlatTable& reference, std::size_t rank, Index& index) {
+  const auto numbers = required(reference.structures(manifest_field::kIndex, sizeof(std::uint32_t)),
+                                "index of a chunk");
+  if (numbers.size() != rank) {
+    throw Error("the index of a chunk has " + std::to_string(numbers.size()) +
+                " numbers; the array has " + std::to_string(rank) + " dimensions");
+  }
+  index.resize(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    index[i] = load_integer<std::uint32_t>(numbers[i].data(), Endian::little);
+  }
+}
+
+// The first of `count` elements that `is_before` is false for.
+template <typename IsBefore>
+std::size_t first_not_before(std::size_t count, const IsBefore& is_before) {
+  const auto all = std::views::iota(std::size_t{0}, count);
+  return static_cast<std::size_t>(std::ranges::partition_point(all, is_before) - all.begin());
+}
+
+}  // namespace
+
+Manifest::Manifest(ByteSpan file, std::string_view id)
+    : content_(open_envelope(file, FileType::manifest)), root_(FlatTable::root(content_.span())) {
+  const std::string own_id =
+      id_text(required(root_.structure(manifest_field::kId, kObjectIdSize), "id"));
+  if (own_id != id) throw Error("it holds manifest " + own_id);
+  const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
+  for (std::size_t i = 1; i < arrays.size(); ++i) {
+    if (compare(node_id(arrays[i - 1]), node_id(arrays[i])) >= 0) {
+      throw Error("its arrays are not in the order of their ids");
+    }
+  }
+  const auto dictionary = root_.bytes(manifest_field::kDictionary);
+  if (dictionary && !dictionary->empty()) dictionary_ = make_zstd_dictionary(*dictionary);
+}
+
+std::optional<FlatTables> Manifest::references(ByteSpan array, std::size_t rank) const {
+  const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
+  const std::size_t place = first_not_before(
+      arrays.size(), [&](std::size_t i) { return compare(node_id(arrays[i]), array) < 0; });
+  if (place == arrays.size() || compare(node_id(arrays[place]), array) != 0) return std::nullopt;
+  const FlatTables references =
+      required(arrays[place].tables(manifest_field::kReferences), "references to chunks");
+  const std::lock_guard lock(mutex_);
+  if (checked_.contains(place)) return references;
+  // Out of order, a chunk would seem to be missing.
+  Index previous;
+  Index index;
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    load_index(references[i], rank, index);
+    if (i > 0 && index <= previous) throw Error("its references are not in the order of chunks");
+    std::swap(index, previous);
+  }
+  checked_.insert(place);
+  return references;
+}
+
+std::optional<ChunkReference> Manifest::find(ByteSpan array,
+                                             std::span<const std::uint64_t> index) const {
+  const auto references = this->references(array, index.size());
+  if (!references) return std::nullopt;
+  Index current;
+  const std::size_t place = first_not_before(references->size(), [&](std::size_t i) {
+    load_index((*references)[i], index.size(), current);
+    return std::ranges::lexicographical_compare(current, index);
+  });
+  if (place == references->size()) return std::nullopt;
+  const FlatTable reference = (*references)[place];
+  load_index(reference, index.size(), current);
+  if (!std::ranges::equal(current, index)) return std::nullopt;
+  return make_reference(reference);
+}
+
+ChunkReference Manifest::make_reference(const FlatTable& table) const {
+  ChunkReference reference;
+  if (const auto bytes = table.bytes(manifest_field::kInline)) {
+    reference.bytes = *bytes;
+    reference.length = bytes->size();
+    return reference;
+  }
+  reference.offset = table.number<std::uint64_t>(manifest_field::kOffset);
+  reference.length = table.number<std::uint64_t>(manifest_field::kLength);
+  if (reference.length == 0) throw Error("the reference to the chunk has no length");
+  if (reference.length > UINT64_MAX - reference.offset) {
+    throw Error("the reference to the chunk has an offset that is too large");
+  }
+  if (const auto id = table.structure(manifest_field::kChunkId, kObjectIdSize)) {
+    reference.kind = ChunkReference::Kind::native;
+    reference.object = id_text(*id);
+    return reference;
+  }
+  reference.kind = ChunkReference::Kind::external;
+  if (const auto location = table.text(manifest_field::kLocation)) {
+    reference.object = *location;
+  } else if (const auto compressed = table.bytes(manifest_field::kCompressedLocation)) {
+    switch (const auto compression = root_.number<std::uint8_t>(manifest_field::kCompression, 1)) {
+      case 0:
+        reference.object = {reinterpret_cast<const char*>(compressed->data()), compressed->size()};
+        break;
+      case 1:
+        reference.object = decompress_zstd(*compressed, kMaxLocationSize, dictionary_.get()).text();
+        break;
+      default:
+        throw Error("the locations have the unknown compression " + std::to_string(compression));
+    }
+  }
+  if (reference.object.empty()) throw Error("the reference to the chunk names no place");
+  reference.etag = table.text(manifest_field::kEtag).value_or("");
+  reference.last_modified = table.number<std::uint32_t>(manifest_field::kLastModified);
+  return reference;
+}
+
+void Manifest::for_each(
+    ByteSpan array, std::size_t rank,
+    const std::function<void(std::span<const std::uint64_t> index)>& visit) const {
+  const auto references = this->references(array, rank);
+  Index index;
+  for (std::size_t i = 0; references && i < references->size(); ++i) {
+    load_index((*references)[i], rank, index);
+    visit(index);
+  }
+}
+
+}  // namespace zarrcore::icechunk

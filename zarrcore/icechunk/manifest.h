@@ -1,0 +1,62 @@
+// A manifest of an Icechunk repository: where the chunks of arrays are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "zarrcore/icechunk/flat_table.h"
+#include "zarrcore/icechunk/zstd_frames.h"
+
+namespace zarrcore::icechunk {
+
+// Where an encoded chunk is.
+struct ChunkReference {
+  // In the manifest itself, in an object of the repository, in a file elsewhere.
+  enum class Kind : std::uint8_t { inlined, native, external };
+
+  Kind kind = Kind::inlined;
+  ByteSpan bytes = {};       // if inlined; as long as the manifest lives
+  std::string object = {};   // the id of the object, or the URL of the file
+  std::uint64_t offset = 0;  // in bytes
+  std::uint64_t length = 0;  // in bytes; that of inlined bytes, too
+  // What the file had when it was referenced; empty and 0 if unknown.
+  std::string etag = {};
+  std::uint32_t last_modified = 0;  // in seconds since 1970
+};
+
+// Safe to use from several threads at once.
+class Manifest {
+ public:
+  // `file` is the one called `id`. Throws Error when it is damaged, or is another one.
+  Manifest(ByteSpan file, std::string_view id);
+
+  // The chunk of the array with this node id; nullopt if there is none. Throws Error when the
+  // references of the array are damaged.
+  std::optional<ChunkReference> find(ByteSpan array, std::span<const std::uint64_t> index) const;
+
+  // Calls `visit` with the index of each chunk of the array, which has `rank` dimensions.
+  void for_each(ByteSpan array, std::size_t rank,
+                const std::function<void(std::span<const std::uint64_t> index)>& visit) const;
+
+  // Of memory.
+  std::uint64_t byte_count() const { return content_.capacity(); }
+
+ private:
+  // The references to chunks of the array, which are in order; nullopt if there are none.
+  std::optional<FlatTables> references(ByteSpan array, std::size_t rank) const;
+  ChunkReference make_reference(const FlatTable& table) const;
+
+  Buffer content_;
+  FlatTable root_;
+  ZstdDictionary dictionary_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::size_t> checked_;  // arrays whose references are in order
+};
+
+}  // namespace zarrcore::icechunk

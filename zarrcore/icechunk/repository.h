@@ -1,0 +1,71 @@
+// An Icechunk repository: its branches, its tags and the snapshots that they name, in either
+// format. Only the file of branches and tags is ever replaced; it is read when a repository is
+// opened, and what this object says stays the same afterwards.
+//
+//   format 1   refs/branch.NAME/ref.json, refs/tag.NAME/ref.json, with ref.json.deleted for a tag
+//              that was deleted; config.yaml
+//   format 2   repo: all branches and tags, all snapshots, the configuration
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/icechunk/flat_table.h"
+#include "zarrcore/store/store.h"
+
+namespace zarrcore::icechunk {
+
+// What selects a snapshot of a repository.
+struct VersionName {
+  enum class Kind : std::uint8_t { branch, tag, snapshot };
+
+  Kind kind = Kind::branch;
+  std::string name = "main";
+
+  bool operator==(const VersionName&) const = default;
+};
+
+// "branch main"
+std::string describe(const VersionName& version);
+
+class Repository {
+ public:
+  // The repository that `files` hold. Throws Error, which names the file, when there is none or it
+  // cannot be used.
+  static std::shared_ptr<const Repository> open(std::shared_ptr<Store> files);
+
+  virtual ~Repository() = default;
+
+  virtual int format() const = 0;
+
+  // The id of a snapshot. Throws Error when it, the branch or the tag does not exist.
+  virtual std::string find_snapshot(const VersionName& version) const = 0;
+
+  // A branch or tag, and the id of its snapshot; sorted by their names. In format 1 this lists
+  // folders.
+  struct Ref {
+    std::string name;
+    std::string snapshot;
+  };
+  virtual std::vector<Ref> refs(VersionName::Kind kind) const = 0;
+
+  // The URL below which are the virtual chunks whose locations begin with vcc://NAME/; nullopt if
+  // the configuration does not say. Throws Error when it cannot be read.
+  virtual std::optional<std::string> container_url(std::string_view name) const = 0;
+
+  Store& files() const { return *files_; }
+  std::string description() const { return files_->description(); }
+
+ protected:
+  explicit Repository(std::shared_ptr<Store> files) : files_(std::move(files)) {}
+
+ private:
+  std::shared_ptr<Store> files_;
+};
+
+}  // namespace zarrcore::icechunk

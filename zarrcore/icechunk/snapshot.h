@@ -1,0 +1,59 @@
+// A snapshot of an Icechunk repository: the nodes of a whole Zarr v3 hierarchy with their
+// documents, and for each array the manifests that say where its chunks are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/base/directory_listing.h"
+#include "zarrcore/icechunk/flat_table.h"
+
+namespace zarrcore::icechunk {
+
+// A manifest, and which chunks of an array it holds: those from an index in each dimension, and
+// before another. What else it holds is of other snapshots.
+struct ManifestPart {
+  std::string id;
+  std::vector<std::uint32_t> from;
+  std::vector<std::uint32_t> to;
+
+  // `index` has as many dimensions.
+  bool contains(std::span<const std::uint64_t> index) const;
+};
+
+class Snapshot {
+ public:
+  // `file` is the one called `id`. Throws Error when it is damaged, or is another one.
+  Snapshot(ByteSpan file, std::string_view id);
+
+  std::size_t node_count() const { return nodes_.size(); }
+  // The position of the node at `path` ("a/b", "" for the root); nullopt if there is none.
+  std::optional<std::size_t> find(std::string_view path) const;
+  // The position of the array at which the key begins, or above its path; nullopt if there is none.
+  std::optional<std::size_t> find_array_of(std::string_view key) const;
+  // The names of the nodes directly below `path`, sorted.
+  std::vector<std::string> children(std::string_view path) const;
+
+  // These take a node's position.
+  std::string_view path(std::size_t node) const;
+  bool is_array(std::size_t node) const;
+  ByteSpan id(std::size_t node) const;
+  // The text of zarr.json.
+  std::string_view document(std::size_t node) const;
+
+  // The manifests of an array of `rank` dimensions.
+  std::vector<ManifestPart> manifests(std::size_t array, std::size_t rank) const;
+
+ private:
+  std::size_t lower_bound(std::string_view path) const;
+
+  Buffer content_;
+  FlatTable root_;
+  FlatTables nodes_;
+};
+
+}  // namespace zarrcore::icechunk
