@@ -254,7 +254,7 @@ def test_repositories_on_the_network_may_not_name_local_files(virtual, tmp_path,
 def test_requests(repository, tmp_path, monkeypatch):
     """Four round trips to the first window; then chunks alone."""
     with serve(tmp_path, monkeypatch) as server:
-        server.rewrite = lambda path: unquote(path)
+        server.rewrite = unquote
         name = f"ICECHUNK:/vsicurl/{server.url}/repository?branch=dev"
         main = f"ICECHUNK:/vsicurl/{server.url}/repository"
 

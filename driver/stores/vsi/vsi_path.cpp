@@ -56,7 +56,9 @@ std::optional<std::string> parent_vsi_path(const std::string& path) {
       if (other != name.npos && (slash == name.npos || other > slash)) slash = other;
     }
   }
-  if (slash == name.npos || slash == 0) return std::nullopt;
+  if (slash == name.npos || slash == 0 || name.substr(slash + 1).starts_with('{')) {
+    return std::nullopt;
+  }
   const std::string_view parent = name.substr(0, slash);
   if (std::count(parent.begin(), parent.end(), '{') !=
       std::count(parent.begin(), parent.end(), '}')) {
