@@ -484,6 +484,14 @@ def test_opening_parts(folder):
         assert list(group.OpenMDArray(array).ReadAsArray()) == expected
 
 
+@pytest.mark.ours_only("it does not open rasters by names without braces")
+def test_files_beside_a_name_without_braces(folder):
+    write(folder, {".zgroup": GROUP, "x/.zarray": ARRAY | {"shape": [2, 2], "chunks": [2, 2]}})
+    dataset = gdal.Open(f"/vsikerchunk_json_ref/{folder}/refs.json")
+    band = dataset.GetRasterBand(1)
+    assert band.GetOverviewCount() == 0
+
+
 @pytest.mark.ours_only("it opens folders only")
 def test_opening_by_documents(folder):
     root = write(folder)

@@ -40,9 +40,13 @@ void read_shuffle(CodecMetadata& blosc) {
 }
 
 void read_checksum(CodecMetadata& zstd) {
-  Json* checksum = find_text(zstd, "checksum");
-  if (checksum == nullptr) return;
-  const auto text = checksum->get<std::string>();
+  const auto found = zstd.configuration.find("checksum");
+  if (found == zstd.configuration.end()) return;
+  Json* checksum = &*found;
+  // In Python, 0 and 1 do as well.
+  const bool is_number = checksum->is_number_integer() && (*checksum == 0 || *checksum == 1);
+  if (!is_number && !checksum->is_string()) return;
+  const auto text = is_number ? checksum->dump() : checksum->get<std::string>();
   if (is_one_of(text, {"yes", "true", "on", "1"})) {
     *checksum = true;
   } else if (is_one_of(text, {"no", "false", "off", "0"})) {

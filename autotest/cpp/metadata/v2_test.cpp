@@ -103,6 +103,8 @@ TEST(V2Array, OptionsOfBloscAndZstdMayBeGdalsWords) {
   EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "2"})"), R"({"shuffle":2})");
   EXPECT_EQ(options(R"({"id": "blosc", "shuffle": "noshuffle"})"), R"({"shuffle":0})");
   EXPECT_EQ(options(R"({"id": "blosc", "shuffle": -1})"), R"({"shuffle":-1})");
+  EXPECT_EQ(options(R"({"id": "zstd", "level": 3, "checksum": 0})"), R"({"level":3})");
+  EXPECT_EQ(options(R"({"id": "zstd", "checksum": 1})"), R"({"checksum":true})");
   EXPECT_EQ(options(R"({"id": "zstd", "level": 3, "checksum": "NO"})"), R"({"level":3})");
   EXPECT_EQ(options(R"({"id": "zstd", "checksum": "YES"})"), R"({"checksum":true})");
   EXPECT_EQ(options(R"({"id": "zstd", "checksum": "false"})"), "{}");

@@ -91,12 +91,11 @@ std::optional<VSIStatBufL> status_of(const std::string& path, int flags) {
 }
 
 // GDAL looks for files beside a dataset by its name with another extension, which takes the closing
-// brace away.
+// brace or the .json away.
 bool is_sidecar_name(const char* name) {
   const std::string_view text(name);
-  if (text.find('{') == std::string_view::npos || text.find('}') != std::string_view::npos) {
-    return false;
-  }
+  const bool has_brace = text.find('{') != std::string_view::npos;
+  if (text.find(has_brace ? "}" : ".json/") != std::string_view::npos) return false;
   const std::string extension = zarrcore::lower_case(text.substr(text.rfind('.') + 1));
   return extension == "aux" || extension == "ovr" || extension == "msk";
 }
