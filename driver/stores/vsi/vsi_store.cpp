@@ -106,7 +106,7 @@ class VsiStore final : public zarrcore::Store {
 
  public:
   VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics)
-      : root_(std::move(root)), statistics_(std::move(statistics)) {
+      : root_(std::move(root)), statistics_(std::move(statistics)), absent_(statistics_) {
     if (VSIIsLocal(root_.c_str())) return;
     const int requests = std::atoi(config_option(ConfigOption::parallel_requests));
     parallel_requests_ = static_cast<std::size_t>(std::clamp(requests, 1, 256));
