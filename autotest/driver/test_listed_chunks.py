@@ -1,4 +1,4 @@
-"""The open option CACHE_TILE_PRESENCE: half-empty stores cost their chunks, documents and listings."""
+"""CACHE_TILE_PRESENCE: half-empty stores cost the chunks that exist, documents and listings."""
 import json
 import os
 import re
