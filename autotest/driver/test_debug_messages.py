@@ -73,7 +73,7 @@ def messages_of(path, array, *windows, **options):
     lines = [line for line in result.stderr.splitlines() if line.startswith("ZARR")]
     if not lines:
         return [], None, result.stderr
-    *reads, closing = lines
+    *reads, closing = (line for line in lines if PROPOSAL not in line)
     return ([Message(READ.match(line)) for line in reads], Message(CLOSING.match(closing)),
             result.stderr)
 
@@ -158,6 +158,32 @@ def test_no_secrets(server):
 @pytest.mark.parametrize("value", ["OFF", "OTHER"])
 def test_without_debugging(server, value):
     assert messages_of(f"/vsicurl/{server.url}/x.zarr", "a", WINDOW, CPL_DEBUG=value)[0] == []
+
+
+PROPOSAL = "CACHE_TILE_PRESENCE=YES"
+
+
+@pytest.mark.parametrize("present, reads, proposes", [
+    (0.4, [144], True), (0.6, [144], False), (0.4, [90], False), (0.4, [72, 36, 36], True)])
+def test_proposal_to_list_chunks(server, present, reads, proposes):
+    """Once, when at least 100 requests were made, and more than half for missing chunks."""
+    write_array(server.root / "x.zarr" / "s", np.ones(144, "u1"), (1,), [BYTES])
+    for i in range(144):
+        if i % 10 >= 10 * present:
+            (server.root / f"x.zarr/s/c/{i}").unlink()
+    windows = [([sum(reads[:i])], [count]) for i, count in enumerate(reads)]
+    _, _, text = messages_of(f"/vsicurl/{server.url}/x.zarr", "s", *windows)
+    assert text.count(PROPOSAL) == proposes
+    if proposes:
+        found = re.search(r"x\.zarr: (\d+) of (\d+) requests were for missing chunks", text)
+        missing, requests = map(int, found.groups())
+        assert requests >= 100 and requests / 2 < missing < requests
+
+
+def test_no_proposal_for_local_stores(root):
+    write_array(root / "x.zarr" / "s", np.zeros(200, "u1"), (1,), [BYTES])
+    (read,), _, text = messages_of(root / "x.zarr", "s", ([0], [200]))
+    assert read.missing == 200 and PROPOSAL not in text
 
 
 def test_reading_in_advance(root):

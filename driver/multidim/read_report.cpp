@@ -70,6 +70,18 @@ void ReadReports::report_sum(const std::string& path, const zarrcore::Store* sto
   }
 }
 
+void ReadReports::propose_listing(const zarrcore::Store& store) {
+  constexpr std::uint64_t kFewRequests = 100;
+  if (store.request_statistics() == nullptr) return;
+  const RequestStatistics::Counts counts = store.request_statistics()->counts();
+  if (counts.requests < kFewRequests || counts.missing_chunks <= counts.requests / 2) return;
+  if (proposed_listing_.exchange(true)) return;
+  debug(store.description() + ": " + std::to_string(counts.missing_chunks) + " of " +
+        std::to_string(counts.requests) +
+        " requests were for missing chunks. With the open option CACHE_TILE_PRESENCE=YES, folders "
+        "are listed instead.");
+}
+
 ReadReport::ReadReport(ReadReports* reports, const zarrcore::Store& store, const char* verb,
                        const std::string& array, const zarrcore::Selection& selection,
                        zarrcore::ReadOptions& options)
@@ -100,6 +112,7 @@ void ReadReport::report() const {
   debug(std::string(verb_) + ' ' + array_ + " [" + text_of(selection_) +
         CPLOPrintf("] in %.3f s; ", seconds_since(began_)) + text_of(statistics_) +
         text_of(store_.request_statistics(), before_));
+  reports_->propose_listing(store_);
 }
 
 }  // namespace gdal_zarr

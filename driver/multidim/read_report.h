@@ -27,8 +27,12 @@ class ReadReports {
  private:
   friend class ReadReport;
 
+  // Says once if most requests of the store are for missing chunks, which listing folders saves.
+  void propose_listing(const zarrcore::Store& store);
+
   zarrcore::ReadStatistics sum_;
   std::atomic<std::uint64_t> reads_{0};
+  std::atomic<bool> proposed_listing_{false};
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

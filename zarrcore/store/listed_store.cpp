@@ -21,28 +21,41 @@ class AbsentValue final : public OpenValue {
 ListedStore::ListedStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
 bool ListedStore::is_present(std::string_view key) {
-  return know_folder(parent_path(key),
-                     [&](const Folder& folder) { return folder.keys.contains(last_segment(key)); });
+  return may_have(parent_path(key), &Folder::keys, last_segment(key));
+}
+
+bool ListedStore::may_have(std::string_view prefix, Names Folder::* names, std::string_view name) {
+  const auto folder = find_or_add_folder(prefix);
+  const std::lock_guard lock(folder->mutex);
+  if (!folder->is_known) know_folder(prefix, *folder);
+  return !folder->is_listed || ((*folder).*names).contains(name);
 }
 
 // Folders are listed from the root down, so that missing folders need not be listed.
-bool ListedStore::know_folder(std::string_view prefix,
-                              const std::function<bool(const Folder&)>& ask) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto it = folders_.find(prefix); it != folders_.end()) return ask(it->second);
-  }
-  const bool exists = prefix.empty() || know_folder(parent_path(prefix), [&](const Folder& parent) {
-                        return parent.prefixes.contains(last_segment(prefix));
-                      });
-  Folder folder;
-  if (exists) {
+void ListedStore::know_folder(std::string_view prefix, Folder& folder) {
+  if (prefix.empty() || may_have(parent_path(prefix), &Folder::prefixes, last_segment(prefix))) {
     const DirectoryListing listing = store_->list(prefix);
     folder.keys.insert(listing.keys.begin(), listing.keys.end());
     folder.prefixes.insert(listing.prefixes.begin(), listing.prefixes.end());
+    // Servers that have no listings, or deny them, show existing folders as empty.
+    folder.is_listed = !listing.keys.empty() || !listing.prefixes.empty();
+  } else {
+    folder.is_listed = true;
   }
+  folder.is_known = true;
+}
+
+std::shared_ptr<ListedStore::Folder> ListedStore::find_folder(std::string_view prefix) {
   const std::lock_guard lock(mutex_);
-  return ask(folders_.emplace(prefix, std::move(folder)).first->second);
+  const auto it = folders_.find(prefix);
+  return it == folders_.end() ? nullptr : it->second;
+}
+
+std::shared_ptr<ListedStore::Folder> ListedStore::find_or_add_folder(std::string_view prefix) {
+  const std::lock_guard lock(mutex_);
+  const auto it = folders_.find(prefix);
+  if (it != folders_.end()) return it->second;
+  return folders_.emplace(prefix, std::make_shared<Folder>()).first->second;
 }
 
 std::optional<Buffer> ListedStore::get(std::string_view key, std::uint64_t max_size) {
@@ -76,25 +89,32 @@ void ListedStore::forget_folders() {
   folders_.clear();
 }
 
-// A value that has been put exists, and so do the folders around it.
+// A value that has been put exists, and so do the folders around it. From the root down, because a
+// folder that another thread adds meanwhile depends on what its parent has.
 void ListedStore::add(std::string_view key) {
-  const std::lock_guard lock(mutex_);
-  if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
-    it->second.keys.emplace(last_segment(key));
-  }
-  for (std::string_view prefix = parent_path(key); !prefix.empty(); prefix = parent_path(prefix)) {
-    if (const auto it = folders_.find(parent_path(prefix)); it != folders_.end()) {
-      it->second.prefixes.emplace(last_segment(prefix));
-    }
-  }
+  add_folder(parent_path(key));
+  add_name(parent_path(key), &Folder::keys, last_segment(key));
+}
+
+void ListedStore::add_folder(std::string_view prefix) {
+  if (prefix.empty()) return;
+  add_folder(parent_path(prefix));
+  add_name(parent_path(prefix), &Folder::prefixes, last_segment(prefix));
+}
+
+void ListedStore::add_name(std::string_view prefix, Names Folder::* names, std::string_view name) {
+  const auto folder = find_folder(prefix);
+  if (folder == nullptr) return;
+  const std::lock_guard lock(folder->mutex);
+  ((*folder).*names).emplace(name);
 }
 
 void ListedStore::remove(std::string_view key) {
-  const std::lock_guard lock(mutex_);
-  if (const auto it = folders_.find(parent_path(key)); it != folders_.end()) {
-    std::erase_if(it->second.keys,
-                  [&](const std::string& name) { return name == last_segment(key); });
-  }
+  const auto folder = find_folder(parent_path(key));
+  if (folder == nullptr) return;
+  const std::lock_guard lock(folder->mutex);
+  const auto it = folder->keys.find(last_segment(key));
+  if (it != folder->keys.end()) folder->keys.erase(it);
 }
 
 void ListedStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {

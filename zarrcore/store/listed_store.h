@@ -1,9 +1,8 @@
 // A store that lists each folder once and then knows which keys are absent without a request:
 // useful if requests are slow and most chunks are absent. Values that other programs put after a
-// folder has been listed are not seen.
+// folder has been listed are not seen. In folders that cannot be listed, every key is requested.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -48,22 +47,34 @@ class ListedStore final : public Store {
   std::string description() const override { return store_->description(); }
 
  private:
+  using Names = std::set<std::string, std::less<>>;
+
   // The names directly below a prefix.
   struct Folder {
-    std::set<std::string, std::less<>> keys;
-    std::set<std::string, std::less<>> prefixes;
+    std::mutex mutex;  // held while the folder is listed; that of its parent may be locked after it
+    bool is_known = false;
+    bool is_listed = false;  // otherwise it may hold any name
+    Names keys;
+    Names prefixes;
   };
 
   bool is_present(std::string_view key);
   void add(std::string_view key);
+  void add_folder(std::string_view prefix);
+  void add_name(std::string_view prefix, Names Folder::* names, std::string_view name);
   void remove(std::string_view key);
   void forget_folders();
-  // Calls `ask` with a folder, which is listed first if necessary.
-  bool know_folder(std::string_view prefix, const std::function<bool(const Folder&)>& ask);
+  // Whether a folder has the name among its keys or prefixes, or may have it. Lists the folder if
+  // no other thread has done so or is doing so.
+  bool may_have(std::string_view prefix, Names Folder::* names, std::string_view name);
+  void know_folder(std::string_view prefix, Folder& folder);
+  // Null if no thread has asked for the folder.
+  std::shared_ptr<Folder> find_folder(std::string_view prefix);
+  std::shared_ptr<Folder> find_or_add_folder(std::string_view prefix);
 
   std::shared_ptr<Store> store_;
-  std::mutex mutex_;
-  std::map<std::string, Folder, std::less<>> folders_;  // those that have been listed
+  std::mutex mutex_;  // of the map alone: no folder is locked while it is held
+  std::map<std::string, std::shared_ptr<Folder>, std::less<>> folders_;
 };
 
 }  // namespace zarrcore

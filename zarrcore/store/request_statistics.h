@@ -15,8 +15,11 @@ class RequestStatistics {
     // Of requests that waited for each other: one that began after another had ended, which had
     // itself begun after a third one had ended, makes three.
     std::uint64_t round_trips = 0;
+    std::uint64_t missing_chunks = 0;  // that were requested
   };
-  Counts counts() const { return {requests_, bytes_, round_trips_}; }
+  Counts counts() const { return {requests_, bytes_, round_trips_, missing_chunks_}; }
+
+  void count_missing_chunk() { ++missing_chunks_; }
 
  private:
   friend class CountedRequest;
@@ -24,6 +27,7 @@ class RequestStatistics {
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> round_trips_{0};  // of requests that have ended
+  std::atomic<std::uint64_t> missing_chunks_{0};
 };
 
 // One request, from its construction to its destruction.

@@ -2,6 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "zarrcore/store/memory_store.h"
@@ -54,6 +64,104 @@ TEST_F(ListedStoreTest, WhatOthersWriteStaysUnseen) {
   EXPECT_TRUE(has("a/c/0/0"));
   memory_->put("a/c/0/1", bytes_of({3}));
   EXPECT_FALSE(has("a/c/0/1"));
+}
+
+TEST_F(ListedStoreTest, AsksForAllWhereNothingCanBeListed) {
+  class Unlisted final : public StoreWrapper {
+   public:
+    using StoreWrapper::StoreWrapper;
+    DirectoryListing list(std::string_view /*prefix*/) override { return {}; }
+  };
+  ListedStore listed(std::make_shared<Unlisted>(memory_));
+  listed.put("a/c/0/1", bytes_of({3}));
+  EXPECT_TRUE(listed.get("a/c/0/0", kNoSizeLimit));
+  EXPECT_TRUE(listed.get("a/c/0/5", kNoSizeLimit));
+  EXPECT_FALSE(listed.get("a/c/0/2", kNoSizeLimit));
+}
+
+// Notes which folders are listed, and ends a listing when `ends` says so or a while has passed.
+class SlowlyListedStore final : public StoreWrapper {
+ public:
+  using Listed = std::vector<std::string>;
+
+  SlowlyListedStore(std::shared_ptr<Store> store, std::chrono::milliseconds longest,
+                    std::function<bool(const std::string& prefix, const Listed& listed)> ends)
+      : StoreWrapper(std::move(store)), longest_(longest), ends_(std::move(ends)) {}
+
+  DirectoryListing list(std::string_view prefix) override {
+    {
+      std::unique_lock lock(mutex_);
+      listed_.emplace_back(prefix);
+      changed_.notify_all();
+      if (!changed_.wait_for(lock, longest_, [&] { return ends_(std::string(prefix), listed_); })) {
+        ++late_;
+      }
+    }
+    return StoreWrapper::list(prefix);
+  }
+  Listed listed() const {
+    const std::lock_guard lock(mutex_);
+    return listed_;
+  }
+  int late() const { return late_; }
+
+ private:
+  std::chrono::milliseconds longest_;
+  std::function<bool(const std::string& prefix, const Listed& listed)> ends_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Listed listed_;
+  std::atomic<int> late_{0};
+};
+
+// Calls `work` with the numbers below `count`, each in a thread.
+void run_in_threads(int count, const std::function<void(int)>& work) {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < count; ++i) threads.emplace_back([&work, i] { work(i); });
+}
+
+TEST_F(ListedStoreTest, ThreadsListAFolderOnce) {
+  const auto store = std::make_shared<SlowlyListedStore>(
+      memory_, std::chrono::milliseconds(50), [](const auto& prefix, const auto& listed) {
+        return std::ranges::count(listed, prefix) > 1;  // a second one has come
+      });
+  ListedStore listed(store);
+  std::atomic<int> found{0};
+  run_in_threads(8, [&](int i) {
+    if (listed.get("a/c/0/" + std::to_string(i), kNoSizeLimit)) ++found;
+  });
+  EXPECT_EQ(found, 2);
+  EXPECT_EQ(store->listed(), (std::vector<std::string>{"", "a", "a/c", "a/c/0"}));
+}
+
+TEST_F(ListedStoreTest, ListingAFolderBlocksNoOther) {
+  memory_->put("a/c/1/0", bytes_of({1}));
+  const auto store = std::make_shared<SlowlyListedStore>(
+      memory_, std::chrono::seconds(30), [](const std::string& prefix, const auto& listed) {
+        return prefix.size() < 5 ||
+               (std::ranges::count(listed, "a/c/0") > 0 && std::ranges::count(listed, "a/c/1") > 0);
+      });
+  ListedStore listed(store);
+  run_in_threads(
+      2, [&](int i) { EXPECT_TRUE(listed.get("a/c/" + std::to_string(i) + "/0", kNoSizeLimit)); });
+  EXPECT_EQ(store->late(), 0);
+}
+
+TEST_F(ListedStoreTest, KnowsWhatIsPutWhileAFolderIsListed) {
+  std::atomic<bool> is_asked = false;
+  const auto store = std::make_shared<SlowlyListedStore>(
+      memory_, std::chrono::milliseconds(50), [&](const std::string& prefix, const auto& /*all*/) {
+        if (prefix == "a/c/0") is_asked = true;
+        return prefix != "a/c/0";
+      });
+  ListedStore listed(store);
+  std::jthread reader([&] { EXPECT_FALSE(listed.get("a/c/0/9", kNoSizeLimit)); });
+  while (!is_asked) std::this_thread::yield();
+  listed.put("a/c/0/1", bytes_of({3}));
+  listed.put("new/c/0", bytes_of({4}));
+  reader.join();
+  EXPECT_TRUE(listed.get("a/c/0/1", kNoSizeLimit));
+  EXPECT_TRUE(listed.get("new/c/0", kNoSizeLimit));
 }
 
 }  // namespace

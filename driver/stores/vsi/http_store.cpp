@@ -29,7 +29,9 @@ class HttpStore final : public zarrcore::Store {
  public:
   HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
             std::shared_ptr<zarrcore::RequestStatistics> statistics)
-      : vsi_store_(std::move(vsi_store)), client_(std::move(folder), std::move(statistics)) {}
+      : vsi_store_(std::move(vsi_store)),
+        client_(std::move(folder), statistics),
+        absent_(std::move(statistics)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     return get(key, max_size, {});

@@ -106,7 +106,7 @@ class VsiStore final : public zarrcore::Store {
 
  public:
   VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics)
-      : root_(std::move(root)), statistics_(std::move(statistics)) {
+      : root_(std::move(root)), statistics_(std::move(statistics)), absent_(statistics_) {
     if (!VSIIsLocal(root_.c_str())) parallel_requests_ = parallel_network_requests();
   }
 
