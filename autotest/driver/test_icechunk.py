@@ -153,11 +153,13 @@ def test_is_read_only(repository):
 
 
 def test_missing_files(repository):
-    for folder, part in {"chunks": "g/a/c/0/0", "manifests": "g/a/c/0/0"}.items():
+    for folder in ("chunks", "manifests"):
         for file in (repository.path / folder).iterdir():
             file.unlink()
         message = error_of(repository.path)
-        assert all(name in message for name in (str(repository.path), part, f"{folder}/")), message
+        # Several threads read; the first chunk that fails is named.
+        assert all(name in message for name in (str(repository.path), "g/a/c/", f"{folder}/")), \
+            message
     for file in (repository.path / "snapshots").iterdir():
         file.unlink()
     assert "snapshots/" in error_of(repository.path)

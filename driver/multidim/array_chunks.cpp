@@ -8,11 +8,13 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/read_report.h"
-#include "driver/multidim/structural_info.h"
-#include "driver/stores/references/reference_store.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#if GDAL_ZARR_AT_LEAST(3, 12)
+#include "driver/multidim/structural_info.h"
+#include "driver/stores/references/reference_store.h"
 #include "zarrcore/store/byte_range.h"
+#endif
 
 namespace gdal_zarr {
 

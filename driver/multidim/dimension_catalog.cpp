@@ -9,7 +9,7 @@
 
 #include "driver/conventions/crs.h"
 #include "driver/conventions/nczarr.h"
-#include "driver/multidim/array.h"
+#include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to use
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/find_or_make.h"
 #include "driver/multidim/session.h"

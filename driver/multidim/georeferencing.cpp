@@ -10,7 +10,6 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/regular_dimension.h"
 #include "driver/stores/connection_string.h"
-#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {

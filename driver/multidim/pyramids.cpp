@@ -109,6 +109,7 @@ void Pyramids::prefetch_levels(const PyramidLevel& pyramid, const std::string& a
   }
   for (std::size_t attempt = 0; !levels.empty(); ++attempt) {
     std::vector<std::string> paths;
+    paths.reserve(levels.size());
     for (const auto& places : levels) paths.push_back(places[attempt]);
     if (!session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array)) return;
     std::erase_if(levels, [&](const auto& places) {

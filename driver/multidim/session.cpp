@@ -259,8 +259,7 @@ void Session::erase_created_nodes() {
   }
 }
 
-// The path is a copy: that of the object may be the caller's.
-void Session::rename_node(std::string node_path, const std::string& name) {
+void Session::rename_node(const std::string& node_path, const std::string& name) {
   for (const auto& array : live_arrays()) {
     if (zarrcore::is_at_or_below(array->node_path(), node_path)) array->flush();
   }
@@ -287,8 +286,11 @@ void Session::move_objects(const std::string& node_path, const std::string& new_
       path = zarrcore::moved_path(path, node_path, new_path);
     }
   }
-  for (const auto& [path, group] : move(groups_)) group->set_node_path(path);
-  for (const auto& [path, array] : move(arrays_)) array->set_node_path(path);
+  const auto groups = move(groups_);
+  const auto arrays = move(arrays_);
+  // Last: `node_path` may be that of one of them.
+  for (const auto& [path, group] : groups) group->set_node_path(path);
+  for (const auto& [path, array] : arrays) array->set_node_path(path);
 }
 
 void Session::forget_objects(const std::string& node_path) {

@@ -141,7 +141,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void erase_created_nodes();
   // Renames a node within its group. The objects of the node and of all below it go on under their
   // new paths.
-  void rename_node(std::string node_path, const std::string& name);
+  void rename_node(const std::string& node_path, const std::string& name);
 
   // An object that does not exist any more has not put everything: closing the dataset is this
   // error, and a new archive stays incomplete.

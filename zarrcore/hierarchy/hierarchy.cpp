@@ -225,6 +225,7 @@ std::vector<std::string> Hierarchy::prefetched_names(const DocumentSource& sourc
                                                      const std::string& group) const {
   std::vector<std::string> names = listed_names(source, group);
   std::vector<std::string> paths;
+  paths.reserve(names.size());
   for (const std::string& name : names) paths.push_back(join_path(group, name));
   prefetch(paths, std::nullopt);
   return names;

@@ -1,6 +1,5 @@
 #include "zarrcore/icechunk/envelope.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>

@@ -1,7 +1,5 @@
 #include "zarrcore/icechunk/format1.h"
 
-#include <algorithm>
-
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/object_id.h"
