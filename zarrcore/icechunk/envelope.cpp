@@ -10,6 +10,8 @@
 namespace zarrcore::icechunk {
 namespace {
 
+constexpr unsigned kNewestVersion = 2;
+
 constexpr std::string_view kMagic =
     "ICE\xF0\x9F\xA7\x8A"
     "CHUNK";
@@ -47,19 +49,26 @@ std::string_view name_of(unsigned type) {
   }
 }
 
+Error unknown_version(unsigned version) {
+  return Error("it has version " + std::to_string(version) +
+               " of Icechunk's format, which is unknown; 1 and 2 are known");
+}
+
 }  // namespace
 
 bool has_envelope(ByteSpan start, FileType type) {
   return has_magic(start) && byte_at(start, kTypePlace) == static_cast<unsigned>(type);
 }
 
+void check_not_newer(unsigned version) {
+  if (version > kNewestVersion) throw unknown_version(version);
+}
+
 Buffer open_envelope(ByteSpan file, FileType type) {
   if (!has_magic(file)) throw Error("this is no file of Icechunk");
   const unsigned version = byte_at(file, kVersionPlace);
-  if (version == 0 || version > kNewestVersion) {
-    throw Error("it has version " + std::to_string(version) +
-                " of Icechunk's format, which is unknown; 1 and 2 are known");
-  }
+  if (version == 0) throw unknown_version(version);
+  check_not_newer(version);
   const unsigned stored_type = byte_at(file, kTypePlace);
   if (stored_type != static_cast<unsigned>(type)) {
     throw Error("it should be " + std::string(name_of(static_cast<unsigned>(type))) + ", and is " +

@@ -16,11 +16,12 @@
 namespace zarrcore::icechunk {
 
 inline constexpr std::size_t kEnvelopeSize = 39;
-// Of the format.
-inline constexpr unsigned kNewestVersion = 2;
 
 // As it is stored.
 enum class FileType : std::uint8_t { snapshot = 1, manifest = 2, repository = 6 };
+
+// Throws Error if a file says that it has a newer version of Icechunk's format than 2.
+void check_not_newer(unsigned version);
 
 // Whether the bytes begin as a file of this type does, whatever its version and compression.
 bool has_envelope(ByteSpan start, FileType type);

@@ -33,11 +33,7 @@ class Format2 final : public Repository {
       : Repository(std::move(files)),
         content_(std::move(content)),
         info_(FlatTable::root(content_.span())) {
-    const auto version = info_.number<std::uint8_t>(field::kVersion);
-    if (version > kNewestVersion) {
-      throw Error("it has version " + std::to_string(version) +
-                  " of Icechunk's format; 1 and 2 are known");
-    }
+    check_not_newer(info_.number<std::uint8_t>(field::kVersion));
     const FlatTable status = required(info_.table(field::kStatus), "status");
     if (status.number<std::uint8_t>(field::kAvailability) == kOffline) {
       const auto reason = status.text(field::kReason).value_or("");

@@ -23,7 +23,7 @@ class AbsentKeys {
 
   bool contains(std::string_view key) const {
     const std::lock_guard lock(mutex_);
-    return keys_.contains(std::string(key));
+    return !keys_.empty() && keys_.contains(std::string(key));
   }
   // After a request for the key.
   void add(std::string_view key) {
