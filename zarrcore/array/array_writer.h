@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "zarrcore/array/array.h"
+#include "zarrcore/base/api.h"
 #include "zarrcore/store/file_locks.h"
 
 namespace zarrcore {
@@ -46,7 +47,7 @@ struct WriterOptions {
 // the array at the same time; and, in a store that knows the versions of its values and has locks,
 // other elements of the same chunks. A program that updates elements from their previous values
 // needs `locks`.
-class ArrayWriter {
+class ZARRCORE_API ArrayWriter {
  public:
   explicit ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options = {});
   // Pending chunks are lost: call flush() first, which reports errors.
@@ -66,6 +67,7 @@ class ArrayWriter {
   // Puts all pending chunks. It tries all of them, and then throws the first error.
   void flush(const WriteOptions& options = {});
 
+  const Array& array() const { return *array_; }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
 
  private:
