@@ -7,7 +7,8 @@ set(CPACK_PACKAGE_NAME ${PROJECT_NAME})
 set(CPACK_PACKAGE_VERSION ${GDAL_ZARR_PACKAGE_VERSION})
 set(CPACK_PACKAGE_VENDOR ${PROJECT_NAME})
 set(CPACK_PACKAGE_CONTACT "The developers of ${PROJECT_NAME} <${PROJECT_NAME}@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+# CPack's default, which it does not put before the descriptions of the packages.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_NAME} built using CMake")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
@@ -34,6 +35,7 @@ function(package_of result library)
 endfunction()
 
 set(zfp_package "")
+get_directory_property(ZFP_SONAME DIRECTORY zarrcore DEFINITION ZFP_SONAME)
 if(ZFP_SONAME)
   # Loaded at run time, so dpkg-shlibdeps does not see it.
   package_of(zfp_package "${ZFP_LIBRARY}")
@@ -42,10 +44,10 @@ endif()
 if(BUILD_DRIVER)
   list(APPEND CPACK_COMPONENTS_ALL plugin)
   set(CPACK_COMPONENT_PLUGIN_DESCRIPTION "Zarr driver for GDAL
- Replaces GDAL's built-in Zarr driver under the same name: gdalinfo, QGIS,
- rasterio and every other GDAL-based program reads and writes Zarr v2 and v3
- through it, including shards, Kerchunk references, Icechunk repositories and
- zipped stores. Removing the package brings the built-in driver back.")
+Replaces GDAL's built-in Zarr driver under the same name: gdalinfo, QGIS,
+rasterio and every other GDAL-based program reads and writes Zarr v2 and v3
+through it, including shards, Kerchunk references, Icechunk repositories and
+zipped stores. Removing the package brings the built-in driver back.")
   set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME gdal-plugin-zarr)
   set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
   set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
@@ -54,8 +56,8 @@ endif()
 if(INSTALL_ZARRCORE AND NOT BUILD_SHARED_LIBS)
   list(APPEND CPACK_COMPONENTS_ALL development)
   set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "C++20 library that reads and writes Zarr stores
- Headers and the static library of zarrcore, on which the Zarr driver
- gdal-plugin-zarr is built. GDAL is not needed.")
+Headers and the static library of zarrcore, on which the Zarr driver
+gdal-plugin-zarr is built. GDAL is not needed.")
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libzarrcore-dev)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
   list(APPEND development_packages nlohmann-json3-dev libdeflate-dev libzstd-dev libisal-dev
