@@ -26,9 +26,9 @@ def test_checks_without_their_tool_are_skipped(tmp_path):
     result = run(ROOT / "script/lint", "--junit", report, path=tmp_path / "bin")
     lines = result.stdout.splitlines()
     assert result.returncode == 0, result.stdout + result.stderr
-    assert lines[-1] == "0 passed, 0 failed, 4 skipped"
+    assert lines[-1] == "0 passed, 0 failed, 5 skipped"
     assert "skipped: shellcheck is not installed" in lines
-    assert report.read_text().count("<skipped/>") == 4
+    assert report.read_text().count("<skipped/>") == 5
 
 
 def test_unknown_options_print_the_usage():
