@@ -14,6 +14,8 @@ using zarrcore::ceil_divide;
 
 // A plan is the best of about this many.
 constexpr double kMaxPlans = 50'000;
+// Slabs have different lengths along this many of the last dimensions.
+constexpr std::size_t kMaxVaried = 15;
 // Among slabs that read equally little, smaller ones take less memory; but each should have enough
 // chunks for all threads.
 constexpr std::uint64_t kGoodElements = std::uint64_t{16} << 20;
@@ -36,12 +38,12 @@ double reads_along(std::uint64_t length, std::uint64_t source, std::uint64_t sla
          static_cast<double>(chunks);
 }
 
-// Multiples of `target` that are worth trying: the least for each number of slabs, and those that
-// end where source chunks end.
+// At most `max_count` multiples of `target` that are worth trying: the least for each number of
+// slabs, and those that end where source chunks end.
 std::vector<Length> lengths_along(std::uint64_t length, std::uint64_t source, std::uint64_t target,
                                   std::size_t max_count) {
   const std::uint64_t units = ceil_divide(length, target);
-  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> counts{1};
   for (std::uint64_t slabs = 1; slabs < units && counts.size() < max_count; ++slabs) {
     counts.push_back(ceil_divide(units, slabs));
   }
@@ -49,11 +51,14 @@ std::vector<Length> lengths_along(std::uint64_t length, std::uint64_t source, st
   for (std::uint64_t count = even; count < units && counts.size() < 2 * max_count; count += even) {
     counts.push_back(count);
   }
-  counts.push_back(1);
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   std::vector<Length> lengths;
-  for (const std::uint64_t count : counts) {
+  const std::size_t kept = std::min(counts.size(), max_count);
+  for (std::size_t i = 0; i < kept; ++i) {
+    const std::uint64_t count =
+        counts[kept == 1 ? 0
+                         : i * (counts.size() - 1) / (kept - 1)];  // the first and the last, too
     const std::uint64_t slab = count >= units ? length : count * target;
     lengths.push_back({slab, reads_along(length, source, slab)});
   }
@@ -74,11 +79,13 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
                                   std::span<const std::uint64_t> target,
                                   std::uint64_t max_elements) {
   const std::size_t rank = shape.size();
-  const auto max_count = static_cast<std::size_t>(std::max(
-      2.0, std::pow(kMaxPlans, 1.0 / static_cast<double>(std::max<std::size_t>(1, rank))) / 2));
+  const std::size_t varied = std::min(rank, kMaxVaried);
+  const auto max_count = static_cast<std::size_t>(
+      std::pow(kMaxPlans, 1.0 / static_cast<double>(std::max<std::size_t>(1, varied))));
   std::vector<std::vector<Length>> lengths;
   for (std::size_t i = 0; i < rank; ++i) {
-    lengths.push_back(lengths_along(shape[i], source[i], target[i], max_count));
+    lengths.push_back(
+        lengths_along(shape[i], source[i], target[i], rank - i > varied ? 1 : max_count));
   }
   std::optional<CopyPlan> best;
   std::uint64_t best_size = 0;
