@@ -1,0 +1,44 @@
+// How the values of an array are copied into one with other chunks: in slabs, boxes of whole target
+// chunks, that meet few source chunks twice.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "zarrcore/base/strided.h"
+
+namespace gdal_zarr {
+
+struct CopyPlan {
+  zarrcore::Shape slab;  // slabs at the ends are shorter
+  // How often a source chunk is read, on average.
+  double reads = 1;
+};
+
+// The slabs of at most `max_elements` for an array of `shape`, which has no dimension of length 0.
+// `target` is the shape of what is written at once; `source` that of what is read at once, with 0
+// along dimensions where any part can be read alone. Nullopt if not even one target chunk has so
+// few elements.
+std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
+                                  std::span<const std::uint64_t> source,
+                                  std::span<const std::uint64_t> target,
+                                  std::uint64_t max_elements);
+
+// A part of an array.
+struct Box {
+  std::vector<std::uint64_t> start;
+  zarrcore::Shape count;
+
+  std::uint64_t size() const;  // elements
+};
+
+// The boxes that slabs of this shape divide an array into, in C order.
+std::vector<Box> divide(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> slab);
+
+// The part that two boxes share; nullopt if they share none.
+std::optional<Box> intersection(const Box& a, const Box& b);
+
+}  // namespace gdal_zarr
