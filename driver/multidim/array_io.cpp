@@ -129,6 +129,7 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
                                       progress_data);
     }
     if (progress == nullptr) progress = GDALDummyProgress;
+    cost += COPY_COST;
     if (!CopyFromAllExceptValues(source, is_strict, cost, total_cost, progress, progress_data)) {
       return false;
     }

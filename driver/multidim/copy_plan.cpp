@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/odometer.h"
@@ -16,9 +17,6 @@ using zarrcore::ceil_divide;
 constexpr double kMaxPlans = 50'000;
 // Slabs have different lengths along this many of the last dimensions.
 constexpr std::size_t kMaxVaried = 15;
-// Among slabs that read equally little, smaller ones take less memory; but each should have enough
-// chunks for all threads.
-constexpr std::uint64_t kGoodElements = std::uint64_t{16} << 20;
 
 // The length of slabs along one dimension, and how often a source chunk is read because of it.
 struct Length {
@@ -53,23 +51,15 @@ std::vector<Length> lengths_along(std::uint64_t length, std::uint64_t source, st
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  std::vector<Length> lengths;
   const std::size_t kept = std::min(counts.size(), max_count);
+  std::vector<Length> lengths;
   for (std::size_t i = 0; i < kept; ++i) {
-    const std::uint64_t count =
-        counts[kept == 1 ? 0
-                         : i * (counts.size() - 1) / (kept - 1)];  // the first and the last, too
+    // The first and the last, and others between them.
+    const std::uint64_t count = counts[kept == 1 ? 0 : i * (counts.size() - 1) / (kept - 1)];
     const std::uint64_t slab = count >= units ? length : count * target;
     lengths.push_back({slab, reads_along(length, source, slab)});
   }
   return lengths;
-}
-
-bool is_better(const CopyPlan& plan, std::uint64_t size, const CopyPlan& best,
-               std::uint64_t best_size) {
-  if (std::abs(plan.reads - best.reads) > 1e-6) return plan.reads < best.reads;
-  if (best_size < kGoodElements) return size > best_size;
-  return size >= kGoodElements && size < best_size;
 }
 
 }  // namespace
@@ -77,7 +67,7 @@ bool is_better(const CopyPlan& plan, std::uint64_t size, const CopyPlan& best,
 std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
                                   std::span<const std::uint64_t> source,
                                   std::span<const std::uint64_t> target,
-                                  std::uint64_t max_elements) {
+                                  std::uint64_t wanted_elements, std::uint64_t max_elements) {
   const std::size_t rank = shape.size();
   const std::size_t varied = std::min(rank, kMaxVaried);
   const auto max_count = static_cast<std::size_t>(
@@ -87,45 +77,55 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
     lengths.push_back(
         lengths_along(shape[i], source[i], target[i], rank - i > varied ? 1 : max_count));
   }
-  std::optional<CopyPlan> best;
-  std::uint64_t best_size = 0;
+  const auto is_better = [&](double reads, std::uint64_t size, double best_reads,
+                             std::uint64_t best_size) {
+    if (std::abs(reads - best_reads) > 1e-6) return reads < best_reads;
+    if (best_size < wanted_elements) return size > best_size;
+    return size >= wanted_elements && size < best_size;
+  };
+  double best_reads = 0;
+  std::uint64_t best_size = 0;  // 0 if there is none
+  std::vector<std::uint64_t> best;
   std::vector<std::uint64_t> position(rank, 0);
+  zarrcore::Shape slab(rank);
   do {
-    CopyPlan plan;
+    double reads = 1;
     for (std::size_t i = 0; i < rank; ++i) {
       const Length& length = lengths[i][position[i]];
-      plan.slab.push_back(length.length);
-      plan.reads *= length.reads;
+      slab[i] = length.length;
+      reads *= length.reads;
     }
-    const auto size = zarrcore::checked_product(plan.slab);
+    const auto size = zarrcore::checked_product(slab);
     if (!size || *size > max_elements) continue;
-    if (best && !is_better(plan, *size, *best, best_size)) continue;
-    best = std::move(plan);
+    if (best_size != 0 && !is_better(reads, *size, best_reads, best_size)) continue;
+    best = slab;
     best_size = *size;
+    best_reads = reads;
   } while (zarrcore::advance_position(
       position, [&](std::size_t i) { return lengths[i].size(); },
       [](std::size_t, std::ptrdiff_t) {}));
-  return best;
+  if (best_size == 0) return std::nullopt;
+  return CopyPlan{std::move(best), best_reads};
 }
 
 std::uint64_t Box::size() const {
   return zarrcore::checked_product(count).value_or(UINT64_MAX);
 }
 
-std::vector<Box> divide(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> slab) {
-  std::vector<Box> boxes;
-  std::vector<std::uint64_t> position(shape.size(), 0);
-  do {
-    Box box;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      box.start.push_back(position[i] * slab[i]);
-      box.count.push_back(std::min(slab[i], shape[i] - box.start[i]));
-    }
-    boxes.push_back(std::move(box));
-  } while (zarrcore::advance_position(
-      position, [&](std::size_t i) { return ceil_divide(shape[i], slab[i]); },
-      [](std::size_t, std::ptrdiff_t) {}));
-  return boxes;
+Slabs::Slabs(Box whole, zarrcore::Shape slab) : whole_(std::move(whole)), slab_(std::move(slab)) {
+  for (std::size_t i = 0; i < slab_.size(); ++i) size_ *= ceil_divide(whole_.count[i], slab_[i]);
+}
+
+Box Slabs::operator[](std::size_t i) const {
+  Box box = whole_;
+  for (std::size_t axis = slab_.size(); axis-- > 0;) {
+    const std::uint64_t slabs = ceil_divide(whole_.count[axis], slab_[axis]);
+    const std::uint64_t start = i % slabs * slab_[axis];
+    box.start[axis] += start;
+    box.count[axis] = std::min(slab_[axis], whole_.count[axis] - start);
+    i /= slabs;
+  }
+  return box;
 }
 
 std::optional<Box> intersection(const Box& a, const Box& b) {
