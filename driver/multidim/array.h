@@ -151,6 +151,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // GDALMDArray.
 
   bool IsWritable() const override { return session_->is_writable(); }
+  // Copies the values in slabs; see copy_values.h.
+  bool CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
+                GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                void* progress_data) override;
   const std::string& GetFilename() const override { return session_->path(); }
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
   const GDALExtendedDataType& GetDataType() const override { return type_; }

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
+#include "driver/gdal/partial_progress.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/copy_values.h"
 #include "driver/multidim/read_report.h"
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
@@ -126,6 +128,28 @@ bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step
     Region wanted = region(start, count, step, stride, buffer_type);
     write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
     return true;
+  });
+}
+
+bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
+                     GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                     void* progress_data) {
+  return guarded(false, [&] {
+    if (!can_copy_values(*source, *this)) {
+      return GDALPamMDArray::CopyFrom(source_dataset, source, is_strict, cost, total_cost, progress,
+                                      progress_data);
+    }
+    if (progress == nullptr) progress = GDALDummyProgress;
+    cost += COPY_COST;
+    if (!CopyFromAllExceptValues(source, is_strict, cost, total_cost, progress, progress_data)) {
+      return false;
+    }
+    const double total = std::max(1.0, static_cast<double>(total_cost));
+    const auto before = static_cast<double>(cost);
+    cost += source->GetTotalElementsCount() * source->GetDataType().GetSize();
+    const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
+                               progress, progress_data);
+    return copy_values(*source, *this, part.function(), part.data());
   });
 }
 
