@@ -114,6 +114,7 @@ std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key_i
   if (const auto path = node_of_document(key)) {
     const auto node = snapshot_.find(*path);
     if (!node) return std::nullopt;
+    check_kind(*node);
     Place place;
     place.reference.bytes = std::as_bytes(std::span(snapshot_.document(*node)));
     place.reference.length = place.reference.bytes.size();
@@ -124,6 +125,16 @@ std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key_i
   const auto chunk_key = key_below(snapshot_.path(*array), key);
   if (!chunk_key) return std::nullopt;
   return locate_chunk(*array, *chunk_key);
+}
+
+// The chunks of an array that is taken for a group would seem to be missing.
+void IcechunkStore::check_kind(std::size_t node) const {
+  const Json document = parse_json(snapshot_.document(node));
+  const std::string* kind = find_string(document, "node_type");
+  if (kind != nullptr && (*kind == "array") != snapshot_.is_array(node)) {
+    throw Error("the document says that the node is of type " + *kind +
+                "; the snapshot says another type");
+  }
 }
 
 std::optional<IcechunkStore::Place> IcechunkStore::locate_chunk(std::size_t array,
@@ -175,7 +186,18 @@ std::shared_ptr<const Manifest> IcechunkStore::manifest(const std::string& id) {
 std::shared_ptr<const Manifest> IcechunkStore::read_manifest(const std::string& id) const {
   const std::string key = join_path("manifests", id);
   return with_context({key}, [&] {
-    return std::make_shared<const Manifest>(get_file(repository_->files(), key).span(), id);
+    const Buffer file = get_file(repository_->files(), key);
+    const ManifestFile* known = snapshot_.manifest_file(id);
+    if (known != nullptr && file.size() != known->size) {
+      throw Error("it has " + std::to_string(file.size()) + " bytes; the snapshot says " +
+                  std::to_string(known->size));
+    }
+    auto manifest = std::make_shared<const Manifest>(file.span(), id);
+    if (known != nullptr && manifest->reference_count() != known->reference_count) {
+      throw Error("it refers to " + std::to_string(manifest->reference_count()) +
+                  " chunks; the snapshot says " + std::to_string(known->reference_count));
+    }
+    return manifest;
   });
 }
 

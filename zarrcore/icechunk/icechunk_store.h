@@ -103,6 +103,8 @@ class IcechunkStore final : public Store {
     std::vector<ManifestPart> manifests;
   };
 
+  // Throws Error unless the document of a node agrees with the snapshot.
+  void check_kind(std::size_t node) const;
   std::shared_ptr<const Chunks> chunks_of(std::size_t array);
   std::shared_ptr<const Manifest> manifest(const std::string& id);
   std::shared_ptr<const Manifest> read_manifest(const std::string& id) const;
