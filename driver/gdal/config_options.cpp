@@ -20,6 +20,9 @@ constexpr Option kConfigOptions[] = {
     rows::text("ZARR_WRITE_CACHE_SIZE", kScope, "",
                "Bytes of written data that are buffered until chunks and shards are complete, at "
                "least 1048576"),
+    rows::text("ZARR_COPY_MEMORY", kScope, "",
+               "Bytes of values in memory while an array is copied into one with other chunks, at "
+               "least 1048576. By default half of GDAL_CACHEMAX"),
     rows::boolean("ZARR_FSYNC", kScope, "NO",
                   "Whether each file is synchronized to disk before it replaces the old one"),
     rows::boolean(

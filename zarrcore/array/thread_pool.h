@@ -30,6 +30,8 @@ class ThreadPool {
                     const std::function<void(std::size_t i)>& body, const WorkerScope& scope = {});
 
  private:
+  friend class TaskGroup;
+  class ForkingPools;
   struct Loop;
   struct State;
 

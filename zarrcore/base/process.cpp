@@ -1,5 +1,6 @@
 #include "zarrcore/base/process.h"
 
+#include <pthread.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): kill()
 #include <unistd.h>
 
@@ -13,6 +14,10 @@ long process_id() {
 
 bool is_process_alive(long id) {
   return ::kill(static_cast<pid_t>(id), 0) == 0 || errno != ESRCH;
+}
+
+void at_fork(void (*before)(), void (*after)()) {
+  ::pthread_atfork(before, after, after);
 }
 
 }  // namespace zarrcore

@@ -8,4 +8,7 @@ long process_id();
 // Whether a process with this id is running on this machine; true when that is unknown.
 bool is_process_alive(long id);
 
+// From now on, fork() calls `before` first, and `after` at its end in both processes.
+void at_fork(void (*before)(), void (*after)());
+
 }  // namespace zarrcore
