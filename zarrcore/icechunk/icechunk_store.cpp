@@ -205,18 +205,27 @@ std::string IcechunkStore::object_key(const ChunkReference& native) {
   return join_path("chunks", native.object);
 }
 
-VirtualFile IcechunkStore::virtual_file(const ChunkReference& external) const {
+// Asked for with each virtual chunk, and in a file of its own in format 1.
+std::string IcechunkStore::container_url(const std::string& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = container_urls_.find(name); it != container_urls_.end()) return it->second;
+  }
+  auto url = repository_->container_url(name);
+  if (!url) throw Error("the repository has no virtual chunk container called \"" + name + "\"");
+  const std::lock_guard lock(mutex_);
+  return container_urls_.emplace(name, *std::move(url)).first->second;
+}
+
+VirtualFile IcechunkStore::virtual_file(const ChunkReference& external) {
   VirtualFile file{external.object, external.etag, external.last_modified};
   if (!file.url.starts_with(kContainerScheme)) return file;
   const std::string_view rest = std::string_view(external.object).substr(kContainerScheme.size());
   const std::string_view name = rest.substr(0, rest.find('/'));
-  const auto url = repository_->container_url(name);
-  if (!url) {
-    throw Error(file.url + ": the repository has no virtual chunk container called \"" +
-                std::string(name) + "\"");
-  }
+  const std::string url =
+      with_context({external.object}, [&] { return container_url(std::string(name)); });
   const std::string_view below = rest.substr(std::min(name.size() + 1, rest.size()));
-  file.url = std::string(without_trailing(*url, '/')) + '/' + std::string(below);
+  file.url = std::string(without_trailing(url, '/')) + '/' + std::string(below);
   return file;
 }
 

@@ -171,6 +171,14 @@ TEST_P(IcechunkStoreTest, ThreadsReadAManifestOnce) {
   EXPECT_EQ(observed_->take_requests().size(), 1);
 }
 
+TEST_P(IcechunkStoreTest, TheConfigurationIsReadOnce) {
+  IcechunkStore store = open();
+  value(store, "g/a/c/0");
+  observed_->take_requests();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(value(store, "g/a/c/4"), "45");
+  EXPECT_EQ(observed_->take_requests().size(), GetParam() == 2 ? 0 : 1);
+}
+
 TEST_P(IcechunkStoreTest, IsReadOnly) {
   IcechunkStore store = open();
   EXPECT_FALSE(store.read_only_reason().empty());
