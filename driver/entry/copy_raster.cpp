@@ -138,11 +138,9 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (unit != nullptr && unit[0] != '\0') destination.SetUnitType(unit);
   const GDALColorInterp color = source.GetColorInterpretation();
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
-  copy_unstored(source, destination);
 }
 
-// Copies everything but pixels. Nodata must be set before them, because it becomes the value of
-// missing chunks.
+// Copies what must be set before the pixels: nodata becomes the value of missing chunks.
 void copy_description(GDALDataset& source, RasterDataset& destination) {
   destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
@@ -222,6 +220,10 @@ bool copy_raster(GDALDataset& source, RasterDataset& destination, bool is_strict
   constexpr double kPixelsWithOverviews = 0.75;
   const double pixels = has_overviews ? kPixelsWithOverviews : 1;
   if (!copy_pixels(source, destination, {0, pixels, progress, progress_data})) return false;
+  // Written pixels drop statistics, so those of the source come after them.
+  for (int band = 1; band <= source.GetRasterCount(); ++band) {
+    copy_unstored(*source.GetRasterBand(band), *destination.GetRasterBand(band));
+  }
   if (GDALDriver::DefaultCopyMasks(&source, &destination, is_strict ? TRUE : FALSE, nullptr,
                                    nullptr, nullptr) != CE_None) {
     return false;

@@ -246,6 +246,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
             void* buffer, zarrcore::Strides strides) const;
   void write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
              const void* buffer, zarrcore::Strides strides);
+  // Those in the sidecar, because elements change.
+  void drop_statistics();
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
 

@@ -79,12 +79,23 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   // The metadata needed to read a chunk is stored before the first chunk.
   session_->writable_hierarchy().flush_node(node_path());
   is_new_ = false;
+  drop_statistics();
   const auto encoder = make_element_encoder(buffer_type, array_->data_type());
   CallerState caller;
   writer()->write(selection,
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
                   write_options(caller));
   session_->write_limit().enforce(*this);
+}
+
+void Array::drop_statistics() {
+  if (!session_->has_pam()) return;
+  const std::lock_guard lock(session_->pam_mutex());
+  double min = 0;
+  const bool has_statistics =
+      GDALPamMDArray::GetStatistics(true, false, &min, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                    nullptr) == CE_None;
+  if (has_statistics) ClearStatistics();
 }
 
 bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
