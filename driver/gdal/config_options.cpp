@@ -20,6 +20,9 @@ constexpr Option kConfigOptions[] = {
     rows::text("ZARR_WRITE_CACHE_SIZE", kScope, "",
                "Bytes of written data that are buffered until chunks and shards are complete, at "
                "least 1048576"),
+    rows::boolean("ZARR_WRITE_BEHIND", kScope, "YES",
+                  "Whether a write returns before its chunks are encoded and stored, which goes on "
+                  "on other threads. A failure is reported by a later write, flush or close"),
     rows::boolean("ZARR_FSYNC", kScope, "NO",
                   "Whether each file is synchronized to disk before it replaces the old one"),
     rows::boolean(
