@@ -19,7 +19,6 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/free_memory.h"
 
 namespace gdal_zarr {
 namespace {
@@ -58,7 +57,6 @@ class Elements {
     if (buffer_.size() < size_) {
       buffer_ = {};
       buffer_ = zarrcore::Buffer(size_);
-      zarrcore::expect_full_use(buffer_.span());
     }
     if (type_->NeedsFreeDynamicMemory()) std::memset(buffer_.data(), 0, size_);
   }
