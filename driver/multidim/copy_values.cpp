@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <future>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +20,6 @@
 #include "driver/stores/vsi/temporary_file.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
@@ -62,7 +63,7 @@ class Elements {
   }
   // After a failed read, nobody knows what the elements point to.
   void forget() { size_ = 0; }
-  void swap(Elements& other) {
+  void swap(Elements& other) noexcept {
     std::swap(buffer_, other.buffer_);
     std::swap(size_, other.size_);
   }
