@@ -15,6 +15,7 @@ enum class ConfigOption : std::uint8_t {
   parallel_requests,
   write_cache_size,
   copy_memory,
+  write_behind,
   fsync,
   forbidden_is_missing,
   share_connections,

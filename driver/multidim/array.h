@@ -18,6 +18,7 @@
 #include "driver/conventions/packing.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/write_georeferencing.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/array/array_writer.h"
@@ -75,7 +76,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::optional<Coverage> coverage(const zarrcore::Selection& selection, bool stops_at_stored,
                                    bool stops_at_missing);
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
-  void flush();
+  void flush() const;
+  // Stops what is written behind the program, until the next write or flush; it stays pending.
+  void stop_writing();
   std::uint64_t pending_bytes() const;
   // Whether written chunks that contain only the fill value are stored, as long as this object
   // lives. To be called before the first write.
@@ -289,6 +292,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::set<std::string> implied_attributes_;
   bool is_deleted_ = false;
   mutable std::mutex writer_mutex_;
+  // Of threads that write behind the program; reported by the next write or flush.
+  std::shared_ptr<WorkerMessages> messages_behind_ = std::make_shared<WorkerMessages>();
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };
 

@@ -137,6 +137,7 @@ bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockIn
   return guarded(false, [&] {
     info.clear();
     check_exists();
+    flush();
     const auto block = array_->find_stored_range({position, rank()});
     if (!block) return true;
     const auto store = session_->hierarchy().store();

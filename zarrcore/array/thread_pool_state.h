@@ -36,7 +36,10 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
 
   // From the first call on, no task runs while this process forks, so that a task's locks are not
   // left locked in the child.
+  // When it ends, the tasks that run are waited for, before the libraries that they use are
+  // finalized. From then on, no thread starts tasks by itself.
   void pause_at_forks();
+  void end_tasks();
   // Waits for the running tasks; until resume(), no other one starts.
   void pause();
   void resume();
@@ -51,6 +54,7 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   std::size_t running_tasks = 0;
   std::condition_variable tasks_changed;  // running_tasks, is_paused and the queues of groups
   bool is_paused = false;
+  bool is_ending = false;  // the process
   bool pauses_at_forks = false;
   bool stopping = false;
 };
