@@ -89,6 +89,7 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
   const auto max_count = static_cast<std::size_t>(
       std::pow(kMaxPlans, 1.0 / static_cast<double>(std::max<std::size_t>(1, varied))));
   std::vector<std::vector<Length>> lengths;
+  lengths.reserve(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     lengths.push_back(
         lengths_along(shape[i], source[i], target[i], rank - i > varied ? 1 : max_count));

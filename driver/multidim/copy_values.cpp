@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <future>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +20,6 @@
 #include "driver/stores/vsi/temporary_file.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/error.h"
-#include "zarrcore/base/free_memory.h"
 
 namespace gdal_zarr {
 namespace {
@@ -58,13 +58,12 @@ class Elements {
     if (buffer_.size() < size_) {
       buffer_ = {};
       buffer_ = zarrcore::Buffer(size_);
-      zarrcore::expect_full_use(buffer_.span());
     }
     if (type_->NeedsFreeDynamicMemory()) std::memset(buffer_.data(), 0, size_);
   }
   // After a failed read, nobody knows what the elements point to.
   void forget() { size_ = 0; }
-  void swap(Elements& other) {
+  void swap(Elements& other) noexcept {
     std::swap(buffer_, other.buffer_);
     std::swap(size_, other.size_);
   }
