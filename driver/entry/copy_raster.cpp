@@ -21,7 +21,7 @@ namespace gdal_zarr {
 namespace {
 
 // The size of a window of the source, and a limit for what is pending until chunks are complete.
-constexpr std::uint64_t kWindowBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kWindowBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kPendingBytes = std::uint64_t{128} << 20;
 
 // How a raster is cut into windows. Each row of chunks is finished before the next is begun; if
