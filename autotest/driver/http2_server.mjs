@@ -1,5 +1,6 @@
-// A web server of HTTP/2 over TLS for tests: files of a folder, also in part. Counts connections, and
-// their streams; programs ask for the counts with HTTP/1.1. Prints its port.
+// A web server of HTTP/2 over TLS for tests: files of a folder, also in part. Counts connections of
+// HTTP/2, their streams, and all connections, also those that send nothing; programs ask for the
+// counts with HTTP/1.1. Prints its port.
 //
 // With a round trip in milliseconds, opening a connection takes two, and each request one.
 //
@@ -9,7 +10,7 @@ import { createSecureServer } from "node:http2";
 import { join } from "node:path";
 
 const [root, key, certificate, roundTrip = 0] = process.argv.slice(2);
-const counts = { connections: 0, streams: 0 };
+const counts = { connections: 0, streams: 0, accepted: 0 };
 const server = createSecureServer({
   key: readFileSync(key),
   cert: readFileSync(certificate),
@@ -24,6 +25,7 @@ function read(path) {
   }
 }
 
+server.on("connection", () => counts.accepted++);
 server.on("session", (session) => {
   counts.connections++;
   session.opened = Date.now() + 2 * roundTrip;

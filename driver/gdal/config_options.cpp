@@ -20,6 +20,9 @@ constexpr Option kConfigOptions[] = {
     rows::text("ZARR_WRITE_CACHE_SIZE", kScope, "",
                "Bytes of written data that are buffered until chunks and shards are complete, at "
                "least 1048576"),
+    rows::text("ZARR_COPY_MEMORY", kScope, "",
+               "Bytes of values in memory while an array is copied into one with other chunks, at "
+               "least 1048576. By default half of GDAL_CACHEMAX"),
     rows::boolean("ZARR_WRITE_BEHIND", kScope, "YES",
                   "Whether a write returns before its chunks are encoded and stored, which goes on "
                   "on other threads. A failure is reported by a later write, flush or close"),

@@ -14,6 +14,7 @@ enum class ConfigOption : std::uint8_t {
   num_threads,
   parallel_requests,
   write_cache_size,
+  copy_memory,
   write_behind,
   fsync,
   forbidden_is_missing,

@@ -154,6 +154,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // GDALMDArray.
 
   bool IsWritable() const override { return session_->is_writable(); }
+  // Copies the values in slabs; see copy_values.h.
+  bool CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
+                GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                void* progress_data) override;
   const std::string& GetFilename() const override { return session_->path(); }
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
   const GDALExtendedDataType& GetDataType() const override { return type_; }
@@ -245,6 +249,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
             void* buffer, zarrcore::Strides strides) const;
   void write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
              const void* buffer, zarrcore::Strides strides);
+  // Those in the sidecar, because elements change.
+  void drop_statistics();
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
 

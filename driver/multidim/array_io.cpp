@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
+#include "driver/gdal/partial_progress.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/copy_values.h"
 #include "driver/multidim/read_report.h"
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
@@ -89,6 +91,7 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   // The metadata needed to read a chunk is stored before the first chunk.
   session_->writable_hierarchy().flush_node(node_path());
   is_new_ = false;
+  drop_statistics();
   const auto encoder = make_element_encoder(buffer_type, array_->data_type());
   const MessagesBehind messages(*messages_behind_);
   CallerState caller;
@@ -98,6 +101,16 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
                   options);
   session_->write_limit().enforce(*this);
+}
+
+void Array::drop_statistics() {
+  if (!session_->has_pam()) return;
+  const std::lock_guard lock(session_->pam_mutex());
+  double min = 0;
+  const bool has_statistics =
+      GDALPamMDArray::GetStatistics(true, false, &min, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                    nullptr) == CE_None;
+  if (has_statistics) ClearStatistics();
 }
 
 bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
@@ -130,6 +143,28 @@ bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step
     Region wanted = region(start, count, step, stride, buffer_type);
     write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
     return true;
+  });
+}
+
+bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
+                     GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                     void* progress_data) {
+  return guarded(false, [&] {
+    if (!can_copy_values(*source, *this)) {
+      return GDALPamMDArray::CopyFrom(source_dataset, source, is_strict, cost, total_cost, progress,
+                                      progress_data);
+    }
+    if (progress == nullptr) progress = GDALDummyProgress;
+    cost += COPY_COST;
+    if (!CopyFromAllExceptValues(source, is_strict, cost, total_cost, progress, progress_data)) {
+      return false;
+    }
+    const double total = std::max(1.0, static_cast<double>(total_cost));
+    const auto before = static_cast<double>(cost);
+    cost += source->GetTotalElementsCount() * source->GetDataType().GetSize();
+    const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
+                               progress, progress_data);
+    return copy_values(*source, *this, part.function(), part.data());
   });
 }
 

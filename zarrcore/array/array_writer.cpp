@@ -140,7 +140,8 @@ void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& 
   array_->state().context->pool.parallel_for(
       slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        auto& [chunk, slice] = slices[i];
+        Pending& chunk = slices[i].chunk;
+        const StoredSlice& slice = slices[i].slice;
         const auto write = [&] {
           const bool encodes_at_once =
               !is_behind || (chunk->is_shard() && chunk->decoded_size() < kMinBytesBehind);
@@ -256,8 +257,8 @@ void ArrayWriter::flush(const WriteOptions& options) {
                  array_->state().context->pool.parallel_for(
                      inner_chunks.size(), std::max<std::size_t>(1, options.threads),
                      [&](std::size_t i) {
-                       const auto& [chunk, position] = inner_chunks[i];
-                       not_encoded.keep([&] { chunk->encode(position); });
+                       const auto& inner = inner_chunks[i];
+                       not_encoded.keep([&] { inner.first->encode(inner.second); });
                      },
                      options.worker_scope);
                  FirstError error;

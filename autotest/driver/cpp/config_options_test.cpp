@@ -17,6 +17,7 @@ TEST(ConfigOptions, AreInTheOrderOfTheirEnumerators) {
       {ConfigOption::num_threads, "GDAL_NUM_THREADS"},
       {ConfigOption::parallel_requests, "ZARR_PARALLEL_REQUESTS"},
       {ConfigOption::write_cache_size, "ZARR_WRITE_CACHE_SIZE"},
+      {ConfigOption::copy_memory, "ZARR_COPY_MEMORY"},
       {ConfigOption::write_behind, "ZARR_WRITE_BEHIND"},
       {ConfigOption::fsync, "ZARR_FSYNC"},
       {ConfigOption::metadata_delay, "GDAL_LOAD_EXTRA_DIM_METADATA_DELAY"},

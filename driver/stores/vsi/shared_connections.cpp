@@ -17,6 +17,7 @@
 
 #include "driver/stores/vsi/http_transfers.h"
 #include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -210,15 +211,10 @@ class SharedConnections final : public HttpConnection {
     if (certificates || !uses_certificate_folder) {
       set(handle, CURLOPT_CAPATH, certificates ? certificates->c_str() : nullptr);
     }
-    // Rather waits for a connection on which requests run together than opens another. Servers
-    // agree on that with TLS.
-    const HttpTransfers::Limits limits = limits_of(folder_);
-    const bool waits = limits.is_multiplexed && STARTS_WITH_CI(url.c_str(), "https:");
-    set(handle, CURLOPT_PIPEWAIT, waits ? 1L : 0L);
     if (CPLTestBool(folder_.option("CPL_CURL_GZIP").value_or("YES").c_str())) {
       set(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
     }
-    const CURLcode code = HttpTransfers::of_process()->run(handle.get(), limits);
+    const CURLcode code = HttpTransfers::of_process()->run(handle.get(), url, limits_of(folder_));
     receiver.finish();
     long opened = 0;
     curl_.easy_getinfo(handle.get(), CURLINFO_NUM_CONNECTS, &opened);
@@ -257,6 +253,7 @@ class SharedConnections final : public HttpConnection {
 
   static HttpTransfers::Limits limits_of(const HttpFolder& folder) {
     HttpTransfers::Limits limits;
+    limits.connections_at_once = static_cast<long>(parallel_network_requests());
     if (const auto text = folder.option("GDAL_HTTP_MULTIPLEX")) {
       limits.is_multiplexed = CPLTestBool(text->c_str());
     }
