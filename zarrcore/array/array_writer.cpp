@@ -173,8 +173,7 @@ void ArrayWriter::encode_behind(const Pending& chunk, std::size_t position,
       [this, chunk, position, behind = WriteOptions{options.threads, {}, options.scope_behind}] {
         chunk->encode(position);
         if (!chunk->claim_put()) return;
-        // Where several puts can wait for answers, they keep no thread from
-        // encoding.
+        // Where several puts can wait for answers, they keep no thread from encoding.
         const bool is_slow = array_->state().store->parallel_requests() > 1;
         is_slow ? put_behind(chunk, behind) : put(chunk);
       });
