@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import multidim
 import numpy as np
 import pytest
 from classic import open_raster
@@ -134,6 +135,23 @@ def test_a_failure_is_told_by_a_later_call_once(tmp_path, options):
             gdal.PopErrorHandler()
     assert not told
     np.testing.assert_array_equal(open_raster(path).ReadAsArray(), DATA)
+
+
+@pytest.mark.skipif(int(gdal.VersionInfo()) < 3_080_000, reason="GDAL 3.8 deletes arrays")
+def test_a_deleted_array_stays_away(tmp_path, options):
+    path = tmp_path / "a.zarr"
+    with configured(GDAL_NUM_THREADS="4"):
+        dataset = multidim.create(path, *options)
+        root = dataset.GetRootGroup()
+        for number in range(10):
+            name = f"a{number}"
+            array = multidim.create_array(root, name, DATA.shape, gdal.GDT_UInt16, *options)
+            array.Write(DATA)
+            root.DeleteMDArray(name)
+            assert not (path / name).exists()
+            del array
+        del root, dataset
+    assert not [file for file in path.rglob("a*") if file.is_dir()]
 
 
 # --- the end of processes ------------------------------------------------------------------------

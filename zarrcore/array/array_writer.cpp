@@ -17,8 +17,10 @@ namespace {
 constexpr std::size_t kBatchSize = ChunkReader::kBatchSize;
 // After this many bytes have been put, free memory is returned to the system.
 constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
-// The part of the bound of pending bytes that may be queued: more would not make it faster, and
-// memory that is used again soon is still in the caches of the CPU.
+// The bytes that may be queued at first, unless puts wait for answers: memory that is used again
+// soon is still in the caches of the CPU. They become more, up to this part of the bound of pending
+// bytes, when threads had nothing to do although the queue was full after a write.
+constexpr std::uint64_t kFirstQueuedBytes = 8 << 20;
 constexpr std::uint64_t kQueuedPart = 4;
 // Smaller inner chunks of shards are encoded at once: a task takes about as long.
 constexpr std::uint64_t kMinBytesBehind = 16 << 10;
@@ -76,7 +78,11 @@ class ArrayWriter::HeldChunks {
 ArrayWriter::ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options)
     : array_(std::move(array)),
       options_(std::move(options)),
-      queue_(array_->state().context->pool) {}
+      max_queued_(options_.max_bytes / kQueuedPart),
+      queue_(array_->state().context->pool) {
+  const bool is_slow = array_->state().store->parallel_requests() > 1;
+  if (!is_slow) max_queued_ = std::min<std::uint64_t>(max_queued_, kFirstQueuedBytes);
+}
 
 ArrayWriter::~ArrayWriter() = default;
 
@@ -109,7 +115,10 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                    return;
                  }
                  FirstError error;
-                 evict(error);
+                 if (queue_.jobs() == 0 && was_full_.exchange(false)) {
+                   max_queued_ = std::min(2 * max_queued_, options_.max_bytes / kQueuedPart);
+                 }
+                 evict(error, options.threads);
                  std::vector<PendingSlice> slices;
                  for_each_chunk(array_->state().grid, selection, source.strides,
                                 [&](const ChunkSlice& slice) {
@@ -145,10 +154,12 @@ void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& 
         }
         if (written == PendingChunk::Written::is_ready) {
           encode_behind(chunk, slice.position, options);
+        } else if (is_behind) {
+          if (chunk->claim_put()) put_behind(chunk, options);
         } else if (chunk->is_complete()) {
-          is_behind ? put_behind(chunk, options) : void(error.keep([&] { put(chunk); }));
+          error.keep([&] { put(chunk); });
         }
-        evict(error);
+        evict(error, options.threads);
       },
       options.worker_scope);
   slices.clear();
@@ -161,9 +172,8 @@ void ArrayWriter::encode_behind(const Pending& chunk, std::size_t position,
       {options.threads - 1, options.scope_behind}, chunk->decoded_size(),
       [this, chunk, position, behind = WriteOptions{options.threads, {}, options.scope_behind}] {
         chunk->encode(position);
-        if (!chunk->is_complete()) return;
-        // Where several puts can wait for answers, they keep no thread from
-        // encoding.
+        if (!chunk->claim_put()) return;
+        // Where several puts can wait for answers, they keep no thread from encoding.
         const bool is_slow = array_->state().store->parallel_requests() > 1;
         is_slow ? put_behind(chunk, behind) : put(chunk);
       });
@@ -175,11 +185,19 @@ void ArrayWriter::put_behind(const Pending& chunk, const WriteOptions& options) 
                   chunk->pending_bytes(), [this, chunk] { put(chunk); });
 }
 
+bool ArrayWriter::has_too_many_queued(std::size_t threads) {
+  // Each thread, and each request, has a chunk, however large.
+  const std::size_t at_once = std::max(threads, array_->state().store->parallel_requests());
+  if (queue_.jobs() <= at_once || queue_.bytes() <= max_queued_) return false;
+  was_full_ = true;
+  return true;
+}
+
 // Waits for what is queued, then puts complete chunks, then the least recently written ones, until
 // the pending bytes are within the bound. Throws when that is impossible.
-void ArrayWriter::evict(FirstError& error) {
+void ArrayWriter::evict(FirstError& error, std::size_t threads) {
   const auto is_full = [this] { return pending_bytes_ > options_.max_bytes; };
-  while ((is_full() || queue_.bytes() > options_.max_bytes / kQueuedPart) && queue_.help()) {
+  while ((is_full() || has_too_many_queued(threads)) && queue_.help()) {
   }
   array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
   if (!is_full()) return;

@@ -44,8 +44,8 @@ struct WriterOptions {
   // Whether chunks, and inner chunks, that contain only the fill value are stored.
   bool stores_empty_chunks = false;
   // Whether complete chunks are encoded and put while the caller goes on, if it allows more than
-  // one thread. At most a quarter of `max_bytes` waits for that: a write then helps. Not with
-  // `locks`.
+  // one thread. At most a quarter of `max_bytes`, or a chunk for each thread, waits for that: a
+  // write then helps. Not with `locks`.
   bool writes_behind = false;
 };
 
@@ -102,7 +102,8 @@ class ArrayWriter {
   void put_behind(const Pending& chunk, const WriteOptions& options);
   void encode_behind(const Pending& chunk, std::size_t position, const WriteOptions& options);
   void drop(const Pending& chunk);
-  void evict(FirstError& error);
+  bool has_too_many_queued(std::size_t threads);
+  void evict(FirstError& error, std::size_t threads);
 
   std::shared_ptr<const Array> array_;
   WriterOptions options_;
@@ -112,7 +113,9 @@ class ArrayWriter {
   std::list<Pending> order_;                 // most recently written or read first
   std::map<std::vector<std::uint64_t>, std::list<Pending>::iterator> chunks_;
   std::mutex evict_mutex_;  // held by the thread that evicts
-  WriteQueue queue_;        // last, as its jobs use the other members
+  std::atomic<std::uint64_t> max_queued_;
+  std::atomic<bool> was_full_{false};  // the queue, since it was last empty
+  WriteQueue queue_;                   // last, as its jobs use the other members
 };
 
 }  // namespace zarrcore

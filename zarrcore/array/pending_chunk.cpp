@@ -175,6 +175,7 @@ std::vector<std::size_t> PendingChunk::pending_positions() const {
 
 void PendingChunk::put() {
   const std::unique_lock lock(mutex_);
+  is_claimed_ = false;
   // Inner chunks whose first write has failed.
   std::erase_if(inner_chunks_, [](const auto& item) { return !item.second->is_pending(); });
   if (inner_chunks_.empty()) return;

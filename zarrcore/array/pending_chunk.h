@@ -65,6 +65,8 @@ class PendingChunk {
 
   // Whether every inner chunk that is inside the array has been written and encoded.
   bool is_complete() const { return finished_ == inner_chunks_inside_; }
+  // Whether it is complete and the caller is the first to ask since the last put().
+  bool claim_put() { return is_complete() && !is_claimed_.exchange(true); }
 
   // Puts the chunk, if anything is pending. When it throws Error, everything is still pending.
   void put();
@@ -120,6 +122,7 @@ class PendingChunk {
   std::atomic<std::uint64_t>& total_;
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> finished_{0};
+  std::atomic<bool> is_claimed_{false};
 };
 
 }  // namespace zarrcore

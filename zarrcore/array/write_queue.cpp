@@ -4,25 +4,25 @@
 #include <utility>
 
 namespace zarrcore {
-namespace {
 
-// Counts the bytes of a job until the job has run or is dropped.
-class QueuedBytes {
+// Counts a job until it has run or is dropped.
+class WriteQueue::Counted {
  public:
-  QueuedBytes(std::atomic<std::uint64_t>& total, std::uint64_t bytes)
-      : total_(total), bytes_(bytes) {
-    total_ += bytes_;
+  Counted(Total& total, std::uint64_t bytes) : total_(total), bytes_(bytes) {
+    total_.bytes += bytes_;
+    ++total_.jobs;
   }
-  ~QueuedBytes() { total_ -= bytes_; }
-  QueuedBytes(const QueuedBytes&) = delete;
-  QueuedBytes& operator=(const QueuedBytes&) = delete;
+  ~Counted() {
+    total_.bytes -= bytes_;
+    --total_.jobs;
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
 
  private:
-  std::atomic<std::uint64_t>& total_;
+  Total& total_;
   std::uint64_t bytes_;
 };
-
-}  // namespace
 
 void WriteQueue::post_encoding(const Way& way, std::uint64_t bytes, std::function<void()> job) {
   post(encodings_, way, bytes, std::move(job));
@@ -34,7 +34,7 @@ void WriteQueue::post_put(const Way& way, std::uint64_t bytes, std::function<voi
 
 void WriteQueue::post(TaskGroup& group, const Way& way, std::uint64_t bytes,
                       std::function<void()> job) {
-  auto counted = std::make_shared<const QueuedBytes>(bytes_, bytes);
+  auto counted = std::make_shared<const Counted>(total_, bytes);
   group.post(
       [this, scope = way.scope, counted = std::move(counted), job = std::move(job)] {
         const auto run = [&] { error_.keep(job); };

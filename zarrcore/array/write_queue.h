@@ -29,8 +29,9 @@ class WriteQueue {
   // Queues a job that puts `bytes`. It may be called by a job.
   void post_put(const Way& way, std::uint64_t bytes, std::function<void()> job);
 
-  // The bytes of the jobs that are queued or running.
-  std::uint64_t bytes() const { return bytes_; }
+  // Of the jobs that are queued or running.
+  std::uint64_t bytes() const { return total_.bytes; }
+  std::size_t jobs() const { return total_.jobs; }
 
   // Runs a job on the calling thread, or waits until one has ended. False when there is none.
   bool help() { return encodings_.help() || puts_.help(); }
@@ -42,9 +43,16 @@ class WriteQueue {
   std::exception_ptr take_error() { return error_.take(); }
 
  private:
+  // Of the jobs that are queued or running.
+  struct Total {
+    std::atomic<std::uint64_t> bytes{0};
+    std::atomic<std::size_t> jobs{0};
+  };
+  class Counted;
+
   void post(TaskGroup& group, const Way& way, std::uint64_t bytes, std::function<void()> job);
 
-  std::atomic<std::uint64_t> bytes_{0};
+  Total total_;
   FirstError error_;
   TaskGroup puts_;
   TaskGroup encodings_;  // after `puts_`, to which its tasks post
