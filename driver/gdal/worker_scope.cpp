@@ -42,10 +42,14 @@ zarrcore::WorkerScope CallerState::scope_for(std::shared_ptr<WorkerMessages> mes
 }
 
 std::size_t thread_count(const char* value) {
-  const int cpus = CPLGetNumCPUs();
+  // GDAL reads files of the system for the number of processors, in the time of a small read.
+  const auto cpus = [] {
+    static const int count = CPLGetNumCPUs();
+    return count;
+  };
   if (value == nullptr) value = config_option(ConfigOption::num_threads);
-  if (value == nullptr) return static_cast<std::size_t>(std::clamp(cpus, 1, 8));
-  const int wanted = EQUAL(value, "ALL_CPUS") ? cpus : std::atoi(value);
+  if (value == nullptr) return static_cast<std::size_t>(std::clamp(cpus(), 1, 8));
+  const int wanted = EQUAL(value, "ALL_CPUS") ? cpus() : std::atoi(value);
   return static_cast<std::size_t>(std::clamp(wanted, 1, 1024));
 }
 
