@@ -33,6 +33,24 @@ zarrcore::WorkerScope CallerState::scope() {
   };
 }
 
+zarrcore::WorkerScope CallerState::lasting_scope() {
+  const CPLStringList options(CPLGetThreadLocalConfigOptions(), TRUE);
+  return [options](const std::function<void()>& work) {
+    const CPLStringList previous(CPLGetThreadLocalConfigOptions(), TRUE);
+    CPLSetThreadLocalConfigOptions(options.List());
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    work();
+    CPLPopErrorHandler();
+    CPLSetThreadLocalConfigOptions(previous.List());
+  };
+}
+
+void allow_read_ahead(zarrcore::ReadOptions& options) {
+  if (CPLTestBool(config_option(ConfigOption::read_ahead))) {
+    options.lasting_scope = CallerState::lasting_scope;
+  }
+}
+
 std::size_t thread_count(const char* value) {
   const int cpus = CPLGetNumCPUs();
   if (value == nullptr) value = config_option(ConfigOption::num_threads);

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "driver/gdal/messages.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/thread_pool.h"
 
 namespace gdal_zarr {
@@ -23,6 +24,10 @@ class CallerState {
   // To be used while this object lives.
   zarrcore::WorkerScope scope();
 
+  // With the options of the calling thread, for work that goes on after the call. Its messages
+  // reach nobody, except for debug messages.
+  static zarrcore::WorkerScope lasting_scope();
+
  private:
   static void CPL_STDCALL collect(CPLErr severity, CPLErrorNum number, const char* message);
 
@@ -30,6 +35,9 @@ class CallerState {
   std::mutex mutex_;
   HeldMessages held_;
 };
+
+// Unless ZARR_READ_AHEAD forbids it.
+void allow_read_ahead(zarrcore::ReadOptions& options);
 
 // The number of threads that GDAL_NUM_THREADS allows: a number or ALL_CPUS; unset means all CPUs,
 // at most 8. `value`, if not null, overrides it.

@@ -42,9 +42,9 @@ class TaskGroup::Invitation : public Job {
   void run() override {
     std::unique_lock lock(pool_.mutex);
     pool_.tasks_changed.wait(lock, [this] { return !pool_.is_paused; });
-    if (!queue_->tasks.empty()) queue_->run_first(pool_, lock);
+    if (!pool_.stopping && !queue_->tasks.empty()) queue_->run_first(pool_, lock);
     --queue_->invitations;
-    if (!queue_->tasks.empty()) invite(pool_, queue_);
+    if (!pool_.stopping && !queue_->tasks.empty()) invite(pool_, queue_);
   }
 
   // With the mutex of the pool locked. Without memory, other invitations or help() do the work.
@@ -72,7 +72,7 @@ TaskGroup::~TaskGroup() {
 }
 
 void TaskGroup::post(Task task, std::size_t threads) {
-  if (pool_->is_inherited()) {
+  if (!pool_->has_workers()) {
     task();
     return;
   }

@@ -90,6 +90,14 @@ class ThreadPool::ForkingPools {
  private:
   ForkingPools() {
     at_fork([] { get().before_fork(); }, [] { get().after_fork(); });
+    at_exit([] { get().before_exit(); });
+  }
+
+  // What tasks use is about to be destroyed: static objects, and what libraries clean up.
+  void before_exit() {
+    before_fork();
+    for (const auto& pool : paused_) pool->stop();
+    after_fork();
   }
 
   // A task that this waits for may itself add a pool: `mutex_` is not locked meanwhile.
@@ -166,6 +174,11 @@ void ThreadPool::State::resume() {
   if (!is_inherited()) tasks_changed.notify_all();
 }
 
+void ThreadPool::State::stop() {
+  stopping = true;
+  if (!is_inherited()) wake.notify_all();
+}
+
 void ThreadPool::State::pause_at_forks() {
   {
     const std::lock_guard lock(mutex);
@@ -178,17 +191,18 @@ ThreadPool::ThreadPool() : state_(std::make_shared<State>()) {}
 
 ThreadPool::~ThreadPool() {
   if (state_->is_inherited()) return;
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->wake.notify_all();
+  const std::lock_guard lock(state_->mutex);
+  state_->stop();
+}
+
+bool ThreadPool::has_workers() const {
+  return state_->has_workers();
 }
 
 void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
                               const std::function<void(std::size_t)>& body,
                               const WorkerScope& scope) {
-  if (count <= 1 || threads <= 1 || state_->is_inherited()) {
+  if (count <= 1 || threads <= 1 || !state_->has_workers()) {
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }

@@ -1,6 +1,7 @@
 // What the threads of a pool share: for the files that queue work for them.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -27,6 +28,7 @@ class Job {
 struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   // A forked child has no workers.
   bool is_inherited() const { return process != process_id(); }
+  bool has_workers() const { return !is_inherited() && !stopping; }
 
   // With `mutex` locked: creates workers until there is an idle one for each queued job, but at
   // most `max_workers`, in addition to those that run tasks.
@@ -40,6 +42,8 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   // Waits for the running tasks; until resume(), no other one starts.
   void pause();
   void resume();
+  // Ends the workers. Tasks that are left run on the threads that wait for them.
+  void stop();
 
   const long process = process_id();
   std::mutex mutex;  // guards the following
@@ -52,7 +56,7 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   std::condition_variable tasks_changed;  // running_tasks, is_paused and the queues of groups
   bool is_paused = false;
   bool pauses_at_forks = false;
-  bool stopping = false;
+  std::atomic<bool> stopping = false;  // set with `mutex` locked
 };
 
 }  // namespace zarrcore
