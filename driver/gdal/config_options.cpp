@@ -29,6 +29,9 @@ constexpr Option kConfigOptions[] = {
                "each CPU, at most 8"),
     rows::integer("ZARR_PARALLEL_REQUESTS", kListed, 1, 256, "16",
                   "Requests to a network store at the same time"),
+    rows::boolean("ZARR_READ_AHEAD", kListed, "YES",
+                  "Whether the next chunks are fetched and decoded while a program that reads one "
+                  "window after the other works on the last one"),
     rows::text("ZARR_WRITE_CACHE_SIZE", kListed, "",
                "Bytes of written data that are buffered until chunks and shards are complete, at "
                "least 1048576"),

@@ -13,6 +13,7 @@ namespace gdal_zarr {
 enum class ConfigOption : std::uint8_t {
   num_threads,
   parallel_requests,
+  read_ahead,
   write_cache_size,
   copy_memory,
   write_behind,

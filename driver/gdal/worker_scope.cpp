@@ -41,6 +41,24 @@ zarrcore::WorkerScope CallerState::scope_for(std::shared_ptr<WorkerMessages> mes
   };
 }
 
+zarrcore::WorkerScope CallerState::lasting_scope() {
+  const CPLStringList options(CPLGetThreadLocalConfigOptions(), TRUE);
+  return [options](const std::function<void()>& work) {
+    const CPLStringList previous(CPLGetThreadLocalConfigOptions(), TRUE);
+    CPLSetThreadLocalConfigOptions(options.List());
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    work();
+    CPLPopErrorHandler();
+    CPLSetThreadLocalConfigOptions(previous.List());
+  };
+}
+
+void allow_read_ahead(zarrcore::ReadOptions& options) {
+  if (CPLTestBool(config_option(ConfigOption::read_ahead))) {
+    options.lasting_scope = CallerState::lasting_scope;
+  }
+}
+
 std::size_t thread_count(const char* value) {
   // GDAL reads files of the system for the number of processors, in the time of a small read.
   const auto cpus = [] {

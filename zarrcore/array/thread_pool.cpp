@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -91,7 +90,7 @@ class ThreadPool::ForkingPools {
  private:
   ForkingPools() {
     at_fork([] { get().before_fork(); }, [] { get().after_fork(); });
-    static_cast<void>(std::atexit([] { get().before_exit(); }));
+    at_exit([] { get().before_exit(); });
   }
 
   std::vector<std::weak_ptr<State>> pools() {
@@ -204,10 +203,14 @@ ThreadPool::~ThreadPool() {
   state_->wake.notify_all();
 }
 
+bool ThreadPool::has_workers() const {
+  return state_->has_workers();
+}
+
 void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
                               const std::function<void(std::size_t)>& body,
                               const WorkerScope& scope) {
-  if (count <= 1 || threads <= 1 || state_->is_inherited()) {
+  if (count <= 1 || threads <= 1 || !state_->has_workers()) {
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }
