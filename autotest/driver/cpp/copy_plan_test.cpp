@@ -62,7 +62,8 @@ TEST(CopyPlan, SlabsAreNoLargerThanWanted) {
 TEST(CopyPlan, SlabsFollowTheOrderOfTheArray) {
   const auto plan = plan_copy(Shape{1000, 1000}, Shape{20, 20}, Shape{20, 20}, 40'000, 1'000'000);
   ASSERT_TRUE(plan.has_value());
-  EXPECT_EQ(plan->slab, (Shape{40, 1000}));
+  EXPECT_EQ(plan->slab[1], 1000u);
+  EXPECT_LT(whole(plan->slab).size(), 80'000u);
 }
 
 // As from pixel-interleaved images to chunks of single bands.
