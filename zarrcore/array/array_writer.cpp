@@ -22,6 +22,9 @@ constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
 // bytes, when threads had nothing to do although the queue was full after a write.
 constexpr std::uint64_t kFirstQueuedBytes = 8 << 20;
 constexpr std::uint64_t kQueuedPart = 4;
+// A write of this many slices for each thread keeps all threads busy itself, and queueing costs more
+// than it gains.
+constexpr std::size_t kManySlices = 4;
 // Smaller inner chunks of shards are encoded at once: a task takes about as long.
 constexpr std::uint64_t kMinBytesBehind = 16 << 10;
 
@@ -136,7 +139,9 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
 
 void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& source,
                                const WriteOptions& options, FirstError& error) {
-  const bool is_behind = options_.writes_behind && options.threads > 1;
+  const bool is_slow = array_->state().store->parallel_requests() > 1;
+  const bool is_behind = options_.writes_behind && options.threads > 1 &&
+                         (is_slow || slices.size() < kManySlices * options.threads);
   array_->state().context->pool.parallel_for(
       slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
