@@ -30,12 +30,14 @@ class Row:
     def arguments(self, source, target, is_floor, stores):
         """The command as words. The paths may have spaces."""
         options = (self.floor_options if is_floor else self.options).split()
+        if self.encodes:
+            depth = str(stores[self.encodes].shape[0])
+            options = [option.format(depth=depth) for option in options]
         words = []
         for word in self.command.split():
             words += options if word == "{options}" else [
                 word.format(source=source, target=target)]
-        depth = stores[self.encodes].shape[0] if self.encodes else 0
-        return [word.replace("{depth}", str(depth)) for word in words]
+        return words
 
     def environment_of(self, stores):
         """Memory is short where that is the subject: a quarter of the array, in MB."""

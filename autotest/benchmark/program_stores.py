@@ -75,6 +75,8 @@ def make_tiff(path, scale):
     crs.ImportFromEPSG(32633)
     dataset.SetProjection(crs.ExportToWkt())
     dataset.SetGeoTransform([399960, 10, 0, 5800020, 0, -10])
+    # Without it, GDAL's own driver takes fill values for nodata, and warps more.
+    dataset.GetRasterBand(1).SetNoDataValue(0)
     for row in range(0, rows, 512):
         dataset.WriteArray(array_stores.scene(row, min(512, rows - row), columns), 0, row)
     del dataset

@@ -84,8 +84,7 @@ class Bench:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         if row.target != "copy":
-            suffix = ".tif" if "." not in row.target else row.target
-            return folder / f"result{suffix}"
+            return folder / f"result.{row.target}"
         copy = folder / source.name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, copy)
         return copy
@@ -122,7 +121,8 @@ class Bench:
             file.seek(0)
             messages = file.read().strip()
             if process.returncode != 0 or "ERROR" in messages:
-                raise Failed(f"{' '.join(command)}: {messages or process.returncode}")
+                first = (messages or f"exit code {process.returncode}").splitlines()[0]
+                raise Failed(f"{' '.join(command)}: {first}")
             output.seek(0)
             statistics = sorted(re.findall(r"STATISTICS_(?:MAX|MEAN|MIN|STD)\w*=.*", output.read()))
         return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime,
@@ -180,6 +180,7 @@ class Bench:
             print(f"{row.name}: {program} failed: {message}", file=sys.stderr)
         return {"name": row.name, "title": row.title, "kind": row.kind,
                 "builtin_can": self.version >= row.since, "runs": best, "failed": failed,
+                "checksums": checksums,
                 "differs": any(value != checksums.get("ours") for value in checksums.values())}
 
 

@@ -35,6 +35,18 @@ zarrcore::WriteOptions write_options(CallerState& caller) {
   return options;
 }
 
+// Reports the messages of threads that write behind the program, at the end of its scope.
+class MessagesBehind {
+ public:
+  explicit MessagesBehind(WorkerMessages& messages) : messages_(messages) {}
+  ~MessagesBehind() { messages_.emit(); }
+  MessagesBehind(const MessagesBehind&) = delete;
+  MessagesBehind& operator=(const MessagesBehind&) = delete;
+
+ private:
+  WorkerMessages& messages_;
+};
+
 }  // namespace
 
 Array::Region Array::region(const GUInt64* start, const size_t* count, const GInt64* step,
@@ -64,6 +76,7 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
                                           converter.get()};
   zarrcore::ReadOptions options = read_options(caller);
   options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
+  allow_read_ahead(options);
   const ReadReport report(session_->read_reports(), *session_->hierarchy().store(), "read",
                           GetFullName(), selection, options);
   if (const auto writer = writer_if_any()) {
@@ -81,10 +94,13 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   is_new_ = false;
   drop_statistics();
   const auto encoder = make_element_encoder(buffer_type, array_->data_type());
+  const MessagesBehind messages(*messages_behind_);
   CallerState caller;
+  zarrcore::WriteOptions options = write_options(caller);
+  options.scope_behind = caller.scope_for(messages_behind_);
   writer()->write(selection,
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
-                  write_options(caller));
+                  options);
   session_->write_limit().enforce(*this);
 }
 
@@ -212,11 +228,17 @@ std::shared_ptr<zarrcore::ArrayWriter> Array::writer_if_any() const {
   return writer_;
 }
 
-void Array::flush() {
+void Array::flush() const {
   const auto writer = writer_if_any();
   if (!writer) return;
+  const MessagesBehind messages(*messages_behind_);
   CallerState caller;
   writer->flush(write_options(caller));
+}
+
+void Array::stop_writing() {
+  const auto writer = writer_if_any();
+  if (writer) writer->stop();
 }
 
 std::uint64_t Array::pending_bytes() const {

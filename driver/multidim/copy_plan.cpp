@@ -62,6 +62,22 @@ std::vector<Length> lengths_along(std::uint64_t length, std::uint64_t source, st
   return lengths;
 }
 
+struct Candidate {
+  zarrcore::Shape slab;
+  std::uint64_t size;
+  double reads;
+};
+
+// Of slabs that read equally little and have about as many elements as wanted, those that are long
+// along the last dimensions are best: many sources are stored in this order.
+bool is_better(const Candidate& a, const Candidate& b, std::uint64_t wanted) {
+  if (std::abs(a.reads - b.reads) > 1e-6) return a.reads < b.reads;
+  if (a.size < wanted || b.size < wanted) return a.size > b.size;
+  if (a.size / 2 >= wanted || b.size / 2 >= wanted) return a.size < b.size;
+  return std::lexicographical_compare(b.slab.rbegin(), b.slab.rend(), a.slab.rbegin(),
+                                      a.slab.rend());
+}
+
 }  // namespace
 
 std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
@@ -73,23 +89,17 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
   const auto max_count = static_cast<std::size_t>(
       std::pow(kMaxPlans, 1.0 / static_cast<double>(std::max<std::size_t>(1, varied))));
   std::vector<std::vector<Length>> lengths;
+  lengths.reserve(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     lengths.push_back(
         lengths_along(shape[i], source[i], target[i], rank - i > varied ? 1 : max_count));
   }
-  const auto is_better = [&](double reads, std::uint64_t size, double best_reads,
-                             std::uint64_t best_size) {
-    if (std::abs(reads - best_reads) > 1e-6) return reads < best_reads;
-    if (best_size < wanted_elements) return size > best_size;
-    return size >= wanted_elements && size < best_size;
-  };
-  double best_reads = 0;
-  std::uint64_t best_size = 0;  // 0 if there is none
-  std::vector<std::uint64_t> best;
+  std::optional<Candidate> best;
+  Candidate candidate{zarrcore::Shape(rank), 0, 1};
   std::vector<std::uint64_t> position(rank, 0);
-  zarrcore::Shape slab(rank);
   do {
-    double reads = 1;
+    auto& [slab, slab_size, reads] = candidate;
+    reads = 1;
     for (std::size_t i = 0; i < rank; ++i) {
       const Length& length = lengths[i][position[i]];
       slab[i] = length.length;
@@ -97,15 +107,13 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
     }
     const auto size = zarrcore::checked_product(slab);
     if (!size || *size > max_elements) continue;
-    if (best_size != 0 && !is_better(reads, *size, best_reads, best_size)) continue;
-    best = slab;
-    best_size = *size;
-    best_reads = reads;
+    slab_size = *size;
+    if (!best || is_better(candidate, *best, wanted_elements)) best = candidate;
   } while (zarrcore::advance_position(
       position, [&](std::size_t i) { return lengths[i].size(); },
       [](std::size_t, std::ptrdiff_t) {}));
-  if (best_size == 0) return std::nullopt;
-  return CopyPlan{std::move(best), best_reads};
+  if (!best) return std::nullopt;
+  return CopyPlan{std::move(best->slab), best->reads};
 }
 
 std::uint64_t Box::size() const {
@@ -138,6 +146,31 @@ std::optional<Box> intersection(const Box& a, const Box& b) {
     common.count.push_back(end - start);
   }
   return common;
+}
+
+bool for_each_region(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> source,
+                     const zarrcore::Shape& chunk, const zarrcore::Shape& inner_chunk,
+                     std::uint64_t wanted_elements, std::uint64_t max_elements,
+                     const std::function<bool(const CopyRegion&, double share)>& visit) {
+  const Box whole{std::vector<std::uint64_t>(shape.size(), 0), {shape.begin(), shape.end()}};
+  if (auto plan = plan_copy(shape, source, chunk, wanted_elements, max_elements)) {
+    return visit({whole, chunk, *std::move(plan)}, 1);
+  }
+  const Slabs chunks(whole, chunk);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    CopyRegion region{chunks[i], inner_chunk, {}};
+    auto plan = plan_copy(region.box.count, source, region.unit, wanted_elements, max_elements);
+    if (!plan) {
+      region.unit.assign(shape.size(), 1);
+      plan = plan_copy(region.box.count, source, region.unit, wanted_elements,
+                       std::max<std::uint64_t>(1, max_elements));
+    }
+    region.plan = *std::move(plan);
+    if (!visit(region, static_cast<double>(i + 1) / static_cast<double>(chunks.size()))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace gdal_zarr

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -51,5 +52,21 @@ class Slabs {
 
 // The part that two boxes share; nullopt if they share none.
 std::optional<Box> intersection(const Box& a, const Box& b);
+
+// A box of an array, and a plan for copying it.
+struct CopyRegion {
+  Box box;
+  zarrcore::Shape unit;  // slabs consist of boxes of this shape
+  CopyPlan plan;
+};
+
+// The regions of an array that are copied one after the other: all of it if the memory is enough
+// for its chunks (or shards); otherwise chunk by chunk, each in slabs of inner chunks, or of any
+// shape if even these are too large. Calls `visit` with each, and the share of the regions that are
+// complete after it, until it returns false. The other parameters are those of plan_copy().
+bool for_each_region(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> source,
+                     const zarrcore::Shape& chunk, const zarrcore::Shape& inner_chunk,
+                     std::uint64_t wanted_elements, std::uint64_t max_elements,
+                     const std::function<bool(const CopyRegion&, double share)>& visit);
 
 }  // namespace gdal_zarr

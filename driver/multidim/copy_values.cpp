@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <future>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +20,6 @@
 #include "driver/stores/vsi/temporary_file.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
@@ -62,7 +63,7 @@ class Elements {
   }
   // After a failed read, nobody knows what the elements point to.
   void forget() { size_ = 0; }
-  void swap(Elements& other) {
+  void swap(Elements& other) noexcept {
     std::swap(buffer_, other.buffer_);
     std::swap(size_, other.size_);
   }
@@ -99,26 +100,11 @@ class ValueCopy {
         memory_(memory_limit() / bytes_per_element()) {}
 
   bool run() {
-    const Box whole{std::vector<std::uint64_t>(shape_.size(), 0), shape_};
-    if (whole.size() == 0) return report_progress(1);
-    const zarrcore::Shape chunk = target_.core().state().grid.max_chunk_shape();
-    if (const auto plan = plan_writing(whole, chunk, kSlabsInMemory)) {
-      return copy(whole, chunk, *plan, 1);
-    }
-    // One after the other, each in parts.
-    const Slabs chunks(whole, chunk);
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      const Box box = chunks[i];
-      const double share = static_cast<double>(i + 1) / static_cast<double>(chunks.size());
-      zarrcore::Shape part = target_.core().inner_chunk_shape();
-      auto plan = plan_writing(box, part, kSlabsInMemory);
-      if (!plan) {
-        part.assign(shape_.size(), 1);
-        plan = plan_writing(box, part, kSlabsInMemory);
-      }
-      if (!plan || !copy(box, part, *plan, share)) return false;
-    }
-    return true;
+    if (std::find(shape_.begin(), shape_.end(), 0) != shape_.end()) return report_progress(1);
+    return for_each_region(
+        shape_, source_part_, target_.core().state().grid.max_chunk_shape(),
+        target_.core().inner_chunk_shape(), wanted_elements(), memory_ / kSlabsInMemory,
+        [&](const CopyRegion& region, double share) { return copy(region, share); });
   }
 
  private:
@@ -132,14 +118,17 @@ class ValueCopy {
     return type_.NeedsFreeDynamicMemory() ? std::max(size, kDynamicElement) : size;
   }
 
-  // What of the source is read at once: its block, with 0 where GDAL knows none; but of an
-  // uncompressed chunk, some rows.
+  // What of the source is read at once: its block, with 0 where GDAL knows none; but of a local
+  // chunk that is not compressed, some rows.
   static zarrcore::Shape readable_part(const GDALMDArray& source, std::size_t rank) {
     zarrcore::Shape part;
     for (const GUInt64 length : source.GetBlockSize()) part.push_back(length);
     part.resize(rank, 0);
     const auto* ours = dynamic_cast<const Array*>(&source);
-    if (ours == nullptr || !ours->core().state().first_chain->elements_stand_alone()) return part;
+    if (ours == nullptr || is_network_path(source.GetFilename()) ||
+        !ours->core().state().first_chain->elements_stand_alone()) {
+      return part;
+    }
     std::uint64_t row = ours->core().data_type().item_size;
     for (std::size_t i = rank; i-- > 0;) {
       if (row >= kLeastPart) part[i] = 1;
@@ -149,14 +138,16 @@ class ValueCopy {
     return part;
   }
 
-  std::optional<CopyPlan> plan_writing(const Box& box, std::span<const std::uint64_t> unit,
-                                       std::uint64_t slabs) const {
-    return plan_copy(box.count, source_part_, unit, kWantedBytes / bytes_per_element(),
-                     memory_ / slabs);
+  // As many as possible, where it is unknown what is read at once.
+  std::uint64_t wanted_elements() const {
+    const bool is_known = std::any_of(source_part_.begin(), source_part_.end(),
+                                      [](std::uint64_t length) { return length != 0; });
+    return is_known ? kWantedBytes / bytes_per_element() : memory_ / kSlabsInMemory;
   }
 
-  // Copies a box. Slabs have multiples of `unit`, for which `plan` is a plan.
-  bool copy(const Box& box, std::span<const std::uint64_t> unit, const CopyPlan& plan, double to) {
+  // `to` is the progress at the end.
+  bool copy(const CopyRegion& region, double to) {
+    const auto& [box, unit, plan] = region;
     const bool is_remote = is_network_path(source_.GetFilename());
     if (plan.reads > (is_remote ? kMaxNetworkReads : kMaxReads) &&
         !type_.NeedsFreeDynamicMemory()) {
@@ -168,7 +159,7 @@ class ValueCopy {
           plan_copy(box.count, zarrcore::Shape(shape_.size(), 0), unit, most, most);
       if (reading && writing && reading->reads < plan.reads) {
         try {
-          return copy_through_file(Slabs(box, reading->slab), Slabs(box, writing->slab), to);
+          return copy_through_file(box, *reading, *writing, to);
         } catch (const NoTemporaryFile& problem) {
           report(CE_Warning, CPLE_FileIO,
                  "Zarr: array %s: chunks of the source are read %.1f times: %s",
@@ -248,11 +239,13 @@ class ValueCopy {
                          elements.data(), elements.size());
   }
 
-  bool copy_through_file(const Slabs& reading, const Slabs& writing, double to) {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < reading.size(); ++i) bytes += reading[i].size() * type_.GetSize();
+  bool copy_through_file(const Box& whole, const CopyPlan& read_plan, const CopyPlan& write_plan,
+                         double to) {
+    const Slabs reading(whole, read_plan.slab);
+    const Slabs writing(whole, write_plan.slab);
     const std::string& store = target_.session()->path();
-    TemporaryFile file(STARTS_WITH(store.c_str(), "/vsi") ? "" : CPLGetPath(store.c_str()), bytes);
+    TemporaryFile file(STARTS_WITH(store.c_str(), "/vsi") ? "" : CPLGetPath(store.c_str()),
+                       whole.size() * type_.GetSize());
     // Where the elements of each slab of the target are.
     struct Piece {
       Box box;

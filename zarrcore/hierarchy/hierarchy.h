@@ -22,8 +22,8 @@
 #include "zarrcore/array/array.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
-#include "zarrcore/hierarchy/document_requests.h"
 #include "zarrcore/metadata/format.h"
+#include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace gdal_zarr {
@@ -58,6 +59,22 @@ TEST(CopyPlan, SlabsAreNoLargerThanWanted) {
   EXPECT_LE(whole(plan->slab).size(), 10'000u);
 }
 
+TEST(CopyPlan, SlabsFollowTheOrderOfTheArray) {
+  const auto plan = plan_copy(Shape{1000, 1000}, Shape{20, 20}, Shape{20, 20}, 40'000, 1'000'000);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->slab[1], 1000u);
+  EXPECT_LT(whole(plan->slab).size(), 80'000u);
+}
+
+// As from pixel-interleaved images to chunks of single bands.
+TEST(CopyPlan, SlabsHaveAllBandsThatAreReadTogether) {
+  const auto plan =
+      plan_copy(Shape{200, 5000, 5000}, Shape{200, 256, 256}, Shape{1, 512, 512}, 1 << 24, 1 << 26);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->slab, (Shape{200, 512, 512}));
+  EXPECT_DOUBLE_EQ(plan->reads, 1);
+}
+
 TEST(CopyPlan, LessMemoryReadsMore) {
   const Shape shape{1000, 200, 200};
   const Shape source{1, 200, 200};
@@ -99,6 +116,38 @@ TEST(CopyPlan, ManyAndLongDimensions) {
   const auto plan = plan_copy(Shape(3, length), Shape(3, 7), Shape(3, 2), 1 << 20, 1 << 20);
   ASSERT_TRUE(plan.has_value());
   EXPECT_LE(whole(plan->slab).size(), 1u << 20);
+}
+
+struct Visited {
+  std::vector<CopyRegion> regions;
+  double share = 0;
+};
+
+Visited visit_regions(std::uint64_t max_elements) {
+  Visited visited;
+  EXPECT_TRUE(for_each_region(Shape{30, 30}, Shape{1, 30}, Shape{20, 20}, Shape{5, 20}, 1,
+                              max_elements, [&](const CopyRegion& region, double share) {
+                                visited.regions.push_back(region);
+                                EXPECT_GT(share, visited.share);
+                                visited.share = share;
+                                return true;
+                              }));
+  EXPECT_DOUBLE_EQ(visited.share, 1);
+  return visited;
+}
+
+TEST(CopyPlan, ChunksThatDoNotFitAreCopiedOneByOne) {
+  const Visited together = visit_regions(600);
+  ASSERT_EQ(together.regions.size(), 1u);
+  EXPECT_EQ(together.regions[0].plan.slab, (Shape{20, 30}));
+  for (const std::uint64_t max_elements : {300u, 50u, 1u, 0u}) {
+    const Visited chunks = visit_regions(max_elements);
+    ASSERT_EQ(chunks.regions.size(), 4u);
+    EXPECT_EQ(chunks.regions[3].box.start, (std::vector<std::uint64_t>{20, 20}));
+    EXPECT_EQ(chunks.regions[3].box.count, (Shape{10, 10}));
+    EXPECT_EQ(chunks.regions[0].unit, max_elements == 300 ? (Shape{5, 20}) : (Shape{1, 1}));
+    EXPECT_LE(whole(chunks.regions[0].plan.slab).size(), std::max<std::uint64_t>(1, max_elements));
+  }
 }
 
 TEST(CopyPlan, SlabsDivideABox) {

@@ -82,7 +82,7 @@ void close_all(std::vector<int>& sockets) {
 
 curl_socket_t EarlyConnections::take(const curl_sockaddr& address) {
   const std::string name = name_of(address);
-  if (name.empty()) return CURL_SOCKET_BAD;
+  if (name.empty() || address.socktype != SOCK_STREAM) return CURL_SOCKET_BAD;
   close_old();
   Address& found = addresses_[name];
   ++found.used;

@@ -157,7 +157,7 @@ class SharedConnections final : public HttpConnection {
       : folder_(folder),
         curl_(curl),
         share_(curl),
-        uses_certificate_folder_(folder.option("GDAL_HTTP_CAPATH").has_value()) {}
+        uses_certificate_folder_(!folder.value(ConfigOption::certificate_folder).empty()) {}
 
   HttpReply get(const std::string& url, const std::string& headers,
                 std::uint64_t max_size) override {
@@ -207,11 +207,11 @@ class SharedConnections final : public HttpConnection {
     set(handle, CURLOPT_WRITEDATA, static_cast<void*>(&receiver));
     set(handle, CURLOPT_SHARE, share_.get());
     set(handle, CURLOPT_NOSIGNAL, 1L);
-    const auto certificates = folder_.option("GDAL_HTTP_CAPATH");
-    if (certificates || !uses_certificate_folder) {
-      set(handle, CURLOPT_CAPATH, certificates ? certificates->c_str() : nullptr);
+    const std::string certificates = folder_.value(ConfigOption::certificate_folder);
+    if (!certificates.empty() || !uses_certificate_folder) {
+      set(handle, CURLOPT_CAPATH, certificates.empty() ? nullptr : certificates.c_str());
     }
-    if (CPLTestBool(folder_.option("CPL_CURL_GZIP").value_or("YES").c_str())) {
+    if (folder_.test(ConfigOption::gzip)) {
       set(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
     }
     const CURLcode code = HttpTransfers::of_process()->run(handle.get(), url, limits_of(folder_));
@@ -254,14 +254,12 @@ class SharedConnections final : public HttpConnection {
   static HttpTransfers::Limits limits_of(const HttpFolder& folder) {
     HttpTransfers::Limits limits;
     limits.connections_at_once = static_cast<long>(parallel_network_requests());
-    if (const auto text = folder.option("GDAL_HTTP_MULTIPLEX")) {
-      limits.is_multiplexed = CPLTestBool(text->c_str());
-    }
-    const auto number = [&](const char* name, long& value) {
-      if (const auto text = folder.option(name)) value = std::max(0L, std::atol(text->c_str()));
+    limits.is_multiplexed = folder.test(ConfigOption::multiplex);
+    const auto number = [&](ConfigOption option) {
+      return std::max(0L, std::atol(folder.value(option).c_str()));
     };
-    number("GDAL_HTTP_MAX_TOTAL_CONNECTIONS", limits.max_connections);
-    number("GDAL_HTTP_MAX_CACHED_CONNECTIONS", limits.max_idle_connections);
+    limits.max_connections = number(ConfigOption::max_connections);
+    limits.max_idle_connections = number(ConfigOption::max_idle_connections);
     return limits;
   }
 
