@@ -15,8 +15,11 @@ set(CPACK_THREADS 0)
 
 set(CPACK_SOURCE_GENERATOR TGZ)
 set(CPACK_SOURCE_PACKAGE_FILE_NAME "${CPACK_PACKAGE_NAME}-${CPACK_PACKAGE_VERSION}")
+set(CPACK_VERBATIM_VARIABLES ON)
+string(REGEX REPLACE "([][+.*()^$?|\\])" "\\\\\\1" source_folder "${PROJECT_SOURCE_DIR}")
 set(CPACK_SOURCE_IGNORE_FILES
-  "/\\\\.git/;/\\\\.git$;/\\\\.cache/;/build/;/node_modules/;/__pycache__/;/\\\\.pytest_cache/;\\\\.aux\\\\.xml$")
+  "^${source_folder}/(build|\\.git|\\.cache)/" "^${source_folder}/\\.git$"
+  "/(node_modules|__pycache__|\\.pytest_cache)/" "\\.aux\\.xml$")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_COMPONENTS_ALL "")
@@ -75,9 +78,12 @@ if(INSTALL_DEBIAN_DOCUMENTS)
     install(FILES LICENSE DESTINATION ${folder} RENAME copyright COMPONENT ${component})
     install(FILES CHANGELOG.md DESTINATION ${folder} COMPONENT ${component})
   endforeach()
+  # The pages and the samples on which their commands work, side by side as in the sources.
   install(FILES README.md DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin)
-  install(FILES doc/reading.md doc/writing.md doc/options.md doc/icechunk.md
-          DESTINATION share/doc/gdal-plugin-zarr/doc COMPONENT plugin)
+  install(DIRECTORY data DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin
+          PATTERN "*.py" EXCLUDE PATTERN "*.aux.xml" EXCLUDE PATTERN .gitattributes EXCLUDE)
+  install(DIRECTORY doc DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin
+          FILES_MATCHING PATTERN "*.md" PATTERN architecture.md EXCLUDE PATTERN library.md EXCLUDE)
   install(FILES doc/library.md DESTINATION share/doc/libzarrcore-dev COMPONENT development)
   install(DIRECTORY examples DESTINATION share/doc/libzarrcore-dev COMPONENT development)
 endif()

@@ -25,6 +25,7 @@
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/array/context.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/resize.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/typed_values.h"

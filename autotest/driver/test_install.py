@@ -99,6 +99,12 @@ def test_programs_tell_which_driver_they_have():
                                   GDAL_DRIVER_PATH="/no/such/folder")
 
 
+def test_the_plugin_exports_its_entry_point_alone():
+    """libgdal and other plugins in the process have classes and libraries of the same names."""
+    lines = run("nm", "--dynamic", "--defined-only", PLUGIN).splitlines()
+    assert [line.split()[-1] for line in lines] == ["GDALRegister_Zarr"]
+
+
 # A GDAL of another version, in one library: it loads the plugin with the functions that it has.
 OTHER_GDAL = """
 #include <dlfcn.h>

@@ -15,9 +15,9 @@ def sections():
 
 def test_the_changelog_keeps_its_form():
     first, *older = sections()
-    assert first == "Unreleased" or first.startswith(VERSION)
-    for heading in [first, *older]:
-        assert re.fullmatch(r"Unreleased|\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", heading), heading
+    assert first == "[Unreleased]" or first.startswith(f"[{VERSION}] - ")
+    for heading in older:
+        assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading), heading
     kinds = set(re.findall(r"^### (.*)", text("CHANGELOG.md"), re.MULTILINE))
     assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
@@ -28,7 +28,7 @@ def test_a_tagged_commit_is_its_release():
     if not tags:
         pytest.skip("no tag, no release")
     assert tags == [f"v{VERSION}"]
-    assert sections()[0].startswith(f"{VERSION} - ")
+    assert sections()[0].startswith(f"[{VERSION}] - ")
 
 
 def test_other_files_state_the_same_version():

@@ -48,14 +48,27 @@ TEST(NewArray, FormatsStoreTheSameArray) {
     write_values<int>(writer, {{0, 0}, {1, 4}}, std::vector<int>{1, 2, 3, 4});
     writer.flush();
     zarr.hierarchy->flush();
-    // The chunks of an array are below it.
-    EXPECT_FALSE(zarr.store->list("group/a").is_empty());
 
     const Hierarchy again(zarr.store);
     const auto read = again.open_array("group/a", zarr.context);
     EXPECT_EQ(read_values<double>(*read, {{0, 0}, {2, 4}}),
               (std::vector<double>{1, 2, 3, 4, 7, 7, 7, 7}));
     EXPECT_EQ(read->metadata().dimension_names.at(1), "x");
+  }
+}
+
+TEST(NewArray, ChunksOfANewNodeAreBelowIt) {
+  for (const Format* format : {&v3_format(), &v2_format()}) {
+    NewArrayStore zarr(*format);
+    zarr.hierarchy->create_node("group", GroupMetadata{});
+    zarr.hierarchy->create_node(
+        "group/a",
+        make_array_metadata(*format, {.shape = {4}, .data_type = data_type_of<float>()}));
+    // Opened by the hierarchy that made it, which did not read its document.
+    ArrayWriter writer(zarr.hierarchy->open_array("group/a", zarr.context));
+    write_values<float>(writer, {{0}, {4}}, std::vector<float>{1, 2, 3, 4});
+    writer.flush();
+    EXPECT_TRUE(zarr.store->get(format == &v3_format() ? "group/a/c/0" : "group/a/0").has_value());
   }
 }
 
