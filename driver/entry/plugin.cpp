@@ -114,9 +114,11 @@ void register_driver() {
 
 extern "C" CPL_DLL void GDALRegister_Zarr() {
 #ifdef __GNUC__
-  if (!gdal_zarr::is_called_by_our_gdal(__builtin_return_address(0))) return;
+  void* const caller = __builtin_return_address(0);
+#else
+  void* const caller = nullptr;
 #endif
-  if (GDAL_CHECK_VERSION("Zarr driver") == 0) return;
+  if (!gdal_zarr::is_called_by_our_gdal(caller)) return;
   if (GDALGetDriverByName("Zarr") != nullptr) return;
   gdal_zarr::guarded(false, [] {
     register_driver();
