@@ -63,8 +63,11 @@ Headers and the static library of zarrcore, on which the Zarr driver
 gdal-plugin-zarr is built. GDAL is not needed.")
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libzarrcore-dev)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-  list(APPEND development_packages nlohmann-json3-dev libdeflate-dev libzstd-dev libisal-dev
-       libblosc-dev liblz4-dev liblzma-dev libbz2-dev ${zfp_package})
+  list(APPEND development_packages nlohmann-json3-dev libdeflate-dev libzstd-dev libblosc-dev
+       liblz4-dev liblzma-dev libbz2-dev ${zfp_package})
+  if(ISAL_FOUND)
+    list(APPEND development_packages libisal-dev)
+  endif()
   list(JOIN development_packages ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS pkgconf)
 endif()

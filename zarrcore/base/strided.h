@@ -16,14 +16,14 @@ using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::ptrdiff_t>;
 
 // Strides of a dense array whose last dimension varies fastest.
-ZARRCORE_API Strides c_strides(std::span<const std::uint64_t> shape, std::size_t item_size);
+ZARRCORE_API Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size);
 
 // Whether a box with these strides is one dense run of elements in C order.
 ZARRCORE_API bool is_c_contiguous(std::span<const std::uint64_t> shape,
-                                  std::span<const std::ptrdiff_t> strides, std::size_t item_size);
+                                  std::span<const std::ptrdiff_t> strides, std::uint64_t item_size);
 
 // Copies a box of `shape` elements of `item_size` bytes each. The layouts must not overlap.
-ZARRCORE_API void copy_strided(std::span<const std::uint64_t> shape, std::size_t item_size,
+ZARRCORE_API void copy_strided(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                                const std::byte* source,
                                std::span<const std::ptrdiff_t> source_strides,
                                std::byte* destination,
@@ -48,7 +48,7 @@ ZARRCORE_API void convert_strided(std::span<const std::uint64_t> shape,
                                   std::span<const std::ptrdiff_t> destination_strides);
 
 // convert_strided() if there is a converter, else copy_strided().
-ZARRCORE_API void copy_or_convert(std::span<const std::uint64_t> shape, std::size_t item_size,
+ZARRCORE_API void copy_or_convert(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                                   const ElementConverter* converter, const std::byte* source,
                                   std::span<const std::ptrdiff_t> source_strides,
                                   std::byte* destination,

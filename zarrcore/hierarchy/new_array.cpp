@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/codec/sharding.h"
@@ -45,7 +46,7 @@ ArrayMetadata make_array_metadata(const Format& format, const NewArray& array) {
   metadata.fill_value_is_mandatory = rules->fill_value_is_mandatory;
   metadata.fill_value_attribute_is_base64 = rules->fill_value_attribute_is_base64;
   const DataType& type = metadata.data_type;
-  const std::size_t zero_size = type.is_variable() ? 0 : type.item_size;
+  const std::size_t zero_size = type.is_variable() ? 0 : memory_size(type.item_size);
   metadata.fill_value = array.fill_value ? parse_fill_value(*array.fill_value, type)
                                          : std::vector<std::byte>(zero_size);
   metadata.codecs.push_back(make_array_to_bytes(type));
@@ -61,7 +62,7 @@ ArrayMetadata make_array_metadata(const Format& format, const NewArray& array) {
   metadata.dimension_names.assign(array.dimension_names.begin(), array.dimension_names.end());
   metadata.dimension_names.resize(array.shape.size());
   // Codecs that do not support the type or the chunks throw here.
-  const std::vector<std::byte> zero(type.item_size);
+  const std::vector<std::byte> zero(memory_size(type.item_size));
   const CodecChain chain(metadata.codecs, {metadata.chunk_shape, type, zero});
   return metadata;
 }

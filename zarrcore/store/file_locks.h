@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "zarrcore/base/api.h"
-#include "zarrcore/store/posix_file.h"
+#include "zarrcore/store/local_file.h"
 
 namespace zarrcore {
 
@@ -18,7 +18,7 @@ class ZARRCORE_API FileLocks {
   // A lock, held until this object is destroyed.
   struct Held {
     std::unique_lock<std::mutex> turn;  // among the threads of this process
-    std::unique_ptr<PosixFile> file;
+    std::unique_ptr<LocalFile> file;
   };
 
   // The folder need not exist; the first lock creates it.
