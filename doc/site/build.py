@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import yaml
+from api_pages import write_pages
 from check_links import broken_links
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,7 @@ def settings():
     known = set(listed(result["nav"]))
     more = [str(path.relative_to(ROOT)) for path in pages()]
     more = [name for name in more if name not in known]
+    result["nav"].append({"C++ API": write_pages(ROOT, SOURCE / "api")})
     result["nav"] += [{"More": more}] if more else []
     return result | {"docs_dir": str(SOURCE), "site_dir": str(TARGET)}
 

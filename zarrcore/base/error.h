@@ -34,6 +34,7 @@ class ContextPart {
   template <std::unsigned_integral Number>
   ContextPart(Number number) : number_(number) {}  // NOLINT: converts
 
+  // Adds it to the end of `text`.
   void append_to(std::string& text) const;
 
  private:
