@@ -2,15 +2,11 @@
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
+from places import DESKTOP, PHONE, SITE
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-
-ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT / "build/docs"
-DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
 class Quiet(SimpleHTTPRequestHandler):

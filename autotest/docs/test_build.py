@@ -2,7 +2,7 @@
 import sys
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 sys.path.insert(0, str(ROOT / "doc/site"))
 from api_pages import write_pages

@@ -3,7 +3,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 PAGE = ROOT / "doc/man/gdal_zarr.7"
 

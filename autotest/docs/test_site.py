@@ -1,6 +1,6 @@
 """The site that script/docs has built, in a browser."""
 import pytest
-from conftest import PHONE, ROOT, SITE
+from places import PHONE, ROOT, SITE
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
