@@ -327,7 +327,7 @@ CHECKS = {
     "gdal_translate -q -of Zarr -co GEOREFERENCING_CONVENTION=CF": check_convention,
     "gdal_translate -q -of VRT": check_vrt,
     "import rioxarray\nimport xarray": prints("EPSG:4326 (-180.25, -90.25, 179.75, 90.25)"),
-    "import rioxarray\n\nheights": prints("EPSG:4326", "'y': 361"),
+    "import rioxarray\n\nstack": prints("EPSG:4326", "'y': 361"),
     "from osgeo import gdal\nimport numpy": prints("7 7"),
     f"{PREPARED}root": prints("'deflection'", "arcsec 12"),
     f"{PREPARED}dataset = gdal.Open(\"data/deflection_v2.zarr\")\nfor": prints("1 ", "3 "),

@@ -60,6 +60,8 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("command, lines", examples())
 def test_message(folder, command, lines):
+    if "already exists" in lines[0] and int(gdal.VersionInfo()) >= 3130000:
+        pytest.skip("GDAL deletes the existing store")
     before = {path: path.stat().st_mtime_ns for path in Path(folder).iterdir()}
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=folder,
                             timeout=100, env=os.environ | {"GDAL_PAM_ENABLED": "NO"})
