@@ -25,7 +25,7 @@ PAGES = ["README.md", *sorted(f"doc/{page.name}" for page in (ROOT / "doc").glob
 # Other tests install, build and test the project, and choose the driver.
 BUILDS = re.compile(r"(sudo +)?(cmake|apt-get|script/\w+)\b|export GDAL_DRIVER_PATH=")
 # Languages of blocks that are not commands.
-OTHER_LANGUAGES = {"cpp", "text"}
+OTHER_LANGUAGES = {"cmake", "cpp", "text"}
 # The server of the examples, which is replaced by one of this test.
 HOST = "https://example.org"
 

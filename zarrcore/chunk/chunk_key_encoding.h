@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
 
-struct ChunkKeyEncoding {
+struct ZARRCORE_API ChunkKeyEncoding {
   enum class Kind : std::uint8_t {
     // "c", then each coordinate after a separator: "c/1/2"; "c" alone for rank 0.
     default_,

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/metadata/array_metadata.h"
@@ -70,7 +71,7 @@ struct NewArrayRules {
 
 enum class NodeKind : std::uint8_t { array, group };
 
-class Format {
+class ZARRCORE_API Format {
  public:
   virtual ~Format() = default;
 
@@ -174,6 +175,6 @@ class Format {
 };
 
 // All formats, the most likely first.
-std::span<const Format* const> formats();
+ZARRCORE_API std::span<const Format* const> formats();
 
 }  // namespace zarrcore
