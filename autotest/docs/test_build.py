@@ -44,7 +44,7 @@ def write_tree(folder, more=""):
 def test_pages_of_headers(tmp_path):
     write_tree(tmp_path)
     nav = write_pages(tmp_path, tmp_path / "pages/api")
-    assert nav == [{"Overview": "api/index.md"}, {"box/box.h": "api/box_box.md"}]
+    assert nav == [{"Overview": "api/index.md"}, {"box": [{"box.h": "api/box_box.md"}]}]
     page = (tmp_path / "pages/api/box_box.md").read_text()
     assert page.startswith("# zarrcore/box/box.h\n\nA box of numbers.\n")
     assert "```cpp\nBox box(3);\n```" in page

@@ -228,15 +228,17 @@ class Pages:
             sys.exit("\n".join(["public functions without a comment",
                                 *sorted(self.undocumented[key] for key in missing)]))
         self.target.mkdir(parents=True)
-        nav = [self.write_overview()]
+        by_folder = {}
         for name, header in self.headers.items():
             if not self.sections[name]:
                 continue
-            page = self.target / f"{name.removeprefix('zarrcore/').replace('/', '_')[:-2]}.md"
+            folder, _, file = name.removeprefix("zarrcore/").partition("/")
+            page = self.target / f"{folder}_{file.removesuffix('.h')}.md"
             body = "\n".join(text for _, text in sorted(self.sections[name]))
             page.write_text(f"# {name}\n\n{markdown(header.introduction())}\n\n{body}")
-            nav.append({name.removeprefix("zarrcore/"): f"{self.target.name}/{page.name}"})
-        return nav
+            by_folder.setdefault(folder, []).append({file: f"{self.target.name}/{page.name}"})
+        return [self.write_overview(),
+                *({folder: pages} for folder, pages in sorted(by_folder.items()))]
 
     def write_overview(self):
         page = self.target / "index.md"
