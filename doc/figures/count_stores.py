@@ -72,7 +72,7 @@ def read_with(driver_path):
 
 def count():
     """The version of GDAL; how many stores its own driver reads, cannot read, and reads wrong."""
-    ours = read_with(os.environ.get("ZARR_PLUGIN_DIR", ROOT / "build/release/driver"))
+    ours = read_with(ROOT / os.environ.get("ZARR_PLUGIN_DIR", "build/release/driver"))
     theirs = read_with("disable")
     assert all(isinstance(found, dict) and found for found in ours["stores"].values())
     same = failed = 0
