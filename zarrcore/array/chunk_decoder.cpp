@@ -1,6 +1,8 @@
 #include "zarrcore/array/chunk_decoder.h"
 
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include "zarrcore/base/error.h"
 
@@ -16,28 +18,40 @@ MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
 
 }  // namespace
 
-ScratchPool::ScratchPool(std::size_t threads) : idle_(threads) {}
+ScratchPool::ScratchPool(std::size_t threads)
+    : count_(threads), slots_(std::make_unique<Slot[]>(threads)) {}
 
-void ScratchPool::with_scratch(const std::function<void(DecodedChunk&)>& body) {
-  DecodedChunk scratch;
-  {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !idle_.empty(); });
-    scratch = std::move(idle_.back());
-    idle_.pop_back();
+ScratchPool::Slot* ScratchPool::take_free() {
+  // Mostly the one that this thread had before, which no other thread looks at.
+  thread_local std::size_t last = std::hash<std::thread::id>()(std::this_thread::get_id());
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::size_t at = (last + i) % count_;
+    if (!slots_[at].is_taken.load() && !slots_[at].is_taken.exchange(true)) {
+      last = at;
+      return &slots_[at];
+    }
   }
-  const auto put_back = [&] {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(scratch));
-    returned_.notify_one();
-  };
-  try {
-    body(scratch);
-  } catch (...) {
-    put_back();
-    throw;
+  return nullptr;
+}
+
+ScratchPool::Slot& ScratchPool::take() {
+  if (Slot* slot = take_free()) return *slot;
+  ++waiting_;
+  while (true) {
+    const std::uint32_t returns = returns_;
+    if (Slot* slot = take_free()) {
+      --waiting_;
+      return *slot;
+    }
+    returns_.wait(returns);
   }
-  put_back();
+}
+
+void ScratchPool::put_back(Slot& slot) {
+  slot.is_taken = false;
+  if (waiting_ == 0) return;
+  ++returns_;
+  returns_.notify_one();
 }
 
 ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
@@ -54,6 +68,7 @@ CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
 }
 
 std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
+  if (context_.chunks.is_empty()) return nullptr;
   auto chunk = context_.chunks.find(cache_key(part), request_);
   if (!chunk) return nullptr;
   const ValueVersion current =
@@ -146,7 +161,9 @@ void ChunkDecoder::place_elements(const StoredPart& part, std::span<const ByteRa
 void ChunkDecoder::copy(const StoredPart& part, const std::byte* elements,
                         std::uint64_t first) const {
   if (part.destination == nullptr) return;
-  const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size());
+  // Chunks can be small, and allocating memory for each would take as long as copying them.
+  thread_local SliceLayout layout;
+  set_layout(layout, part.axes, part.chain->stored_spec().shape, item_size());
   elements += layout.offset - static_cast<std::ptrdiff_t>(first);
   copy_or_convert(layout.counts, item_size(), converter_, elements, layout.in_chunk,
                   part.destination, layout.in_memory);

@@ -1,12 +1,10 @@
 // Decoding chunks into the caller's memory, and caching those of which only a part is used.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -24,12 +22,33 @@ class ScratchPool {
   explicit ScratchPool(std::size_t threads);
 
   // Calls `body` with memory that no other thread uses until it returns.
-  void with_scratch(const std::function<void(DecodedChunk&)>& body);
+  template <typename Body>
+  void with_scratch(const Body& body) {
+    Slot& slot = take();
+    try {
+      body(slot.chunk);
+    } catch (...) {
+      put_back(slot);
+      throw;
+    }
+    put_back(slot);
+  }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<DecodedChunk> idle_;
+  // Of a size that keeps what one thread writes from the cache lines of others.
+  struct alignas(64) Slot {
+    std::atomic<bool> is_taken = false;
+    DecodedChunk chunk;
+  };
+
+  Slot* take_free();  // null if all are taken
+  Slot& take();
+  void put_back(Slot& slot);
+
+  std::size_t count_;
+  std::unique_ptr<Slot[]> slots_;
+  std::atomic<std::uint32_t> waiting_ = 0;  // threads without a slot
+  std::atomic<std::uint32_t> returns_ = 0;  // on which they wait
 };
 
 // Serves one request of one array. Safe to use from several threads at once. Throws Error.

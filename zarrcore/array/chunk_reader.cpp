@@ -185,10 +185,12 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
   for (const StoredPart& part : chunks) {
     if (is_range_of_value(part)) total += std::min(part.length, kMaxFetchBytes);
   }
-  if (total > 0) {
-    std::stable_sort(chunks.begin(), chunks.end(), [](const StoredPart& a, const StoredPart& b) {
-      return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
-    });
+  const auto is_before = [](const StoredPart& a, const StoredPart& b) {
+    if (a.key == b.key) return a.offset < b.offset;
+    return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
+  };
+  if (total > 0 && !std::is_sorted(chunks.begin(), chunks.end(), is_before)) {
+    std::stable_sort(chunks.begin(), chunks.end(), is_before);
   }
   const std::uint64_t max_gap = store_.bytes_per_range();
   const std::uint64_t max_bytes =
@@ -200,7 +202,8 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
     std::uint64_t reach = chunks[first].offset + chunks[first].length;
     while (end < chunks.size() && is_range_of_value(chunks[first])) {
       const StoredPart& next = chunks[end];
-      if (*next.key != *chunks[first].key || !is_range_of_value(next)) break;
+      const bool is_same_value = next.key == chunks[first].key || *next.key == *chunks[first].key;
+      if (!is_same_value || !is_range_of_value(next)) break;
       if (next.offset > reach && next.offset - reach > max_gap) break;
       const std::uint64_t next_reach = std::max(reach, next.offset + next.length);
       if (next_reach - chunks[first].offset > max_bytes) break;

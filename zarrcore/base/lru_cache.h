@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,9 @@ template <typename Key, typename Value, typename Hash = std::hash<Key>>
 class LruCache {
  public:
   explicit LruCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Without locking: callers that find it empty need not make keys.
+  bool is_empty() const { return bytes_ == 0; }
 
   // Null when the value is not cached. Request 0 means no request.
   std::shared_ptr<const Value> find(const Key& key, std::uint64_t request = 0) {
@@ -79,14 +83,16 @@ class LruCache {
   // Raises the bound to `bytes` if it is lower.
   void reserve(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
-    max_bytes_ = std::max(max_bytes_, bytes);
+    max_bytes_ = std::max(max_bytes_.load(), bytes);
   }
 
   // Lowers the bound by the bytes that are needed elsewhere, but not below a quarter of it. Each
-  // call replaces the previous one.
+  // call replaces the previous one. It does not lock if nothing has to go: writers call it for each
+  // chunk.
   void make_way(std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
     needed_elsewhere_ = bytes;
+    if (bytes_ <= bound()) return;
+    const std::lock_guard lock(mutex_);
     shrink(0);
   }
 
@@ -107,10 +113,14 @@ class LruCache {
   };
   using Iterator = typename std::list<Entry>::iterator;
 
+  std::uint64_t bound() const {
+    const std::uint64_t most = max_bytes_;
+    return most - std::min<std::uint64_t>(needed_elsewhere_, most - most / 4);
+  }
+
   void shrink(std::uint64_t request) {
-    const std::uint64_t bound =
-        max_bytes_ - std::min(needed_elsewhere_, max_bytes_ - max_bytes_ / 4);
-    while (bytes_ > bound && entries_.size() > 1) {
+    const std::uint64_t most = bound();
+    while (bytes_ > most && entries_.size() > 1) {
       const auto oldest = std::prev(entries_.end());
       remove(request != 0 && oldest->request == request ? entries_.begin() : oldest);
     }
@@ -123,10 +133,10 @@ class LruCache {
   }
 
   mutable std::mutex mutex_;
-  std::uint64_t max_bytes_;
-  std::uint64_t needed_elsewhere_ = 0;
-  std::uint64_t bytes_ = 0;
-  std::list<Entry> entries_;  // most recently used first
+  std::atomic<std::uint64_t> max_bytes_;  // raised with the lock
+  std::atomic<std::uint64_t> needed_elsewhere_ = 0;
+  std::atomic<std::uint64_t> bytes_ = 0;  // changed with the lock
+  std::list<Entry> entries_;              // most recently used first
   std::unordered_map<Key, Iterator, Hash> index_;
 };
 
