@@ -59,7 +59,10 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
                           is_evenly_stepped(rows, buffer_rows);
   if (!is_exact && !is_stepped && flag == GF_Read) return std::nullopt;
   if (is_writable()) settle_blocks(bands, x, y, columns, rows);
-  if (flag == GF_Write) store_values_of_bands();
+  if (flag == GF_Write) {
+    store_values_of_bands();
+    for (const int index : bands) band(index + 1).drop_statistics();
+  }
   RasterRequest request;
   request.x_step = static_cast<std::uint64_t>(columns / buffer_columns);
   request.y_step = static_cast<std::uint64_t>(rows / buffer_rows);
@@ -129,7 +132,10 @@ CPLErr RasterBand::transfer_block(GDALRWFlag flag, int block_x, int block_y, voi
   request.line_space = pixel * nBlockXSize;
   const int band = nBand - 1;
   return guarded(CE_Failure, [&] {
-    if (flag == GF_Write) dataset().store_values_of_bands();
+    if (flag == GF_Write) {
+      dataset().store_values_of_bands();
+      drop_statistics();
+    }
     return view().transfer(flag, request, {&band, 1}) ? CE_None : CE_Failure;
   });
 }

@@ -42,13 +42,14 @@ class TaskGroup::Invitation : public Job {
   void run() override {
     std::unique_lock lock(pool_.mutex);
     pool_.tasks_changed.wait(lock, [this] { return !pool_.is_paused; });
-    if (!queue_->tasks.empty()) queue_->run_first(pool_, lock);
+    if (!queue_->tasks.empty() && !pool_.is_ending) queue_->run_first(pool_, lock);
     --queue_->invitations;
     if (!queue_->tasks.empty()) invite(pool_, queue_);
   }
 
   // With the mutex of the pool locked. Without memory, other invitations or help() do the work.
   static void invite(ThreadPool::State& pool, const std::shared_ptr<Queue>& queue) noexcept {
+    if (pool.is_ending) return;
     try {
       pool.tasks.push_back(std::make_shared<Invitation>(pool, queue));
       ++queue->invitations;

@@ -72,7 +72,7 @@ struct ThreadPool::Loop : Job {
   }
 };
 
-// The pools whose tasks are to pause while this process forks.
+// The pools whose tasks are to pause while this process forks, and to end before it does.
 class ThreadPool::ForkingPools {
  public:
   // It is never destroyed: a process may fork while it ends.
@@ -90,15 +90,24 @@ class ThreadPool::ForkingPools {
  private:
   ForkingPools() {
     at_fork([] { get().before_fork(); }, [] { get().after_fork(); });
+    at_exit([] { get().before_exit(); });
+  }
+
+  std::vector<std::weak_ptr<State>> pools() {
+    const std::lock_guard lock(mutex_);
+    return pools_;
+  }
+
+  void before_exit() {
+    for (const std::weak_ptr<State>& pool : pools()) {
+      if (const auto state = pool.lock()) state->end_tasks();
+    }
   }
 
   // A task that this waits for may itself add a pool: `mutex_` is not locked meanwhile.
   void before_fork() {
     forking_.lock();
-    mutex_.lock();
-    const std::vector<std::weak_ptr<State>> pools = pools_;
-    mutex_.unlock();
-    for (const std::weak_ptr<State>& pool : pools) {
+    for (const std::weak_ptr<State>& pool : pools()) {
       if (const auto state = pool.lock()) paused_.push_back(state);
     }
     for (const auto& pool : paused_) pool->pause();
@@ -166,6 +175,15 @@ void ThreadPool::State::resume() {
   if (!is_inherited()) tasks_changed.notify_all();
 }
 
+void ThreadPool::State::end_tasks() {
+  std::deque<std::shared_ptr<Job>> dropped;  // destroyed after the lock is released
+  std::unique_lock lock(mutex);
+  is_ending = true;
+  dropped.swap(tasks);
+  tasks_changed.wait(lock, [this] { return running_tasks == 0; });
+  lock.unlock();
+}
+
 void ThreadPool::State::pause_at_forks() {
   {
     const std::lock_guard lock(mutex);
@@ -185,10 +203,14 @@ ThreadPool::~ThreadPool() {
   state_->wake.notify_all();
 }
 
+bool ThreadPool::has_workers() const {
+  return state_->has_workers();
+}
+
 void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
                               const std::function<void(std::size_t)>& body,
                               const WorkerScope& scope) {
-  if (count <= 1 || threads <= 1 || state_->is_inherited()) {
+  if (count <= 1 || threads <= 1 || !state_->has_workers()) {
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }

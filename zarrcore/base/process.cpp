@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 namespace zarrcore {
 
@@ -18,6 +19,10 @@ bool is_process_alive(long id) {
 
 void at_fork(void (*before)(), void (*after)()) {
   ::pthread_atfork(before, after, after);
+}
+
+void at_exit(void (*before)()) {
+  static_cast<void>(std::atexit(before));
 }
 
 }  // namespace zarrcore

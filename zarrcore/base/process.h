@@ -11,4 +11,7 @@ bool is_process_alive(long id);
 // From now on, fork() calls `before` first, and `after` at its end in both processes.
 void at_fork(void (*before)(), void (*after)());
 
+// From now on, the normal end of the process begins with `before`.
+void at_exit(void (*before)());
+
 }  // namespace zarrcore
