@@ -73,6 +73,11 @@ std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& p
   return chunk && is_current(part, *chunk) ? chunk : nullptr;
 }
 
+bool ChunkDecoder::has_cached(const StoredPart& part) const {
+  const auto chunk = find_cached(part);
+  return chunk && chunk->reaches(part.axes, part.chain->stored_spec());
+}
+
 bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) const {
   return chunk.state().is_good_for(part.is_whole_value() ? array_.store->current_version(*part.key)
                                                          : part.version);
@@ -80,7 +85,7 @@ bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) 
 
 bool ChunkDecoder::copy_from_cache(const StoredPart& part) const {
   const auto chunk = find_cached(part);
-  if (!chunk) return false;
+  if (!chunk || !chunk->reaches(part.axes, part.chain->stored_spec())) return false;
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
   return true;
@@ -102,26 +107,22 @@ bool ChunkDecoder::is_still_missing(const StoredPart& part) const {
 }
 
 void ChunkDecoder::decode_ahead(const StoredPart& part, ByteSpan encoded,
-                                const ValueVersion& version, ChunksAhead& ahead) {
-  scratch_.with_scratch([&](DecodedChunk&) {
-    ahead.put(*part.ahead, cache_key(part),
-              std::make_shared<const CachedChunk>(part.chain->decode(encoded), KeptState{version}));
-  });
+                                const ValueVersion& version, ChunksAhead& ahead) const {
+  ahead.put(*part.ahead, cache_key(part),
+            std::make_shared<const CachedChunk>(part.chain->decode(encoded), KeptState{version}));
 }
 
-void ChunkDecoder::decode(const StoredPart& part, Encoded encoded) {
-  scratch_.with_scratch([&](DecodedChunk& scratch) {
-    // A chunk that is used as a whole is not needed again, so it is not cached.
-    if (is_whole(part.axes) && part.destination != nullptr) {
-      decode_whole(part, encoded.bytes, scratch);
-    } else {
-      decode_to_cache(part, encoded);
-    }
-  });
+void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const {
+  // A chunk that is used as a whole is not needed again, so it is not cached.
+  if (is_whole(part.axes) && part.destination != nullptr) {
+    decode_whole(part, encoded.bytes, scratch);
+  } else {
+    decode_to_cache(part, encoded);
+  }
 }
 
-// Decodes a chunk of which only a part is used, or only the needed blocks of it, and caches it for
-// requests for the rest.
+// Decodes a chunk of which only a part is used, or only that part of it, and caches it for requests
+// for the rest.
 void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) const {
   const CodecChain& chain = *part.chain;
   std::shared_ptr<const CachedChunk> chunk;
@@ -131,13 +132,41 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
     chunk = std::make_shared<const CachedChunk>(
         chain,
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
-        *block_size, KeptState{encoded.version});
+        *block_size, array_.partial_decoding, KeptState{encoded.version});
+  } else if (auto prefix = decode_prefix(part, encoded.bytes)) {
+    chunk = std::make_shared<const CachedChunk>(DecodedChunk{std::move(*prefix), {}},
+                                                KeptState{encoded.version});
   } else {
     chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes),
                                                 KeptState{encoded.version, part.is_prefetched()});
   }
   copy(part, chunk->elements(part.axes));
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
+}
+
+// The first elements of a chunk, if those that are selected end early enough, and the rest is not
+// expected to be needed. If it is, the chunk is fetched again, which takes little from a local
+// store.
+std::optional<Buffer> ChunkDecoder::decode_prefix(const StoredPart& part, ByteSpan encoded) const {
+  const CodecChain& chain = *part.chain;
+  if (part.destination == nullptr || array_.store->parallel_requests() > 1) return std::nullopt;
+  const auto step = chain.prefix_step();
+  if (!step) return std::nullopt;
+  if (chain.decoded_size() <= *step) return std::nullopt;
+  if (find_cached(part) != nullptr) {
+    array_.partial_decoding.count_rest();
+    return std::nullopt;
+  }
+  const std::uint64_t end = end_of(part.axes, chain.stored_spec().shape, item_size());
+  const std::uint64_t size = (end + *step - 1) / *step * *step;
+  if (size >= chain.decoded_size()) return std::nullopt;
+  // It is decoded into the memory of the decoder, and copied.
+  constexpr double kOverhead = 1.1;
+  const auto whole = static_cast<double>(chain.decoded_size());
+  if (array_.partial_decoding.takes_whole({kOverhead * static_cast<double>(size), whole, whole})) {
+    return std::nullopt;
+  }
+  return chain.decode_prefix(encoded, size);
 }
 
 // Decodes straight into the destination if the chunk is dense there. Encoded bytes that already are

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,19 +61,29 @@ class ChunkDecoder {
   ChunkDecoder(const ArrayState& array, Context& context, const ElementConverter* converter,
                std::size_t threads);
 
-  // The cached chunk; null when it is missing, or from another version of its value.
+  // The cached chunk, of which perhaps only the first elements are decoded; null when it is not
+  // cached, or from another version of its value.
   std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part) const;
 
-  // Copies the selected elements of a cached chunk; false when it is not cached.
+  // Whether the selected elements of the chunk are cached, or can be decoded from what is.
+  bool has_cached(const StoredPart& part) const;
+  // Copies the selected elements of a cached chunk; false when they are not cached.
   bool copy_from_cache(const StoredPart& part) const;
   // The same for a chunk that was read ahead. One that was used as a whole is not cached.
   bool copy_from_ahead(const StoredPart& part,
                        const std::shared_ptr<const CachedChunk>& chunk) const;
   // Whether a chunk that was read ahead is still missing in the store.
   bool is_still_missing(const StoredPart& part) const;
-  // Decodes a chunk for its part's place ahead of a walk.
+
+  // Calls `body` with memory for decoding. Waits while as many other threads as may decode at once
+  // are in theirs. It may decode any number of chunks.
+  template <typename Body>
+  void with_scratch(const Body& body) {
+    scratch_.with_scratch(body);
+  }
+  // In with_scratch(): decodes a chunk for its part's place ahead of a walk.
   void decode_ahead(const StoredPart& part, ByteSpan encoded, const ValueVersion& version,
-                    ChunksAhead& ahead);
+                    ChunksAhead& ahead) const;
 
   // Fetched bytes of a chunk. If `owner` is not null, `bytes` are all of its bytes, and it may be
   // moved from.
@@ -81,8 +92,8 @@ class ChunkDecoder {
     Buffer* owner = nullptr;
     ValueVersion version = {};
   };
-  // Decodes a chunk, or as much of it as is selected, to its destination.
-  void decode(const StoredPart& part, Encoded encoded);
+  // In with_scratch(): decodes a chunk, or as much of it as is selected, to its destination.
+  void decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const;
 
   // The same for elements that stand alone (CodecChain::elements_stand_alone): `encoded` has the
   // bytes at the given ranges of the chunk, which contain all selected elements.
@@ -99,6 +110,7 @@ class ChunkDecoder {
  private:
   bool is_current(const StoredPart& part, const CachedChunk& chunk) const;
   void decode_to_cache(const StoredPart& part, Encoded encoded) const;
+  std::optional<Buffer> decode_prefix(const StoredPart& part, ByteSpan encoded) const;
   void decode_whole(const StoredPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
   void copy(const StoredPart& part, const std::byte* elements, std::uint64_t first = 0) const;
 

@@ -42,12 +42,13 @@ void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::
   context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
 }
 
-void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded) {
+void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded,
+                         DecodedChunk& scratch) {
   const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
   if (part.ahead != nullptr) {
     decoder_.decode_ahead(part, encoded.bytes, encoded.version, ahead_->chunks());
   } else {
-    decoder_.decode(part, encoded);
+    decoder_.decode(part, encoded, scratch);
   }
   count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
 }
@@ -200,7 +201,7 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   if (!chunks.empty() && chunks.front().ahead != nullptr) {
     const auto unneeded =
         std::stable_partition(chunks.begin(), chunks.end(), [this](const StoredPart& part) {
-          return !decoder_.find_cached(part) &&
+          return !decoder_.has_cached(part) &&
                  ahead_->chunks().is_stored_at(*part.ahead, decoder_.cache_key(part));
         });
     chunks = {chunks.begin(), unneeded};
@@ -257,6 +258,7 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
 
 void ChunkReader::read_together(Fetch parts) {
   std::vector<const StoredPart*> wanted;
+  wanted.reserve(parts.size());
   for (const StoredPart& part : parts) {
     const bool is_ahead = part.ahead != nullptr;  // it is to be read ahead
     if (!is_ahead && take_ahead(part)) continue;
@@ -286,7 +288,10 @@ void ChunkReader::read_together(Fetch parts) {
             return;
           }
           count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
-          decode(first, {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
+          decoder_.with_scratch([&](DecodedChunk& scratch) {
+            decode(first, {encoded->span(), &*encoded, value ? value->version() : ValueVersion()},
+                   scratch);
+          });
           return;
         }
         std::shared_ptr<const Buffer> bytes = first.bytes;
@@ -302,13 +307,16 @@ void ChunkReader::read_together(Fetch parts) {
           count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, wanted.size());
           bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
         }
-        for (const StoredPart* part : wanted) {
-          with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
-                       [&] {
-                         decode(*part, {bytes->span().subspan(part->offset - start, part->length),
-                                        nullptr, part->version});
-                       });
-        }
+        decoder_.with_scratch([&](DecodedChunk& scratch) {
+          for (const StoredPart* part : wanted) {
+            with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
+                         [&] {
+                           const ByteSpan encoded =
+                               bytes->span().subspan(part->offset - start, part->length);
+                           decode(*part, {encoded, nullptr, part->version}, scratch);
+                         });
+          }
+        });
       });
 }
 

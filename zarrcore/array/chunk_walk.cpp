@@ -46,6 +46,18 @@ void set_layout(SliceLayout& layout, std::span<const AxisSlice> axes,
   }
 }
 
+std::uint64_t end_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
+                     std::size_t item_size) {
+  std::uint64_t end = item_size;
+  std::uint64_t stride = item_size;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const AxisSlice& axis = axes[i];
+    end += (axis.start + (axis.count - 1) * axis.step) * stride;
+    stride *= shape[i];
+  }
+  return end;
+}
+
 void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
                   std::size_t item_size, std::uint64_t max_gap,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body) {

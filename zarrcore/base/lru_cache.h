@@ -55,8 +55,9 @@ class LruCache {
   // `bytes` is the size of the value; the cache adds its own overhead.
   void insert(const Key& key, std::shared_ptr<const Value> value, std::uint64_t bytes,
               std::uint64_t request = 0) {
+    Entries removed;
     const std::lock_guard lock(mutex_);
-    if (const auto it = index_.find(key); it != index_.end()) remove(it->second);
+    if (const auto it = index_.find(key); it != index_.end()) remove(it->second, removed);
     bytes += kEntryBytes + 2 * heap_bytes(key);
     entries_.push_front({key, std::move(value), bytes, request});
     try {
@@ -66,16 +67,17 @@ class LruCache {
       throw;
     }
     bytes_ += bytes;
-    shrink(request);
+    shrink(request, removed);
   }
 
   // Removes the values whose keys satisfy `predicate`.
   template <typename Predicate>
   void erase_if(const Predicate& predicate) {
+    Entries removed;
     const std::lock_guard lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end();) {
       const auto next = std::next(it);
-      if (predicate(it->key)) remove(it);
+      if (predicate(it->key)) remove(it, removed);
       it = next;
     }
   }
@@ -92,8 +94,9 @@ class LruCache {
   void make_way(std::uint64_t bytes) {
     needed_elsewhere_ = bytes;
     if (bytes_ <= bound()) return;
+    Entries removed;
     const std::lock_guard lock(mutex_);
-    shrink(0);
+    shrink(0, removed);
   }
 
   std::uint64_t max_bytes() const {
@@ -116,32 +119,35 @@ class LruCache {
     std::uint64_t bytes;
     std::uint64_t request;  // the last one that used the value
   };
-  using Iterator = typename std::list<Entry>::iterator;
+  using Entries = std::list<Entry>;
+  using Iterator = typename Entries::iterator;
 
   std::uint64_t bound() const {
     const std::uint64_t most = max_bytes_;
     return most - std::min<std::uint64_t>(needed_elsewhere_, most - most / 4);
   }
 
-  void shrink(std::uint64_t request) {
+  void shrink(std::uint64_t request, Entries& removed) {
     const std::uint64_t most = bound();
     while (bytes_ > most && entries_.size() > 1) {
       const auto oldest = std::prev(entries_.end());
-      remove(request != 0 && oldest->request == request ? entries_.begin() : oldest);
+      remove(request != 0 && oldest->request == request ? entries_.begin() : oldest, removed);
     }
   }
 
-  void remove(Iterator entry) {
+  // Into `removed`, which is to be destroyed without the lock: returning the memory of large values
+  // takes longer than all else here.
+  void remove(Iterator entry, Entries& removed) {
     bytes_ -= entry->bytes;
     index_.erase(entry->key);
-    entries_.erase(entry);
+    removed.splice(removed.begin(), entries_, entry);
   }
 
   mutable std::mutex mutex_;
   std::atomic<std::uint64_t> max_bytes_;  // raised with the lock
   std::atomic<std::uint64_t> needed_elsewhere_ = 0;
   std::atomic<std::uint64_t> bytes_ = 0;  // changed with the lock
-  std::list<Entry> entries_;              // most recently used first
+  Entries entries_;                       // most recently used first
   std::unordered_map<Key, Iterator, Hash> index_;
 };
 
