@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "zarrcore/base/checked_math.h"
+
 namespace zarrcore {
 namespace {
 
@@ -11,14 +13,16 @@ constexpr double kBlockOverhead = 1.25;
 // Which blocks of `block_size` bytes contain elements that `axes` select, in a dense chunk of
 // `chunk_size` bytes and the given shape.
 std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
-                                 std::span<const std::uint64_t> shape, std::size_t item_size,
+                                 std::span<const std::uint64_t> shape, std::uint64_t item_size,
                                  std::uint64_t chunk_size, std::uint64_t block_size) {
-  std::vector<bool> touched((chunk_size + block_size - 1) / block_size);
+  std::vector<bool> touched(memory_size(ceil_divide(chunk_size, block_size)));
   // No block fits into a smaller gap.
   const std::uint64_t max_gap = block_size - 1;
   for_each_run(axes, shape, item_size, max_gap, [&](std::uint64_t offset, std::uint64_t length) {
     const std::uint64_t last = (offset + length - 1) / block_size;
-    for (std::uint64_t block = offset / block_size; block <= last; ++block) touched[block] = true;
+    for (auto block = static_cast<std::size_t>(offset / block_size); block <= last; ++block) {
+      touched[block] = true;
+    }
   });
   return touched;
 }
@@ -31,8 +35,8 @@ CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t 
       chunk_{Buffer(chain.decoded_size()), {}},
       chain_(&chain),
       decoding_(&decoding),
-      block_size_(block_size),
-      count_((chain.decoded_size() + block_size - 1) / block_size),
+      block_size_(memory_size(block_size)),
+      count_(memory_size(ceil_divide(chain.decoded_size(), block_size))),
       encoded_(std::move(encoded)),
       encoded_bytes_(encoded_.size()),
       blocks_(std::make_unique<std::atomic<Block>[]>(count_)),
@@ -104,7 +108,7 @@ bool CachedChunk::claim(std::size_t block) const {
 // Decodes a block that this thread has claimed.
 void CachedChunk::decode_block(std::size_t block) const {
   const MutableByteSpan chunk = chunk_.elements.span();
-  const std::uint64_t offset = block * block_size_;
+  const std::size_t offset = block * block_size_;
   try {
     chain_->decode_block(encoded_.span(), offset,
                          chunk.subspan(offset, std::min(block_size_, chunk.size() - offset)));

@@ -70,7 +70,7 @@ class CachedChunk {
   // For a chunk that is decoded in blocks:
   const CodecChain* chain_ = nullptr;
   PartialDecoding* decoding_ = nullptr;
-  std::uint64_t block_size_ = 0;
+  std::size_t block_size_ = 0;
   std::size_t count_ = 0;
   // Read by threads that have a block in work, freed when all are decoded.
   mutable Buffer encoded_;
