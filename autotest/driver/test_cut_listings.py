@@ -1,5 +1,4 @@
 """A listing of an object store that the server does not send to its end must not look complete."""
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -7,6 +6,7 @@ import numpy as np
 import pytest
 from osgeo import gdal
 from stores import BYTES, write_array, write_group
+from webserver import running
 
 DATA = np.arange(64, dtype="<i2").reshape(8, 8) + 1
 PAGE = 2  # names of a page
@@ -86,12 +86,8 @@ def bucket(tmp_path, monkeypatch):
               "AWS_CONFIG_FILE": str(tmp_path / "none"), "GDAL_HTTP_MAX_RETRY": "0"}
     for name, value in values.items():
         gdal.SetConfigOption(name, value)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with running(server):
+        yield server
     for name in values:
         gdal.SetConfigOption(name, None)
     gdal.VSICurlClearCache()

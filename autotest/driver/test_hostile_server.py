@@ -2,7 +2,6 @@
 is wrong with the answer, without passwords and tokens: never zeros, never a part of the data."""
 import re
 import subprocess
-import threading
 
 import hostile_server
 import numpy as np
@@ -125,12 +124,8 @@ def server(tmp_path_factory):
     zarr.consolidate_metadata(str(path))
     server = webserver.start_server(hostile_server.HostileHandler)
     server.root, server.kind = root, None
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with webserver.running(server):
+        yield server
 
 
 @pytest.fixture

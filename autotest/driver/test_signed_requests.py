@@ -4,7 +4,6 @@ import base64
 import hashlib
 import hmac
 import json
-import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from osgeo import gdal
 from stores import BYTES, write_array, write_group
-from webserver import serve
+from webserver import running, serve
 
 DATA = np.arange(64, dtype="<i2").reshape(8, 8) + 1
 
@@ -116,15 +115,10 @@ class Signer(BaseHTTPRequestHandler):
 def signer():
     signer = ThreadingHTTPServer(("127.0.0.1", 0), Signer)
     signer.requests = []
-    thread = threading.Thread(target=signer.serve_forever, args=(0.05,))
-    thread.start()
     url = f"http://127.0.0.1:{signer.server_port}"
-    with options(VSICURL_PC_SAS_TOKEN_URL=f"{url}/token/",
-                 VSICURL_PC_SAS_SIGN_HREF_URL=f"{url}/sign?href="):
+    with running(signer), options(VSICURL_PC_SAS_TOKEN_URL=f"{url}/token/",
+                                  VSICURL_PC_SAS_SIGN_HREF_URL=f"{url}/sign?href="):
         yield signer
-    signer.shutdown()
-    thread.join()
-    signer.server_close()
 
 
 HAS_SIGNING_OPTION = int(gdal.VersionInfo()) >= 3070000

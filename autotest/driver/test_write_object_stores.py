@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import PurePosixPath
 
@@ -16,6 +15,7 @@ from multidim import create, create_array, open_root, open_to_write
 from object_stores import s3_options
 from osgeo import gdal
 from test_write_faults import errors
+from webserver import running
 
 DATA = np.random.default_rng(8).integers(1, 60000, (80, 100), "u2")
 SHARDS = ["FORMAT=ZARR_V3", "BLOCKSIZE=32,32", "SHARD_CHUNK_SHAPE=16,16", "COMPRESS=ZSTD"]
@@ -40,17 +40,13 @@ def proxy(s3, tmp_path, monkeypatch):
     """In front of s3rver. Its URL is that of the environment; the path of a store in `path`."""
     folder, options = s3
     proxy = failing_proxy.Proxy(int(options["AWS_S3_ENDPOINT"].partition(":")[2]))
-    thread = threading.Thread(target=proxy.serve_forever, args=(0.05,))
-    thread.start()
     for name, value in s3_options(proxy.server_port, tmp_path).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     gdal.VSICurlClearCache()
     proxy.path = f"{folder}/writes_{os.getpid()}_{time.monotonic_ns()}.zarr"
-    yield proxy
-    proxy.shutdown()
-    thread.join()
-    proxy.server_close()
+    with running(proxy):
+        yield proxy
     gdal.VSICurlClearCache()
 
 

@@ -3,7 +3,6 @@ import json
 import socket
 import ssl
 import subprocess
-import threading
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,14 +64,8 @@ def serve_tls(root, key, certificate):
     server.root, server.requests, server.connections = root, [], []
     server.daemon_threads = True  # they wait for requests on connections that stay open
     server.url = f"https://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    try:
+    with webserver.running(server):
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class Http2Server:

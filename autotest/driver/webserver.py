@@ -146,22 +146,31 @@ def start_server(handler=None):
 
 
 @contextmanager
+def running(server):
+    """Answers requests in a thread, and closes the server at the end."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
 def serve(root, monkeypatch):
     """A running server of the folder `root`, its address in `url`."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     server = start_server()
     server.root = root
     server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
     for name, value in HTTP_OPTIONS.items():
         gdal.SetConfigOption(name, value)
     try:
-        yield server
+        with running(server):
+            yield server
     finally:
         for name in HTTP_OPTIONS:
             gdal.SetConfigOption(name, None)
-        server.shutdown()
-        thread.join()
-        server.server_close()
         gdal.VSICurlClearCache()

@@ -52,7 +52,7 @@ zarrcore::Shape source_block(GDALDataset& source) {
           static_cast<std::uint64_t>(columns)};
 }
 
-bool copy_window(GDALDataset& source, RasterDataset& destination, const Box& window,
+bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore::Box& window,
                  GDALDataType type, zarrcore::Buffer& buffer) {
   const auto band_count = static_cast<int>(window.count[0]);
   const auto rows = static_cast<int>(window.count[1]);
@@ -78,7 +78,7 @@ bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialP
   const RasterView& view = destination.view();
   const GDALDataType type = view.array().GetDataType().GetNumericDataType();
   const auto pixel = static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(type));
-  const Box all{
+  const zarrcore::Box all{
       {0, 0, 0},
       {static_cast<std::uint64_t>(view.band_count()), static_cast<std::uint64_t>(view.height()),
        static_cast<std::uint64_t>(view.width())}};
@@ -90,7 +90,7 @@ bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialP
       kMaxWindowBytes / pixel, [&](const CopyRegion& region, double /*share*/) {
         const Slabs windows(region.box, region.plan.slab);
         for (std::size_t i = 0; i < windows.size(); ++i) {
-          const Box window = windows[i];
+          const zarrcore::Box window = windows[i];
           if (!copy_window(source, destination, window, type, buffer)) return false;
           done += static_cast<double>(window.size());
           if (!progress(done / static_cast<double>(all.size()))) {

@@ -4,7 +4,6 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
-#include <filesystem>
 #include <functional>
 #include <system_error>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
@@ -83,9 +83,12 @@ void copy_folder(const std::string& to, const std::string& from) {
 // Links are removed, not followed: their targets do not belong to the store.
 bool remove_folder(const std::string& path) {
   if (STARTS_WITH(path.c_str(), "/vsi")) return VSIRmdirRecursive(path.c_str()) == 0;
-  std::error_code error;
-  std::filesystem::remove_all(path, error);
-  return !error;
+  try {
+    zarrcore::remove_folder(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 // Moves or copies a store, and each file beside it.

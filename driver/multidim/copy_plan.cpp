@@ -9,9 +9,11 @@
 #include "zarrcore/base/odometer.h"
 
 namespace gdal_zarr {
-namespace {
 
+using zarrcore::Box;
 using zarrcore::ceil_divide;
+
+namespace {
 
 // A plan is the best of about this many.
 constexpr double kMaxPlans = 50'000;
@@ -116,10 +118,6 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
   return CopyPlan{std::move(best->slab), best->reads};
 }
 
-std::uint64_t Box::size() const {
-  return zarrcore::checked_product(count).value_or(UINT64_MAX);
-}
-
 Slabs::Slabs(Box whole, zarrcore::Shape slab) : whole_(std::move(whole)), slab_(std::move(slab)) {
   for (std::size_t i = 0; i < slab_.size(); ++i) size_ *= ceil_divide(whole_.count[i], slab_[i]);
 }
@@ -134,18 +132,6 @@ Box Slabs::operator[](std::size_t i) const {
     i /= slabs;
   }
   return box;
-}
-
-std::optional<Box> intersection(const Box& a, const Box& b) {
-  Box common;
-  for (std::size_t i = 0; i < a.start.size(); ++i) {
-    const std::uint64_t start = std::max(a.start[i], b.start[i]);
-    const std::uint64_t end = std::min(a.start[i] + a.count[i], b.start[i] + b.count[i]);
-    if (start >= end) return std::nullopt;
-    common.start.push_back(start);
-    common.count.push_back(end - start);
-  }
-  return common;
 }
 
 bool for_each_region(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> source,

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "zarrcore/base/strided.h"
+#include "zarrcore/array/box.h"
 
 namespace gdal_zarr {
 
@@ -28,34 +28,23 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
                                   std::span<const std::uint64_t> target,
                                   std::uint64_t wanted_elements, std::uint64_t max_elements);
 
-// A part of an array.
-struct Box {
-  std::vector<std::uint64_t> start;
-  zarrcore::Shape count;
-
-  std::uint64_t size() const;  // elements
-};
-
 // The boxes that slabs of one shape divide a box into, in C order.
 class Slabs {
  public:
-  Slabs(Box whole, zarrcore::Shape slab);
+  Slabs(zarrcore::Box whole, zarrcore::Shape slab);
 
   std::size_t size() const { return size_; }
-  Box operator[](std::size_t i) const;
+  zarrcore::Box operator[](std::size_t i) const;
 
  private:
-  Box whole_;
+  zarrcore::Box whole_;
   zarrcore::Shape slab_;
   std::size_t size_ = 1;
 };
 
-// The part that two boxes share; nullopt if they share none.
-std::optional<Box> intersection(const Box& a, const Box& b);
-
 // A box of an array, and a plan for copying it.
 struct CopyRegion {
-  Box box;
+  zarrcore::Box box;
   zarrcore::Shape unit;  // slabs consist of boxes of this shape
   CopyPlan plan;
 };

@@ -220,7 +220,7 @@ class ValueCopy {
     return false;
   }
 
-  bool read(const Box& box, Elements& elements) const {
+  bool read(const zarrcore::Box& box, Elements& elements) const {
     elements.prepare(box.size());
     const std::vector<std::size_t> count(box.count.begin(), box.count.end());
     const std::vector<GUInt64> start(box.start.begin(), box.start.end());
@@ -232,15 +232,15 @@ class ValueCopy {
     return false;
   }
 
-  bool write(const Box& box, const Elements& elements) {
+  bool write(const zarrcore::Box& box, const Elements& elements) {
     const std::vector<std::size_t> count(box.count.begin(), box.count.end());
     const std::vector<GUInt64> start(box.start.begin(), box.start.end());
     return target_.Write(start.data(), count.data(), nullptr, nullptr, type_, elements.data(),
                          elements.data(), elements.size());
   }
 
-  bool copy_through_file(const Box& whole, const CopyPlan& read_plan, const CopyPlan& write_plan,
-                         double to) {
+  bool copy_through_file(const zarrcore::Box& whole, const CopyPlan& read_plan,
+                         const CopyPlan& write_plan, double to) {
     const Slabs reading(whole, read_plan.slab);
     const Slabs writing(whole, write_plan.slab);
     const std::string& store = target_.session()->path();
@@ -248,7 +248,7 @@ class ValueCopy {
                        whole.size() * type_.GetSize());
     // Where the elements of each slab of the target are.
     struct Piece {
-      Box box;
+      zarrcore::Box box;
       std::uint64_t offset;
     };
     std::vector<std::vector<Piece>> pieces(writing.size());
@@ -257,7 +257,7 @@ class ValueCopy {
         reading, (done_ + to) / 2,
         [&](std::size_t i, Elements& elements) { return read(reading[i], elements); },
         [&](std::size_t i, const Elements& elements) {
-          const Box box = reading[i];
+          const zarrcore::Box box = reading[i];
           for (std::size_t j = 0; j < writing.size(); ++j) {
             const auto common = intersection(box, writing[j]);
             if (!common) continue;
@@ -271,7 +271,7 @@ class ValueCopy {
     return for_each_slab(
         writing, to,
         [&](std::size_t i, Elements& elements) {
-          const Box box = writing[i];
+          const zarrcore::Box box = writing[i];
           elements.prepare(box.size());
           for (const Piece& piece : pieces[i]) {
             part.prepare(piece.box.size());
@@ -284,8 +284,8 @@ class ValueCopy {
   }
 
   // Copies the elements of `box` between dense memory of two boxes that contain it.
-  void copy_elements(const Box& box, const std::byte* from, const Box& from_box, std::byte* to,
-                     const Box& to_box) const {
+  void copy_elements(const zarrcore::Box& box, const std::byte* from, const zarrcore::Box& from_box,
+                     std::byte* to, const zarrcore::Box& to_box) const {
     const std::size_t size = type_.GetSize();
     const zarrcore::Strides from_strides = zarrcore::c_strides(from_box.count, size);
     const zarrcore::Strides to_strides = zarrcore::c_strides(to_box.count, size);

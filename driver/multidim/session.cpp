@@ -16,6 +16,7 @@
 #include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/store/local_paths.h"
 
 namespace gdal_zarr {
 namespace {
@@ -75,7 +76,8 @@ Session::Session(std::string path, SessionOptions options)
       pam_values_(std::make_shared<PamValues>(path_ + "/pam")),
       pam_(make_pam(path_ + "/pam", pam_values_)) {
   if (!options_.lock_folder.empty()) {
-    locks_ = std::make_shared<const zarrcore::FileLocks>(options_.lock_folder);
+    locks_ =
+        std::make_shared<const zarrcore::FileLocks>(zarrcore::path_of_utf8(options_.lock_folder));
   }
 }
 

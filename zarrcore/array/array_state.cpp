@@ -47,14 +47,14 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
 void ArrayState::make_fill_value() {
   const DataType& type = metadata.data_type;
   const auto& value = metadata.fill_value;
-  fill_value.assign(type.item_size, std::byte{0});
+  fill_value.assign(memory_size(type.item_size), std::byte{0});
   if (!value) return;
   if (type.is_variable()) {
     const VariableElement element{reinterpret_cast<const char*>(value->data()), value->size()};
     std::memcpy(fill_value.data(), &element, sizeof(element));
   } else {
     fill_value = *value;
-    fill_value.resize(type.item_size);
+    fill_value.resize(memory_size(type.item_size));
   }
 }
 

@@ -83,11 +83,14 @@ ArrayWriter::ArrayWriter(std::shared_ptr<const Array> array, WriterOptions optio
       options_(std::move(options)),
       max_queued_(options_.max_bytes / kQueuedPart),
       queue_(array_->state().context->pool) {
-  const bool is_slow = array_->state().store->parallel_requests() > 1;
-  if (!is_slow) max_queued_ = std::min<std::uint64_t>(max_queued_, kFirstQueuedBytes);
+  if (!is_slow()) max_queued_ = std::min<std::uint64_t>(max_queued_, kFirstQueuedBytes);
 }
 
 ArrayWriter::~ArrayWriter() = default;
+
+std::size_t ArrayWriter::requests() const {
+  return array_->state().store->parallel_requests();
+}
 
 ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chunk) {
   const std::lock_guard lock(mutex_);
@@ -139,9 +142,8 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
 
 void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& source,
                                const WriteOptions& options, FirstError& error) {
-  const bool is_slow = array_->state().store->parallel_requests() > 1;
   const bool is_behind = options_.writes_behind && options.threads > 1 &&
-                         (is_slow || slices.size() < kManySlices * options.threads);
+                         (is_slow() || slices.size() < kManySlices * options.threads);
   array_->state().context->pool.parallel_for(
       slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
@@ -179,20 +181,18 @@ void ArrayWriter::encode_behind(const Pending& chunk, std::size_t position,
         chunk->encode(position);
         if (!chunk->claim_put()) return;
         // Where several puts can wait for answers, they keep no thread from encoding.
-        const bool is_slow = array_->state().store->parallel_requests() > 1;
-        is_slow ? put_behind(chunk, behind) : put(chunk);
+        is_slow() ? put_behind(chunk, behind) : put(chunk);
       });
 }
 
 void ArrayWriter::put_behind(const Pending& chunk, const WriteOptions& options) {
-  const std::size_t requests = array_->state().store->parallel_requests();
-  queue_.post_put({std::max(options.threads - 1, requests), options.scope_behind},
+  queue_.post_put({std::max(options.threads - 1, requests()), options.scope_behind},
                   chunk->pending_bytes(), [this, chunk] { put(chunk); });
 }
 
 bool ArrayWriter::has_too_many_queued(std::size_t threads) {
   // Each thread, and each request, has a chunk, however large.
-  const std::size_t at_once = std::max(threads, array_->state().store->parallel_requests());
+  const std::size_t at_once = std::max(threads, requests());
   if (queue_.jobs() <= at_once || queue_.bytes() <= max_queued_) return false;
   was_full_ = true;
   return true;
@@ -266,9 +266,8 @@ void ArrayWriter::flush(const WriteOptions& options) {
                      },
                      options.worker_scope);
                  FirstError error;
-                 const std::size_t requests = array_->state().store->parallel_requests();
                  array_->state().context->pool.parallel_for(
-                     all.size(), std::max({std::size_t{1}, options.threads, requests}),
+                     all.size(), std::max({std::size_t{1}, options.threads, requests()}),
                      [&](std::size_t i) { error.keep([&] { put(all[i]); }); },
                      options.worker_scope);
                  queue_.cancel();

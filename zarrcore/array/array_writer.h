@@ -87,6 +87,10 @@ class ArrayWriter {
   class HeldChunks;
   using Pending = std::shared_ptr<PendingChunk>;
 
+  // How many requests of the store are worth making at once; more than one if it is slow to answer.
+  std::size_t requests() const;
+  bool is_slow() const { return requests() > 1; }
+
   void write_slices(std::vector<PendingSlice>& slices, const Source& source,
                     const WriteOptions& options, FirstError& error);
   void write_locked(const std::vector<ChunkSlice>& chunks, const Source& source,

@@ -26,7 +26,8 @@ struct CacheKeyHash {
   std::size_t operator()(const CacheKey& key) const {
     std::size_t hash = std::hash<std::string>()(key.key) ^ std::hash<const void*>()(key.chain);
     for (const std::uint64_t number : {key.array_id, key.offset, key.length}) {
-      hash = hash * 0x9e3779b97f4a7c15u + number;
+      hash =
+          hash * static_cast<std::size_t>(0x9e3779b97f4a7c15u) + std::hash<std::uint64_t>()(number);
     }
     return hash;
   }

@@ -2,20 +2,24 @@
 
 #include <algorithm>
 
+#include "zarrcore/base/checked_math.h"
+
 namespace zarrcore {
 namespace {
 
 // Which blocks of `block_size` bytes contain elements that `axes` select, in a dense chunk of
 // `chunk_size` bytes and the given shape.
 std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
-                                 std::span<const std::uint64_t> shape, std::size_t item_size,
+                                 std::span<const std::uint64_t> shape, std::uint64_t item_size,
                                  std::uint64_t chunk_size, std::uint64_t block_size) {
-  std::vector<bool> touched((chunk_size + block_size - 1) / block_size);
+  std::vector<bool> touched(memory_size(ceil_divide(chunk_size, block_size)));
   // No block fits into a smaller gap.
   const std::uint64_t max_gap = block_size - 1;
   for_each_run(axes, shape, item_size, max_gap, [&](std::uint64_t offset, std::uint64_t length) {
     const std::uint64_t last = (offset + length - 1) / block_size;
-    for (std::uint64_t block = offset / block_size; block <= last; ++block) touched[block] = true;
+    for (auto block = static_cast<std::size_t>(offset / block_size); block <= last; ++block) {
+      touched[block] = true;
+    }
   });
   return touched;
 }
@@ -27,9 +31,9 @@ CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t 
     : state_(state),
       chunk_{Buffer(chain.decoded_size()), {}},
       chain_(&chain),
-      block_size_(block_size),
+      block_size_(memory_size(block_size)),
       encoded_(std::move(encoded)),
-      is_decoded_((chain.decoded_size() + block_size - 1) / block_size),
+      is_decoded_(memory_size(ceil_divide(chain.decoded_size(), block_size))),
       missing_(is_decoded_.size()) {}
 
 const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes) const {
@@ -59,7 +63,7 @@ void CachedChunk::decode_blocks(std::span<const AxisSlice> axes) const {
   }
   for (std::size_t block = 0; missing_ > 0 && block < wanted.size(); ++block) {
     if (!wanted[block] || is_decoded_[block]) continue;
-    const std::uint64_t offset = block * block_size_;
+    const std::size_t offset = block * block_size_;
     chain_->decode_block(encoded_.span(), offset,
                          chunk.subspan(offset, std::min(block_size_, chunk.size() - offset)));
     is_decoded_[block] = true;

@@ -55,7 +55,7 @@ class CachedChunk {
   mutable DecodedChunk chunk_;
   // For a chunk that is decoded in blocks:
   const CodecChain* chain_ = nullptr;
-  std::uint64_t block_size_ = 0;
+  std::size_t block_size_ = 0;
   mutable std::mutex mutex_;
   mutable Buffer encoded_;  // until all blocks are decoded
   mutable std::vector<bool> is_decoded_;

@@ -141,7 +141,7 @@ void ChunkDecoder::decode_whole(const StoredPart& part, ByteSpan encoded,
   }
   scratch.arena = {};
   if (is_dense) {
-    chain.decode(encoded, {part.destination, chain.decoded_size()}, scratch.arena);
+    chain.decode(encoded, {part.destination, memory_size(chain.decoded_size())}, scratch.arena);
     return;
   }
   chain.check_plausible(encoded);
@@ -161,7 +161,7 @@ void ChunkDecoder::place_elements(const StoredPart& part, std::span<const ByteRa
   scratch_.with_scratch([&](DecodedChunk& scratch) {
     std::byte* chunk = memory_for(chain, scratch).data();
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-      std::memcpy(chunk + ranges[i].offset, encoded[i].data(), ranges[i].length);
+      std::memcpy(chunk + ranges[i].offset, encoded[i].data(), encoded[i].size());
     }
     copy(part, chunk);
   });

@@ -82,7 +82,8 @@ std::optional<StoredRange> ChunkReader::find_stored_range(StoredPart chunk,
     std::size_t position = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::uint64_t length = sharding->inner_shape()[i];
-      position = position * sharding->inner_grid()[i] + start[order[i]] / length;
+      position =
+          static_cast<std::size_t>(position * sharding->inner_grid()[i] + start[order[i]] / length);
       inner_start.push_back(start[order[i]] % length);
     }
     const auto entry = shard.extent.find(*shard.index, position);
@@ -302,7 +303,8 @@ void ChunkReader::read_together(Fetch parts) {
         for (const StoredPart* part : wanted) {
           with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
                        [&] {
-                         decode(*part, {bytes->span().subspan(part->offset - start, part->length),
+                         decode(*part, {bytes->span().subspan(memory_size(part->offset - start),
+                                                              memory_size(part->length)),
                                         nullptr, part->version});
                        });
         }

@@ -21,7 +21,7 @@ std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
 }
 
 SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
-                      std::size_t item_size) {
+                      std::uint64_t item_size) {
   SliceLayout layout{{}, 0, c_strides(shape, item_size), {}};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const AxisSlice& axis = axes[i];
@@ -36,7 +36,7 @@ SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint
 }
 
 void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
-                  std::size_t item_size, std::uint64_t max_gap,
+                  std::uint64_t item_size, std::uint64_t max_gap,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body) {
   const Strides strides = c_strides(shape, item_size);
   const auto distance = [&](std::size_t i, std::uint64_t elements) {
@@ -123,7 +123,7 @@ void for_each_inner_chunk(const ShardingCodec& sharding, std::span<const AxisSli
                    std::min(inner_shape[i], axes[i].extent - along.chunk * inner_shape[i]),
                    axes[i].stride};
       inner.offset += static_cast<std::ptrdiff_t>(along.position) * axes[i].stride;
-      inner.position = inner.position * grid[i] + along.chunk;
+      inner.position = static_cast<std::size_t>(inner.position * grid[i] + along.chunk);
     }
     inner.axes = permute_axes(slices, sharding.inner_chain().axis_order());
     body(std::move(inner));
@@ -141,7 +141,7 @@ std::vector<AxisSlice> axes_in_shard(const ShardingCodec& sharding, const Stored
   for (std::size_t i = axes.size(); i-- > 0;) {
     const std::uint64_t length = sharding.inner_grid()[i];
     axes[i].start += position % length * sharding.inner_shape()[i];
-    position /= length;
+    position = static_cast<std::size_t>(position / length);
   }
   return axes;
 }

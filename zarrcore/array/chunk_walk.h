@@ -41,13 +41,13 @@ struct SliceLayout {
 
 // The layout in a dense chunk of `shape`.
 SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
-                      std::size_t item_size);
+                      std::uint64_t item_size);
 
 // Calls `body` with offset and length, in bytes, of each run of consecutive bytes that contains
 // elements of a slice of a dense chunk, in ascending order. Neighbours along a dimension share a
 // run when at most `max_gap` bytes are between them; along the innermost dimension, they always do.
 void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
-                  std::size_t item_size, std::uint64_t max_gap,
+                  std::uint64_t item_size, std::uint64_t max_gap,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body);
 
 // The part of a selection in one chunk.

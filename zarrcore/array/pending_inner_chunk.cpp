@@ -22,7 +22,7 @@ void copy_variable(const SliceLayout& layout, const ElementConverter* converter,
   constexpr std::size_t kItem = sizeof(VariableElement);
   std::uint64_t count = 1;
   for (const std::uint64_t length : layout.counts) count *= length;
-  std::vector<VariableElement> elements(count);
+  std::vector<VariableElement> elements(memory_size(count));
   auto* bytes = reinterpret_cast<std::byte*>(elements.data());
   const Strides dense = c_strides(layout.counts, kItem);
   copy_or_convert(layout.counts, kItem, converter, source, layout.in_memory, bytes, dense);
@@ -102,7 +102,7 @@ void PendingInnerChunk::rebase(const std::optional<Buffer>& stored) {
   const std::uint64_t item_size = type().item_size;
   written_.for_each_run([&](std::uint64_t start, std::uint64_t length) {
     std::byte* target = fresh.elements.data() + start * item_size;
-    std::memcpy(target, elements + start * item_size, length * item_size);
+    std::memcpy(target, elements + start * item_size, memory_size(length * item_size));
     if (!type().is_variable()) return;
     auto* items = reinterpret_cast<VariableElement*>(target);
     for (std::uint64_t i = 0; i < length; ++i) items[i] = fresh.arena.keep(items[i].text());
@@ -159,7 +159,7 @@ bool PendingInnerChunk::repeat_edges() {
       std::byte* start = decoded_.elements.data() + k * row;
       const std::byte* last = start + (inside_[i] - 1) * size;
       for (std::uint64_t at = inside_[i]; at < shape()[i]; ++at) {
-        std::memcpy(start + at * size, last, size);
+        std::memcpy(start + at * size, last, memory_size(size));
       }
     }
     count *= shape()[i];

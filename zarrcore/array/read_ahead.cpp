@@ -278,9 +278,9 @@ void ReadAhead::run_task() {
 // False when no chunk is waiting.
 bool ReadAhead::read_next() {
   try {
-    const std::size_t max_count = is_remote()
-                                      ? (array_.store->parallel_requests() + 1) / 2
-                                      : std::max<std::uint64_t>(1, kTaskBytes / unit_bytes_);
+    const auto max_count = static_cast<std::size_t>(
+        is_remote() ? (array_.store->parallel_requests() + 1) / 2
+                    : std::max<std::uint64_t>(1, kTaskBytes / unit_bytes_));
     const std::vector<ChunksAhead::Chunk> chunks = chunks_.next(max_count);
     if (chunks.empty()) return false;
     ReadOptions options;

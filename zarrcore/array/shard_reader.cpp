@@ -88,7 +88,8 @@ bool ShardReader::fetch_checked(StoredPart& shard) const {
     shard.length = bytes->size();
     shard.bytes = std::make_shared<const Buffer>(std::move(*bytes));
   }
-  shard.chain->check_frame(shard.bytes->span().subspan(shard.offset, shard.length));
+  shard.chain->check_frame(
+      shard.bytes->span().subspan(memory_size(shard.offset), memory_size(shard.length)));
   return true;
 }
 
@@ -103,7 +104,7 @@ bool ShardReader::decompress(StoredPart& shard) const {
   std::optional<Buffer> fetched;
   ByteSpan encoded;
   if (shard.bytes) {
-    encoded = shard.bytes->span().subspan(shard.offset, shard.length);
+    encoded = shard.bytes->span().subspan(memory_size(shard.offset), memory_size(shard.length));
   } else {
     fetched = fetch(shard);
     if (!fetched) return false;

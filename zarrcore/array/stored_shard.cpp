@@ -25,7 +25,7 @@ ByteRange ShardExtent::index_range() const {
 }
 
 ByteSpan ShardExtent::encoded_index(ByteSpan value) const {
-  return value.subspan(index_range().offset, sharding->encoded_index_size());
+  return value.subspan(memory_size(index_range().offset), sharding->encoded_index_size());
 }
 
 std::optional<ShardIndex::Entry> ShardExtent::find(const ShardIndex& index,
@@ -42,7 +42,7 @@ std::optional<StoredIndex> fetch_index(OpenValue& value, const ShardExtent& exte
                                      [&] { return !value.version().differs_from(version); });
   if (!parts) return std::nullopt;
   Buffer& encoded = parts->front();
-  const std::uint64_t size = extent.sharding->encoded_index_size();
+  const std::size_t size = extent.sharding->encoded_index_size();
   ShardIndex index = extent.sharding->decode_index(encoded.span().first(size));
   return StoredIndex{std::move(encoded), std::move(index)};
 }
@@ -79,7 +79,7 @@ bool StoredShard::is_good_for(const StoredShard& now) const {
   if (!version_.is_good_for(now.version_)) return false;
   if (!stored_ || !now.stored_) return stored_.has_value() == now.stored_.has_value();
   // Only one of the two may include the frame.
-  const std::uint64_t size = chain_->sharding()->encoded_index_size();
+  const std::size_t size = chain_->sharding()->encoded_index_size();
   return std::ranges::equal(stored_->encoded.span().first(size),
                             now.stored_->encoded.span().first(size));
 }
@@ -89,7 +89,8 @@ std::optional<ShardIndex::Entry> StoredShard::find(std::size_t position) const {
 }
 
 Buffer StoredShard::read(std::uint64_t offset, std::uint64_t length) const {
-  if (whole_) return Buffer::copy_of(whole_->span().subspan(offset, length));
+  if (whole_)
+    return Buffer::copy_of(whole_->span().subspan(memory_size(offset), memory_size(length)));
   const auto value = value_ ? value_ : store_->open(key_);
   const ByteRange ranges[] = {ByteRange::at(offset, length), extent_.index_range()};
   auto parts = get_ranges_of_version(
@@ -101,7 +102,7 @@ Buffer StoredShard::read(std::uint64_t offset, std::uint64_t length) const {
 }
 
 ValuePart StoredShard::part(std::uint64_t offset, std::uint64_t length) const {
-  if (whole_) return {whole_->span().subspan(offset, length), {}};
+  if (whole_) return {whole_->span().subspan(memory_size(offset), memory_size(length)), {}};
   return {{}, [this, offset, length] { return read(offset, length); }};
 }
 

@@ -99,6 +99,7 @@ class ThreadPool::ForkingPools {
   }
 
   void before_exit() {
+    if (are_threads_gone()) return;
     for (const std::weak_ptr<State>& pool : pools()) {
       if (const auto state = pool.lock()) state->end_tasks();
     }

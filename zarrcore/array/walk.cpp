@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "zarrcore/base/checked_math.h"
+
 namespace zarrcore {
 namespace {
 
@@ -10,39 +12,7 @@ std::uint64_t moved(std::uint64_t start, std::int64_t step) {
   return start + static_cast<std::uint64_t>(step);
 }
 
-std::uint64_t distance(std::int64_t step) {
-  return step < 0 ? 0 - static_cast<std::uint64_t>(step) : static_cast<std::uint64_t>(step);
-}
-
 }  // namespace
-
-bool Box::meets(const Box& other) const {
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    if (start[i] >= other.start[i] + other.count[i]) return false;
-    if (other.start[i] >= start[i] + count[i]) return false;
-  }
-  return true;
-}
-
-bool Box::contains(const Box& other) const {
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    if (other.start[i] < start[i] || other.start[i] + other.count[i] > start[i] + count[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-Box box_around(const Selection& selection) {
-  Box box{selection.start, selection.count};
-  for (std::size_t i = 0; i < box.start.size(); ++i) {
-    if (selection.step.empty() || box.count[i] == 1) continue;
-    const std::uint64_t reach = (box.count[i] - 1) * distance(selection.step[i]);
-    if (selection.step[i] < 0) box.start[i] -= reach;
-    box.count[i] = reach + 1;
-  }
-  return box;
-}
 
 Walk Walk::through(const Box& box, const Box& within) {
   Shape end;
@@ -159,9 +129,9 @@ std::uint64_t Walk::steps_left(const Loop& loop, const Shape& start) const {
     const bool is_before = loop.step > 0 ? from < to : from > to;
     // The last box of a warp may be a little nearer.
     const std::uint64_t gap = from < to ? to - from : from - to;
-    room = std::min(room, is_before ? gap + distance(loop.step) / 8 : 0);
+    room = std::min(room, is_before ? gap + absolute(loop.step) / 8 : 0);
   }
-  return room / distance(loop.step);
+  return room / absolute(loop.step);
 }
 
 Box Walk::clipped(const Shape& start) const {
@@ -192,9 +162,9 @@ void Walk::predict(const Shape& unit, bool guesses,
     start[axis] = moved(start[axis], loops[level].step);
     Box box = clipped(start);
     // Steps inside of a unit lead to the same chunks.
-    if (level == 0 && distance(loops[0].step) < unit[axis]) {
+    if (level == 0 && absolute(loops[0].step) < unit[axis]) {
       const std::uint64_t steps =
-          std::min(steps_left(loops[0], start), unit[axis] / distance(loops[0].step));
+          std::min(steps_left(loops[0], start), unit[axis] / absolute(loops[0].step));
       start[axis] = moved(start[axis], static_cast<std::int64_t>(steps) * loops[0].step);
       const std::uint64_t low = std::min(box.start[axis], start[axis]);
       const std::uint64_t high =

@@ -8,22 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "zarrcore/array/selection.h"
+#include "zarrcore/array/box.h"
 
 namespace zarrcore {
-
-// Consecutive elements along each dimension.
-struct Box {
-  Shape start;
-  Shape count;
-
-  bool operator==(const Box&) const = default;
-  bool meets(const Box& other) const;
-  bool contains(const Box& other) const;
-};
-
-// The smallest box with all elements of a selection that is not empty.
-Box box_around(const Selection& selection);
 
 // The walk of the latest requests, as nested loops: the innermost moves the box along one dimension
 // by a constant step; at the end of a line, that dimension returns to its start and the next loop

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/odometer.h"
 
 namespace zarrcore {
@@ -11,7 +12,7 @@ void WrittenElements::add(std::span<const AxisSlice> axes, std::span<const std::
   if (words_.empty()) {
     size_ = 1;
     for (const std::uint64_t length : shape) size_ *= length;
-    words_.resize((size_ + kWordBits - 1) / kWordBits);
+    words_.resize(memory_size(ceil_divide(size_, kWordBits)));
   }
   // Rows of elements beside each other; those of a step are rows of one.
   SliceLayout layout = layout_of(axes, shape, 1);
@@ -37,7 +38,7 @@ void WrittenElements::add_run(std::uint64_t start, std::uint64_t length) {
     const std::uint64_t first = start % kWordBits;
     const std::uint64_t bits = std::min(kWordBits - first, end - start);
     const Word run = (bits == kWordBits ? ~Word{0} : (Word{1} << bits) - 1) << first;
-    Word& word = words_[start / kWordBits];
+    Word& word = words_[static_cast<std::size_t>(start / kWordBits)];
     count_ += static_cast<std::uint64_t>(std::popcount(run & ~word));
     word |= run;
     start += bits;
@@ -46,7 +47,7 @@ void WrittenElements::add_run(std::uint64_t start, std::uint64_t length) {
 
 std::uint64_t WrittenElements::find(std::uint64_t start, bool is_written) const {
   while (start < size_) {
-    const Word word = words_[start / kWordBits];
+    const Word word = words_[static_cast<std::size_t>(start / kWordBits)];
     const Word rest = (is_written ? word : ~word) >> (start % kWordBits);
     if (rest != 0) return std::min(size_, start + static_cast<unsigned>(std::countr_zero(rest)));
     start = (start / kWordBits + 1) * kWordBits;

@@ -16,7 +16,7 @@ struct VariableElement {
   const char* data = nullptr;
   std::uint64_t size = 0;
 
-  std::string_view text() const { return {data, size}; }
+  std::string_view text() const { return {data, memory_size(size)}; }
 };
 
 // More bytes than any sensible stored chunk of `count` such elements has. Each element could have

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -13,12 +14,21 @@ namespace zarrcore {
 using ByteSpan = std::span<const std::byte>;
 using MutableByteSpan = std::span<std::byte>;
 
+// A number of bytes in memory. Throws std::bad_alloc when no memory can be so large.
+inline std::size_t memory_size(std::uint64_t size) {
+  if (size > static_cast<std::size_t>(PTRDIFF_MAX)) throw std::bad_alloc();
+  return static_cast<std::size_t>(size);
+}
+
 class Buffer {
  public:
   Buffer() = default;
-  // Throws std::bad_alloc when there is not enough memory.
-  explicit Buffer(std::size_t size)
-      : data_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size), capacity_(size) {}
+  // Throws std::bad_alloc when there is not enough memory, and on 32-bit systems also when a file
+  // states a size that memory cannot have.
+  explicit Buffer(std::uint64_t size)
+      : size_(memory_size(size)),
+        capacity_(size_),
+        data_(std::make_unique_for_overwrite<std::byte[]>(size_)) {}
 
   static Buffer copy_of(ByteSpan bytes) {
     Buffer buffer(bytes.size());
@@ -46,9 +56,9 @@ class Buffer {
   std::size_t capacity() const { return capacity_; }
 
  private:
-  std::unique_ptr<std::byte[]> data_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  std::unique_ptr<std::byte[]> data_;
 };
 
 }  // namespace zarrcore

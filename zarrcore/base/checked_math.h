@@ -1,5 +1,5 @@
-// Arithmetic on sizes that a file states. Each function returns nullopt when the result does not
-// fit 64 bits.
+// Arithmetic on sizes that a file states. The checked functions return nullopt when the result
+// does not fit 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,11 @@ inline std::optional<std::uint64_t> checked_product(std::span<const std::uint64_
 // a / b rounded up; b is not zero.
 inline std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) {
   return a / b + (a % b != 0);
+}
+
+// |value|, also of -2^63.
+inline std::uint64_t absolute(std::int64_t value) {
+  return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
 }
 
 }  // namespace zarrcore

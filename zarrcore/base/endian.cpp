@@ -18,7 +18,7 @@ void swap_units(MutableByteSpan bytes) {
 
 }  // namespace
 
-void swap_bytes(MutableByteSpan bytes, std::size_t unit_size) {
+void swap_bytes(MutableByteSpan bytes, std::uint64_t unit_size) {
   switch (unit_size) {
     case 2:
       return swap_units<2>(bytes);

@@ -18,7 +18,7 @@ inline constexpr Endian kHostEndian =
     std::endian::native == std::endian::little ? Endian::little : Endian::big;
 
 // Reverses the bytes of each `unit_size` bytes (1, 2, 4, 8 or 16) of `bytes` in place.
-void swap_bytes(MutableByteSpan bytes, std::size_t unit_size);
+void swap_bytes(MutableByteSpan bytes, std::uint64_t unit_size);
 
 // The unsigned integer at `bytes`, which need not be aligned.
 template <typename Integer>
@@ -41,7 +41,7 @@ void store_integer(Integer value, Endian endian, std::byte* bytes) {
 
 // The unsigned integer of `size` bytes (1, 2, 4 or 8) in memory at `bytes`, which need not be
 // aligned.
-inline std::uint64_t load_unsigned(const std::byte* bytes, std::size_t size) {
+inline std::uint64_t load_unsigned(const std::byte* bytes, std::uint64_t size) {
   switch (size) {
     case 1:
       return load_integer<std::uint8_t>(bytes, kHostEndian);
@@ -55,7 +55,7 @@ inline std::uint64_t load_unsigned(const std::byte* bytes, std::size_t size) {
 }
 
 // The reverse, with the low `size` bytes of `value`.
-inline void store_unsigned(std::uint64_t value, std::size_t size, std::byte* bytes) {
+inline void store_unsigned(std::uint64_t value, std::uint64_t size, std::byte* bytes) {
   switch (size) {
     case 1:
       return store_integer(static_cast<std::uint8_t>(value), kHostEndian, bytes);

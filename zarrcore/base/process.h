@@ -1,17 +1,28 @@
 // Processes of the operating system.
 #pragma once
 
+#include <string>
+
 namespace zarrcore {
 
 long process_id();
 
+// A text that is the same wherever a process id means the same process: on this boot of this
+// machine, and in this container. Empty when that is unknown.
+std::string name_of_process_ids();
+
 // Whether a process with this id is running on this machine; true when that is unknown.
 bool is_process_alive(long id);
 
-// From now on, fork() calls `before` first, and `after` at its end in both processes.
+// From now on, fork() calls `before` first, and `after` at its end in both processes. Windows has
+// no fork().
 void at_fork(void (*before)(), void (*after)());
 
 // From now on, the normal end of the process begins with `before`.
 void at_exit(void (*before)());
+
+// Whether the other threads have been ended: at the end of a process, Windows does so before the
+// functions of at_exit() are called in a DLL. To wait for a thread would then never end.
+bool are_threads_gone();
 
 }  // namespace zarrcore

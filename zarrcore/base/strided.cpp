@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/odometer.h"
 
 namespace zarrcore {
@@ -71,7 +72,7 @@ void copy_row(const std::byte* source, std::ptrdiff_t source_stride, std::byte* 
 
 // Writes the element at `source` `count` times, one after the other.
 void fill_row(std::size_t item_size, const std::byte* source, std::byte* destination,
-              std::uint64_t count) {
+              std::size_t count) {
   const std::size_t size = item_size * count;
   // Elements that have been written are copied behind themselves, few enough to stay in the fastest
   // cache.
@@ -85,7 +86,7 @@ void fill_row(std::size_t item_size, const std::byte* source, std::byte* destina
 }
 
 void copy_row(std::size_t item_size, const std::byte* source, std::ptrdiff_t source_stride,
-              std::byte* destination, std::ptrdiff_t destination_stride, std::uint64_t count) {
+              std::byte* destination, std::ptrdiff_t destination_stride, std::size_t count) {
   const auto dense = static_cast<std::ptrdiff_t>(item_size);
   if (source_stride == dense && destination_stride == dense) {
     std::memcpy(destination, source, item_size * count);
@@ -130,7 +131,8 @@ void copy_tiles(const Axis& a, const Axis& b, const std::byte* source, std::byte
         const auto outer = static_cast<std::ptrdiff_t>(r);
         const auto inner = static_cast<std::ptrdiff_t>(j);
         row(source + outer * a.source + inner * b.source,
-            destination + outer * a.destination + inner * b.destination, columns);
+            destination + outer * a.destination + inner * b.destination,
+            static_cast<std::size_t>(columns));
       }
     }
   }
@@ -139,7 +141,7 @@ void copy_tiles(const Axis& a, const Axis& b, const std::byte* source, std::byte
 template <typename Row>
 void run(std::vector<Axis> axes, const std::byte* source, std::byte* destination, const Row& row) {
   if (axes.empty()) {
-    row(source, std::ptrdiff_t{0}, destination, std::ptrdiff_t{0}, std::uint64_t{1});
+    row(source, std::ptrdiff_t{0}, destination, std::ptrdiff_t{0}, std::size_t{1});
     return;
   }
   const Axis inner = axes.back();
@@ -154,14 +156,14 @@ void run(std::vector<Axis> axes, const std::byte* source, std::byte* destination
     axes.erase(densest);
     for_each_position(axes, source, destination, [&](const std::byte* from, std::byte* to) {
       copy_tiles(outer, inner, from, to,
-                 [&](const std::byte* row_from, std::byte* row_to, std::uint64_t count) {
+                 [&](const std::byte* row_from, std::byte* row_to, std::size_t count) {
                    row(row_from, inner.source, row_to, inner.destination, count);
                  });
     });
     return;
   }
   for_each_position(axes, source, destination, [&](const std::byte* from, std::byte* to) {
-    row(from, inner.source, to, inner.destination, inner.count);
+    row(from, inner.source, to, inner.destination, memory_size(inner.count));
   });
 }
 
@@ -171,7 +173,7 @@ bool is_empty(std::span<const std::uint64_t> shape) {
 
 }  // namespace
 
-Strides c_strides(std::span<const std::uint64_t> shape, std::size_t item_size) {
+Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size) {
   Strides strides(shape.size());
   // Unsigned: an array without elements may have lengths whose product wraps.
   std::uint64_t stride = item_size;
@@ -183,7 +185,7 @@ Strides c_strides(std::span<const std::uint64_t> shape, std::size_t item_size) {
 }
 
 bool is_c_contiguous(std::span<const std::uint64_t> shape, std::span<const std::ptrdiff_t> strides,
-                     std::size_t item_size) {
+                     std::uint64_t item_size) {
   std::uint64_t expected = item_size;
   for (std::size_t i = shape.size(); i-- > 0;) {
     if (shape[i] != 1 && strides[i] != static_cast<std::ptrdiff_t>(expected)) return false;
@@ -192,14 +194,14 @@ bool is_c_contiguous(std::span<const std::uint64_t> shape, std::span<const std::
   return true;
 }
 
-void copy_strided(std::span<const std::uint64_t> shape, std::size_t item_size,
+void copy_strided(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                   const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
                   std::byte* destination, std::span<const std::ptrdiff_t> destination_strides) {
   if (is_empty(shape) || item_size == 0) return;
   run(loop_nest(shape, source_strides, destination_strides), source, destination,
-      [item_size](const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
-                  std::ptrdiff_t to_stride, std::uint64_t count) {
-        copy_row(item_size, from, from_stride, to, to_stride, count);
+      [size = memory_size(item_size)](const std::byte* from, std::ptrdiff_t from_stride,
+                                      std::byte* to, std::ptrdiff_t to_stride, std::size_t count) {
+        copy_row(size, from, from_stride, to, to_stride, count);
       });
 }
 
@@ -209,12 +211,12 @@ void convert_strided(std::span<const std::uint64_t> shape, const ElementConverte
   if (is_empty(shape)) return;
   run(loop_nest(shape, source_strides, destination_strides), source, destination,
       [&converter](const std::byte* from, std::ptrdiff_t from_stride, std::byte* to,
-                   std::ptrdiff_t to_stride, std::uint64_t count) {
+                   std::ptrdiff_t to_stride, std::size_t count) {
         converter.convert(from, from_stride, to, to_stride, count);
       });
 }
 
-void copy_or_convert(std::span<const std::uint64_t> shape, std::size_t item_size,
+void copy_or_convert(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                      const ElementConverter* converter, const std::byte* source,
                      std::span<const std::ptrdiff_t> source_strides, std::byte* destination,
                      std::span<const std::ptrdiff_t> destination_strides) {

@@ -14,14 +14,14 @@ using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::ptrdiff_t>;
 
 // Strides of a dense array whose last dimension varies fastest.
-Strides c_strides(std::span<const std::uint64_t> shape, std::size_t item_size);
+Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size);
 
 // Whether a box with these strides is one dense run of elements in C order.
 bool is_c_contiguous(std::span<const std::uint64_t> shape, std::span<const std::ptrdiff_t> strides,
-                     std::size_t item_size);
+                     std::uint64_t item_size);
 
 // Copies a box of `shape` elements of `item_size` bytes each. The layouts must not overlap.
-void copy_strided(std::span<const std::uint64_t> shape, std::size_t item_size,
+void copy_strided(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                   const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
                   std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);
 
@@ -42,7 +42,7 @@ void convert_strided(std::span<const std::uint64_t> shape, const ElementConverte
                      std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);
 
 // convert_strided() if there is a converter, else copy_strided().
-void copy_or_convert(std::span<const std::uint64_t> shape, std::size_t item_size,
+void copy_or_convert(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                      const ElementConverter* converter, const std::byte* source,
                      std::span<const std::ptrdiff_t> source_strides, std::byte* destination,
                      std::span<const std::ptrdiff_t> destination_strides);

@@ -16,7 +16,7 @@ class ArrayFilter final : public ArrayToArrayCodec {
         encoded_unit_(swapped_unit(filter_->encoded_type(), filter_->encoded_endian())),
         encoded_spec_{filter_->encoded_shape(spec.shape), filter_->encoded_type(), {}} {
     // Like zarr-python, which casts the fill value instead of filtering it.
-    encoded_spec_.fill_value.resize(encoded_spec_.data_type.item_size);
+    encoded_spec_.fill_value.resize(memory_size(encoded_spec_.data_type.item_size));
     if (spec.data_type == encoded_spec_.data_type) {
       encoded_spec_.fill_value = spec.fill_value;
     } else if (spec.data_type.is_numeric() && encoded_spec_.data_type.is_numeric()) {

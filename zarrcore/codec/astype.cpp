@@ -35,7 +35,7 @@ class TextFilter final : public ElementFilter {
 
   // A text that was cut off cannot be restored.
   void check_whole(const std::byte* decoded, const std::byte* encoded, std::size_t count) const {
-    std::vector<std::byte> returned(decoded_.item_size);
+    std::vector<std::byte> returned(memory_size(decoded_.item_size));
     for (std::size_t i = 0; i < count; ++i) {
       const std::byte* text = decoded + i * decoded_.item_size;
       cast(encoded_, encoded + i * encoded_.item_size, decoded_, returned.data(), 1);
@@ -51,10 +51,10 @@ class TextFilter final : public ElementFilter {
                    std::byte* destination, std::size_t count) {
     const std::size_t source_size = character_size(from);
     const std::size_t size = character_size(to);
-    const std::size_t characters = std::min(from.item_size / source_size, to.item_size / size);
+    const std::uint64_t characters = std::min(from.item_size / source_size, to.item_size / size);
     for (std::size_t i = 0; i < count; ++i) {
       std::fill_n(destination, to.item_size, std::byte{0});
-      for (std::size_t k = 0; k < characters; ++k) {
+      for (std::uint64_t k = 0; k < characters; ++k) {
         char32_t character = 0;
         if (source_size == 1) {
           character = std::to_integer<unsigned char>(source[k]);

@@ -56,7 +56,7 @@ class BitroundFilter final : public ElementFilter {
 
   void decode_elements(const std::byte* encoded, std::byte* decoded,
                        std::size_t count) const override {
-    if (count != 0) std::memcpy(decoded, encoded, count * type_.item_size);
+    if (count != 0) std::memcpy(decoded, encoded, memory_size(count * type_.item_size));
   }
 
   DataType type_;

@@ -161,7 +161,7 @@ Codec make_blosc(const Json& configuration, const ChunkSpec& spec) {
   options.type_size = size_option("typesize", 0);
   if (options.type_size == 0) {
     // Elements of variable length have become bytes before this codec.
-    options.type_size = spec.data_type.is_variable() ? 1 : spec.data_type.item_size;
+    options.type_size = memory_size(spec.data_type.is_variable() ? 1 : spec.data_type.item_size);
   }
   // Blosc cannot shuffle larger items; other writers do the same.
   if (options.type_size > BLOSC_MAX_TYPESIZE) options.type_size = 1;

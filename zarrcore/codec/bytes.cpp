@@ -29,8 +29,8 @@ class BytesCodec final : public ArrayToBytesCodec {
  public:
   // `swapped` are the units whose bytes are not in the host's order.
   BytesCodec(const ChunkSpec& spec, std::vector<ByteUnit> swapped)
-      : size_(spec.byte_count()),
-        item_size_(spec.data_type.item_size),
+      : size_(memory_size(spec.byte_count())),
+        item_size_(memory_size(spec.data_type.item_size)),
         bits_(spec.data_type.bits),
         is_signed_(spec.data_type.kind == TypeKind::signed_integer),
         swapped_(std::move(swapped)) {
@@ -79,8 +79,8 @@ class BytesCodec final : public ArrayToBytesCodec {
     }
   }
 
-  std::uint64_t size_;
-  std::uint64_t item_size_;
+  std::size_t size_;
+  std::size_t item_size_;
   std::uint8_t bits_;
   bool is_signed_;
   std::vector<ByteUnit> swapped_;

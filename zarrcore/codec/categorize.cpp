@@ -33,7 +33,9 @@ class Labels {
   }
 
   std::size_t count() const { return texts_.size(); }
-  const std::string& text(std::uint64_t number) const { return texts_[number - 1]; }
+  const std::string& text(std::uint64_t number) const {
+    return texts_[static_cast<std::size_t>(number - 1)];
+  }
   // 0 if the text is not a label.
   std::uint64_t number(const std::string& text) const {
     const auto found = numbers_.find(text);
@@ -48,7 +50,7 @@ class Labels {
 // Reads and writes numbers of an integer type in the host's byte order.
 class NumberFormat {
  public:
-  explicit NumberFormat(const DataType& type) : size_(type.item_size) {
+  explicit NumberFormat(const DataType& type) : size_(memory_size(type.item_size)) {
     if (type.kind != TypeKind::signed_integer && type.kind != TypeKind::unsigned_integer) {
       throw Error("\"astype\" is " + type_name(type) + ", not a type of integers");
     }
@@ -81,8 +83,8 @@ class CategorizeFilter final : public ElementFilter {
   CategorizeFilter(const NumpyType& decoded, const NumpyType& encoded,
                    const std::vector<std::string>& labels)
       : ElementFilter("categorize", decoded, encoded),
-        decoded_size_(decoded.type.item_size),
-        encoded_size_(encoded.type.item_size),
+        decoded_size_(memory_size(decoded.type.item_size)),
+        encoded_size_(memory_size(encoded.type.item_size)),
         numbers_(encoded.type),
         labels_(as_elements(labels)) {}
 
@@ -172,7 +174,7 @@ class CategorizeCodec final : public ArrayToBytesCodec {
     for (std::uint64_t i = 0; i < count_; ++i) {
       const std::uint64_t number =
           numbers_.load(numbers.data() + i * encoded_.type.item_size, labels_);
-      VariableElement& element = kept[number];
+      VariableElement& element = kept[static_cast<std::size_t>(number)];
       if (number != 0 && element.data == nullptr && !labels_.text(number).empty()) {
         element = arena.keep(labels_.text(number));
       }

@@ -88,8 +88,8 @@ class ArrayToBytesCodec {
 
 // The number of bytes that a bytes-to-bytes codec puts around the unchanged payload.
 struct Framing {
-  std::uint64_t prefix = 0;
-  std::uint64_t suffix = 0;
+  std::size_t prefix = 0;
+  std::size_t suffix = 0;
 };
 
 // A bytes-to-bytes codec.

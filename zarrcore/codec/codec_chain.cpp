@@ -156,7 +156,7 @@ Buffer CodecChain::encode(Buffer&& decoded) const {
 
 bool CodecChain::is_filled(ByteSpan decoded) const {
   const DataType& type = spec_.data_type;
-  const std::size_t size = type.item_size;
+  const std::size_t size = memory_size(type.item_size);
   if (decoded.empty()) return true;
   if (!same_element(type, decoded.data(), spec_.fill_value.data())) return false;
   if (!type.is_variable()) {

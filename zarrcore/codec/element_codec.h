@@ -30,8 +30,9 @@ class ElementCodec : public ArrayToArrayCodec {
  protected:
   // For chunks of `spec`, which become chunks of `encoded`.
   ElementCodec(const ChunkSpec& spec, const DataType& encoded)
-      : decoded_size_(spec.data_type.item_size),
-        encoded_spec_{spec.shape, encoded, std::vector<std::byte>(encoded.item_size)} {}
+      : decoded_size_(memory_size(spec.data_type.item_size)),
+        encoded_spec_{spec.shape, encoded, std::vector<std::byte>(memory_size(encoded.item_size))} {
+  }
 
  private:
   virtual void encode_elements(const std::byte* decoded, std::byte* encoded,
@@ -39,7 +40,7 @@ class ElementCodec : public ArrayToArrayCodec {
   virtual void decode_elements(const std::byte* encoded, std::byte* decoded,
                                std::size_t count) const = 0;
 
-  std::uint64_t decoded_size_;
+  std::size_t decoded_size_;
   ChunkSpec encoded_spec_;
 };
 

@@ -40,16 +40,16 @@ std::uint64_t ElementFilter::max_decoded_size(ByteSpan encoded) const {
       .value_or(UINT64_MAX);
 }
 
-std::uint64_t ElementFilter::count_elements(ByteSpan bytes, const DataType& type) const {
+std::size_t ElementFilter::count_elements(ByteSpan bytes, const DataType& type) const {
   if (bytes.size() % type.item_size != 0) {
     throw Error(name_ + ": " + std::to_string(bytes.size()) +
                 " bytes are not a whole number of elements of " + type_name(type));
   }
-  return bytes.size() / type.item_size;
+  return static_cast<std::size_t>(bytes.size() / type.item_size);
 }
 
 Buffer ElementFilter::encode(ByteSpan decoded) const {
-  const std::uint64_t count = count_elements(decoded, decoded_.type);
+  const std::size_t count = count_elements(decoded, decoded_.type);
   const auto size = checked_multiply(count, encoded_.type.item_size);
   if (!size) throw Error(name_ + ": too many elements");
   Buffer encoded(*size);
@@ -68,7 +68,7 @@ void ElementFilter::check_held(const std::byte* decoded, const std::byte* encode
   Buffer returned(count * decoded_.type.item_size);
   decode_elements(encoded, returned.data(), count);
   if (const auto i = find_lost_element(decoded_.type, decoded, returned.data(), count, *bound)) {
-    const std::size_t offset = *i * decoded_.type.item_size;
+    const std::uint64_t offset = *i * decoded_.type.item_size;
     refuse(*i, decoded + offset, returned.data() + offset);
   }
 }
@@ -87,7 +87,7 @@ void ElementFilter::refuse(std::size_t index, const std::byte* element,
 }
 
 void ElementFilter::decode(ByteSpan encoded, MutableByteSpan decoded) const {
-  const std::uint64_t count = count_elements(encoded, encoded_.type);
+  const std::size_t count = count_elements(encoded, encoded_.type);
   check_size(name_ + ": ", max_decoded_size(encoded), decoded.size());
   Buffer held;
   decode_elements(in_host_order(encoded, encoded_, held).data(), decoded.data(), count);

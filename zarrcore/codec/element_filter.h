@@ -42,7 +42,7 @@ class ElementFilter : public Filter {
   void check_held(const std::byte* decoded, const std::byte* encoded, std::size_t count) const;
 
   // The number of elements of `type` in `bytes`. Throws Error when it is not whole.
-  std::uint64_t count_elements(ByteSpan bytes, const DataType& type) const;
+  std::size_t count_elements(ByteSpan bytes, const DataType& type) const;
 
   std::string name_;
   NumpyType decoded_;

@@ -29,7 +29,7 @@ class NumcodecsPackbitsFilter final : public Filter {
   }
 
   Buffer encode(ByteSpan decoded) const override {
-    const std::size_t size = 1 + ceil_divide(decoded.size(), 8);
+    const auto size = static_cast<std::size_t>(1 + ceil_divide(decoded.size(), 8));
     Buffer encoded(size);
     std::memset(encoded.data(), 0, size);
     encoded.data()[0] = static_cast<std::byte>(8 * (size - 1) - decoded.size());

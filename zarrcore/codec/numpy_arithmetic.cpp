@@ -123,9 +123,10 @@ DataType promote_numpy_type(const DataType& type, const Json& number) {
 std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
                                                         const DataType& destination) {
   if (source == destination) {
-    return make_element_converter([size = source.item_size](const std::byte* from, std::byte* to) {
-      std::memcpy(to, from, size);
-    });
+    return make_element_converter(
+        [size = memory_size(source.item_size)](const std::byte* from, std::byte* to) {
+          std::memcpy(to, from, size);
+        });
   }
   if (source.is_time() && destination.is_time() && source.time_unit != destination.time_unit) {
     throw Error("the units of " + type_name(source) + " and " + type_name(destination) +

@@ -23,8 +23,8 @@ enum class PaddingByte : std::uint8_t { none, first, last };
 
 // A number in an element.
 struct Component {
-  std::uint64_t size = 0;  // bytes in memory
-  unsigned bits = 0;       // that have a meaning
+  std::size_t size = 0;  // bytes in memory
+  unsigned bits = 0;     // that have a meaning
   bool is_signed = false;
 };
 
@@ -36,9 +36,9 @@ Component component_of(const DataType& type) {
     case TypeKind::signed_integer:
     case TypeKind::datetime:
     case TypeKind::timedelta:
-      return {type.item_size, type.bits != 0 ? type.bits : bits, true};
+      return {memory_size(type.item_size), type.bits != 0 ? type.bits : bits, true};
     case TypeKind::unsigned_integer:
-      return {type.item_size, type.bits != 0 ? type.bits : bits, false};
+      return {memory_size(type.item_size), type.bits != 0 ? type.bits : bits, false};
     case TypeKind::complex:
       return component_of(type.part_type());
     case TypeKind::floating:
@@ -49,7 +49,7 @@ Component component_of(const DataType& type) {
         case FloatFormat::float4_e2m1fn:
           return {1, 4, false};
         default:
-          return {type.item_size, bits, false};
+          return {memory_size(type.item_size), bits, false};
       }
     default:
       throw Error("elements of the type " + type_name(type) + " have no bits to pack");
@@ -67,7 +67,7 @@ class PackbitsCodec final : public ArrayToBytesCodec {
     const std::uint64_t numbers = spec.byte_count() / component_.size;
     const auto bits = checked_multiply(numbers, last_bit_ - first_bit_ + 1);
     if (!bits) throw Error("the chunk has too many elements");
-    packed_size_ = ceil_divide(*bits, kByte);
+    packed_size_ = memory_size(ceil_divide(*bits, kByte));
     padding_bits_ = static_cast<unsigned>(packed_size_ * kByte - *bits);
   }
 
@@ -138,7 +138,7 @@ class PackbitsCodec final : public ArrayToBytesCodec {
   unsigned first_bit_;
   unsigned last_bit_;
   PaddingByte padding_byte_;
-  std::uint64_t packed_size_ = 0;  // bytes
+  std::size_t packed_size_ = 0;  // bytes
   unsigned padding_bits_ = 0;
 };
 

@@ -38,7 +38,7 @@ std::uint64_t parse_dimensions(const Json& item, const Shape& decoded) {
       throw Error("\"shape\" names dimension " + std::to_string(dimension) + ", the array has " +
                   std::to_string(decoded.size()));
     }
-    lengths.push_back(decoded[dimension]);
+    lengths.push_back(decoded[static_cast<std::size_t>(dimension)]);
   }
   return checked_product(lengths).value_or(UINT64_MAX);
 }

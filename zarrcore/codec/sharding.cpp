@@ -42,7 +42,6 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   for (std::size_t i = 0; i < inner.shape.size(); ++i) {
     inner_grid_.push_back(spec.shape[i] == 0 ? 0 : spec.shape[i] / inner.shape[i]);
   }
-  inner_count_ = checked_product(inner_grid_).value_or(UINT64_MAX);
   inner_chain_ = std::make_unique<const CodecChain>(parse_codecs(configuration, "codecs"), inner);
 
   ChunkSpec index;
@@ -54,7 +53,9 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
       std::make_unique<const CodecChain>(parse_codecs(configuration, "index_codecs"), index);
   const auto index_size = index_chain_->encoded_size();
   if (!index_size) throw Error("\"index_codecs\" do not give an index of fixed size");
-  index_size_ = *index_size;
+  // The index fits the memory, and so do the numbers.
+  inner_count_ = static_cast<std::size_t>(index.byte_count() / (2 * sizeof(std::uint64_t)));
+  index_size_ = memory_size(*index_size);
 
   if (const auto location = text_option(configuration, "index_location")) {
     if (*location != "start" && *location != "end") {
@@ -140,7 +141,7 @@ std::optional<ShardIndex::Entry> ShardingCodec::find(const ShardIndex& index, st
 }
 
 ShardIndex ShardingCodec::index_of(ByteSpan shard) const {
-  return decode_index(shard.subspan(index_offset(shard.size()), index_size_));
+  return decode_index(shard.subspan(memory_size(index_offset(shard.size())), index_size_));
 }
 
 template <typename Body>
@@ -148,8 +149,9 @@ bool ShardingCodec::visit_inner(ByteSpan shard, const ShardIndex& index, std::si
                                 const Body& body) const {
   const auto entry = find(index, position, shard.size());
   if (!entry) return false;
-  with_context([&] { return "inner chunk " + std::to_string(position); },
-               [&] { body(shard.subspan(entry->offset, entry->length)); });
+  with_context(
+      [&] { return "inner chunk " + std::to_string(position); },
+      [&] { body(shard.subspan(memory_size(entry->offset), memory_size(entry->length))); });
   return true;
 }
 

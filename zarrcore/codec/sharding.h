@@ -45,10 +45,10 @@ class ShardingCodec final : public ArrayToBytesCodec {
   // In the dimensions of the spec, which is in stored order of the chain that holds this codec.
   const Shape& inner_shape() const { return inner_chain_->spec().shape; }
   const Shape& inner_grid() const { return inner_grid_; }
-  std::uint64_t inner_count() const { return inner_count_; }
+  std::size_t inner_count() const { return inner_count_; }
   const CodecChain& inner_chain() const { return *inner_chain_; }
 
-  std::uint64_t encoded_index_size() const { return index_size_; }
+  std::size_t encoded_index_size() const { return index_size_; }
   bool index_at_end() const { return index_at_end_; }
   // Where the encoded index starts in a shard of `shard_size` bytes. Throws Error when the shard is
   // too short for it.
@@ -84,10 +84,10 @@ class ShardingCodec final : public ArrayToBytesCodec {
 
   ChunkSpec spec_;
   Shape inner_grid_;
-  std::uint64_t inner_count_ = 0;
+  std::size_t inner_count_ = 0;
   std::unique_ptr<const CodecChain> inner_chain_;
   std::unique_ptr<const CodecChain> index_chain_;
-  std::uint64_t index_size_ = 0;  // encoded
+  std::size_t index_size_ = 0;  // encoded
   bool index_at_end_ = true;
   // How an inner chunk in its own stored order lies in the dense chunk.
   Strides inner_strides_;

@@ -30,9 +30,10 @@ class ShuffleFilter final : public Filter {
   Buffer encode(ByteSpan decoded) const override {
     Buffer encoded(decoded.size());
     const std::size_t count = count_elements(decoded);
-    for (std::size_t k = 0; k < element_size_ && count != 0; ++k) {
+    const std::size_t element_size = count == 0 ? 0 : decoded.size() / count;
+    for (std::size_t k = 0; k < element_size; ++k) {
       std::byte* plane = encoded.data() + k * count;
-      for (std::size_t i = 0; i < count; ++i) plane[i] = decoded[i * element_size_ + k];
+      for (std::size_t i = 0; i < count; ++i) plane[i] = decoded[i * element_size + k];
     }
     return encoded;
   }
@@ -40,9 +41,10 @@ class ShuffleFilter final : public Filter {
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     check_size("shuffle: ", encoded.size(), decoded.size());
     const std::size_t count = count_elements(encoded);
-    for (std::size_t k = 0; k < element_size_ && count != 0; ++k) {
+    const std::size_t element_size = count == 0 ? 0 : encoded.size() / count;
+    for (std::size_t k = 0; k < element_size; ++k) {
       const std::byte* plane = encoded.data() + k * count;
-      for (std::size_t i = 0; i < count; ++i) decoded[i * element_size_ + k] = plane[i];
+      for (std::size_t i = 0; i < count; ++i) decoded[i * element_size + k] = plane[i];
     }
   }
 
@@ -59,7 +61,7 @@ class ShuffleFilter final : public Filter {
       throw Error("shuffle: " + std::to_string(bytes.size()) +
                   " bytes are not a whole number of elements of " + std::to_string(element_size_));
     }
-    return bytes.size() / element_size_;
+    return static_cast<std::size_t>(bytes.size() / element_size_);
   }
 
   std::uint64_t item_size_;

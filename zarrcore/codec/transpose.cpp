@@ -1,5 +1,6 @@
 // The `transpose` codec (v3 codecs, "transpose"): encoded dimension i is decoded dimension
 // order[i].
+#include <algorithm>
 #include <numeric>
 
 #include "zarrcore/base/error.h"
@@ -57,11 +58,12 @@ std::vector<std::size_t> parse_order(const Json& configuration, std::size_t rank
                 std::to_string(rank));
   }
   for (std::size_t i = 0; i < rank; ++i) {
-    if (list[i] >= rank || seen[list[i]]) {
+    const auto axis = static_cast<std::size_t>(std::min<std::uint64_t>(list[i], rank));
+    if (axis == rank || seen[axis]) {
       throw Error("\"order\" is " + excerpt(*member) + ", not a permutation");
     }
-    seen[list[i]] = true;
-    order[i] = list[i];
+    seen[axis] = true;
+    order[i] = axis;
   }
   return order;
 }

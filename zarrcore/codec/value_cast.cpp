@@ -283,7 +283,8 @@ void ValueCast::run(const std::byte* from, std::byte* to, std::size_t count) con
       std::memcpy(to, bytes, size * sizeof(Wide));
     }
     for (const auto& [i, entry] : std::span(mapped, mapped_count)) {
-      std::memcpy(to + static_cast<std::ptrdiff_t>(i) * to_size, entry->to.data(), to_.item_size);
+      std::memcpy(to + static_cast<std::ptrdiff_t>(i) * to_size, entry->to.data(),
+                  memory_size(to_.item_size));
     }
     from += static_cast<std::ptrdiff_t>(size) * from_size;
     to += static_cast<std::ptrdiff_t>(size) * to_size;

@@ -51,7 +51,7 @@ class VlenCodec final : public ArrayToBytesCodec {
     append_number(count_);
     for_each_element(decoded, [&](std::uint64_t /*i*/, const VariableElement& element) {
       append_number(element.size);
-      if (element.size != 0) std::memcpy(end, element.data, element.size);
+      if (element.size != 0) std::memcpy(end, element.data, element.text().size());
       end += element.size;
     });
     return encoded;
@@ -117,9 +117,10 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
   Buffer encode(ByteSpan decoded) const override {
     std::vector<std::string> texts;
     Buffer elements(count_ * sizeof(VariableElement));
-    texts.reserve(count_);
+    texts.reserve(memory_size(count_));
     for (std::uint64_t i = 0; i < count_; ++i) {
-      texts.push_back(text_of(decoded.subspan(i * type_.item_size, type_.item_size)));
+      texts.push_back(
+          text_of(decoded.subspan(memory_size(i * type_.item_size), memory_size(type_.item_size))));
       const VariableElement element{texts.back().data(), texts.back().size()};
       std::memcpy(elements.data() + i * sizeof(element), &element, sizeof(element));
     }
@@ -135,7 +136,8 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
       const auto element =
           load_element<VariableElement>(elements.data() + i * sizeof(VariableElement));
       with_context({"vlen: element ", i}, [&] {
-        store(element.text(), decoded.subspan(i * type_.item_size, type_.item_size));
+        store(element.text(),
+              decoded.subspan(memory_size(i * type_.item_size), memory_size(type_.item_size)));
       });
     }
   }

@@ -119,32 +119,32 @@ bool is_small(const DataType& type) {
 // Small floats, or complex numbers of them, to elements of the same kind of floats.
 Converter make_small_reader(const DataType& type) {
   if (type.kind == TypeKind::complex) {
-    return make_element_converter([part = SmallFloat{type.float_format, type.item_size / 2}](
-                                      const std::byte* from, std::byte* to) {
-      store_element<std::complex<float>>(std::complex(part.load(from), part.load(from + part.size)),
-                                         to);
-    });
+    return make_element_converter(
+        [part = SmallFloat{type.float_format, memory_size(type.item_size / 2)}](
+            const std::byte* from, std::byte* to) {
+          store_element<std::complex<float>>(
+              std::complex(part.load(from), part.load(from + part.size)), to);
+        });
   }
   return make_element_converter(
-      [part = SmallFloat{type.float_format, type.item_size}](const std::byte* from, std::byte* to) {
-        store_element<float>(part.load(from), to);
-      });
+      [part = SmallFloat{type.float_format, memory_size(type.item_size)}](
+          const std::byte* from, std::byte* to) { store_element<float>(part.load(from), to); });
 }
 
 // The inverse, from doubles.
 Converter make_small_writer(const DataType& type) {
   if (type.kind == TypeKind::complex) {
-    return make_element_converter([part = SmallFloat{type.float_format, type.item_size / 2}](
-                                      const std::byte* from, std::byte* to) {
-      const auto value = load_element<std::complex<double>>(from);
-      part.store(value.real(), to);
-      part.store(value.imag(), to + part.size);
-    });
+    return make_element_converter(
+        [part = SmallFloat{type.float_format, memory_size(type.item_size / 2)}](
+            const std::byte* from, std::byte* to) {
+          const auto value = load_element<std::complex<double>>(from);
+          part.store(value.real(), to);
+          part.store(value.imag(), to + part.size);
+        });
   }
   return make_element_converter(
-      [part = SmallFloat{type.float_format, type.item_size}](const std::byte* from, std::byte* to) {
-        part.store(load_element<double>(from), to);
-      });
+      [part = SmallFloat{type.float_format, memory_size(type.item_size)}](
+          const std::byte* from, std::byte* to) { part.store(load_element<double>(from), to); });
 }
 
 // Integers of a byte to the range of fewer bits.
@@ -161,10 +161,11 @@ Converter make_narrow_integer_clamp(const DataType& type) {
 
 }  // namespace
 
-Converter chain_converters(Converter first, std::size_t middle_size, Converter second) {
+Converter chain_converters(Converter first, std::uint64_t middle_size, Converter second) {
   if (!first) return second;
   if (!second) return first;
-  return std::make_unique<ChainedConverter>(std::move(first), middle_size, std::move(second));
+  return std::make_unique<ChainedConverter>(std::move(first), memory_size(middle_size),
+                                            std::move(second));
 }
 
 Converter make_numeric_converter(const DataType& source, const DataType& destination) {

@@ -18,7 +18,7 @@ std::unique_ptr<const ElementConverter> make_numeric_converter(const DataType& s
 // Combines two conversions, either of which may be null for none. Elements in between have
 // `middle_size` bytes, at most 16.
 std::unique_ptr<const ElementConverter> chain_converters(
-    std::unique_ptr<const ElementConverter> first, std::size_t middle_size,
+    std::unique_ptr<const ElementConverter> first, std::uint64_t middle_size,
     std::unique_ptr<const ElementConverter> second);
 
 }  // namespace zarrcore

@@ -120,11 +120,11 @@ std::vector<ByteUnit> byte_units(const DataType& type) {
     case TypeKind::variable_bytes:
       break;
     case TypeKind::complex:
-      if (const std::uint64_t part = type.item_size / 2; part > 1)
+      if (const std::size_t part = memory_size(type.item_size / 2); part > 1)
         units = {{0, part}, {part, part}};
       break;
     case TypeKind::fixed_utf32:
-      for (std::uint64_t offset = 0; offset < type.item_size; offset += 4) {
+      for (std::size_t offset = 0; offset < type.item_size; offset += 4) {
         units.push_back({offset, 4});
       }
       break;
@@ -133,13 +133,14 @@ std::vector<ByteUnit> byte_units(const DataType& type) {
         const std::vector<ByteUnit> inner = byte_units(field.type);
         for (std::uint64_t i = 0; i < field.count; ++i) {
           for (const ByteUnit& unit : inner) {
-            units.push_back({field.offset + i * field.type.item_size + unit.offset, unit.size});
+            const std::uint64_t start = field.offset + i * field.type.item_size;
+            units.push_back({memory_size(start) + unit.offset, unit.size});
           }
         }
       }
       break;
     default:
-      if (type.item_size > 1) units = {{0, type.item_size}};
+      if (type.item_size > 1) units = {{0, memory_size(type.item_size)}};
   }
   return units;
 }
@@ -181,7 +182,7 @@ std::optional<DataType> parse_type_name(std::string_view name) {
 }
 
 bool same_element(const DataType& type, const std::byte* a, const std::byte* b) {
-  if (!type.is_variable()) return std::memcmp(a, b, type.item_size) == 0;
+  if (!type.is_variable()) return std::memcmp(a, b, memory_size(type.item_size)) == 0;
   VariableElement left;
   VariableElement right;
   std::memcpy(&left, a, sizeof(left));

@@ -106,8 +106,8 @@ DataType make_structure(std::vector<Field> fields);
 
 // A run of bytes in an element that are one number as far as byte order is concerned.
 struct ByteUnit {
-  std::uint64_t offset = 0;  // in the element
-  std::uint64_t size = 1;
+  std::size_t offset = 0;  // in the element
+  std::size_t size = 1;
 };
 
 // The units of more than one byte in an element, in the order of their offsets.

@@ -8,7 +8,7 @@ ByteSpan take(ByteSpan buffer, std::uint64_t position, std::uint64_t size) {
   if (position > buffer.size() || size > buffer.size() - position) {
     throw Error("the FlatBuffer is damaged: an offset leads past its end");
   }
-  return buffer.subspan(position, size);
+  return buffer.subspan(memory_size(position), memory_size(size));
 }
 
 template <typename Number>

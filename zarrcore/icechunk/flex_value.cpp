@@ -15,7 +15,7 @@ ByteSpan take_flex(ByteSpan buffer, std::uint64_t place, std::uint64_t size) {
   if (place > buffer.size() || size > buffer.size() - place) {
     throw Error("the FlexBuffer is damaged: an offset leads past its end");
   }
-  return buffer.subspan(place, size);
+  return buffer.subspan(memory_size(place), memory_size(size));
 }
 
 std::uint64_t unsigned_at(ByteSpan buffer, std::uint64_t place, unsigned width) {

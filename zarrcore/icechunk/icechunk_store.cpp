@@ -241,7 +241,8 @@ std::vector<Buffer> IcechunkStore::read(const ChunkReference& reference,
     std::vector<Buffer> parts;
     parts.reserve(in_file.size());
     for (const ByteRange& range : in_file) {
-      parts.push_back(Buffer::copy_of(reference.bytes.subspan(range.offset, range.length)));
+      parts.push_back(Buffer::copy_of(
+          reference.bytes.subspan(memory_size(range.offset), memory_size(range.length))));
     }
     return parts;
   }

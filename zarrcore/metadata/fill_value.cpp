@@ -31,7 +31,7 @@ bool is_zero(const Json& value) {
 
 // The low `size` bytes of `bits` as an integer of that size in memory.
 Bytes integer_bytes(std::uint64_t bits, std::uint64_t size) {
-  Bytes bytes(size);
+  Bytes bytes(memory_size(size));
   store_unsigned(bits, size, bytes.data());
   return bytes;
 }
@@ -154,7 +154,7 @@ Bytes parse_complex(const Json& value, const DataType& type) {
   };
   const bool has_two_parts = value.is_array() && value.size() == 2;
   Bytes bytes = parse(has_two_parts ? value[0] : value);
-  const Bytes imaginary = has_two_parts ? parse(value[1]) : Bytes(part.item_size);
+  const Bytes imaginary = has_two_parts ? parse(value[1]) : Bytes(memory_size(part.item_size));
   bytes.insert(bytes.end(), imaginary.begin(), imaginary.end());
   return bytes;
 }
@@ -162,7 +162,7 @@ Bytes parse_complex(const Json& value, const DataType& type) {
 // Adds zeros to bytes that are fewer than the element has.
 Bytes padded(Bytes bytes, const Json& value, const DataType& type) {
   if (bytes.size() > type.item_size) refuse(value, type);
-  bytes.resize(type.item_size);
+  bytes.resize(memory_size(type.item_size));
   return bytes;
 }
 
@@ -196,12 +196,12 @@ Bytes parse_bytes(const Json& value, const DataType& type) {
     if (bytes.size() != type.item_size) refuse(value, type);
     return bytes;
   }
-  if (is_zero(value)) return Bytes(type.item_size);
+  if (is_zero(value)) return Bytes(memory_size(type.item_size));
   refuse(value, type);
 }
 
 Bytes parse_utf32(const Json& value, const DataType& type) {
-  if (is_zero(value)) return Bytes(type.item_size);
+  if (is_zero(value)) return Bytes(memory_size(type.item_size));
   if (!value.is_string()) refuse(value, type);
   const std::u32string text = decode_utf8(value.get_ref<const std::string&>());
   const ByteSpan bytes = std::as_bytes(std::span(text));
@@ -221,7 +221,7 @@ Bytes parse_variable(const Json& value, const DataType& type) {
 
 Bytes parse_structure(const Json& value, const DataType& type) {
   if (!value.is_object()) return parse_bytes(value, type);
-  Bytes bytes(type.item_size);
+  Bytes bytes(memory_size(type.item_size));
   for (const Field& field : *type.fields) {
     const Json* member = find_member(value, field.name);
     if (member == nullptr || field.count != 1) continue;

@@ -77,7 +77,7 @@ Json make_codecs(std::vector<CodecMetadata> codecs, const DataType& type) {
 
 Json make_fill_value(const ArrayMetadata& array) {
   const DataType& type = array.data_type;
-  const std::vector<std::byte> zero(type.is_variable() ? 0 : type.item_size);
+  const std::vector<std::byte> zero(type.is_variable() ? 0 : memory_size(type.item_size));
   return format_fill_value(array.fill_value.value_or(zero), type);
 }
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "zarrcore/store/posix_file.h"
+#include "zarrcore/store/local_file.h"
 
 namespace zarrcore {
 
@@ -17,7 +17,7 @@ class FileLocks {
   // A lock, held until this object is destroyed.
   struct Held {
     std::unique_lock<std::mutex> turn;  // among the threads of this process
-    std::unique_ptr<PosixFile> file;
+    std::unique_ptr<LocalFile> file;
   };
 
   // The folder need not exist; the first lock creates it.

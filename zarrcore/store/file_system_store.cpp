@@ -9,7 +9,8 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/folder_lock.h"
-#include "zarrcore/store/posix_file.h"
+#include "zarrcore/store/local_file.h"
+#include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/temporary_file.h"
 
 namespace zarrcore {
@@ -28,8 +29,8 @@ class OpenFile final : public OpenValue {
                           {
                             const std::lock_guard lock(mutex_);
                             if (!file_) {
-                              auto file = std::make_unique<const PosixFile>(path_.c_str(),
-                                                                            PosixFile::Mode::read);
+                              auto file =
+                                  std::make_unique<const LocalFile>(path_, LocalFile::Mode::read);
                               size_ = file->value_size(&version_);
                               file_ = std::move(file);
                             }
@@ -43,14 +44,14 @@ class OpenFile final : public OpenValue {
   explicit OpenFile(std::string path) : path_(std::move(path)) {}
 
   std::optional<Buffer> get(std::uint64_t max_size) override {
-    return with_file([&](const PosixFile& file, std::uint64_t size) {
+    return with_file([&](const LocalFile& file, std::uint64_t size) {
       check_value_size(size, max_size);
       return file.read(0, size);
     });
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
-    return with_file([&](const PosixFile& file, std::uint64_t size) {
+    return with_file([&](const LocalFile& file, std::uint64_t size) {
       std::vector<Buffer> parts;
       parts.reserve(ranges.size());
       for (const ByteRange& range : ranges) {
@@ -68,20 +69,15 @@ class OpenFile final : public OpenValue {
  private:
   std::string path_;
   mutable std::mutex mutex_;  // guards the opening
-  std::unique_ptr<const PosixFile> file_;
+  std::unique_ptr<const LocalFile> file_;
   std::optional<std::uint64_t> size_;
   ValueVersion version_;
 };
 
 }  // namespace
 
-FileSystemStore::FileSystemStore(fs::path root, FileSystemOptions options)
-    : root_(std::move(root)), options_(options), folders_(root_.string(), options.is_durable) {}
-
-fs::path FileSystemStore::path_of(std::string_view key) const {
-  check_key(key);
-  return root_ / fs::path(key);
-}
+FileSystemStore::FileSystemStore(const fs::path& root, FileSystemOptions options)
+    : options_(options), folders_(utf8_of(root), options.is_durable) {}
 
 std::string FileSystemStore::file_of(std::string_view key) const {
   check_key(key);
@@ -104,12 +100,12 @@ std::shared_ptr<OpenValue> FileSystemStore::open(std::string_view key) {
 }
 
 ValueVersion FileSystemStore::current_version(std::string_view key) {
-  return PosixFile::version(file_of(key).c_str());
+  return LocalFile::version(file_of(key));
 }
 
 bool FileSystemStore::has(std::string_view key) {
   const std::string path = file_of(key);
-  return with_context([&] { return path; }, [&] { return PosixFile::is_file(path.c_str()); });
+  return with_context([&] { return path; }, [&] { return LocalFile::is_file(path); });
 }
 
 void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
@@ -124,10 +120,10 @@ bool FileSystemStore::put_if(std::string_view key, const ValueVersion& expected,
 bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expected,
                                std::span<const ValuePart> parts) {
   const std::string path = file_of(key);
-  const std::string folder = StoreFolders::of(path);
+  const std::string folder = folder_of(path);
   return with_context([&] { return path; },
                       [&] {
-                        std::shared_ptr<PosixFolder> opened = folders_.open(folder);
+                        std::shared_ptr<LocalFolder> opened = folders_.open(folder);
                         std::optional<TemporaryFile> file(opened);
                         if (!file->is_open()) {
                           opened = folders_.open_again(folder);
@@ -138,14 +134,14 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
                           file->write(part.fetch ? part.fetch().span() : part.bytes);
                         if (options_.is_durable) file->sync();
                         file->close();
-                        const char* name = path.c_str() + path.rfind('/') + 1;
+                        const std::string name(last_segment(path));
                         if (expected == nullptr) {
                           file->rename(name);
                         } else {
                           // Puts that replace any version may happen in any order.
-                          using LockMode = PosixFolder::LockMode;
+                          using LockMode = LocalFolder::LockMode;
                           const bool is_any = expected->is_unknown();
-                          const PosixFolder::Lock lock(
+                          const LocalFolder::Lock lock(
                               *opened, is_any ? LockMode::shared : LockMode::exclusive);
                           if (!is_any && opened->version(name).differs_from(*expected))
                             return false;
@@ -165,44 +161,34 @@ std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
                       });
 }
 
-bool FileSystemStore::remove(const fs::path& path) {
-  std::error_code error;
-  const bool removed = fs::remove(path, error);
-  if (error && error != std::errc::not_a_directory) {
-    throw Error(path.string() + ": " + error.message());
-  }
-  if (removed) folders_.sync(StoreFolders::of(path.string()));
+bool FileSystemStore::remove(const std::string& path) {
+  const bool removed = remove_entry(path);
+  if (removed) folders_.sync(folder_of(path));
   return removed;
 }
 
 bool FileSystemStore::erase(std::string_view key) {
-  const fs::path path = path_of(key);
+  const std::string path = file_of(key);
   folders_.check_root();
-  std::error_code error;
-  return !fs::is_directory(path, error) && remove(path);
+  return !is_folder(path) && remove(path);
 }
 
 bool FileSystemStore::erase_if(std::string_view key, const ValueVersion& expected) {
   const std::string path = file_of(key);
   folders_.check_root();
-  std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(path, ignored))) {
-    return !ValueVersion::absent().differs_from(expected);
-  }
-  const auto lock = lock_folder(StoreFolders::of(path));
-  if (!expected.is_unknown() && PosixFile::version(path.c_str()).differs_from(expected)) {
-    return false;
-  }
-  if (!fs::is_directory(path, ignored)) remove(path);
+  if (!is_occupied(path)) return !ValueVersion::absent().differs_from(expected);
+  const auto lock = lock_folder(folder_of(path));
+  if (!expected.is_unknown() && LocalFile::version(path).differs_from(expected)) return false;
+  if (!is_folder(path)) remove(path);
   return true;
 }
 
 DirectoryListing FileSystemStore::list(std::string_view prefix) {
-  const fs::path path = prefix.empty() ? root_ : path_of(prefix);
+  const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
   DirectoryListing listing;
-  with_context([&] { return path.string(); },
+  with_context([&] { return path; },
                [&] {
-                 visit_folder(path.c_str(), [&](std::string_view name, EntryKind kind) {
+                 visit_folder(path, [&](std::string_view name, EntryKind kind) {
                    if (name.ends_with(kTemporarySuffix)) return true;
                    // A broken link is listed as a key: reading it reports the error.
                    (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
@@ -214,41 +200,36 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
   return listing;
 }
 
-// Removes a symbolic link, not its target.
 void FileSystemStore::erase_prefix(std::string_view prefix) {
-  const fs::path path = path_of(prefix);
-  std::error_code error;
+  const std::string path = file_of(prefix);
   folders_.check_root();
   folders_.forget_open();
-  if (!fs::is_directory(path, error)) return;
-  fs::remove_all(path, error);
-  if (error) throw Error(path.string() + ": " + error.message());
-  folders_.sync(StoreFolders::of(path.string()));
+  if (!is_folder(path)) return;
+  remove_folder(path);
+  folders_.sync(folder_of(path));
 }
 
 void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) {
-  const fs::path source = path_of(from);
-  const fs::path target = path_of(to);
-  with_context([&] { return source.string(); },
+  const std::string source = file_of(from);
+  const std::string target = file_of(to);
+  with_context([&] { return source; },
                [&] {
-                 std::error_code error;
-                 folders_.make(StoreFolders::of(target.string()));
+                 folders_.make(folder_of(target));
                  folders_.forget_open();
-                 fs::rename(source, target, error);
-                 if (error)
-                   throw Error("cannot become " + target.string() + ": " + error.message());
-                 folders_.sync(StoreFolders::of(target.string()));
-                 folders_.sync(StoreFolders::of(source.string()));
+                 with_context([&] { return "cannot become " + target; },
+                              [&] { rename_folder(source, target); });
+                 folders_.sync(folder_of(target));
+                 folders_.sync(folder_of(source));
                });
 }
 
 std::optional<Store::Parent> FileSystemStore::parent() const {
   std::error_code error;
-  const fs::path path = fs::absolute(root_, error).lexically_normal();
+  const fs::path path = fs::absolute(path_of_utf8(folders_.root()), error).lexically_normal();
   const fs::path folder = path.has_filename() ? path : path.parent_path();
   if (error || !folder.has_filename()) return std::nullopt;
   return Parent{std::make_shared<FileSystemStore>(folder.parent_path(), options_),
-                folder.filename().string()};
+                utf8_of(folder.filename())};
 }
 
 }  // namespace zarrcore

@@ -22,7 +22,7 @@ struct FileSystemOptions {
 class FileSystemStore final : public Store {
  public:
   // The folder need not exist; the first put creates it.
-  explicit FileSystemStore(std::filesystem::path root, FileSystemOptions options = {});
+  explicit FileSystemStore(const std::filesystem::path& root, FileSystemOptions options = {});
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   bool has(std::string_view key) override;
@@ -45,19 +45,15 @@ class FileSystemStore final : public Store {
   void erase_prefix(std::string_view prefix) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::optional<Parent> parent() const override;
-  std::string description() const override { return root_.string(); }
+  std::string description() const override { return folders_.root(); }
 
  private:
-  std::filesystem::path path_of(std::string_view key) const;
-  // The same as text, for operations on every chunk: parsing a path takes longer than opening a
-  // file.
   std::string file_of(std::string_view key) const;
   // Puts a value; if `expected` is not null, under the lock of its folder.
   bool put_file(std::string_view key, const ValueVersion* expected,
                 std::span<const ValuePart> parts);
-  bool remove(const std::filesystem::path& path);
+  bool remove(const std::string& path);
 
-  std::filesystem::path root_;
   FileSystemOptions options_;
   StoreFolders folders_;
 };

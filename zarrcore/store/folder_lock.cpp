@@ -6,23 +6,23 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/store/posix_folder.h"
+#include "zarrcore/store/local_folder.h"
 
 namespace zarrcore {
 namespace {
 
 class FolderLock final : public StoreLock {
  public:
-  explicit FolderLock(std::shared_ptr<PosixFolder> folder)
-      : folder_(std::move(folder)), lock_(*folder_, PosixFolder::LockMode::exclusive) {}
+  explicit FolderLock(std::shared_ptr<LocalFolder> folder)
+      : folder_(std::move(folder)), lock_(*folder_, LocalFolder::LockMode::exclusive) {}
 
   // False if the file system has no such locks.
   bool is_held() const { return lock_.is_held(); }
   bool is_at(const std::string& path) const { return folder_->is_at(path); }
 
  private:
-  std::shared_ptr<PosixFolder> folder_;
-  PosixFolder::Lock lock_;
+  std::shared_ptr<LocalFolder> folder_;
+  LocalFolder::Lock lock_;
 };
 
 }  // namespace
@@ -30,7 +30,7 @@ class FolderLock final : public StoreLock {
 std::unique_ptr<StoreLock> lock_folder(const std::string& path) {
   while (true) {
     std::error_code error;
-    auto folder = PosixFolder::open(path, error);
+    auto folder = LocalFolder::open(path, error);
     if (!folder) {
       // A folder without permission to list it can still be written to.
       if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||

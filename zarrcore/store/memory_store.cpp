@@ -26,7 +26,8 @@ class MemoryStore::Value final : public OpenValue {
     parts.reserve(ranges.size());
     for (const ByteRange& range : ranges) {
       const std::uint64_t offset = resolve_range(range, bytes_->size());
-      parts.push_back(Buffer::copy_of(bytes_->span().subspan(offset, range.length)));
+      parts.push_back(
+          Buffer::copy_of(bytes_->span().subspan(memory_size(offset), memory_size(range.length))));
     }
     return parts;
   }

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/store/posix_file.h"
 
 namespace zarrcore {
 namespace {
@@ -21,91 +20,67 @@ constexpr int kHoldFolder = O_PATH;  // of a folder that can be neither listed n
 constexpr int kHoldFolder = O_SEARCH;
 #endif
 
-// How many threads may share one lock before exclusive ones have their turn.
-constexpr unsigned kMaxSharers = 32;
-
 std::string folder_problem(const std::string& path) {
   return path + ": " + std::generic_category().message(errno);
 }
 
 }  // namespace
 
-std::shared_ptr<PosixFolder> PosixFolder::open(const std::string& path, std::error_code& error) {
+LocalFolder::System::~System() {
+  ::close(descriptor);
+}
+
+LocalFolder::LocalFolder(std::unique_ptr<System> system) : system_(std::move(system)) {}
+
+LocalFolder::~LocalFolder() = default;
+
+std::shared_ptr<LocalFolder> LocalFolder::open(const std::string& path, std::error_code& error) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 && errno == EACCES) {
     descriptor = ::open(path.c_str(), kHoldFolder | O_DIRECTORY | O_CLOEXEC);
   }
-  if (descriptor >= 0) return std::shared_ptr<PosixFolder>(new PosixFolder(descriptor));
+  if (descriptor >= 0) {
+    return std::shared_ptr<LocalFolder>(new LocalFolder(std::make_unique<System>(descriptor)));
+  }
   error = std::error_code(errno, std::generic_category());
   return nullptr;
 }
 
-std::shared_ptr<PosixFolder> PosixFolder::open(const std::string& path) {
-  std::error_code error;
-  auto folder = open(path, error);
-  if (!folder && error != std::errc::no_such_file_or_directory) {
-    throw Error(path + ": " + error.message());
-  }
-  return folder;
-}
-
-PosixFolder::~PosixFolder() {
-  ::close(descriptor_);
-}
-
-bool PosixFolder::is_at(const std::string& path) const {
+bool LocalFolder::is_at(const std::string& path) const {
   struct stat own;
   struct stat current;
-  return ::fstat(descriptor_, &own) == 0 && ::stat(path.c_str(), &current) == 0 &&
+  return ::fstat(system_->descriptor, &own) == 0 && ::stat(path.c_str(), &current) == 0 &&
          own.st_ino == current.st_ino && own.st_dev == current.st_dev;
 }
 
-ValueVersion PosixFolder::version(const char* name) const {
-  return PosixFile::version(name, descriptor_);
+ValueVersion LocalFolder::version(const std::string& name) const {
+  return version_at(system_->descriptor, name.c_str());
 }
 
-void PosixFolder::rename(const char* from, const char* to) const {
-  if (::renameat(descriptor_, from, descriptor_, to) == 0) return;
+void LocalFolder::rename(const std::string& from, const std::string& to) const {
+  const int folder = system_->descriptor;
+  if (::renameat(folder, from.c_str(), folder, to.c_str()) == 0) return;
   throw Error(std::generic_category().message(errno));
 }
 
-bool PosixFolder::remove(const char* name) const noexcept {
-  return ::unlinkat(descriptor_, name, 0) == 0;
+bool LocalFolder::remove(const std::string& name) const noexcept {
+  return ::unlinkat(system_->descriptor, name.c_str(), 0) == 0;
 }
 
-PosixFolder::Lock::Lock(PosixFolder& folder, LockMode mode)
-    : folder_(folder), is_held_(folder_.lock(mode)) {}
-
-PosixFolder::Lock::~Lock() {
-  folder_.unlock();
-}
-
-bool PosixFolder::lock(LockMode mode) {
-  const bool is_shared = mode == LockMode::shared;
-  std::unique_lock turn(mutex_);
-  unlocked_.wait(turn, [&] {
-    const bool is_joined = is_shared && sharers_ > 0 && sharers_ < kMaxSharers;
-    return holders_ == 0 || is_joined;
-  });
-  if (holders_++ == 0) {
-    sharers_ = 0;
-    do {
-      is_locked_ = ::flock(descriptor_, is_shared ? LOCK_SH : LOCK_EX) == 0;
-    } while (!is_locked_ && errno == EINTR);
+bool LocalFolder::lock_system(LockMode mode) {
+  const int operation = mode == LockMode::shared ? LOCK_SH : LOCK_EX;
+  while (::flock(system_->descriptor, operation) != 0) {
+    if (errno != EINTR) return false;
   }
-  if (is_shared) ++sharers_;
-  return is_locked_;
+  return true;
 }
 
-void PosixFolder::unlock() {
-  const std::lock_guard turn(mutex_);
-  if (--holders_ > 0) return;
+void LocalFolder::unlock_system() {
   // To close the descriptor is not enough: a forked process has it as well.
-  ::flock(descriptor_, LOCK_UN);
-  unlocked_.notify_all();
+  ::flock(system_->descriptor, LOCK_UN);
 }
 
-void PosixFolder::sync(const std::string& path) {
+void LocalFolder::sync(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) throw Error(folder_problem(path));
   // Some file systems cannot sync folders because they write their entries at once.

@@ -2,20 +2,17 @@
 
 #include <cstdint>
 #include <deque>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
-#include "zarrcore/store/posix_file.h"
+#include "zarrcore/store/local_file.h"
+#include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/temporary_file.h"
 
 namespace zarrcore {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxOpenFolders = 8;
 // If more folders are known, they are forgotten.
@@ -41,7 +38,7 @@ void add_known(std::unordered_set<std::string>& folders, const std::string& fold
 bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
                          std::deque<std::string>* found) {
   bool is_complete = true;
-  visit_folder(folder.c_str(), [&](std::string_view name, EntryKind kind) {
+  visit_folder(folder, [&](std::string_view name, EntryKind kind) {
     is_complete = max_files > 0;
     if (!is_complete) return false;
     --max_files;
@@ -55,43 +52,23 @@ bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
   return is_complete;
 }
 
-enum class Made : std::uint8_t { now, before, impossible };
-
-// Creates a folder; other programs may do so at the same time. Impossible when its parent does not
-// exist.
-Made make_one(const fs::path& folder) {
-  std::error_code error;
-  const bool is_new = fs::create_directory(folder, error);
-  if (error == std::errc::no_such_file_or_directory) return Made::impossible;
-  if (error) throw Error(folder.string() + ": " + error.message());
-  return is_new ? Made::now : Made::before;
-}
-
 }  // namespace
 
 StoreFolders::StoreFolders(std::string root, bool is_durable)
     : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable), process_(process_id()) {
   while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
-  std::error_code ignored;
-  has_existed_ = fs::is_directory(root_, ignored);
+  has_existed_ = is_folder(root_);
 }
 
-std::string StoreFolders::of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::shared_ptr<const PosixFolder> StoreFolders::held_root() const {
+std::shared_ptr<const LocalFolder> StoreFolders::held_root() const {
   const std::lock_guard lock(mutex_);
   return held_root_;
 }
 
 void StoreFolders::check_root() const {
-  std::error_code ignored;
   if (const auto root = held_root()) {
     if (!root->is_at(root_)) fail_with_removed_store();
-  } else if (has_existed_ && !fs::is_directory(root_, ignored)) {
+  } else if (has_existed_ && !is_folder(root_)) {
     fail_with_removed_store();
   }
 }
@@ -101,23 +78,21 @@ void StoreFolders::make_root() {
     check_root();
     return;
   }
-  std::error_code error;
   if (has_existed_) {
-    if (!fs::is_directory(root_, error)) fail_with_removed_store();
+    if (!is_folder(root_)) fail_with_removed_store();
   } else {
     std::vector<std::string> missing;
-    for (std::string folder = root_; !fs::is_directory(folder, error); folder = of(folder)) {
+    for (std::string folder = root_; !is_folder(folder); folder = folder_of(folder)) {
       missing.push_back(folder);
-      if (folder == of(folder)) break;
+      if (folder == folder_of(folder)) break;
     }
-    fs::create_directories(root_, error);
-    if (error) throw Error(root_ + ": " + error.message());
+    make_folders(root_);
     if (is_durable_) {
-      for (const std::string& folder : missing) PosixFolder::sync(of(folder));
+      for (const std::string& folder : missing) LocalFolder::sync(folder_of(folder));
     }
   }
   has_existed_ = true;
-  std::shared_ptr<const PosixFolder> root = PosixFolder::open(root_);
+  std::shared_ptr<const LocalFolder> root = LocalFolder::open(root_);
   if (!root) fail_with_removed_store();
   const std::lock_guard lock(mutex_);
   if (!held_root_) held_root_ = std::move(root);
@@ -126,10 +101,10 @@ void StoreFolders::make_root() {
 void StoreFolders::make(const std::string& folder) {
   make_root();
   if (folder == root_) return;
-  Made made = make_one(folder);
+  Made made = make_folder(folder);
   if (made == Made::impossible) {
-    make(of(folder));
-    made = make_one(folder);
+    make(folder_of(folder));
+    made = make_folder(folder);
     if (made == Made::impossible) throw Error(folder + ": the folder around it has been removed");
   }
   if (made == Made::before) return;
@@ -137,7 +112,7 @@ void StoreFolders::make(const std::string& folder) {
   add_known(entered_, folder);
 }
 
-std::shared_ptr<PosixFolder> StoreFolders::open(const std::string& folder) {
+std::shared_ptr<LocalFolder> StoreFolders::open(const std::string& folder) {
   {
     const std::lock_guard lock(mutex_);
     // A forked process shares the locks of its parent.
@@ -152,12 +127,12 @@ std::shared_ptr<PosixFolder> StoreFolders::open(const std::string& folder) {
   return open_again(folder);
 }
 
-std::shared_ptr<PosixFolder> StoreFolders::open_again(const std::string& folder) {
+std::shared_ptr<LocalFolder> StoreFolders::open_again(const std::string& folder) {
   make_root();
-  auto opened = PosixFolder::open(folder);
+  auto opened = LocalFolder::open(folder);
   if (!opened) {
     make(folder);
-    opened = PosixFolder::open(folder);
+    opened = LocalFolder::open(folder);
     if (!opened) throw Error("its folder has been removed");
   }
   enter(folder);
@@ -207,16 +182,16 @@ void StoreFolders::remove_leftovers() noexcept {
 
 void StoreFolders::sync(const std::string& folder) {
   if (!is_durable_) return;
-  PosixFolder::sync(folder);
+  LocalFolder::sync(folder);
   // Includes folders that another thread or process has just created.
   std::vector<std::string> unknown;
   {
     const std::lock_guard lock(mutex_);
-    for (std::string above = folder; above.size() > root_.size(); above = of(above)) {
+    for (std::string above = folder; above.size() > root_.size(); above = folder_of(above)) {
       if (!durable_.contains(above)) unknown.push_back(above);
     }
   }
-  for (const std::string& above : unknown) PosixFolder::sync(of(above));
+  for (const std::string& above : unknown) LocalFolder::sync(folder_of(above));
   const std::lock_guard lock(mutex_);
   for (const std::string& above : unknown) add_known(durable_, above);
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "zarrcore/store/posix_folder.h"
+#include "zarrcore/store/local_folder.h"
 
 namespace zarrcore {
 
@@ -20,8 +20,6 @@ class StoreFolders {
   StoreFolders(std::string root, bool is_durable);
 
   const std::string& root() const { return root_; }
-  // The folder of a file.
-  static std::string of(const std::string& path);
 
   // Throws Error when the store existed and has been removed.
   void check_root() const;
@@ -30,9 +28,9 @@ class StoreFolders {
 
   // A folder for puts, which is created if it does not exist. The first time, files left in it by
   // killed writers are removed, unless it has too many files. Throws Error.
-  std::shared_ptr<PosixFolder> open(const std::string& folder);
+  std::shared_ptr<LocalFolder> open(const std::string& folder);
   // The same after the folder has been removed.
-  std::shared_ptr<PosixFolder> open_again(const std::string& folder);
+  std::shared_ptr<LocalFolder> open_again(const std::string& folder);
   // Forgets the open folders, because their paths may change.
   void forget_open();
 
@@ -47,10 +45,10 @@ class StoreFolders {
  private:
   struct OpenFolder {
     std::string path;
-    std::shared_ptr<PosixFolder> folder;
+    std::shared_ptr<LocalFolder> folder;
   };
 
-  std::shared_ptr<const PosixFolder> held_root() const;
+  std::shared_ptr<const LocalFolder> held_root() const;
   // Creates the root if the store has never existed. Throws Error when it has been removed.
   void make_root();
   void enter(const std::string& folder);
@@ -60,7 +58,7 @@ class StoreFolders {
   std::atomic<bool> has_existed_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const PosixFolder> held_root_;  // since the first put
+  std::shared_ptr<const LocalFolder> held_root_;  // since the first put
   std::list<OpenFolder> open_;                    // most recently used first
   long process_;                                  // the process that opened them
   std::unordered_set<std::string> entered_;

@@ -3,8 +3,6 @@
 #include <atomic>
 #include <charconv>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <utility>
@@ -18,17 +16,13 @@ namespace {
 constexpr std::int64_t kAbandonedAge = 3600;  // seconds
 constexpr std::int64_t kAnyAge = std::numeric_limits<std::int64_t>::min();
 
-// Identifies where process ids have the same meaning as here: this boot of this machine, and this
-// container. Empty when that is unknown.
+// Identifies where process ids have the same meaning as here. Empty when that is unknown.
 const std::string& place_of_processes() {
   static const std::string place = [] {
-    std::string boot;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-    std::error_code error;
-    const auto ids = std::filesystem::read_symlink("/proc/self/ns/pid", error);
-    if (boot.empty() || error) return std::string();
+    const std::string name = name_of_process_ids();
+    if (name.empty()) return std::string();
     std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : boot + ids.string()) {
+    for (const char c : name) {
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     }
     return std::to_string(hash);
@@ -64,17 +58,17 @@ bool is_writer_dead(std::string_view name) {
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(std::shared_ptr<const PosixFolder> folder)
+TemporaryFile::TemporaryFile(std::shared_ptr<const LocalFolder> folder)
     : folder_(std::move(folder)),
       name_(make_temporary_name()),
-      file_(name_.c_str(), PosixFile::Mode::create, folder_->descriptor()) {}
+      file_(name_, LocalFile::Mode::create, folder_.get()) {}
 
 TemporaryFile::~TemporaryFile() {
-  if (!is_renamed_) folder_->remove(name_.c_str());
+  if (!is_renamed_) folder_->remove(name_);
 }
 
-void TemporaryFile::rename(const char* name) {
-  folder_->rename(name_.c_str(), name);
+void TemporaryFile::rename(const std::string& name) {
+  folder_->rename(name_, name);
   is_renamed_ = true;
 }
 
@@ -85,7 +79,7 @@ bool is_temporary_file(std::string_view name) {
 void remove_abandoned_file(const std::string& path) noexcept {
   try {
     const bool is_dead = is_writer_dead(std::string_view(path).substr(path.rfind('/') + 1));
-    PosixFile::remove_abandoned(path.c_str(), is_dead ? kAnyAge : kAbandonedAge);
+    LocalFile::remove_abandoned(path, is_dead ? kAnyAge : kAbandonedAge);
   } catch (const std::exception&) {
     // The file does no harm.
   }

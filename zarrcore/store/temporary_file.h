@@ -8,15 +8,15 @@
 #include <string_view>
 
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/store/posix_file.h"
-#include "zarrcore/store/posix_folder.h"
+#include "zarrcore/store/local_file.h"
+#include "zarrcore/store/local_folder.h"
 
 namespace zarrcore {
 
 class TemporaryFile {
  public:
   // Throws Error, except when the folder has been removed: see is_open().
-  explicit TemporaryFile(std::shared_ptr<const PosixFolder> folder);
+  explicit TemporaryFile(std::shared_ptr<const LocalFolder> folder);
   // Removes the file unless it has been renamed.
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -26,12 +26,12 @@ class TemporaryFile {
   void write(ByteSpan bytes) const { file_.write(bytes); }
   void sync() const { file_.sync(); }
   void close() { file_.close(); }
-  void rename(const char* name);
+  void rename(const std::string& name);
 
  private:
-  std::shared_ptr<const PosixFolder> folder_;
+  std::shared_ptr<const LocalFolder> folder_;
   std::string name_;
-  PosixFile file_;
+  LocalFile file_;
   bool is_renamed_ = false;
 };
 

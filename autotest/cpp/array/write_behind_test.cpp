@@ -208,18 +208,22 @@ TEST_P(WriteBehind, AFailureIsReportedOnceByTheNextWriteOrFlush) {
         if (row != 2 || column != 3) write(writer, chunk(row, column));
       }
     }
-    write(writer, chunk(2, 3));
+    std::string message;
+    const auto note_error = [&](const auto& action) {
+      try {
+        action();
+      } catch (const Error& error) {
+        message = error.what();
+      }
+    };
+    // The put may fail before the write has ended.
+    note_error([&] { write(writer, chunk(2, 3)); });
     wait_until([&] { return failures == 1 && writer.pending_bytes() <= 2 * kChunkBytes; });
     is_broken = false;
     const auto report = [&] { is_flush ? writer.flush(kThreads) : write(writer, chunk(0, 0)); };
     // A write may come before the failed put has ended.
-    std::string message;
     wait_until([&] {
-      try {
-        report();
-      } catch (const Error& error) {
-        message = error.what();
-      }
+      if (message.empty()) note_error(report);
       return !message.empty();
     });
     for (const char* part : {"array /", "chunk c/2/3", "on fire"}) {

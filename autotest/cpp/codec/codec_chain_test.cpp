@@ -85,8 +85,8 @@ TEST(CodecChain, RefusesChunksOfAnotherSize) {
 }
 
 TEST(CodecChain, AFewBytesCannotDemandALotOfMemory) {
-  // 2^50 bytes, which 30 bytes of DEFLATE cannot hold.
-  const ChunkSpec spec = spec_of({std::uint64_t{1} << 50});
+  // Far more than 30 bytes of DEFLATE can hold.
+  const ChunkSpec spec = spec_of({std::uint64_t{1} << (sizeof(std::size_t) == 8 ? 50 : 30)});
   const CodecChain gzip = make_chain(R"(["bytes", "gzip"])", spec);
   EXPECT_ERROR(gzip.decode(Bytes(30)), "the chunk decodes to at most 30960 bytes");
   const CodecChain blosc = make_chain(R"(["bytes", "blosc"])", spec);
@@ -95,6 +95,15 @@ TEST(CodecChain, AFewBytesCannotDemandALotOfMemory) {
   const CodecChain zstd = make_chain(R"(["bytes", "zstd"])", spec);
   const Buffer frame = make_bytes_to_bytes("zstd")->encode(regular_bytes(100));
   EXPECT_ERROR(zstd.decode(frame.span()), "the chunk decodes to at most 100 bytes");
+}
+
+TEST(CodecChain, ASizeThatMemoryCannotHaveIsNotCutOff) {
+  if (sizeof(std::size_t) == 8) GTEST_SKIP() << "memory can have all of these sizes";
+  for (const unsigned more : {0, 4}) {
+    const std::uint64_t size = (std::uint64_t{1} << 32) + more;
+    EXPECT_ERROR(make_chain(R"(["bytes"])", spec_of({size})), "larger than any memory");
+    EXPECT_THROW(Buffer{size}, std::bad_alloc);
+  }
 }
 
 TEST(CodecChain, FindsTheChunkThatStandsInItsEncodedBytes) {

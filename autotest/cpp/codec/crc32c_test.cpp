@@ -1,3 +1,5 @@
+#include "zarrcore/base/crc32c.h"
+
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
@@ -23,6 +25,27 @@ TEST(Crc32c, TheVectorsOfTheRfc) {
     const Buffer encoded = codec->encode(bytes);
     EXPECT_EQ(to_bytes(encoded.span().last(4)), from_hex(checksum));
     EXPECT_EQ(to_bytes(encoded.span().first(32)), bytes);
+  }
+}
+
+// One bit after the other.
+std::uint32_t crc32c_by_definition(ByteSpan bytes) {
+  std::uint32_t crc = 0xffffffff;
+  for (const std::byte byte : bytes) {
+    crc ^= std::to_integer<std::uint32_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc % 2 != 0 ? 0x82f63b78 : 0);
+  }
+  return ~crc;
+}
+
+TEST(Crc32c, AnyNumberOfBytesAtAnyAddress) {
+  Random random(1);
+  const Bytes bytes = random_bytes(random, 100);
+  for (std::size_t start = 0; start < 8; ++start) {
+    for (std::size_t size = 0; size <= bytes.size() - start; ++size) {
+      const ByteSpan part = ByteSpan(bytes).subspan(start, size);
+      ASSERT_EQ(crc32c(part), crc32c_by_definition(part)) << size << " bytes from " << start;
+    }
   }
 }
 

@@ -190,10 +190,12 @@ TEST(Zfp, OtherSizesAreErrors) {
 }
 
 TEST(Zfp, AFewBytesCannotDemandALotOfMemory) {
-  const auto codec = make_zfp(kReversible, {std::uint64_t{1} << 50}, kFloat64);
+  const std::uint64_t length = std::uint64_t{1} << (sizeof(std::size_t) == 8 ? 50 : 27);
+  const auto codec = make_zfp(kReversible, {length}, kFloat64);
   Arena arena;
   EXPECT_ERROR(codec->decode(Bytes(100), {}, arena),
-               "100 bytes, too few for 281474976710656 blocks");
+               "100 bytes, too few for " + std::to_string(length / 4) + " blocks");
+  if (sizeof(std::size_t) < 8) return;
   EXPECT_EQ(make_zfp(kReversible, {1, 1, 1, std::uint64_t{1} << 59}, kFloat64)->max_encoded_size(),
             UINT64_MAX);
 }

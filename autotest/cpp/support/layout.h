@@ -55,8 +55,8 @@ inline Layout random_layout(Random& random, const Shape& shape, std::size_t item
   std::shuffle(order.begin(), order.end(), random);
   Layout layout{Strides(shape.size()), 0, item_size};
   for (const std::size_t axis : order) {
-    const std::size_t stride = layout.size + random_number(random, 0, 2) * item_size;
-    const std::size_t extent = (shape[axis] == 0 ? 0 : shape[axis] - 1) * stride;
+    const std::size_t stride = layout.size + memory_size(random_number(random, 0, 2)) * item_size;
+    const std::size_t extent = memory_size(shape[axis] == 0 ? 0 : shape[axis] - 1) * stride;
     layout.strides[axis] = static_cast<std::ptrdiff_t>(stride);
     layout.size += extent;
     if (random() % 2 == 0) {
@@ -68,7 +68,7 @@ inline Layout random_layout(Random& random, const Shape& shape, std::size_t item
 }
 
 inline Shape random_shape(Random& random, std::size_t max_rank, std::uint64_t max_length) {
-  Shape shape(random_number(random, 0, max_rank));
+  Shape shape(memory_size(random_number(random, 0, max_rank)));
   for (std::uint64_t& length : shape) length = random_number(random, 1, max_length);
   return shape;
 }

@@ -13,11 +13,11 @@ namespace {
 // The elements of one chunk in stored order; fill values where it reaches past the array.
 Bytes stored_chunk(const ArrayMetadata& metadata, const CodecChain& chain, const Shape& chunk,
                    ByteSpan values) {
-  const std::size_t item_size = metadata.data_type.item_size;
+  const std::size_t item_size = memory_size(metadata.data_type.item_size);
   const Strides array_strides = c_strides(metadata.shape, item_size);
   const Shape& stored_shape = chain.stored_spec().shape;
   const Strides stored_strides = c_strides(stored_shape, item_size);
-  Bytes bytes(chain.decoded_size());
+  Bytes bytes(memory_size(chain.decoded_size()));
   for_each_index(stored_shape, [&](const Shape& index) {
     Shape element(index.size());
     bool is_inside = true;
@@ -142,7 +142,7 @@ Selection everything(const Shape& shape) {
 }
 
 Bytes read(const Array& array, const Selection& selection, const ReadOptions& options) {
-  Bytes bytes(element_count(selection.count) * array.data_type().item_size);
+  Bytes bytes(memory_size(element_count(selection.count) * array.data_type().item_size));
   array.read(selection, bytes.data(), bytes.size(), options);
   return bytes;
 }

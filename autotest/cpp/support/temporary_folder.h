@@ -1,10 +1,8 @@
 // A folder that is gone after the test.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
-#include <stdexcept>
+#include <random>
 #include <string>
 
 namespace zarrcore::test {
@@ -12,9 +10,11 @@ namespace zarrcore::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "zarrcore-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
+    std::random_device random;
+    do {
+      const std::string name = "zarrcore-" + std::to_string(random()) + std::to_string(random());
+      path_ = std::filesystem::temp_directory_path() / name;
+    } while (!std::filesystem::create_directory(path_));
   }
   ~TemporaryFolder() {
     std::error_code ignored;

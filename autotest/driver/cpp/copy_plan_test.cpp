@@ -8,6 +8,7 @@
 namespace gdal_zarr {
 namespace {
 
+using zarrcore::Box;
 using zarrcore::Shape;
 
 Box whole(const Shape& shape) {

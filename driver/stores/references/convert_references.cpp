@@ -22,6 +22,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
@@ -41,8 +42,10 @@ struct ReferencedArray {
 };
 
 std::string absolute_path(const std::string& path) {
-  if (path.starts_with("/vsi") || std::filesystem::path(path).is_absolute()) return path;
-  return std::filesystem::absolute(path).lexically_normal().string();
+  if (path.starts_with("/vsi")) return path;
+  const std::filesystem::path local = zarrcore::path_of_utf8(path);
+  if (local.is_absolute()) return path;
+  return zarrcore::utf8_of(std::filesystem::absolute(local).lexically_normal());
 }
 
 class ReferenceConversion {

@@ -13,6 +13,7 @@
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/local_paths.h"
 
 namespace gdal_zarr {
 namespace {
@@ -111,12 +112,13 @@ void check_is_no_device(const std::string& path) {
   if (STARTS_WITH(inner.c_str(), "/vsistdin")) throw Error("it is not a file");
   if (STARTS_WITH(inner.c_str(), "/vsi")) return;
   // In an archive the file is one of the folders above.
-  for (std::filesystem::path file = inner; !file.empty(); file = file.parent_path()) {
+  const std::filesystem::path whole = zarrcore::path_of_utf8(inner);
+  for (std::filesystem::path file = whole; !file.empty(); file = file.parent_path()) {
     std::error_code error;
     const auto type = std::filesystem::status(file, error).type();
     if (type == std::filesystem::file_type::regular) return;
     if (type == std::filesystem::file_type::directory) {
-      if (file == inner) throw Error("it is a folder, not a file");
+      if (file == whole) throw Error("it is a folder, not a file");
       return;
     }
     if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::none) {
@@ -173,7 +175,7 @@ bool is_folder(const std::string& path) {
 
 void check_parent_exists(const std::string& path) {
   if (STARTS_WITH(path.c_str(), "/vsi")) return;
-  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const std::string folder = zarrcore::utf8_of(zarrcore::path_of_utf8(path).parent_path());
   if (!folder.empty() && !is_folder(folder)) {
     throw Error(path + " cannot be created: the folder " + folder + " does not exist");
   }

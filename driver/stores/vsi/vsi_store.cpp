@@ -24,6 +24,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/file_system_store.h"
+#include "zarrcore/store/local_paths.h"
 
 namespace gdal_zarr {
 namespace {
@@ -251,7 +252,7 @@ std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {
   if (!STARTS_WITH(name.c_str(), "/vsi")) {
     zarrcore::FileSystemOptions options;
     options.is_durable = CPLTestBool(config_option(ConfigOption::fsync));
-    return std::make_shared<zarrcore::FileSystemStore>(name, options);
+    return std::make_shared<zarrcore::FileSystemStore>(zarrcore::path_of_utf8(name), options);
   }
   const std::string path = without_streaming(name);
   const auto statistics = debugs() ? std::make_shared<zarrcore::RequestStatistics>() : nullptr;

@@ -1,0 +1,72 @@
+// Files of the local file system. Paths are in UTF-8. The functions throw Error without the path,
+// which the caller adds. posix_file.cpp and windows_file.cpp implement them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/store/local_folder.h"
+#include "zarrcore/store/value_version.h"
+
+namespace zarrcore {
+
+// An open file that closes itself. Other programs can replace, rename and remove it meanwhile.
+class LocalFile {
+ public:
+  enum class Mode : std::uint8_t {
+    read,    // a file that may be absent, or may turn out not to be a file
+    create,  // a new file, for writing; locked against remove_abandoned()
+    lock,    // a file for lock(), created if it is absent
+  };
+
+  // If `folder` is not null, `path` is the name of a file in it. Throws Error when the file cannot
+  // be opened. In Mode::read the file may be absent, and in Mode::create its folder: see is_open().
+  LocalFile(const std::string& path, Mode mode, const LocalFolder* folder = nullptr);
+  ~LocalFile();
+  LocalFile(const LocalFile&) = delete;
+  LocalFile& operator=(const LocalFile&) = delete;
+
+  bool is_open() const { return handle_ != kNoHandle; }
+
+  // Whether this path exists and is not a folder. Throws Error when that is unknown.
+  static bool is_file(const std::string& path);
+
+  // Its size in bytes, and its version; nullopt when it is absent or a folder.
+  std::optional<std::uint64_t> value_size(ValueVersion* version = nullptr) const;
+
+  // The version that the file at a path has now.
+  static ValueVersion version(const std::string& path);
+
+  // The file must have all of these bytes.
+  Buffer read(std::uint64_t offset, std::uint64_t length) const;
+
+  void write(ByteSpan bytes) const;
+  // Waits until the written bytes would survive a loss of power.
+  void sync() const;
+  // Throws Error: some file systems report a full disk only now.
+  void close();
+
+  // Waits until no other process or LocalFile has the lock of the file, and takes it until this
+  // object is destroyed. It is a lock on the whole file: with fcntl, or LockFileEx on Windows.
+  void lock();
+
+  // Removes a file that no process has open in Mode::create and that has not been written to for
+  // more than `seconds`. Returns whether it was removed.
+  static bool remove_abandoned(const std::string& path, std::int64_t seconds) noexcept;
+
+ private:
+  // A descriptor, or a HANDLE of Windows.
+  using SystemHandle = std::intptr_t;
+  static constexpr SystemHandle kNoHandle = -1;
+
+  SystemHandle handle_;
+};
+
+// The version of a file with these properties: a number that no other existing file has, its size
+// in bytes, and the time of its last change since 1970.
+ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t seconds,
+                          std::int64_t nanoseconds);
+
+}  // namespace zarrcore

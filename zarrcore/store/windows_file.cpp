@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/local_file.h"
+#include "zarrcore/store/windows_api.h"
+#include "zarrcore/store/windows_folder.h"
+
+namespace zarrcore {
+namespace {
+
+using windows::fail;
+using windows::Handle;
+using windows::last_error;
+
+HANDLE handle_of(std::intptr_t handle) {
+  return reinterpret_cast<HANDLE>(handle);  // NOLINT(performance-no-int-to-ptr)
+}
+
+// A time of Windows, in 100 ns since 1601, in those since 1970.
+std::int64_t ticks_since_1970(const FILETIME& time) {
+  constexpr std::int64_t k1970 = 116'444'736'000'000'000;
+  return static_cast<std::int64_t>(std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime) -
+         k1970;
+}
+
+constexpr std::int64_t kTicksPerSecond = 10'000'000;
+
+std::uint64_t size_of(const BY_HANDLE_FILE_INFORMATION& status) {
+  return std::uint64_t{status.nFileSizeHigh} << 32 | status.nFileSizeLow;
+}
+
+bool is_folder(const BY_HANDLE_FILE_INFORMATION& status) {
+  return (status.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
+ValueVersion version_of(const BY_HANDLE_FILE_INFORMATION& status) {
+  const std::int64_t time = ticks_since_1970(status.ftLastWriteTime);
+  return file_version(windows::number_of(status), size_of(status), time / kTicksPerSecond,
+                      time % kTicksPerSecond * 100);
+}
+
+// Whether a path does not exist, after this error. A broken symbolic link in the path counts as
+// existing but unreadable: its target may be on a disk that is not mounted.
+bool is_absent(DWORD error, std::wstring path) {
+  if (!windows::is_absent(error)) return false;
+  if (error == ERROR_DELETE_PENDING) return true;
+  DWORD attributes = ::GetFileAttributesW(path.c_str());
+  while (attributes == INVALID_FILE_ATTRIBUTES) {
+    const auto slash = path.find_last_of(L'\\');
+    if (slash == std::wstring::npos || slash < 4) return true;
+    path.resize(slash);
+    attributes = ::GetFileAttributesW(path.c_str());
+  }
+  if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 &&
+      !windows::open_existing(path, FILE_READ_ATTRIBUTES)) {
+    throw Error("the symbolic link " + windows::utf8_of(path) + " leads to nothing that exists");
+  }
+  return true;
+}
+
+HANDLE create_or_lock(const std::wstring& path, LocalFile::Mode mode) {
+  if (mode == LocalFile::Mode::lock) {
+    return ::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, windows::kShareAll, nullptr,
+                         OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr);
+  }
+  // Without FILE_SHARE_DELETE, remove_abandoned() cannot open it.
+  return ::CreateFileW(path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_NEW,
+                       FILE_ATTRIBUTE_NORMAL, nullptr);
+}
+
+OVERLAPPED at(std::uint64_t offset) {
+  OVERLAPPED place{};
+  place.Offset = static_cast<DWORD>(offset);
+  place.OffsetHigh = static_cast<DWORD>(offset >> 32);
+  return place;
+}
+
+constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
+
+}  // namespace
+
+LocalFile::LocalFile(const std::string& path, Mode mode, const LocalFolder* folder)
+    : handle_(kNoHandle) {
+  if (folder != nullptr && !folder->system().exists()) return;
+  const std::wstring wide =
+      folder != nullptr ? folder->system().path_of(path) : windows::wide_path(path);
+  Handle opened = mode == Mode::read ? windows::open_existing(wide, GENERIC_READ)
+                                     : Handle(create_or_lock(wide, mode));
+  if (opened) {
+    handle_ = reinterpret_cast<SystemHandle>(opened.release());
+    return;
+  }
+  const DWORD error = last_error();
+  if (mode == Mode::create && error == ERROR_PATH_NOT_FOUND) return;
+  if (mode != Mode::read || !is_absent(error, wide)) fail(error);
+}
+
+LocalFile::~LocalFile() {
+  if (is_open()) ::CloseHandle(handle_of(handle_));
+}
+
+ValueVersion LocalFile::version(const std::string& path) {
+  return windows::version_at(windows::wide_path(path));
+}
+
+ValueVersion windows::version_at(const std::wstring& path) {
+  const Handle file = open_existing(path, FILE_READ_ATTRIBUTES);
+  if (!file) return windows::is_absent(last_error()) ? ValueVersion::absent() : ValueVersion();
+  BY_HANDLE_FILE_INFORMATION status;
+  if (::GetFileInformationByHandle(file.get(), &status) == 0) return {};
+  return version_of(status);
+}
+
+bool LocalFile::is_file(const std::string& path) {
+  const std::wstring wide = windows::wide_path(path);
+  const Handle file = windows::open_existing(wide, FILE_READ_ATTRIBUTES);
+  if (!file) {
+    const DWORD error = last_error();
+    if (!is_absent(error, wide)) fail(error);
+    return false;
+  }
+  BY_HANDLE_FILE_INFORMATION status;
+  if (::GetFileInformationByHandle(file.get(), &status) == 0) fail();
+  return !is_folder(status);
+}
+
+std::optional<std::uint64_t> LocalFile::value_size(ValueVersion* version) const {
+  if (version != nullptr) *version = ValueVersion::absent();
+  if (!is_open()) return std::nullopt;
+  if (::GetFileType(handle_of(handle_)) != FILE_TYPE_DISK) throw Error("it is not a file");
+  BY_HANDLE_FILE_INFORMATION status;
+  if (::GetFileInformationByHandle(handle_of(handle_), &status) == 0) fail();
+  if (is_folder(status)) return std::nullopt;
+  if (version != nullptr) *version = version_of(status);
+  return size_of(status);
+}
+
+Buffer LocalFile::read(std::uint64_t offset, std::uint64_t length) const {
+  Buffer buffer(length);
+  for (std::size_t done = 0; done < buffer.size();) {
+    const auto wanted = static_cast<DWORD>(std::min(buffer.size() - done, kMaxTransfer));
+    OVERLAPPED place = at(offset + done);
+    DWORD count = 0;
+    if (::ReadFile(handle_of(handle_), buffer.data() + done, wanted, &count, &place) == 0 &&
+        ::GetLastError() != ERROR_HANDLE_EOF) {
+      fail();
+    }
+    if (count == 0) throw Error("the file became shorter while it was read");
+    done += count;
+  }
+  return buffer;
+}
+
+void LocalFile::write(ByteSpan bytes) const {
+  while (!bytes.empty()) {
+    const auto wanted = static_cast<DWORD>(std::min(bytes.size(), kMaxTransfer));
+    DWORD count = 0;
+    if (::WriteFile(handle_of(handle_), bytes.data(), wanted, &count, nullptr) == 0) fail();
+    bytes = bytes.subspan(count);
+  }
+}
+
+void LocalFile::sync() const {
+  if (::FlushFileBuffers(handle_of(handle_)) == 0) fail();
+}
+
+bool LocalFile::remove_abandoned(const std::string& path, std::int64_t seconds) noexcept {
+  try {
+    const std::wstring wide = windows::wide_path(path);
+    const Handle file(::CreateFileW(wide.c_str(), DELETE | FILE_READ_ATTRIBUTES, windows::kShareAll,
+                                    nullptr, OPEN_EXISTING, FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
+    BY_HANDLE_FILE_INFORMATION status;
+    if (!file || ::GetFileInformationByHandle(file.get(), &status) == 0) return false;
+    FILETIME now;
+    ::GetSystemTimeAsFileTime(&now);
+    const std::int64_t age =
+        (ticks_since_1970(now) - ticks_since_1970(status.ftLastWriteTime)) / kTicksPerSecond;
+    return age > seconds && windows::dispose(file.get()) == ERROR_SUCCESS;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void LocalFile::close() {
+  const bool is_closed = ::CloseHandle(handle_of(handle_)) != 0;
+  handle_ = kNoHandle;
+  if (!is_closed) fail();
+}
+
+void LocalFile::lock() {
+  OVERLAPPED start{};
+  if (::LockFileEx(handle_of(handle_), LOCKFILE_EXCLUSIVE_LOCK, 0, MAXDWORD, MAXDWORD, &start) ==
+      0) {
+    fail();
+  }
+}
+
+}  // namespace zarrcore
