@@ -86,7 +86,10 @@ if(INSTALL_DEBIAN_DOCUMENTS)
   install(DIRECTORY data DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin
           PATTERN "*.py" EXCLUDE PATTERN "*.aux.xml" EXCLUDE PATTERN .gitattributes EXCLUDE)
   install(DIRECTORY doc DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin
-          FILES_MATCHING PATTERN "*.md" PATTERN architecture.md EXCLUDE PATTERN library.md EXCLUDE)
+          FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png"
+          PATTERN architecture.md EXCLUDE PATTERN library.md EXCLUDE
+          PATTERN man EXCLUDE PATTERN site EXCLUDE)
+  install(FILES doc/man/gdal_zarr.7 DESTINATION share/man/man7 COMPONENT plugin)
   install(FILES doc/library.md DESTINATION share/doc/libzarrcore-dev COMPONENT development)
   install(DIRECTORY examples DESTINATION share/doc/libzarrcore-dev COMPONENT development)
 endif()

@@ -69,6 +69,8 @@ ZARRCORE_API void write_texts(ArrayWriter& writer, const Selection& selection,
                               std::span<const std::string> values,
                               const WriteOptions& options = {});
 
+// Reads a selection: numbers, converted if the array has another type, or texts. Throws Error like
+// read_numbers() and read_texts(); a selection outside of the array costs no memory.
 template <typename T>
   requires Number<T> || std::same_as<T, std::string>
 std::vector<T> read_values(const Array& array, const Selection& selection,
@@ -83,6 +85,8 @@ std::vector<T> read_values(const Array& array, const Selection& selection,
   return values;
 }
 
+// Writes a selection, which has as many elements as there are values. Throws Error like
+// write_numbers() and write_texts().
 template <typename T>
   requires Number<T> || std::same_as<T, std::string>
 void write_values(ArrayWriter& writer, const Selection& selection,

@@ -36,6 +36,7 @@ class ZARRCORE_API ContextPart {
   template <std::unsigned_integral Number>
   ContextPart(Number number) : number_(number) {}  // NOLINT: converts
 
+  // Adds it to the end of `text`.
   void append_to(std::string& text) const;
 
  private:

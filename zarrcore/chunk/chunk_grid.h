@@ -72,6 +72,7 @@ class ZARRCORE_API ChunkGrid {
                                std::span<const std::vector<ChunkRun>> chunk_runs);
 
   std::size_t rank() const { return dimensions_.size(); }
+  // `axis` is below rank().
   const GridDimension& dimension(std::size_t axis) const { return dimensions_[axis]; }
 
   // Whether all chunks are stored in one shape.

@@ -28,6 +28,7 @@ struct ZARRCORE_API ChunkKeyEncoding {
 
   bool operator==(const ChunkKeyEncoding&) const = default;
 
+  // The key of a chunk, by its position in the grid; relative to the array.
   std::string encode(std::span<const std::uint64_t> chunk) const;
 
   // The chunk with this key in a grid of `rank` dimensions; nullopt when no chunk has it.

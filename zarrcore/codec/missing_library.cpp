@@ -1,6 +1,7 @@
 // Codecs whose library this build was configured without: their names are known, and using them is
 // an error that names the library.
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json_value.h"
 #include "zarrcore/codec/codec.h"
 
 namespace zarrcore {

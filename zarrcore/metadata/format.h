@@ -75,6 +75,7 @@ class ZARRCORE_API Format {
  public:
   virtual ~Format() = default;
 
+  // As messages and documents for people have it, such as "Zarr v3".
   virtual std::string_view name() const = 0;
 
   // The format of one store, if the names of its documents depend on the store: without it, nodes

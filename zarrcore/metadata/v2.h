@@ -6,6 +6,7 @@
 
 namespace zarrcore {
 
+// For Hierarchy::create().
 ZARRCORE_API const Format& v2_format();
 
 // The model of a `.zarray` and the attributes of its `.zattrs`. `path` is the node's.

@@ -6,6 +6,7 @@
 
 namespace zarrcore {
 
+// For Hierarchy::create().
 ZARRCORE_API const Format& v3_format();
 
 // The model of one `zarr.json`. `path` is the node's.

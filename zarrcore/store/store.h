@@ -91,6 +91,7 @@ class ZARRCORE_API OpenValue {
  public:
   virtual ~OpenValue() = default;
 
+  // As Store::get() and Store::get_ranges().
   virtual std::optional<Buffer> get(std::uint64_t max_size) = 0;
   virtual std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) = 0;
 
