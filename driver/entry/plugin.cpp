@@ -13,6 +13,7 @@
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"
 #include "driver/entry/open_options.h"
+#include "driver/gdal/calling_gdal.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
@@ -124,7 +125,12 @@ void register_driver() {
 }  // namespace
 
 extern "C" CPL_DLL void GDALRegister_Zarr() {
-  if (GDAL_CHECK_VERSION("Zarr driver") == 0) return;
+#ifdef __GNUC__
+  void* const caller = __builtin_return_address(0);
+#else
+  void* const caller = nullptr;
+#endif
+  if (!gdal_zarr::is_called_by_our_gdal(caller)) return;
   if (GDALGetDriverByName("Zarr") != nullptr) return;
   gdal_zarr::guarded(false, [] {
     register_driver();

@@ -146,7 +146,7 @@ class Filter : public BytesToBytesCodec {
   // The type of the encoded elements.
   virtual DataType encoded_type() const = 0;
   // The byte order of the encoded elements.
-  virtual Endian encoded_endian() const { return kHostEndian; }
+  virtual Endian encoded_endian() const { return Endian::little; }
   // The encoded shape of chunks of `shape`.
   virtual Shape encoded_shape(const Shape& shape) const { return shape; }
 };

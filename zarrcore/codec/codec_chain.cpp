@@ -80,7 +80,7 @@ void CodecChain::add(Codec codec) {
     codec = make_array_filter(std::move(*filter), input, filter_endian_);
     filter_endian_ = endian;
   } else {
-    filter_endian_ = kHostEndian;
+    filter_endian_ = Endian::little;
   }
   if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
     if (!array_to_bytes_) throw Error("it comes before the array-to-bytes codec");

@@ -115,7 +115,7 @@ class CodecChain {
   std::vector<std::size_t> axis_order_;
   ChunkSpec stored_spec_;
   std::vector<std::unique_ptr<const ArrayToArrayCodec>> array_codecs_;  // without the folded ones
-  Endian filter_endian_ = kHostEndian;  // of the output of the last one, if it is a filter
+  Endian filter_endian_ = Endian::little;  // of the output of the last one, if it is a filter
   std::unique_ptr<const ArrayToBytesCodec> array_to_bytes_;
   std::vector<std::unique_ptr<const BytesToBytesCodec>> bytes_codecs_;
   ChunkSpec bytes_spec_;  // the elements in the output of the last codec that was added
