@@ -68,7 +68,7 @@ def description_of(dataset):
         "gcps": [(p.GCPPixel, p.GCPLine, p.GCPX, p.GCPY, p.GCPZ, p.Id) for p in dataset.GetGCPs()],
         # Items that state another aspect tested here, or that refer to another array.
         "metadata": {k: v for k, v in dataset.GetMetadata().items()
-                     if k not in ("long_name", "grid_mapping")},
+                     if k not in ("long_name", "grid_mapping", "coordinates")},
         "rpc": dataset.GetMetadata("RPC"),
         "bands": bands,
     }

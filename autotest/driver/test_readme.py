@@ -203,6 +203,25 @@ def check_changed_chunks(_):
     assert list(arrays[0].GetBlockSize()) == [3, 20, 20]
 
 
+def check_consolidated(_):
+    assert "plain/.zarray" in json.loads(Path("plain.zarr/.zmetadata").read_text())["metadata"]
+
+
+def check_not_consolidated(_):
+    assert open_raster("plain.zarr") and not Path("plain.zarr/.zmetadata").exists()
+
+
+def check_cube(name, array):
+    def check(output):
+        assert "8 of 8 shards" in output
+        root = json.loads(Path(name, "zarr.json").read_text())
+        assert sorted(root["consolidated_metadata"]["metadata"]) == sorted(
+            [array, "time", "x", "y"])
+        assert open_raster(name).ReadAsArray().std() > 0.5
+
+    return check
+
+
 def is_removed(path):
     def check(_):
         assert not Path(path).exists()
@@ -308,6 +327,10 @@ CHECKS = {
     "gdalmanage delete new.zarr": is_removed("new.zarr"),
     "import rasterio\nfrom": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),
     "import rasterio\n\nwith": prints("EPSG:4326 (361, 720)", "-106.97 84.63"),
+    "gdal_translate -q -of Zarr -co CREATE_CONSOLIDATED_METADATA=NO": check_not_consolidated,
+    "from osgeo.gdal import OF_RASTER, OF_UPDATE": check_consolidated,
+    "/usr/bin/python3 examples/dask/anomalies.py make": check_cube("cube.zarr", "temperature"),
+    "/usr/bin/python3 examples/dask/anomalies.py run": check_cube("anomalies.zarr", "anomaly"),
     "gdalinfo -mdd ICECHUNK": prints("TAG=v1", "BRANCH_1_NAME=main", "TAG_1_SNAPSHOT="),
     "from rasterio.windows": prints("(100, 200)"),
     "gdalinfo data/geoid_v2.zarr": prints(*WGS84),
@@ -360,6 +383,7 @@ def environment(tmp_path, monkeypatch):
     """The environment of the commands, in their folder, with a server for the network."""
     (tmp_path / "here").mkdir()
     shutil.copytree(ROOT / "data", tmp_path / "here/data")
+    shutil.copytree(ROOT / "examples/dask", tmp_path / "here/examples/dask")
     for folder in (".", "bucket"):
         shutil.copytree(ROOT / "data", tmp_path / "server" / folder, dirs_exist_ok=True)
     array = {"zarr_format": 2, "shape": [1, 8], "chunks": [1, 8], "dtype": "|u1",
@@ -377,6 +401,8 @@ def environment(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command(page, environment):
+    if page == "doc/dask.md":
+        pytest.importorskip("distributed", reason="python3-distributed is not installed")
     server, variables = environment
     for language, command in commands((ROOT / page).read_text()):
         if language == "sh" and BUILDS.match(command):

@@ -17,7 +17,8 @@ namespace {
 using zarrcore::Json;
 using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 
-// `_CRS`: {"url": …, "wkt": …, "projjson": {…}}, or one of them as text.
+// `_CRS`: {"url": …, "wkt": …, "projjson": {…}, "epoch": 2021.3}, or one of the first three as
+// text.
 CrsPtr crs_from_gdal_attribute(const Json& value) {
   if (value.is_string()) {
     if (CrsPtr crs = import_crs(value)) return crs;
@@ -25,7 +26,11 @@ CrsPtr crs_from_gdal_attribute(const Json& value) {
   for (const char* key : {"url", "wkt", "projjson"}) {
     const Json* member = zarrcore::find_member(value, key);
     if (member == nullptr) continue;
-    if (CrsPtr crs = import_crs(*member)) return crs;
+    if (CrsPtr crs = import_crs(*member)) {
+      const Json* epoch = zarrcore::find_member(value, "epoch");
+      if (epoch != nullptr && epoch->is_number()) crs->SetCoordinateEpoch(*epoch);
+      return crs;
+    }
   }
   report(CE_Warning, CPLE_AppDefined, "Zarr: the attribute _CRS is not understood");
   return nullptr;
@@ -42,6 +47,21 @@ CrsPtr crs_from_cf(const CrsSources& sources) {
   report(CE_Warning, CPLE_AppDefined, "Zarr: the grid mapping \"%s\" is not understood: %s",
          name.c_str(), problem.c_str());
   return nullptr;
+}
+
+// rioxarray writes a grid mapping when it changes the CRS of an array, and leaves `_CRS` as it is.
+void warn_of_another_crs(const CrsSources& sources, const OGRSpatialReference& crs) {
+  const std::string name = grid_mapping_variable(sources.array);
+  const auto variable = name.empty() ? nullptr : sources.find_variable(name);
+  const std::string* wkt = variable ? zarrcore::find_string(*variable, "crs_wkt") : nullptr;
+  if (wkt == nullptr) return;
+  const CrsPtr other = import_crs(*wkt);
+  const char* const options[] = {"CRITERION=EQUIVALENT", "IGNORE_COORDINATE_EPOCH=YES",
+                                 "IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES", nullptr};
+  if (!other || crs.IsSame(other.get(), options) != 0) return;
+  report(CE_Warning, CPLE_AppDefined,
+         "Zarr: the attribute _CRS (%s) and the grid mapping \"%s\" (%s) differ; _CRS is used",
+         crs.GetName(), name.c_str(), other->GetName());
 }
 
 }  // namespace
@@ -62,7 +82,10 @@ CrsPtr find_crs(const CrsSources& sources) {
     }
   }
   if (const Json* value = zarrcore::find_member(sources.array, "_CRS")) {
-    if (CrsPtr crs = crs_from_gdal_attribute(*value)) return crs;
+    if (CrsPtr crs = crs_from_gdal_attribute(*value)) {
+      warn_of_another_crs(sources, *crs);
+      return crs;
+    }
   }
   if (CrsPtr crs = crs_from_cf(sources)) return crs;
   if (!sources.root || is_denied) return nullptr;

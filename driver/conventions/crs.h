@@ -36,7 +36,7 @@ struct CrsSources {
 };
 
 // Null if there is no CRS. Warns of one that it does not understand, and continues with the next
-// source. Does not set the axis mapping.
+// source; and of `_CRS` and a grid mapping with another CRS. Does not set the axis mapping.
 std::shared_ptr<OGRSpatialReference> find_crs(const CrsSources& sources);
 
 // Sets the data axis mapping of `crs`: its easting or longitude is data axis `x`, its northing or

@@ -6,9 +6,9 @@
 
 namespace gdal_zarr {
 
-// `attributes` without those of CRS, geotransform and overviews (`_CRS`, `proj:…`, `spatial:…`
-// except `spatial:registration`, `multiscales`, the list of conventions), and without netCDF-C's
-// own.
+// `attributes` without those of CRS, geotransform and overviews (`_CRS` and a `crs` that
+// repeats it, `proj:…`, `spatial:…` except `spatial:registration`, `multiscales`, the list of
+// conventions), and without netCDF-C's own.
 zarrcore::Json shown_attributes(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

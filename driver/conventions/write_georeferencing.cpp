@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/coordinate_variables.h"
 #include "driver/conventions/crs.h"
 #include "driver/conventions/eopf.h"
+#include "driver/conventions/gdal_crs.h"
 #include "driver/conventions/proj.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/zarr_conventions.h"
-#include "driver/gdal/crs_export.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -21,6 +22,7 @@ using zarrcore::find_member;
 using zarrcore::Json;
 
 constexpr const char* kGridMapping = "grid_mapping";
+constexpr const char* kCoordinates = "coordinates";
 
 bool has_member(const Json& attributes, std::string_view prefix) {
   const auto items = attributes.items();
@@ -35,6 +37,7 @@ Json without_georeferencing(const Json& attributes) {
     // GDAL's built-in driver writes and reads `gdal:geotransform`.
     const bool is_georeferencing = name == "_CRS" || name == kGridMapping ||
                                    name == "gdal:geotransform" || name.starts_with("proj:") ||
+                                   (name == "crs" && attributes.contains("_CRS")) ||
                                    (name.starts_with("spatial:") && name != "spatial:dimensions" &&
                                     name != "spatial:registration");
     if (!is_georeferencing) others[name] = value;
@@ -123,7 +126,7 @@ class Writer {
     const std::string old_mapping = grid_mapping_variable(array_.attributes);
     std::string mapping;
     if (crs_ != nullptr) {
-      if (convention_ == GeoreferencingConvention::gdal) write_gdal_crs();
+      if (convention_ == GeoreferencingConvention::gdal) write_gdal_crs(attributes_, *crs_);
       if (convention_ == GeoreferencingConvention::cf) mapping = write_grid_mapping(old_mapping);
       if (convention_ == GeoreferencingConvention::spatial_proj || covered_by("proj:")) {
         write_proj(attributes_, *crs_);
@@ -132,20 +135,34 @@ class Writer {
                covered_by("other_metadata") || is_eopf_array(array_.attributes)) {
       attributes_["proj:code"] = nullptr;
     }
+    name_as_coordinate(old_mapping, mapping);
     if (old_mapping != mapping && may_name_mapping(old_mapping)) {
       const auto node = array_.find_node(old_mapping);
       if (node && node->is_own) change_.removed_variables.push_back(old_mapping);
     }
   }
 
-  void write_gdal_crs() {
-    Json& value = attributes_["_CRS"] = Json::object();
-    const std::string code = authority_code(*crs_);
-    if (code.starts_with("EPSG:")) {
-      value["url"] = "http://www.opengis.net/def/crs/EPSG/0/" + code.substr(5);
+  // xarray makes a coordinate of the grid mapping, with which rioxarray finds it, only if the
+  // attribute `coordinates` names it as well.
+  void name_as_coordinate(const std::string& old_mapping, const std::string& mapping) {
+    const std::string* text = zarrcore::find_string(attributes_, kCoordinates);
+    const bool is_text = text != nullptr || !attributes_.contains(kCoordinates);
+    if ((old_mapping.empty() && mapping.empty()) || !is_text) return;
+    std::istringstream words(text != nullptr ? *text : std::string());
+    std::string names;
+    const auto add = [&](const std::string& name) { names += (names.empty() ? "" : " ") + name; };
+    bool is_named = mapping.empty();
+    for (std::string word; words >> word;) {
+      if (word == old_mapping && word != mapping) continue;
+      is_named |= word == mapping;
+      add(word);
     }
-    value["wkt"] = export_wkt_with_epoch(*crs_);
-    value["projjson"] = export_projjson(*crs_);
+    if (!is_named) add(mapping);
+    if (names.empty()) {
+      attributes_.erase(kCoordinates);
+    } else {
+      attributes_[kCoordinates] = names;
+    }
   }
 
   // Returns the name of the variable.

@@ -2,9 +2,10 @@
 // geotransform. A pure function computes the changes; the owner of the store applies them.
 //
 // Three conventions differ in how they store the CRS:
-//   gdal          the array's attribute `_CRS`
+//   gdal          the array's attributes `_CRS` and `crs` (gdal_crs.h)
 //   spatial_proj  the array's attributes `proj:…`
-//   cf            a grid mapping variable, named by the array's attribute `grid_mapping`
+//   cf            a grid mapping variable, named by the array's attributes `grid_mapping` and
+//                 `coordinates`
 // In all of them, coordinate variables of X and Y store the geotransform, because every reader
 // supports those. spatial_proj stores it as `spatial:…` as well, and so do the others where
 // coordinates cannot: for a rotated or sheared grid, one cell along an axis, dimensions without a

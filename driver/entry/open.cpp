@@ -282,6 +282,7 @@ GDALDataset* open(GDALOpenInfo* info) {
     const StoreHints hints{std::move(folder), expected_array(call.connection)};
     const auto session = Session::open(call.connection.store_path, options, hints);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
+    if (call.options.boolean("CONSOLIDATE_METADATA")) session->writable_hierarchy().consolidate();
     if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
       return new MultidimDataset(session, info->pszFilename);
     }

@@ -17,6 +17,9 @@ constexpr Option kOpenOptions[] = {
     rows::with_alias("USE_ZMETADATA",
                      rows::boolean("USE_CONSOLIDATED_METADATA", kStoreOption, "YES",
                                    "Use consolidated metadata if it exists")),
+    rows::boolean("CONSOLIDATE_METADATA", kStoreOption, "NO",
+                  "Whether opening a store for update writes its consolidated metadata, also if it "
+                  "has none"),
     rows::boolean("MULTIBAND", kRasterOnly, "YES",
                   "Whether an array of more than two dimensions is one dataset with several bands "
                   "(YES) or has a subdataset for each 2D slice (NO)"),

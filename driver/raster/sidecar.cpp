@@ -2,18 +2,18 @@
 
 #include <cpl_string.h>
 
-namespace gdal_zarr {
+#include <memory>
 
-void copy_unstored(GDALDataset& source, GDALDataset& destination) {
-  if (source.GetGCPCount() > 0) {
-    destination.SetGCPs(source.GetGCPCount(), source.GetGCPs(), source.GetGCPSpatialRef());
-  }
+namespace gdal_zarr {
+namespace {
+
+// Copies the domains of metadata except the default one, and those that describe the source's file.
+void copy_domains(GDALMajorObject& source, GDALMajorObject& destination) {
   const CPLStringList domains(source.GetMetadataDomainList());
   for (int i = 0; i < domains.size(); ++i) {
-    // These domains describe the file of the source.
     const auto is = [&](const char* domain) { return EQUAL(domains[i], domain); };
     if (is("") || is("IMAGE_STRUCTURE") || is("SUBDATASETS") || is("DERIVED_SUBDATASETS") ||
-        is("xml:VRT")) {
+        is("LocationInfo") || is("xml:VRT")) {
       continue;
     }
     if (auto metadata = source.GetMetadata(domains[i])) {
@@ -22,10 +22,35 @@ void copy_unstored(GDALDataset& source, GDALDataset& destination) {
   }
 }
 
+// Only one that is kept beside the source: none is computed.
+void copy_histogram(GDALRasterBand& source, GDALRasterBand& destination) {
+  double low = 0;
+  double high = 0;
+  int count = 0;
+  GUIntBig* values = nullptr;
+  const CPLErr found =
+      source.GetDefaultHistogram(&low, &high, &count, &values, FALSE, nullptr, nullptr);
+  const std::unique_ptr<GUIntBig, decltype(&VSIFree)> owned(values, &VSIFree);
+  if (found == CE_None && values != nullptr) {
+    destination.SetDefaultHistogram(low, high, count, values);
+  }
+}
+
+}  // namespace
+
+void copy_unstored(GDALDataset& source, GDALDataset& destination) {
+  if (source.GetGCPCount() > 0) {
+    destination.SetGCPs(source.GetGCPCount(), source.GetGCPs(), source.GetGCPSpatialRef());
+  }
+  copy_domains(source, destination);
+}
+
 void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
   if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
   if (char** names = source.GetCategoryNames()) destination.SetCategoryNames(names);
   if (const auto* table = source.GetDefaultRAT()) destination.SetDefaultRAT(table);
+  copy_domains(source, destination);
+  copy_histogram(source, destination);
   CPLStringList metadata;
   const CSLConstList items = source.GetMetadata();
   for (int i = 0; i < CSLCount(items); ++i) {

@@ -118,6 +118,9 @@ class ZARRCORE_API Hierarchy {
   // missing because nodes were created. The next call tries again what has failed.
   void flush_node(const std::string& path);
   void flush();
+  // Puts consolidated metadata into the root, also if it has none. Throws Error when there is no
+  // group at the root, or when the format has no consolidated metadata.
+  void consolidate();
 
  private:
   Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format)

@@ -64,6 +64,25 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
   nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));
 }
 
+void Hierarchy::consolidate() {
+  {
+    const std::lock_guard one_at_a_time(change_mutex_);
+    with_context([&] { return store_->description() + ": consolidated metadata"; },
+                 [&] {
+                   ConsolidatedCopies& made = copies();
+                   if (!has("", NodeKind::group)) throw Error("there is no group at the root");
+                   if (!format_->consolidated_key("")) {
+                     throw Error("the format " + std::string(format_->name()) + " has none");
+                   }
+                   const auto lock = made.lock();
+                   made.want_root();
+                   made.owe("");
+                   made_.insert("");
+                 });
+  }
+  flush();
+}
+
 void Hierarchy::check_is_new(const std::string& path) const {
   check_key(path);
   const std::string_view name = last_segment(path);

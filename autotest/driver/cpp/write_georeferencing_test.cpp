@@ -149,7 +149,8 @@ TEST(WriteGeoreferencing, GdalHasItsAttributeAndCoordinates) {
   Place place;
   const auto crs = crs_named("EPSG:32633");
   const auto change = place.write(Convention::gdal, kUpright, &crs);
-  ASSERT_EQ(place.attributes.size(), 1u);
+  ASSERT_EQ(place.attributes.size(), 2u);
+  EXPECT_EQ(place.attributes["crs"], "EPSG:32633");
   const Json& value = place.attributes["_CRS"];
   EXPECT_EQ(value["url"], "http://www.opengis.net/def/crs/EPSG/0/32633");
   EXPECT_TRUE(value["wkt"].get<std::string>().starts_with("PROJCRS[\"WGS 84 / UTM zone 33N\""));
@@ -191,7 +192,8 @@ TEST(WriteGeoreferencing, CfHasAGridMappingAndCoordinatesWithNames) {
   Place place;
   const auto crs = crs_named("EPSG:32633");
   place.write(Convention::cf, kUpright, &crs);
-  EXPECT_EQ(place.attributes, Json::parse(R"({"grid_mapping": "spatial_ref"})"));
+  EXPECT_EQ(place.attributes,
+            Json::parse(R"({"grid_mapping": "spatial_ref", "coordinates": "spatial_ref"})"));
   const Json& mapping = place.nodes.at("spatial_ref").attributes;
   EXPECT_EQ(mapping["grid_mapping_name"], "transverse_mercator");
   EXPECT_EQ(mapping["GeoTransform"], "440720.0 60.0 0.0 3751320.0 0.0 -60.0");
@@ -205,6 +207,16 @@ TEST(WriteGeoreferencing, CfHasAGridMappingAndCoordinatesWithNames) {
   EXPECT_EQ(place.nodes.at("y").attributes, Json::parse(R"({
       "axis": "Y", "long_name": "latitude",
       "standard_name": "latitude", "units": "degrees_north"})"));
+}
+
+TEST(WriteGeoreferencing, CfKeepsOtherNamesOfCoordinates) {
+  const auto crs = crs_named("EPSG:32633");
+  Place place;
+  place.attributes["coordinates"] = "lat lon";
+  place.write(Convention::cf, kUpright, &crs);
+  EXPECT_EQ(place.attributes["coordinates"], "lat lon spatial_ref");
+  place.write(Convention::gdal, kOther, &crs);
+  EXPECT_EQ(place.attributes["coordinates"], "lat lon");
 }
 
 TEST(WriteGeoreferencing, CoordinatesSayWhichAxisTheyAre) {

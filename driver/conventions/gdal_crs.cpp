@@ -1,0 +1,43 @@
+#include "driver/conventions/gdal_crs.h"
+
+#include <string>
+
+#include "driver/gdal/crs_export.h"
+
+namespace gdal_zarr {
+
+using zarrcore::find_string;
+using zarrcore::Json;
+
+namespace {
+
+constexpr std::string_view kAuthority = "EPSG:";
+constexpr const char* kUrl = "http://www.opengis.net/def/crs/EPSG/0/";
+
+}  // namespace
+
+void write_gdal_crs(Json& attributes, const OGRSpatialReference& crs) {
+  const std::string code = authority_code(crs);
+  const bool is_of_epsg = code.starts_with(kAuthority);
+  Json& value = attributes["_CRS"] = Json::object();
+  if (is_of_epsg) value["url"] = kUrl + code.substr(kAuthority.size());
+  value["wkt"] = export_wkt_with_epoch(crs);
+  value["projjson"] = export_projjson(crs);
+  if (crs.GetCoordinateEpoch() > 0) value["epoch"] = crs.GetCoordinateEpoch();
+  attributes["crs"] = is_of_epsg ? code : export_wkt(crs);
+}
+
+bool crs_repeats_gdals(const Json& attributes) {
+  const Json* value = zarrcore::find_member(attributes, "_CRS");
+  const std::string* text = find_string(attributes, "crs");
+  if (value == nullptr || text == nullptr || text->empty()) return false;
+  if (text->starts_with(kAuthority)) {
+    const std::string* url = find_string(*value, "url");
+    return url != nullptr && *url == kUrl + text->substr(kAuthority.size());
+  }
+  // With an epoch, `_CRS` may have more around it.
+  const std::string* wkt = find_string(*value, "wkt");
+  return wkt != nullptr && wkt->find(*text) != std::string::npos;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,25 @@
+// GDAL's attribute `_CRS`, and the attribute `crs` that is written with it.
+//
+//   "_CRS": {"url": "http://www.opengis.net/def/crs/EPSG/0/32633", "wkt": "…", "projjson": {…}}
+//   "crs": "EPSG:32633"
+//
+// A CRS with a coordinate epoch has no url, but a member "epoch", which only this driver reads.
+// GDAL reads the first; rioxarray and odc-geo, of all versions, find the second where an array has
+// no grid mapping. A grid mapping would be an array, which GDAL's built-in driver lists as a raster
+// of its own, and an array at the root of a store has no place for one.
+#pragma once
+
+#include <ogr_spatialref.h>
+
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr {
+
+// Sets both attributes. `crs` is the code of EPSG, or WKT if there is none. Throws zarrcore::Error
+// when PROJ cannot express the CRS.
+void write_gdal_crs(zarrcore::Json& attributes, const OGRSpatialReference& crs);
+
+// Whether `attributes` have both, and `crs` says what `_CRS` says, as write_gdal_crs() writes it.
+bool crs_repeats_gdals(const zarrcore::Json& attributes);
+
+}  // namespace gdal_zarr
