@@ -2,9 +2,10 @@
 // shard and 10⁵ in files, where little but the cost per chunk is left. Each array is read to the
 // same memory again and again, so that the system need not clear it, and as a whole.
 //
-// usage: zarr_chunk_cost FOLDER [THREADS [REPEAT [CASE]]]
-//          FOLDER     for the arrays, which stay there for the next run; tmpfs is best
+// usage: zarr_chunk_cost FOLDER [THREADS [REPEAT [CASE [ACTION]]]]
+//          FOLDER     for the arrays; tmpfs is best
 //          CASE       shard or files: only this one
+//          ACTION     read: what an earlier run has written
 // prints: for each case and action, the best of so many runs: nanoseconds per chunk, and those of
 // the processors as user + system
 #include <sys/resource.h>
@@ -27,7 +28,7 @@ namespace {
 
 using zarrcore::Shape;
 
-constexpr std::uint64_t kItem = 2;
+constexpr std::size_t kItem = 2;
 const Shape kChunk{16, 32};
 
 struct Case {
@@ -89,7 +90,8 @@ void write(const std::filesystem::path& folder, const Case& test,
   std::filesystem::remove_all(folder);
   zarrcore::FileSystemStore store(folder);
   put_document(store, test);
-  zarrcore::ArrayWriter writer(open_array(folder), {});
+  // More than the shard: else it would be put several times.
+  zarrcore::ArrayWriter writer(open_array(folder), {.max_bytes = std::uint64_t{4} << 30});
   writer.write({{0, 0}, test.shape, {1, 1}},
                {reinterpret_cast<const std::byte*>(values.data()),
                 {static_cast<std::ptrdiff_t>(test.shape[1] * kItem), kItem},
@@ -112,13 +114,16 @@ void print_best(const Case& test, const char* action, int repeat,
   std::fflush(stdout);
 }
 
-void run(const std::filesystem::path& parent, const Case& test, std::size_t threads, int repeat) {
+void run(const std::filesystem::path& parent, const Case& test, std::size_t threads, int repeat,
+         bool writes) {
   const std::filesystem::path folder = parent / test.name;
-  std::vector<std::uint16_t> values(test.shape[0] * test.shape[1]);
+  std::vector<std::uint16_t> values(zarrcore::memory_size(test.shape[0] * test.shape[1]));
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<std::uint16_t>(i * 2654435761u >> 7 | 1);
   }
-  print_best(test, "write", std::min(repeat, 2), [&] { write(folder, test, values, threads); });
+  if (writes) {
+    print_best(test, "write", std::min(repeat, 2), [&] { write(folder, test, values, threads); });
+  }
   const auto array = open_array(folder);
   std::vector<std::uint16_t> seen(values.size());
   print_best(test, "read", repeat, [&] {
@@ -131,7 +136,7 @@ void run(const std::filesystem::path& parent, const Case& test, std::size_t thre
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: zarr_chunk_cost FOLDER [THREADS [REPEAT [CASE]]]\n");
+    std::fprintf(stderr, "usage: zarr_chunk_cost FOLDER [THREADS [REPEAT [CASE [read]]]]\n");
     return 2;
   }
   try {
@@ -140,7 +145,7 @@ int main(int argc, char** argv) {
     for (const Case& test :
          {Case{"shard", {16000, 32000}, true}, Case{"files", {5000, 10240}, false}}) {
       if (argc > 4 && argv[4] != std::string(test.name)) continue;
-      run(argv[1], test, threads, repeat);
+      run(argv[1], test, threads, repeat, argc <= 5);
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "zarr_chunk_cost: %s\n", error.what());

@@ -16,6 +16,10 @@ MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
   return scratch.elements.span();
 }
 
+const ValueVersion& version_of(const StoredPart& part, const ChunkDecoder::Encoded& encoded) {
+  return part.is_whole_value() ? encoded.version : part.version;
+}
+
 }  // namespace
 
 ScratchPool::ScratchPool(std::size_t threads)
@@ -106,10 +110,11 @@ bool ChunkDecoder::is_still_missing(const StoredPart& part) const {
   return current.is_unknown() || current.is_absent();
 }
 
-void ChunkDecoder::decode_ahead(const StoredPart& part, ByteSpan encoded,
-                                const ValueVersion& version, ChunksAhead& ahead) const {
+void ChunkDecoder::decode_ahead(const StoredPart& part, const Encoded& encoded,
+                                ChunksAhead& ahead) const {
   ahead.put(*part.ahead, cache_key(part),
-            std::make_shared<const CachedChunk>(part.chain->decode(encoded), KeptState{version}));
+            std::make_shared<const CachedChunk>(part.chain->decode(encoded.bytes),
+                                                KeptState{version_of(part, encoded)}));
 }
 
 void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const {
@@ -125,6 +130,7 @@ void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, DecodedChunk&
 // for the rest.
 void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) const {
   const CodecChain& chain = *part.chain;
+  const ValueVersion& version = version_of(part, encoded);
   std::shared_ptr<const CachedChunk> chunk;
   const auto block_size = part.destination != nullptr ? chain.block_size(encoded.bytes)
                                                       : std::optional<std::uint64_t>();
@@ -132,13 +138,13 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
     chunk = std::make_shared<const CachedChunk>(
         chain,
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
-        *block_size, array_.partial_decoding, KeptState{encoded.version});
+        *block_size, array_.partial_decoding, KeptState{version});
   } else if (auto prefix = decode_prefix(part, encoded.bytes)) {
     chunk = std::make_shared<const CachedChunk>(DecodedChunk{std::move(*prefix), {}},
-                                                KeptState{encoded.version});
+                                                KeptState{version});
   } else {
     chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes),
-                                                KeptState{encoded.version, part.is_prefetched()});
+                                                KeptState{version, part.is_prefetched()});
   }
   copy(part, chunk->elements(part.axes));
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);

@@ -81,17 +81,15 @@ class ChunkDecoder {
   void with_scratch(const Body& body) {
     scratch_.with_scratch(body);
   }
-  // In with_scratch(): decodes a chunk for its part's place ahead of a walk.
-  void decode_ahead(const StoredPart& part, ByteSpan encoded, const ValueVersion& version,
-                    ChunksAhead& ahead) const;
-
   // Fetched bytes of a chunk. If `owner` is not null, `bytes` are all of its bytes, and it may be
-  // moved from.
+  // moved from. If the chunk is a value of its own, and to be kept, `version` is the value's.
   struct Encoded {
     ByteSpan bytes;
     Buffer* owner = nullptr;
     ValueVersion version = {};
   };
+  // In with_scratch(): decodes a chunk for its part's place ahead of a walk.
+  void decode_ahead(const StoredPart& part, const Encoded& encoded, ChunksAhead& ahead) const;
   // In with_scratch(): decodes a chunk, or as much of it as is selected, to its destination.
   void decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const;
 

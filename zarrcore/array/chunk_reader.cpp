@@ -46,7 +46,7 @@ void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded,
                          DecodedChunk& scratch) {
   const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
   if (part.ahead != nullptr) {
-    decoder_.decode_ahead(part, encoded.bytes, encoded.version, ahead_->chunks());
+    decoder_.decode_ahead(part, encoded, ahead_->chunks());
   } else {
     decoder_.decode(part, encoded, scratch);
   }
@@ -312,10 +312,9 @@ void ChunkReader::read_together(Fetch parts) {
           for (const StoredPart* part : wanted) {
             with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
                          [&] {
-                           const ByteSpan encoded =
-                               bytes->span().subspan(memory_size(part->offset - start),
-                                                     memory_size(part->length));
-                           decode(*part, {encoded, nullptr, part->version}, scratch);
+                           const ByteSpan encoded = bytes->span().subspan(
+                               memory_size(part->offset - start), memory_size(part->length));
+                           decode(*part, {encoded}, scratch);
                          });
           }
         });

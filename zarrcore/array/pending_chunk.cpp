@@ -244,6 +244,7 @@ bool PendingChunk::try_to_put_shard(bool is_locked) {
                                 StoredShard::open(*array_.store, *key_, chain_, true))
                           : nullptr;
   InnerChunks changed;
+  changed.reserve(inner_chunks_.size());
   for (const auto& [position, inner] : inner_chunks_) {
     if (!inner->is_whole() && !inner->base_shard->is_good_for(*stored)) {
       const Count count(*this, *inner);
@@ -251,8 +252,8 @@ bool PendingChunk::try_to_put_shard(bool is_locked) {
       inner->rebase(entry ? std::optional(stored->read(entry->offset, entry->length))
                           : std::nullopt);
     }
-    auto& chunk = changed[position];
-    if (inner->is_encoded()) chunk = inner->encoded();
+    changed.emplace_back(position,
+                         inner->is_encoded() ? std::optional(inner->encoded()) : std::nullopt);
   }
   return put_shard(*array_.store, *key_, chain_, changed, stored.get(), is_locked);
 }

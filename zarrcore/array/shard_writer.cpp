@@ -1,6 +1,7 @@
 #include "zarrcore/array/shard_writer.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -9,8 +10,10 @@
 namespace zarrcore {
 namespace {
 
-// Unchanged inner chunks that are stored one after the other are copied together, up to this size.
+// Unchanged inner chunks that are stored one after the other are copied together, up to this size,
+// or up to so many times the size of the index, which is read with them each time.
 constexpr std::uint64_t kMaxRunBytes = 8 << 20;
+constexpr std::uint64_t kIndexesInRun = 4;
 
 // The old and new places of the unchanged inner chunks.
 class KeptChunks {
@@ -54,7 +57,9 @@ struct InnerChunkRun {
 class Arrangement {
  public:
   Arrangement(const ShardingCodec& sharding, std::size_t count)
-      : entries_(count), end_(sharding.index_at_end() ? 0 : sharding.encoded_index_size()) {}
+      : entries_(count),
+        end_(sharding.index_at_end() ? 0 : sharding.encoded_index_size()),
+        max_run_bytes_(std::max(kMaxRunBytes, kIndexesInRun * sharding.encoded_index_size())) {}
 
   void add(std::size_t position, ByteSpan bytes) {
     runs_.push_back({bytes});
@@ -70,7 +75,7 @@ class Arrangement {
     std::optional<ShardIndex::Entry> none;
     auto& last = runs_.empty() ? none : runs_.back().stored;
     if (last && last->offset + last->length == stored.offset &&
-        last->length + stored.length <= kMaxRunBytes) {
+        last->length + stored.length <= max_run_bytes_) {
       last->length += stored.length;
     } else {
       runs_.push_back({{}, stored});
@@ -90,6 +95,7 @@ class Arrangement {
   std::vector<ShardIndex::Entry> entries_;
   std::vector<InnerChunkRun> runs_;
   std::uint64_t end_;
+  std::uint64_t max_run_bytes_;
   KeptChunks kept_;
 };
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "zarrcore/array/stored_shard.h"
 #include "zarrcore/base/buffer.h"
@@ -13,8 +15,8 @@
 
 namespace zarrcore {
 
-// Encoded inner chunks by their position; nullopt removes one.
-using InnerChunks = std::map<std::size_t, std::optional<ByteSpan>>;
+// Encoded inner chunks and their positions, in ascending order; nullopt removes one.
+using InnerChunks = std::vector<std::pair<std::size_t, std::optional<ByteSpan>>>;
 
 // Puts a shard with the inner chunks `changed`. All others stay as they are in `stored`, which is
 // open, and are copied from it piece by piece; without `stored` they are removed. A shard without

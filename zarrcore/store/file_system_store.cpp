@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
+#include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -17,6 +18,29 @@ namespace zarrcore {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Small parts are written together: a call of the system takes longer than copying them.
+void write_parts(const TemporaryFile& file, std::span<const ValuePart> parts) {
+  constexpr std::size_t kSmall = 16 << 10;
+  constexpr std::size_t kTogether = 256 << 10;
+  std::vector<std::byte> small;
+  const auto write_small = [&] {
+    file.write(small);
+    small.clear();
+  };
+  for (const ValuePart& part : parts) {
+    const Buffer fetched = part.fetch ? part.fetch() : Buffer();
+    const ByteSpan bytes = part.fetch ? fetched.span() : part.bytes;
+    const bool is_small = parts.size() > 1 && bytes.size() <= kSmall;
+    if (!small.empty() && (!is_small || small.size() + bytes.size() > kTogether)) write_small();
+    if (is_small) {
+      small.insert(small.end(), bytes.begin(), bytes.end());
+    } else {
+      file.write(bytes);
+    }
+  }
+  write_small();
+}
 
 // Opened by the first read.
 class OpenFile final : public OpenValue {
@@ -130,8 +154,7 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
                           file.emplace(opened);
                           if (!file->is_open()) throw Error("its folder has been removed");
                         }
-                        for (const ValuePart& part : parts)
-                          file->write(part.fetch ? part.fetch().span() : part.bytes);
+                        write_parts(*file, parts);
                         if (options_.is_durable) file->sync();
                         file->close();
                         const std::string name(last_segment(path));

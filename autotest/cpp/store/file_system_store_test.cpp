@@ -182,6 +182,29 @@ TEST_F(FileSystemStoreTest, PartsBehindFourGigabytesAreRead) {
   EXPECT_EQ(parts->front().text(), "alu");
 }
 
+// Small ones are written together.
+TEST_F(FileSystemStoreTest, PartsOfAllSizesFollowEachOther) {
+  Random random(17);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Bytes> values;
+    for (std::size_t i = random_number(random, 0, 60); i > 0; --i) {
+      values.push_back(random_bytes(random, memory_size(random_number(random, 0, 2) * 9000)));
+    }
+    std::vector<ValuePart> parts;
+    Bytes all;
+    for (const Bytes& value : values) {
+      if (random_number(random, 0, 1) == 0) {
+        parts.push_back({value});
+      } else {
+        parts.push_back({{}, [&value] { return Buffer::copy_of(ByteSpan(value)); }});
+      }
+      all.insert(all.end(), value.begin(), value.end());
+    }
+    store_.put_parts("a", parts);
+    ASSERT_EQ(to_bytes(store_.get("a")->span()), all);
+  }
+}
+
 TEST_F(FileSystemStoreTest, ErasingBelowAFileRemovesNothing) {
   store_.put("a", bytes_of("1"));
   EXPECT_FALSE(store_.erase("a/b"));
