@@ -1,4 +1,6 @@
 """The site that script/docs has built, in a browser."""
+from types import SimpleNamespace
+
 import pytest
 from places import PHONE, ROOT, SITE
 from selenium.webdriver.common.by import By
@@ -6,6 +8,14 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 PAGES = sorted(str(path.relative_to(SITE)) for path in SITE.rglob("*.html"))
 SCREENSHOTS = ROOT / "build/docs-screenshots"
+FINDINGS = {
+    "heading": "document.querySelector('article h1').innerText.trim()",
+    "broken_pictures": "[...document.images].filter(one => !(one.naturalWidth > 0) || !one.alt)"
+                       ".map(one => one.src)",
+    "requests": "performance.getEntriesByType('resource').map(one => one.name)",
+    "anchors": "[...document.querySelectorAll('[id]')].map(one => one.id)",
+    "links": "[...document.links].map(one => one.href)",
+}
 
 
 def open_page(browser, address):
@@ -25,37 +35,41 @@ def test_there_are_pages():
     assert len(PAGES) > 20
 
 
+@pytest.fixture(scope="session")
+def visit(desktop, site):
+    """Opens a page once, and returns what the browser finds in it."""
+    seen = {}
+
+    def open_once(page):
+        if page not in seen:
+            found = SimpleNamespace(messages=open_page(desktop, f"{site}/{page}"))
+            # Lazily loaded pictures are loaded when they are scrolled to.
+            desktop.execute_script("for (const one of document.images) one.loading = 'eager'")
+            wait(desktop, "return [...document.images].every(one => one.complete)")
+            for name, script in FINDINGS.items():
+                setattr(found, name, desktop.execute_script(f"return {script}"))
+            seen[page] = found
+        return seen[page]
+
+    return open_once
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_page(desktop, site, page):
-    messages = open_page(desktop, f"{site}/{page}")
-    assert not messages, messages
-    assert desktop.find_element(By.CSS_SELECTOR, "article h1").text.strip()
-    # Lazily loaded pictures are loaded when they are scrolled to.
-    desktop.execute_script("for (const image of document.images) image.loading = 'eager'")
-    wait(desktop, "return [...document.images].every(image => image.complete)")
-    broken = desktop.execute_script(
-        "return [...document.images].filter(image => !(image.naturalWidth > 0) || !image.alt)"
-        ".map(image => image.src)")
-    assert not broken
-    others = desktop.execute_script(
-        "return performance.getEntriesByType('resource').map(entry => entry.name)")
-    assert all(name.startswith((site, "data:", "blob:")) for name in others)
+def test_page(visit, site, page):
+    found = visit(page)
+    assert not found.messages
+    assert found.heading
+    assert not found.broken_pictures
+    assert all(name.startswith((site, "data:", "blob:")) for name in found.requests)
 
 
-def test_links(desktop, site):
+def test_links(visit, site):
     """Each link within the site, as the browser resolves it, leads to a page and to its anchor."""
-    anchors, links = {}, {}
-    for page in PAGES:
-        if page == "404.html":
-            continue
-        open_page(desktop, f"{site}/{page}")
-        anchors[f"{site}/{page}"] = set(desktop.execute_script(
-            "return [...document.querySelectorAll('[id]')].map(element => element.id)"))
-        links[page] = desktop.execute_script(
-            "return [...document.links].map(link => link.href)")
+    pages = {page: visit(page) for page in PAGES if page != "404.html"}
+    anchors = {f"{site}/{page}": set(found.anchors) for page, found in pages.items()}
     dead = set()
-    for page, targets in links.items():
-        for target in targets:
+    for page, found in pages.items():
+        for target in found.links:
             address, _, anchor = target.partition("#")
             if not address.startswith(site):
                 continue
@@ -65,7 +79,7 @@ def test_links(desktop, site):
                     dead.add((page, target))
             elif not (SITE / address.removeprefix(f"{site}/")).is_file():
                 dead.add((page, target))
-    assert sum(map(len, links.values())) > 500
+    assert sum(len(found.links) for found in pages.values()) > 500
     assert not dead
 
 
