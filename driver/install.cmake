@@ -44,7 +44,7 @@ if(NOT destination)
     set(destination "${CMAKE_MATCH_2}")
   endif()
 endif()
-install(TARGETS gdal_Zarr LIBRARY DESTINATION "${destination}")
+install(TARGETS gdal_Zarr LIBRARY DESTINATION "${destination}" COMPONENT plugin)
 
 cmake_path(ABSOLUTE_PATH destination BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
 message(STATUS "The plugin for GDAL ${GDAL_VERSION} will be installed in ${destination}")

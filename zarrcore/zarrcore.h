@@ -1,29 +1,54 @@
 // zarrcore: reading and writing Zarr stores in C++20. This header includes all that a program
-// needs.
+// needs; doc/library.md explains it, says what stays stable, and how to link.
 //
 //   auto store = std::make_shared<zarrcore::FileSystemStore>("air.zarr");
-//   const zarrcore::Hierarchy hierarchy(store);
+//   zarrcore::Hierarchy hierarchy(store, {.is_writable = true});
 //   for (const zarrcore::Child& child : hierarchy.children("")) { … }
 //
 //   auto context = std::make_shared<zarrcore::Context>();         // threads and caches, shared
 //   auto array = hierarchy.open_array("temperature", context);    // its metadata(), its shape()
-//   std::vector<float> window(64 * 128);
-//   array->read({{0, 10, 20}, {1, 64, 128}}, window.data(), window.size() * sizeof(float),
-//               {.threads = 4});
+//   const zarrcore::Selection window{{0, 10, 20}, {1, 64, 128}};  // start, count
+//   std::vector<float> values = zarrcore::read_values<float>(*array, window, {.threads = 4});
 //
 //   zarrcore::ArrayWriter writer(array);
-//   writer.write({{0, 10, 20}, {1, 64, 128}}, {…});                // see Source in selection.h
+//   zarrcore::write_values<float>(writer, window, values);
 //   writer.flush();
+//   array = zarrcore::resize_array(hierarchy, "temperature", {100, 512, 512}, context);
+//   hierarchy.flush();
 //
-// Implement Store (store.h) to read from another source of bytes; pass an ElementConverter
-// (base/strided.h, dtype/convert.h) to read another type than the stored one. Errors are thrown as
-// zarrcore::Error, whose message names the node, the key and the fault.
+// Implement Store (store.h) to read from another source of bytes. Array::read() and
+// ArrayWriter::write() take any layout of memory and any conversion of elements (selection.h,
+// dtype/convert.h). Errors are thrown as zarrcore::Error, whose message names the node, the key and
+// the fault.
 #pragma once
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_writer.h"
+#include "zarrcore/array/context.h"
+#include "zarrcore/array/read_options.h"
+#include "zarrcore/array/resize.h"
+#include "zarrcore/array/selection.h"
+#include "zarrcore/array/typed_values.h"
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/base/version.h"
+#include "zarrcore/chunk/chunk_grid.h"
+#include "zarrcore/chunk/chunk_key_encoding.h"
 #include "zarrcore/dtype/convert.h"
+#include "zarrcore/dtype/data_type.h"
 #include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/hierarchy/new_array.h"
+#include "zarrcore/hierarchy/resize_array.h"
+#include "zarrcore/metadata/array_metadata.h"
+#include "zarrcore/metadata/codec_metadata.h"
+#include "zarrcore/metadata/format.h"
+#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/v3.h"
+#include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
+#include "zarrcore/store/store.h"
+#include "zarrcore/store/value_version.h"

@@ -97,3 +97,46 @@ def test_programs_tell_which_driver_they_have():
     # A folder without plugins: no error, but the built-in driver.
     assert "gdal-zarr" not in run("gdalinfo", "--format", "Zarr",
                                   GDAL_DRIVER_PATH="/no/such/folder")
+
+
+def test_the_plugin_exports_its_entry_point_alone():
+    """libgdal and other plugins in the process have classes and libraries of the same names."""
+    lines = run("nm", "--dynamic", "--defined-only", PLUGIN).splitlines()
+    assert [line.split()[-1] for line in lines] == ["GDALRegister_Zarr"]
+
+
+# A GDAL of another version, in one library: it loads the plugin with the functions that it has.
+OTHER_GDAL = """
+#include <dlfcn.h>
+#include <cstdarg>
+#include <cstdio>
+
+extern "C" const char* GDALVersionInfo(const char*) { return "9.9.9"; }
+extern "C" void CPLError(int severity, int, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  std::printf("severity %d: ", severity);
+  std::vprintf(format, values);
+  va_end(values);
+}
+extern "C" int load_plugin(const char* path) {
+  void* plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (plugin == nullptr) return 1;
+  reinterpret_cast<void (*)()>(dlsym(plugin, "GDALRegister_Zarr"))();
+  return 0;
+}
+"""
+
+
+def test_a_gdal_of_another_version_warns(tmp_path):
+    """As in a Python with the GDAL of one Debian and, for the plugin, that of the one before."""
+    (tmp_path / "gdal.cpp").write_text(OTHER_GDAL)
+    other = tmp_path / "libgdal_of_another_version.so"
+    run("c++", "-std=c++20", "-fPIC", "-shared", tmp_path / "gdal.cpp", "-o", other, "-ldl")
+    program = (f"import ctypes; other = ctypes.CDLL({str(other)!r})\n"
+               f"assert other.load_plugin({str(PLUGIN)!r}.encode()) == 0")
+    got = run(sys.executable, "-c", program)
+    ours = gdal.VersionInfo("RELEASE_NAME")
+    # A warning, because an error would be an exception in Python, and end the program.
+    assert f"severity {gdal.CE_Warning}: " in got
+    assert f"is built for GDAL {ours}, but GDAL 9.9.9 loads it" in got

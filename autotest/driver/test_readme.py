@@ -25,7 +25,7 @@ PAGES = ["README.md", *sorted(f"doc/{page.name}" for page in (ROOT / "doc").glob
 # Other tests install, build and test the project, and choose the driver.
 BUILDS = re.compile(r"(sudo +)?(cmake|apt-get|script/\w+)\b|export GDAL_DRIVER_PATH=")
 # Languages of blocks that are not commands.
-OTHER_LANGUAGES = {"cpp", "text"}
+OTHER_LANGUAGES = {"cmake", "cpp", "text"}
 # The server of the examples, which is replaced by one of this test.
 HOST = "https://example.org"
 
@@ -264,6 +264,37 @@ def check_filtered(_):
     assert document["compressor"]["id"] == "zlib" and document["filters"][0]["id"] == "delta"
 
 
+def check_chunks(name, shape, inner=None):
+    def check(_):
+        has_geoid(f"{name}.zarr")(_)
+        if inner is None:
+            assert json.loads(Path(f"{name}.zarr/{name}/.zarray").read_text())["chunks"] == shape
+            return
+        document = json.loads(Path(f"{name}.zarr/{name}/zarr.json").read_text())
+        assert document["chunk_grid"]["configuration"]["chunk_shape"] == shape
+        assert document["codecs"][0]["configuration"]["chunk_shape"] == inner
+
+    return check
+
+
+def check_series(_):
+    np.testing.assert_array_equal(open_raster("series_auto.zarr").ReadAsArray(),
+                                  open_raster("data/deflection_v2.zarr").ReadAsArray())
+    document = json.loads(Path("series_auto.zarr/series_auto/.zarray").read_text())
+    assert document["chunks"][0] == 3
+
+
+def check_vrt(_):
+    assert open_raster("mended.vrt").GetGeoTransform() == (-180.25, 0.5, 0, 90.25, 0, -0.5)
+
+
+def check_convention(_):
+    has_geoid("cf.zarr")(_)
+    attributes = json.loads(Path("cf.zarr/cf/.zattrs").read_text())
+    assert attributes["grid_mapping"] == "crs" and "_CRS" not in attributes
+
+
+PREPARED = "from osgeo import gdal\n\ngdal.UseExceptions()\n"
 CHECKS = {
     "gdalinfo data/geoid_v3_sharded.zarr": prints(*WGS84, "Block=64x64"),
     "gdal_translate data/geoid_v3_sharded.zarr geoid.tif": has_geoid("geoid.tif", driver="GTiff"),
@@ -298,10 +329,34 @@ CHECKS = {
     "from osgeo.gdal import OF_RASTER, OF_UPDATE": check_consolidated,
     "/usr/bin/python3 examples/dask/anomalies.py make": check_cube("cube.zarr", "temperature"),
     "/usr/bin/python3 examples/dask/anomalies.py run": check_cube("anomalies.zarr", "anomaly"),
-    "import rasterio": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),
+    "import rasterio\nfrom": prints("EPSG:4326", "BoundingBox(left=-180.25", "nan"),
+    "import rasterio\n\nwith": prints("EPSG:4326 (361, 720)", "-106.97 84.63"),
     "gdalinfo -mdd ICECHUNK": prints("TAG=v1", "BRANCH_1_NAME=main", "TAG_1_SNAPSHOT="),
     "from rasterio.windows": prints("(100, 200)"),
-    "from osgeo import gdal": prints("('lat', 181)", "(91, 180)"),
+    "gdalinfo data/geoid_v2.zarr": prints(*WGS84),
+    "gdalinfo -oo LIST_ALL_ARRAYS=YES": prints("/lat", "/deflection"),
+    "gdalinfo -oo DIM_X=component": prints("Size is 3, 181", "Band 360 "),
+    "gdal_translate -q -unscale": has_geoid("unpacked.tif", 0.0026, driver="GTiff"),
+    "gdal_translate -q -of Zarr -co CHUNKS=AUTO -co COMPRESS": check_chunks("auto", [361, 720]),
+    "gdal_translate -q -of Zarr -co BLOCKSIZE=128,128": check_chunks("blocks", [128, 128]),
+    "gdal_translate -q -of Zarr -co FORMAT=ZARR_V3 -co SHARDING": check_chunks(
+        "sharded_auto", [384, 768], [64, 64]),
+    "gdal_translate -q -of Zarr -co FORMAT=ZARR_V3 -co BLOCKSIZE": check_chunks(
+        "sharded_64", [256, 256], [64, 64]),
+    "gdal_translate -q -of Zarr -co CHUNKS=AUTO -co ACCESS=SERIES": check_series,
+    "gdal_translate -q -of Zarr -co COMPRESS=ZSTD -co ZSTD_LEVEL=3 -co KEEPBITS": has_geoid(
+        "rounded.zarr", 0.1),
+    "gdal_translate -q -of Zarr -co COMPRESS=ZLIB": has_geoid("for_all.zarr"),
+    "gdal_translate -q -of Zarr -co GEOREFERENCING_CONVENTION=CF": check_convention,
+    "gdal_translate -q -of VRT": check_vrt,
+    "import rioxarray\nimport xarray": prints("EPSG:4326 (-180.25, -90.25, 179.75, 90.25)"),
+    "import rioxarray\n\nstack": prints("EPSG:4326", "'y': 361"),
+    "from osgeo import gdal\nimport numpy": prints("7 7"),
+    f"{PREPARED}root": prints("'deflection'", "arcsec 12"),
+    f"{PREPARED}dataset = gdal.Open(\"data/deflection_v2.zarr\")\nfor": prints("1 ", "3 "),
+    f"{PREPARED}dataset = gdal.Open(\"data/deflection_v2.zarr\")\nvalues": prints("(3, 60, 60)"),
+    f"{PREPARED}gdal.SetPathSpecificOption": prints("720 361"),
+    "from osgeo import gdal\n\nroot": prints("('lat', 181)", "(91, 180)"),
 }
 
 
@@ -363,7 +418,7 @@ def test_every_command(page, environment):
         assert check or not new, f"{command!r} made {new}, which no check looks at"
         if check:
             check(result.stdout)
-    if "/vsis3/bucket/" in (ROOT / page).read_text():
+    if any("/vsis3/bucket/" in command for _, command in commands((ROOT / page).read_text())):
         assert {path for path, _ in server.requests if path.startswith("/bucket/geoid_v2.zarr/")}
 
 

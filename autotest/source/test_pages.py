@@ -7,7 +7,7 @@ from tree import CODE_FOLDERS, CPP, ROOT, documents, files, paragraphs, text
 
 PAGES = [str(page) for page in documents()]
 FOR_DEVELOPERS = ["CONTRIBUTING.md", "doc/architecture.md"]
-TOP_FOLDERS = r"(?:driver|zarrcore|autotest|data|script|doc|\.ci)"
+TOP_FOLDERS = r"(?:driver|zarrcore|autotest|data|script|doc|examples|packaging|\.ci)"
 PATH = re.compile(rf"(?<![\w/.$]){TOP_FOLDERS}/[\w./-]*\w/?")
 # Made by a build or by a tool.
 MADE = re.compile(r"script/\w+\.sh|autotest/\w+/node_modules")

@@ -29,7 +29,7 @@ def text(path):
 
 def documents():
     return [*sorted(path.relative_to(ROOT) for path in ROOT.glob("*.md")),
-            *sorted(files("doc", suffixes=[".md"]))]
+            *sorted(files("doc", "packaging", suffixes=[".md"]))]
 
 
 def includes(path):

@@ -1,6 +1,8 @@
 // The plugin's entry point, which GDAL finds by its name.
+#include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"
 #include "driver/entry/open_options.h"
+#include "driver/gdal/calling_gdal.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
@@ -21,43 +24,63 @@
 
 namespace {
 
-// The items that list compressors follow CPLRegisterCompressor(), which may be called at any time.
+// Long items are made when they are asked for, as most programs start without them. Those that list
+// compressors follow CPLRegisterCompressor(), which may be called at any time.
 class ZarrDriver final : public GDALDriver {
  public:
   const char* GetMetadataItem(const char* name, const char* domain) override {
-    if (name != nullptr &&
-        (EQUAL(name, "COMPRESSORS") || EQUAL(name, GDAL_DMD_CREATIONOPTIONLIST) ||
-         EQUAL(name, GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST))) {
-      list_compressors();
+    for (List& list : lists_) {
+      if (name != nullptr && EQUAL(name, list.name)) make(list);
     }
     return GDALDriver::GetMetadataItem(name, domain);
   }
 
   gdal_zarr::MetadataList GetMetadata(const char* domain) override {
-    list_compressors();
+    for (List& list : lists_) make(list);
     return GDALDriver::GetMetadata(domain);
   }
 
  private:
-  // Sets the items only if there are new compressors: callers keep pointers to them.
-  void list_compressors() {
-    gdal_zarr::guarded(false, [this] {
+  struct List {
+    const char* name;
+    std::string (*make)();
+    bool has_compressors = false;
+    // Of which compressors it was made; nullopt if it was not.
+    std::optional<std::string> made_of = {};
+  };
+
+  // Sets an item only if it changes: callers keep pointers to it.
+  void make(List& list) {
+    gdal_zarr::guarded(false, [&] {
       const std::lock_guard lock(mutex_);
-      const std::string names = gdal_zarr::compressor_names();
-      if (std::exchange(listed_, names) == names) return true;
-      using gdal_zarr::creation_option_list;
-      SetMetadataItem("COMPRESSORS", names.c_str());
-      SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST,
-                      creation_option_list(gdal_zarr::kAllOptions, "CreationOptionList").c_str());
-      SetMetadataItem(
-          GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST,
-          creation_option_list(gdal_zarr::kArrayOption, "MultiDimArrayCreationOptionList").c_str());
+      std::string compressors = list.has_compressors ? gdal_zarr::compressor_names() : "";
+      if (list.made_of == compressors) return true;
+      list.made_of = std::move(compressors);
+      SetMetadataItem(list.name, list.make().c_str());
       return true;
     });
   }
 
+  template <unsigned kScopes>
+  static std::string options(const char* element) {
+    return gdal_zarr::creation_option_list(kScopes, element);
+  }
+
   std::recursive_mutex mutex_;  // setting an item may get others
-  std::string listed_;
+  std::array<List, 9> lists_{{
+      {GDAL_DMD_OPENOPTIONLIST, &gdal_zarr::open_option_list},
+      {"GDAL_ZARR_CONFIGURATION_OPTIONS", &gdal_zarr::config_option_list},
+      {GDAL_DMD_CREATIONDATATYPES, &gdal_zarr::creation_data_types},
+      {"FILTERS", &gdal_zarr::filter_names},
+      {"BLOSC_COMPRESSORS", &gdal_zarr::blosc_compressor_names},
+      {"COMPRESSORS", &gdal_zarr::compressor_names, true},
+      {GDAL_DMD_CREATIONOPTIONLIST,
+       [] { return options<gdal_zarr::kAllOptions>("CreationOptionList"); }, true},
+      {GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST,
+       [] { return options<gdal_zarr::kArrayOption>("MultiDimArrayCreationOptionList"); }, true},
+      {GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST,
+       [] { return options<gdal_zarr::kDatasetOption>("MultiDimDatasetCreationOptionList"); }},
+  }};
 };
 
 void register_driver() {
@@ -76,17 +99,7 @@ void register_driver() {
   driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
   driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
   driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
-  driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, gdal_zarr::open_option_list().c_str());
-  driver->SetMetadataItem("GDAL_ZARR_CONFIGURATION_OPTIONS",
-                          gdal_zarr::config_option_list().c_str());
   driver->SetMetadataItem(GDAL_DCAP_CREATE_MULTIDIMENSIONAL, "YES");
-  driver->SetMetadataItem(GDAL_DMD_MULTIDIM_DATASET_CREATIONOPTIONLIST,
-                          gdal_zarr::creation_option_list(gdal_zarr::kDatasetOption,
-                                                          "MultiDimDatasetCreationOptionList")
-                              .c_str());
-  driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES, gdal_zarr::creation_data_types().c_str());
-  driver->SetMetadataItem("FILTERS", gdal_zarr::filter_names().c_str());
-  driver->SetMetadataItem("BLOSC_COMPRESSORS", gdal_zarr::blosc_compressor_names().c_str());
 #if GDAL_ZARR_AT_LEAST(3, 11)
   driver->SetMetadataItem(GDAL_DCAP_UPDATE, "YES");
   driver->SetMetadataItem(GDAL_DMD_UPDATE_ITEMS,
@@ -112,7 +125,12 @@ void register_driver() {
 }  // namespace
 
 extern "C" CPL_DLL void GDALRegister_Zarr() {
-  if (GDAL_CHECK_VERSION("Zarr driver") == 0) return;
+#ifdef __GNUC__
+  void* const caller = __builtin_return_address(0);
+#else
+  void* const caller = nullptr;
+#endif
+  if (!gdal_zarr::is_called_by_our_gdal(caller)) return;
   if (GDALGetDriverByName("Zarr") != nullptr) return;
   gdal_zarr::guarded(false, [] {
     register_driver();

@@ -223,7 +223,6 @@ std::shared_ptr<Group> Session::create_group(const std::string& node_path) {
 std::shared_ptr<Array> Session::create_array(const std::string& node_path,
                                              zarrcore::ArrayMetadata metadata) {
   zarrcore::Hierarchy& hierarchy = writable_hierarchy();
-  metadata.chunk_prefix = node_path;
   hierarchy.create_node(node_path, std::move(metadata));
   try {
     auto created = array(node_path);

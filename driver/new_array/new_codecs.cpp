@@ -14,6 +14,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
+#include "zarrcore/codec/sharding.h"
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/dtype/small_float.h"
 
@@ -299,22 +300,6 @@ Codecs make_chunk_codecs(const DataType& type, std::size_t rank, const NewArrayR
   return codecs;
 }
 
-CodecMetadata make_sharding(const zarrcore::Shape& inner_shape, const Codecs& inner_codecs) {
-  const auto list = [](const Codecs& codecs) {
-    Json json = Json::array();
-    for (const CodecMetadata& codec : codecs) {
-      json.push_back(zarrcore::format_named_configuration(codec));
-    }
-    return json;
-  };
-  Json configuration = Json::object();
-  configuration["chunk_shape"] = inner_shape;
-  configuration["codecs"] = list(inner_codecs);
-  configuration["index_codecs"] = list({{"bytes", {{"endian", "little"}}}, {"crc32c"}});
-  configuration["index_location"] = "end";
-  return {"sharding_indexed", std::move(configuration)};
-}
-
 }  // namespace
 
 std::vector<CodecMetadata> make_new_codecs(const DataType& type, const ChunkLayout& layout,
@@ -323,7 +308,7 @@ std::vector<CodecMetadata> make_new_codecs(const DataType& type, const ChunkLayo
   check_chunk_size(type, layout.compressed_shape(), options);
   Codecs codecs = make_chunk_codecs(type, layout.chunk_shape.size(), rules, options);
   if (!layout.inner_shape) return codecs;
-  return {make_sharding(*layout.inner_shape, codecs)};
+  return {zarrcore::make_sharding_metadata(*layout.inner_shape, codecs)};
 }
 
 }  // namespace gdal_zarr

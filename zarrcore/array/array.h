@@ -15,6 +15,7 @@
 #include "zarrcore/array/context.h"
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
+#include "zarrcore/base/api.h"
 #include "zarrcore/metadata/array_metadata.h"
 #include "zarrcore/store/store.h"
 
@@ -30,7 +31,7 @@ struct StoredRange {
   std::optional<std::uint64_t> length = {};
 };
 
-class Array {
+class ZARRCORE_API Array {
  public:
   // `path` is the node's. Throws Error, which names the array, when its metadata cannot be used:
   // unknown codecs, chunk shapes that do not fit…

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "zarrcore/array/context.h"
+#include "zarrcore/array/partial_decoding.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/chunk/chunk_grid.h"
@@ -42,6 +43,7 @@ struct ArrayState {
   // The array's part of the keys in the context's caches. A new id invalidates what is cached.
   mutable std::atomic<std::uint64_t> cache_id;
   mutable std::atomic<bool> has_prefetched{false};
+  mutable PartialDecoding partial_decoding;
 
   // Guarded by `chains_mutex`: the chains made so far, by chunk shape. Chains are never removed,
   // and each is constant.

@@ -88,6 +88,10 @@ ArrayWriter::ArrayWriter(std::shared_ptr<const Array> array, WriterOptions optio
 
 ArrayWriter::~ArrayWriter() = default;
 
+void ArrayWriter::stop() {
+  queue_.cancel();
+}
+
 std::size_t ArrayWriter::requests() const {
   return array_->state().store->parallel_requests();
 }

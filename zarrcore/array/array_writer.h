@@ -19,6 +19,7 @@
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/first_error.h"
 #include "zarrcore/array/write_queue.h"
+#include "zarrcore/base/api.h"
 #include "zarrcore/store/file_locks.h"
 
 namespace zarrcore {
@@ -54,7 +55,7 @@ struct WriterOptions {
 // the array at the same time; and, in a store that knows the versions of its values and has locks,
 // other elements of the same chunks. A program that updates elements from their previous values
 // needs `locks`.
-class ArrayWriter {
+class ZARRCORE_API ArrayWriter {
  public:
   explicit ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options = {});
   // Pending chunks are lost: call flush() first, which reports errors. Waits for puts that have
@@ -78,8 +79,9 @@ class ArrayWriter {
 
   // Stops what goes on behind the program: nothing is put before the next write or flush.
   // All that is pending stays pending.
-  void stop() { queue_.cancel(); }
+  void stop();
 
+  const Array& array() const { return *array_; }
   std::uint64_t pending_bytes() const { return pending_bytes_; }
 
  private:

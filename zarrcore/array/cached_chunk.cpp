@@ -7,6 +7,9 @@
 namespace zarrcore {
 namespace {
 
+// A block takes so much longer to decode by itself than as a part of the chunk: it is copied.
+constexpr double kBlockOverhead = 1.25;
+
 // Which blocks of `block_size` bytes contain elements that `axes` select, in a dense chunk of
 // `chunk_size` bytes and the given shape.
 std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
@@ -27,49 +30,105 @@ std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
 }  // namespace
 
 CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
-                         const KeptState& state)
+                         PartialDecoding& decoding, const KeptState& state)
     : state_(state),
       chunk_{Buffer(chain.decoded_size()), {}},
       chain_(&chain),
+      decoding_(&decoding),
       block_size_(memory_size(block_size)),
+      count_(memory_size(ceil_divide(chain.decoded_size(), block_size))),
       encoded_(std::move(encoded)),
-      is_decoded_(memory_size(ceil_divide(chain.decoded_size(), block_size))),
-      missing_(is_decoded_.size()) {}
+      encoded_bytes_(encoded_.size()),
+      blocks_(std::make_unique<std::atomic<Block>[]>(count_)),
+      missing_(count_) {}
 
 const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes) const {
-  if (chain_ != nullptr) {
-    const std::lock_guard lock(mutex_);
-    if (missing_ > 0) decode_blocks(axes);
-  }
+  if (missing_ > 0) decode_blocks(axes);
   return chunk_.elements.data();
 }
 
-std::uint64_t CachedChunk::byte_count() const {
-  const std::lock_guard lock(mutex_);
-  return chunk_.byte_count() + encoded_.size();
-}
-
-// Decodes the missing blocks with elements that `axes` select, or all blocks if that is faster.
+// Decodes the missing blocks with elements that `axes` select, or all.
 void CachedChunk::decode_blocks(std::span<const AxisSlice> axes) const {
   const ChunkSpec& spec = chain_->stored_spec();
-  const MutableByteSpan chunk = chunk_.elements.span();
-  const std::vector<bool> wanted =
-      touched_blocks(axes, spec.shape, spec.data_type.item_size, chunk.size(), block_size_);
-  const auto count = static_cast<std::size_t>(std::ranges::count(wanted, true));
-  // Decoding block by block takes an additional copy.
-  if (missing_ == wanted.size() && 4 * count > 3 * wanted.size()) {
-    chain_->decode(encoded_.span(), chunk, chunk_.arena);
-    missing_ = 0;
+  const std::vector<bool> wanted = touched_blocks(axes, spec.shape, spec.data_type.item_size,
+                                                  chunk_.elements.size(), block_size_);
+  if (is_new_.exchange(false)) {
+    const auto count = static_cast<double>(count_);
+    const auto part = static_cast<double>(std::ranges::count(wanted, true));
+    const PartialDecoding::Costs costs{kBlockOverhead * part, kBlockOverhead * (count - part),
+                                       count};
+    if (decoding_->takes_whole(costs) && decode_whole()) return;
+  } else if (!has_counted_rest_) {
+    for (std::size_t block = 0; block < count_; ++block) {
+      if (!wanted[block] || blocks_[block] == Block::decoded) continue;
+      if (!has_counted_rest_.exchange(true)) decoding_->count_rest();
+      break;
+    }
   }
-  for (std::size_t block = 0; missing_ > 0 && block < wanted.size(); ++block) {
-    if (!wanted[block] || is_decoded_[block]) continue;
-    const std::size_t offset = block * block_size_;
+  for (std::size_t block = 0; block < count_; ++block) {
+    if (wanted[block] && claim(block)) decode_block(block);
+  }
+}
+
+// False when another thread has blocks in work.
+bool CachedChunk::decode_whole() const {
+  std::size_t claimed = 0;
+  const auto give_back = [&] {
+    while (claimed > 0) set(--claimed, Block::encoded);
+  };
+  for (; claimed < count_; ++claimed) {
+    Block expected = Block::encoded;
+    if (!blocks_[claimed].compare_exchange_strong(expected, Block::in_work)) {
+      give_back();
+      return false;
+    }
+  }
+  try {
+    chain_->decode(encoded_.span(), chunk_.elements.span(), chunk_.arena);
+  } catch (...) {
+    give_back();
+    throw;
+  }
+  for (std::size_t block = 0; block < count_; ++block) set(block, Block::decoded);
+  count_decoded(count_);
+  return true;
+}
+
+// Waits while another thread decodes the block; false when it is decoded.
+bool CachedChunk::claim(std::size_t block) const {
+  Block state = Block::encoded;
+  while (!blocks_[block].compare_exchange_strong(state, Block::in_work)) {
+    if (state == Block::decoded) return false;
+    blocks_[block].wait(Block::in_work);
+    state = Block::encoded;
+  }
+  return true;
+}
+
+// Decodes a block that this thread has claimed.
+void CachedChunk::decode_block(std::size_t block) const {
+  const MutableByteSpan chunk = chunk_.elements.span();
+  const std::size_t offset = block * block_size_;
+  try {
     chain_->decode_block(encoded_.span(), offset,
                          chunk.subspan(offset, std::min(block_size_, chunk.size() - offset)));
-    is_decoded_[block] = true;
-    --missing_;
+  } catch (...) {
+    set(block, Block::encoded);
+    throw;
   }
-  if (missing_ == 0) encoded_ = {};
+  set(block, Block::decoded);
+  count_decoded(1);
+}
+
+void CachedChunk::set(std::size_t block, Block state) const {
+  blocks_[block] = state;
+  blocks_[block].notify_all();
+}
+
+void CachedChunk::count_decoded(std::size_t blocks) const {
+  if (missing_.fetch_sub(blocks) != blocks) return;
+  encoded_ = {};
+  encoded_bytes_ = 0;
 }
 
 }  // namespace zarrcore

@@ -1,13 +1,15 @@
 // A cached chunk, of which only a part was used.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "zarrcore/array/chunk_walk.h"
+#include "zarrcore/array/partial_decoding.h"
 #include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/store/value_version.h"
 
@@ -26,40 +28,57 @@ struct KeptState {
   }
 };
 
-// The decoded elements of a chunk, in stored order. If its codecs compress blocks separately
-// (Blosc), only the blocks that are needed are decoded, each of them once. Safe to use from several
-// threads.
+// The decoded elements of a chunk, in stored order: all, or the first ones. If its codecs compress
+// blocks separately (Blosc), only the blocks that are needed are decoded, each of them once. Safe
+// to use from several threads, which decode different blocks at the same time.
 class CachedChunk {
  public:
   // `state` is that of the value that it was read from.
   CachedChunk(DecodedChunk chunk, const KeptState& state)
       : state_(state), chunk_(std::move(chunk)) {}
-  // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size).
+  // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size). The chain and
+  // `decoding` must outlive it.
   CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
-              const KeptState& state);
+              PartialDecoding& decoding, const KeptState& state);
 
   const KeptState& state() const { return state_; }
 
+  // Whether elements() can have the elements that `axes` select in a chunk of `spec`.
+  bool reaches(std::span<const AxisSlice> axes, const ChunkSpec& spec) const {
+    return end_of(axes, spec.shape, spec.data_type.item_size) <= chunk_.elements.size();
+  }
   // The chunk, in which at least the elements that `axes` select are decoded. Throws Error.
   const std::byte* elements(std::span<const AxisSlice> axes) const;
   // All elements of a chunk that is not decoded in blocks.
   const Buffer& all() const { return chunk_.elements; }
 
   // The memory in use at present.
-  std::uint64_t byte_count() const;
+  std::uint64_t byte_count() const { return chunk_.byte_count() + encoded_bytes_; }
 
  private:
+  enum class Block : std::uint32_t { encoded, in_work, decoded };
+
   void decode_blocks(std::span<const AxisSlice> axes) const;
+  bool decode_whole() const;
+  void decode_block(std::size_t block) const;
+  bool claim(std::size_t block) const;
+  void set(std::size_t block, Block state) const;
+  void count_decoded(std::size_t blocks) const;
 
   KeptState state_;
   mutable DecodedChunk chunk_;
   // For a chunk that is decoded in blocks:
   const CodecChain* chain_ = nullptr;
+  PartialDecoding* decoding_ = nullptr;
   std::size_t block_size_ = 0;
-  mutable std::mutex mutex_;
-  mutable Buffer encoded_;  // until all blocks are decoded
-  mutable std::vector<bool> is_decoded_;
-  mutable std::size_t missing_ = 0;
+  std::size_t count_ = 0;
+  // Read by threads that have a block in work, freed when all are decoded.
+  mutable Buffer encoded_;
+  mutable std::atomic<std::uint64_t> encoded_bytes_ = 0;
+  mutable std::unique_ptr<std::atomic<Block>[]> blocks_;
+  mutable std::atomic<std::size_t> missing_ = 0;
+  mutable std::atomic<bool> is_new_ = true;
+  mutable std::atomic<bool> has_counted_rest_ = false;
 };
 
 }  // namespace zarrcore

@@ -1,6 +1,8 @@
 #include "zarrcore/array/chunk_decoder.h"
 
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include "zarrcore/base/error.h"
 
@@ -16,28 +18,40 @@ MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
 
 }  // namespace
 
-ScratchPool::ScratchPool(std::size_t threads) : idle_(threads) {}
+ScratchPool::ScratchPool(std::size_t threads)
+    : count_(threads), slots_(std::make_unique<Slot[]>(threads)) {}
 
-void ScratchPool::with_scratch(const std::function<void(DecodedChunk&)>& body) {
-  DecodedChunk scratch;
-  {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !idle_.empty(); });
-    scratch = std::move(idle_.back());
-    idle_.pop_back();
+ScratchPool::Slot* ScratchPool::take_free() {
+  // Mostly the one that this thread had before, which no other thread looks at.
+  thread_local std::size_t last = std::hash<std::thread::id>()(std::this_thread::get_id());
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::size_t at = (last + i) % count_;
+    if (!slots_[at].is_taken.load() && !slots_[at].is_taken.exchange(true)) {
+      last = at;
+      return &slots_[at];
+    }
   }
-  const auto put_back = [&] {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(scratch));
-    returned_.notify_one();
-  };
-  try {
-    body(scratch);
-  } catch (...) {
-    put_back();
-    throw;
+  return nullptr;
+}
+
+ScratchPool::Slot& ScratchPool::take() {
+  if (Slot* slot = take_free()) return *slot;
+  ++waiting_;
+  while (true) {
+    const std::uint32_t returns = returns_;
+    if (Slot* slot = take_free()) {
+      --waiting_;
+      return *slot;
+    }
+    returns_.wait(returns);
   }
-  put_back();
+}
+
+void ScratchPool::put_back(Slot& slot) {
+  slot.is_taken = false;
+  if (waiting_ == 0) return;
+  ++returns_;
+  returns_.notify_one();
 }
 
 ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
@@ -54,8 +68,14 @@ CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
 }
 
 std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
+  if (context_.chunks.is_empty()) return nullptr;
   auto chunk = context_.chunks.find(cache_key(part), request_);
   return chunk && is_current(part, *chunk) ? chunk : nullptr;
+}
+
+bool ChunkDecoder::has_cached(const StoredPart& part) const {
+  const auto chunk = find_cached(part);
+  return chunk && chunk->reaches(part.axes, part.chain->stored_spec());
 }
 
 bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) const {
@@ -65,7 +85,7 @@ bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) 
 
 bool ChunkDecoder::copy_from_cache(const StoredPart& part) const {
   const auto chunk = find_cached(part);
-  if (!chunk) return false;
+  if (!chunk || !chunk->reaches(part.axes, part.chain->stored_spec())) return false;
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
   return true;
@@ -87,26 +107,22 @@ bool ChunkDecoder::is_still_missing(const StoredPart& part) const {
 }
 
 void ChunkDecoder::decode_ahead(const StoredPart& part, ByteSpan encoded,
-                                const ValueVersion& version, ChunksAhead& ahead) {
-  scratch_.with_scratch([&](DecodedChunk&) {
-    ahead.put(*part.ahead, cache_key(part),
-              std::make_shared<const CachedChunk>(part.chain->decode(encoded), KeptState{version}));
-  });
+                                const ValueVersion& version, ChunksAhead& ahead) const {
+  ahead.put(*part.ahead, cache_key(part),
+            std::make_shared<const CachedChunk>(part.chain->decode(encoded), KeptState{version}));
 }
 
-void ChunkDecoder::decode(const StoredPart& part, Encoded encoded) {
-  scratch_.with_scratch([&](DecodedChunk& scratch) {
-    // A chunk that is used as a whole is not needed again, so it is not cached.
-    if (is_whole(part.axes) && part.destination != nullptr) {
-      decode_whole(part, encoded.bytes, scratch);
-    } else {
-      decode_to_cache(part, encoded);
-    }
-  });
+void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const {
+  // A chunk that is used as a whole is not needed again, so it is not cached.
+  if (is_whole(part.axes) && part.destination != nullptr) {
+    decode_whole(part, encoded.bytes, scratch);
+  } else {
+    decode_to_cache(part, encoded);
+  }
 }
 
-// Decodes a chunk of which only a part is used, or only the needed blocks of it, and caches it for
-// requests for the rest.
+// Decodes a chunk of which only a part is used, or only that part of it, and caches it for requests
+// for the rest.
 void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) const {
   const CodecChain& chain = *part.chain;
   std::shared_ptr<const CachedChunk> chunk;
@@ -116,13 +132,41 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
     chunk = std::make_shared<const CachedChunk>(
         chain,
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
-        *block_size, KeptState{encoded.version});
+        *block_size, array_.partial_decoding, KeptState{encoded.version});
+  } else if (auto prefix = decode_prefix(part, encoded.bytes)) {
+    chunk = std::make_shared<const CachedChunk>(DecodedChunk{std::move(*prefix), {}},
+                                                KeptState{encoded.version});
   } else {
     chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes),
                                                 KeptState{encoded.version, part.is_prefetched()});
   }
   copy(part, chunk->elements(part.axes));
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
+}
+
+// The first elements of a chunk, if those that are selected end early enough, and the rest is not
+// expected to be needed. If it is, the chunk is fetched again, which takes little from a local
+// store.
+std::optional<Buffer> ChunkDecoder::decode_prefix(const StoredPart& part, ByteSpan encoded) const {
+  const CodecChain& chain = *part.chain;
+  if (part.destination == nullptr || array_.store->parallel_requests() > 1) return std::nullopt;
+  const auto step = chain.prefix_step();
+  if (!step) return std::nullopt;
+  if (chain.decoded_size() <= *step) return std::nullopt;
+  if (find_cached(part) != nullptr) {
+    array_.partial_decoding.count_rest();
+    return std::nullopt;
+  }
+  const std::uint64_t end = end_of(part.axes, chain.stored_spec().shape, item_size());
+  const std::uint64_t size = (end + *step - 1) / *step * *step;
+  if (size >= chain.decoded_size()) return std::nullopt;
+  // It is decoded into the memory of the decoder, and copied.
+  constexpr double kOverhead = 1.1;
+  const auto whole = static_cast<double>(chain.decoded_size());
+  if (array_.partial_decoding.takes_whole({kOverhead * static_cast<double>(size), whole, whole})) {
+    return std::nullopt;
+  }
+  return chain.decode_prefix(encoded, size);
 }
 
 // Decodes straight into the destination if the chunk is dense there. Encoded bytes that already are
@@ -171,7 +215,9 @@ void ChunkDecoder::place_elements(const StoredPart& part, std::span<const ByteRa
 void ChunkDecoder::copy(const StoredPart& part, const std::byte* elements,
                         std::uint64_t first) const {
   if (part.destination == nullptr) return;
-  const SliceLayout layout = layout_of(part.axes, part.chain->stored_spec().shape, item_size());
+  // Chunks can be small, and allocating memory for each would take as long as copying them.
+  thread_local SliceLayout layout;
+  set_layout(layout, part.axes, part.chain->stored_spec().shape, item_size());
   elements += layout.offset - static_cast<std::ptrdiff_t>(first);
   copy_or_convert(layout.counts, item_size(), converter_, elements, layout.in_chunk,
                   part.destination, layout.in_memory);

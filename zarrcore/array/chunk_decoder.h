@@ -1,12 +1,11 @@
 // Decoding chunks into the caller's memory, and caching those of which only a part is used.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,12 +24,33 @@ class ScratchPool {
   explicit ScratchPool(std::size_t threads);
 
   // Calls `body` with memory that no other thread uses until it returns.
-  void with_scratch(const std::function<void(DecodedChunk&)>& body);
+  template <typename Body>
+  void with_scratch(const Body& body) {
+    Slot& slot = take();
+    try {
+      body(slot.chunk);
+    } catch (...) {
+      put_back(slot);
+      throw;
+    }
+    put_back(slot);
+  }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<DecodedChunk> idle_;
+  // Of a size that keeps what one thread writes from the cache lines of others.
+  struct alignas(64) Slot {
+    std::atomic<bool> is_taken = false;
+    DecodedChunk chunk;
+  };
+
+  Slot* take_free();  // null if all are taken
+  Slot& take();
+  void put_back(Slot& slot);
+
+  std::size_t count_;
+  std::unique_ptr<Slot[]> slots_;
+  std::atomic<std::uint32_t> waiting_ = 0;  // threads without a slot
+  std::atomic<std::uint32_t> returns_ = 0;  // on which they wait
 };
 
 // Serves one request of one array. Safe to use from several threads at once. Throws Error.
@@ -41,19 +61,29 @@ class ChunkDecoder {
   ChunkDecoder(const ArrayState& array, Context& context, const ElementConverter* converter,
                std::size_t threads);
 
-  // The cached chunk; null when it is missing, or from another version of its value.
+  // The cached chunk, of which perhaps only the first elements are decoded; null when it is not
+  // cached, or from another version of its value.
   std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part) const;
 
-  // Copies the selected elements of a cached chunk; false when it is not cached.
+  // Whether the selected elements of the chunk are cached, or can be decoded from what is.
+  bool has_cached(const StoredPart& part) const;
+  // Copies the selected elements of a cached chunk; false when they are not cached.
   bool copy_from_cache(const StoredPart& part) const;
   // The same for a chunk that was read ahead. One that was used as a whole is not cached.
   bool copy_from_ahead(const StoredPart& part,
                        const std::shared_ptr<const CachedChunk>& chunk) const;
   // Whether a chunk that was read ahead is still missing in the store.
   bool is_still_missing(const StoredPart& part) const;
-  // Decodes a chunk for its part's place ahead of a walk.
+
+  // Calls `body` with memory for decoding. Waits while as many other threads as may decode at once
+  // are in theirs. It may decode any number of chunks.
+  template <typename Body>
+  void with_scratch(const Body& body) {
+    scratch_.with_scratch(body);
+  }
+  // In with_scratch(): decodes a chunk for its part's place ahead of a walk.
   void decode_ahead(const StoredPart& part, ByteSpan encoded, const ValueVersion& version,
-                    ChunksAhead& ahead);
+                    ChunksAhead& ahead) const;
 
   // Fetched bytes of a chunk. If `owner` is not null, `bytes` are all of its bytes, and it may be
   // moved from.
@@ -62,8 +92,8 @@ class ChunkDecoder {
     Buffer* owner = nullptr;
     ValueVersion version = {};
   };
-  // Decodes a chunk, or as much of it as is selected, to its destination.
-  void decode(const StoredPart& part, Encoded encoded);
+  // In with_scratch(): decodes a chunk, or as much of it as is selected, to its destination.
+  void decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const;
 
   // The same for elements that stand alone (CodecChain::elements_stand_alone): `encoded` has the
   // bytes at the given ranges of the chunk, which contain all selected elements.
@@ -80,6 +110,7 @@ class ChunkDecoder {
  private:
   bool is_current(const StoredPart& part, const CachedChunk& chunk) const;
   void decode_to_cache(const StoredPart& part, Encoded encoded) const;
+  std::optional<Buffer> decode_prefix(const StoredPart& part, ByteSpan encoded) const;
   void decode_whole(const StoredPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
   void copy(const StoredPart& part, const std::byte* elements, std::uint64_t first = 0) const;
 

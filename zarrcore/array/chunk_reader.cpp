@@ -42,12 +42,13 @@ void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::
   context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
 }
 
-void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded) {
+void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded,
+                         DecodedChunk& scratch) {
   const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
   if (part.ahead != nullptr) {
     decoder_.decode_ahead(part, encoded.bytes, encoded.version, ahead_->chunks());
   } else {
-    decoder_.decode(part, encoded);
+    decoder_.decode(part, encoded, scratch);
   }
   count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
 }
@@ -201,7 +202,7 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   if (!chunks.empty() && chunks.front().ahead != nullptr) {
     const auto unneeded =
         std::stable_partition(chunks.begin(), chunks.end(), [this](const StoredPart& part) {
-          return !decoder_.find_cached(part) &&
+          return !decoder_.has_cached(part) &&
                  ahead_->chunks().is_stored_at(*part.ahead, decoder_.cache_key(part));
         });
     chunks = {chunks.begin(), unneeded};
@@ -225,10 +226,12 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
   for (const StoredPart& part : chunks) {
     if (is_range_of_value(part)) total += std::min(part.length, kMaxFetchBytes);
   }
-  if (total > 0) {
-    std::stable_sort(chunks.begin(), chunks.end(), [](const StoredPart& a, const StoredPart& b) {
-      return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
-    });
+  const auto is_before = [](const StoredPart& a, const StoredPart& b) {
+    if (a.key == b.key) return a.offset < b.offset;
+    return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
+  };
+  if (total > 0 && !std::is_sorted(chunks.begin(), chunks.end(), is_before)) {
+    std::stable_sort(chunks.begin(), chunks.end(), is_before);
   }
   const std::uint64_t max_gap = store_.bytes_per_range();
   const std::uint64_t max_bytes =
@@ -240,7 +243,8 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
     std::uint64_t reach = chunks[first].offset + chunks[first].length;
     while (end < chunks.size() && is_range_of_value(chunks[first])) {
       const StoredPart& next = chunks[end];
-      if (*next.key != *chunks[first].key || !is_range_of_value(next)) break;
+      const bool is_same_value = next.key == chunks[first].key || *next.key == *chunks[first].key;
+      if (!is_same_value || !is_range_of_value(next)) break;
       if (next.offset > reach && next.offset - reach > max_gap) break;
       const std::uint64_t next_reach = std::max(reach, next.offset + next.length);
       if (next_reach - chunks[first].offset > max_bytes) break;
@@ -255,6 +259,7 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
 
 void ChunkReader::read_together(Fetch parts) {
   std::vector<const StoredPart*> wanted;
+  wanted.reserve(parts.size());
   for (const StoredPart& part : parts) {
     const bool is_ahead = part.ahead != nullptr;  // it is to be read ahead
     if (!is_ahead && take_ahead(part)) continue;
@@ -284,7 +289,10 @@ void ChunkReader::read_together(Fetch parts) {
             return;
           }
           count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
-          decode(first, {encoded->span(), &*encoded, value ? value->version() : ValueVersion()});
+          decoder_.with_scratch([&](DecodedChunk& scratch) {
+            decode(first, {encoded->span(), &*encoded, value ? value->version() : ValueVersion()},
+                   scratch);
+          });
           return;
         }
         std::shared_ptr<const Buffer> bytes = first.bytes;
@@ -300,14 +308,17 @@ void ChunkReader::read_together(Fetch parts) {
           count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, wanted.size());
           bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
         }
-        for (const StoredPart* part : wanted) {
-          with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
-                       [&] {
-                         decode(*part, {bytes->span().subspan(memory_size(part->offset - start),
-                                                              memory_size(part->length)),
-                                        nullptr, part->version});
-                       });
-        }
+        decoder_.with_scratch([&](DecodedChunk& scratch) {
+          for (const StoredPart* part : wanted) {
+            with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
+                         [&] {
+                           const ByteSpan encoded =
+                               bytes->span().subspan(memory_size(part->offset - start),
+                                                     memory_size(part->length));
+                           decode(*part, {encoded, nullptr, part->version}, scratch);
+                         });
+          }
+        });
       });
 }
 

@@ -59,7 +59,7 @@ class ChunkReader {
   void read_together(Fetch parts);
   // Takes from what has been read ahead; false when the part was not.
   bool take_ahead(const StoredPart& part);
-  void decode(const StoredPart& part, ChunkDecoder::Encoded encoded);
+  void decode(const StoredPart& part, ChunkDecoder::Encoded encoded, DecodedChunk& scratch);
   MeasuredStage measure(ReadStatistics::Count nanoseconds) const {
     return {options_.statistics, nanoseconds};
   }

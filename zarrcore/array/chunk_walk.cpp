@@ -22,17 +22,40 @@ std::vector<AxisSlice> permute_axes(const std::vector<AxisSlice>& axes,
 
 SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
                       std::uint64_t item_size) {
-  SliceLayout layout{{}, 0, c_strides(shape, item_size), {}};
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const AxisSlice& axis = axes[i];
-    std::ptrdiff_t& stride = layout.in_chunk[i];
-    layout.offset += static_cast<std::ptrdiff_t>(axis.start) * stride;
-    // The step along an axis of one element does not matter and may be huge.
-    stride = axis.count > 1 ? stride * static_cast<std::ptrdiff_t>(axis.step) : 0;
-    layout.counts.push_back(axis.count);
-    layout.in_memory.push_back(axis.stride);
-  }
+  SliceLayout layout;
+  set_layout(layout, axes, shape, item_size);
   return layout;
+}
+
+void set_layout(SliceLayout& layout, std::span<const AxisSlice> axes,
+                std::span<const std::uint64_t> shape, std::uint64_t item_size) {
+  layout.offset = 0;
+  layout.counts.resize(axes.size());
+  layout.in_chunk.resize(axes.size());
+  layout.in_memory.resize(axes.size());
+  std::uint64_t stride = item_size;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const AxisSlice& axis = axes[i];
+    const auto in_chunk = static_cast<std::ptrdiff_t>(stride);
+    layout.offset += static_cast<std::ptrdiff_t>(axis.start) * in_chunk;
+    // The step along an axis of one element does not matter and may be huge.
+    layout.in_chunk[i] = axis.count > 1 ? in_chunk * static_cast<std::ptrdiff_t>(axis.step) : 0;
+    layout.counts[i] = axis.count;
+    layout.in_memory[i] = axis.stride;
+    stride *= shape[i];
+  }
+}
+
+std::uint64_t end_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
+                     std::uint64_t item_size) {
+  std::uint64_t end = item_size;
+  std::uint64_t stride = item_size;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const AxisSlice& axis = axes[i];
+    end += (axis.start + (axis.count - 1) * axis.step) * stride;
+    stride *= shape[i];
+  }
+  return end;
 }
 
 void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,

@@ -39,9 +39,15 @@ struct SliceLayout {
   Strides in_memory;
 };
 
-// The layout in a dense chunk of `shape`.
+// The layout in a dense chunk of `shape`. The second one replaces a layout and uses its memory.
 SliceLayout layout_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
                       std::uint64_t item_size);
+void set_layout(SliceLayout& layout, std::span<const AxisSlice> axes,
+                std::span<const std::uint64_t> shape, std::uint64_t item_size);
+
+// Where the last selected element of a dense chunk of `shape` ends, in bytes.
+std::uint64_t end_of(std::span<const AxisSlice> axes, std::span<const std::uint64_t> shape,
+                     std::uint64_t item_size);
 
 // Calls `body` with offset and length, in bytes, of each run of consecutive bytes that contains
 // elements of a slice of a dense chunk, in ascending order. Neighbours along a dimension share a

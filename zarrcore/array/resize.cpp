@@ -70,19 +70,29 @@ void clear_outside(ArrayWriter& writer, const Array& whole, const std::vector<Ax
 
 }  // namespace
 
-void resize(const Array& array, const Shape& new_shape, const WriteOptions& options) {
+void check_resize(const Array& array, const Shape& new_shape) {
   const ArrayState& state = array.state();
   with_context([&] { return state.description(); },
                [&] {
-                 const std::size_t rank = array.shape().size();
-                 if (new_shape.size() != rank) {
-                   throw Error("the new shape does not have the " + std::to_string(rank) +
-                               " dimensions of the array");
+                 if (new_shape.size() != array.shape().size()) {
+                   throw Error("the new shape does not have the " +
+                               std::to_string(array.shape().size()) + " dimensions of the array");
                  }
                  if (new_shape == array.shape()) return;
                  if (!state.grid.is_regular()) {
                    throw Error("an array with a chunk grid that is not regular cannot be resized");
                  }
+                 ChunkGrid::regular(new_shape, array.metadata().chunk_shape);
+               });
+}
+
+void resize(const Array& array, const Shape& new_shape, const WriteOptions& options) {
+  check_resize(array, new_shape);
+  const ArrayState& state = array.state();
+  with_context([&] { return state.description(); },
+               [&] {
+                 if (new_shape == array.shape()) return;
+                 const std::size_t rank = array.shape().size();
                  std::vector<Axis> axes;
                  ArrayMetadata padded = array.metadata();
                  for (std::size_t i = 0; i < rank; ++i) {

@@ -4,6 +4,7 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_writer.h"
+#include "zarrcore/base/api.h"
 
 namespace zarrcore {
 
@@ -15,6 +16,10 @@ namespace zarrcore {
 // Call it after the metadata with the new shape has been put, and before anything else is written
 // to the array. If it fails, no element inside the new shape is lost, and calling it again finishes
 // the work. Throws Error, which names array and chunk, also for chunk grids that are not regular.
-void resize(const Array& array, const Shape& new_shape, const WriteOptions& options = {});
+ZARRCORE_API void resize(const Array& array, const Shape& new_shape,
+                         const WriteOptions& options = {});
+
+// Throws the Error of resize() for an array that cannot get this shape, whatever its store does.
+void check_resize(const Array& array, const Shape& new_shape);
 
 }  // namespace zarrcore

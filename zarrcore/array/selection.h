@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/chunk/chunk_grid.h"
 
@@ -87,6 +88,6 @@ class AxisWalker {
 bool advance(std::span<AxisWalker> walkers);
 
 // Throws Error when `selection` does not have the dimensions of `shape` or exceeds it.
-void check_selection(const Selection& selection, const Shape& shape);
+ZARRCORE_API void check_selection(const Selection& selection, const Shape& shape);
 
 }  // namespace zarrcore

@@ -7,13 +7,15 @@
 #include <functional>
 #include <memory>
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
 
 // Called by a worker thread with its work for one loop, which it must run exactly once. It lets the
 // host program pass thread-local state from the caller to the workers. It must not throw.
 using WorkerScope = std::function<void(const std::function<void()>& work)>;
 
-class ThreadPool {
+class ZARRCORE_API ThreadPool {
  public:
   ThreadPool();
   // Ends the workers without waiting for them: in a forked child they do not exist, and the wait

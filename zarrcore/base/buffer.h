@@ -30,6 +30,7 @@ class Buffer {
         capacity_(size_),
         data_(std::make_unique_for_overwrite<std::byte[]>(size_)) {}
 
+  // A new buffer with the same bytes.
   static Buffer copy_of(ByteSpan bytes) {
     Buffer buffer(bytes.size());
     if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());

@@ -11,9 +11,11 @@
 #include <string>
 #include <string_view>
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
 
-class Error : public std::exception {
+class ZARRCORE_API Error : public std::exception {
  public:
   explicit Error(std::string message);
 
@@ -27,13 +29,14 @@ class Error : public std::exception {
 };
 
 // A piece of a context: a text, which must outlive the call that it is for, or a number.
-class ContextPart {
+class ZARRCORE_API ContextPart {
  public:
   template <std::convertible_to<std::string_view> Text>
   ContextPart(const Text& text) : text_(text) {}  // NOLINT: converts
   template <std::unsigned_integral Number>
   ContextPart(Number number) : number_(number) {}  // NOLINT: converts
 
+  // Adds it to the end of `text`.
   void append_to(std::string& text) const;
 
  private:
@@ -43,7 +46,7 @@ class ContextPart {
 
 // In a catch block: throws what was caught on, as an Error with `context` in front. An exception
 // that is not a std::exception stays as it is.
-[[noreturn]] void rethrow_with_context(std::initializer_list<ContextPart> context);
+[[noreturn]] ZARRCORE_API void rethrow_with_context(std::initializer_list<ContextPart> context);
 
 // Runs `body` and returns what it returns. An exception leaves as an Error with `context` in front,
 // whatever it was: running out of memory nearly always means that a file asked for too much. The

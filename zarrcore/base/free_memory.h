@@ -1,6 +1,8 @@
 // What the allocator does with memory that has been freed.
 #pragma once
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
 
 // Returns free heap memory to the system, if the allocator supports it. Buffers of many sizes that
@@ -13,6 +15,6 @@ void return_free_memory();
 // freed in turn, also by the codecs' libraries. Until it has seen this pattern, glibc returns each
 // buffer to the system when it is freed and has the next one cleared again. Does nothing when there
 // is too little memory.
-void expect_large_buffers();
+ZARRCORE_API void expect_large_buffers();
 
 }  // namespace zarrcore

@@ -9,13 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/json_scanner.h"  // IWYU pragma: export
 #include "zarrcore/base/json_value.h"    // IWYU pragma: export
 
 namespace zarrcore {
 
 // Throws Error that states the position when `text` is not JSON.
-Json parse_json(std::string_view text);
+ZARRCORE_API Json parse_json(std::string_view text);
 
 struct JsonStyle {
   int indentation = -1;   // spaces per level; if negative, the text is one line
@@ -26,34 +27,35 @@ struct JsonStyle {
 };
 
 // Writes `value` as text; numbers that are not finite become bare words.
-std::string dump_json(const Json& value, JsonStyle style = {});
+ZARRCORE_API std::string dump_json(const Json& value, JsonStyle style = {});
 
 // Whether two values are written alike, with numbers as they were read.
-bool is_same_text(const Json& a, const Json& b);
+ZARRCORE_API bool is_same_text(const Json& a, const Json& b);
 
 // Sets the member `to_key` of the object `to` to the member `key` of the object `from`, which
 // exists. A number is written as it was in `from`.
-void copy_member(const Json& from, std::string_view key, Json& to, std::string_view to_key);
+ZARRCORE_API void copy_member(const Json& from, std::string_view key, Json& to,
+                              std::string_view to_key);
 
 // The beginning of its text, for messages.
-std::string excerpt(const Json& value);
+ZARRCORE_API std::string excerpt(const Json& value);
 
 // "an object", "a string"…, for messages.
-std::string_view describe_kind(const Json& value);
+ZARRCORE_API std::string_view describe_kind(const Json& value);
 
 // The member `key` of the object `value`, or null when it is missing or `value` is not an object.
-const Json* find_member(const Json& value, std::string_view key);
+ZARRCORE_API const Json* find_member(const Json& value, std::string_view key);
 
 // The text of `value`, or null when it is not a string.
-const std::string* as_string(const Json& value);
+ZARRCORE_API const std::string* as_string(const Json& value);
 
 // The text of the member `key`, or null when there is no such member or it is not a string.
-const std::string* find_string(const Json& value, std::string_view key);
+ZARRCORE_API const std::string* find_string(const Json& value, std::string_view key);
 
 // `value` as an unsigned integer. Throws Error that starts with `what` when it is not one.
-std::uint64_t as_unsigned(const Json& value, std::string_view what);
+ZARRCORE_API std::uint64_t as_unsigned(const Json& value, std::string_view what);
 
 // `value` as a list of unsigned integers, with the same errors.
-std::vector<std::uint64_t> as_unsigned_list(const Json& value, std::string_view what);
+ZARRCORE_API std::vector<std::uint64_t> as_unsigned_list(const Json& value, std::string_view what);
 
 }  // namespace zarrcore

@@ -1,11 +1,25 @@
 #include "zarrcore/base/json_value.h"
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <new>
+#include <thread>
 
 namespace zarrcore {
 namespace {
+
+// Unlike std::mutex, constant-initialized on all systems. Held for a few instructions.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    while (is_locked_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() noexcept { is_locked_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag is_locked_;
+};
 
 // Pieces are taken one after the other, and all are free again as soon as none is in use. Most are
 // in use for no longer than a destructor runs; those of a document that is read while memory runs
@@ -13,7 +27,7 @@ namespace {
 class Reserve {
  public:
   void* take(std::size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard guard(lock_);
     const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     if (bytes > sizeof(memory_) || rounded > sizeof(memory_) - used_) return nullptr;
     void* piece = memory_ + used_;
@@ -25,7 +39,7 @@ class Reserve {
   bool give_back(const void* memory) noexcept {
     const std::less<const void*> is_before;
     if (is_before(memory, memory_) || !is_before(memory, memory_ + sizeof(memory_))) return false;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard guard(lock_);
     if (--pieces_ == 0) used_ = 0;
     return true;
   }
@@ -33,7 +47,7 @@ class Reserve {
  private:
   static constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
-  std::mutex mutex_;
+  SpinLock lock_;
   std::size_t used_ = 0;
   std::size_t pieces_ = 0;
   alignas(kAlignment) std::byte memory_[std::size_t{1} << 20] = {};

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/number_texts.h"
 #include "zarrcore/base/ordered_object.h"
 
@@ -40,8 +41,8 @@ using Json = nlohmann::basic_json<OrderedObject, json::List>;
 
 // Memory from the system, or when it has none, from a reserve of a megabyte. Throws std::bad_alloc
 // when that is exhausted as well.
-void* allocate_json(std::size_t bytes);
-void free_json(void* memory) noexcept;
+ZARRCORE_API void* allocate_json(std::size_t bytes);
+ZARRCORE_API void free_json(void* memory) noexcept;
 
 }  // namespace zarrcore
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -38,6 +39,9 @@ class LruCache {
  public:
   explicit LruCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
+  // Without locking: callers that find it empty need not make keys.
+  bool is_empty() const { return bytes_ == 0; }
+
   // Null when the value is not cached. Request 0 means no request.
   std::shared_ptr<const Value> find(const Key& key, std::uint64_t request = 0) {
     const std::lock_guard lock(mutex_);
@@ -51,8 +55,9 @@ class LruCache {
   // `bytes` is the size of the value; the cache adds its own overhead.
   void insert(const Key& key, std::shared_ptr<const Value> value, std::uint64_t bytes,
               std::uint64_t request = 0) {
+    Entries removed;
     const std::lock_guard lock(mutex_);
-    if (const auto it = index_.find(key); it != index_.end()) remove(it->second);
+    if (const auto it = index_.find(key); it != index_.end()) remove(it->second, removed);
     bytes += kEntryBytes + 2 * heap_bytes(key);
     entries_.push_front({key, std::move(value), bytes, request});
     try {
@@ -62,16 +67,17 @@ class LruCache {
       throw;
     }
     bytes_ += bytes;
-    shrink(request);
+    shrink(request, removed);
   }
 
   // Removes the values whose keys satisfy `predicate`.
   template <typename Predicate>
   void erase_if(const Predicate& predicate) {
+    Entries removed;
     const std::lock_guard lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end();) {
       const auto next = std::next(it);
-      if (predicate(it->key)) remove(it);
+      if (predicate(it->key)) remove(it, removed);
       it = next;
     }
   }
@@ -79,15 +85,18 @@ class LruCache {
   // Raises the bound to `bytes` if it is lower.
   void reserve(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
-    max_bytes_ = std::max(max_bytes_, bytes);
+    max_bytes_ = std::max(max_bytes_.load(), bytes);
   }
 
   // Lowers the bound by the bytes that are needed elsewhere, but not below a quarter of it. Each
-  // call replaces the previous one.
+  // call replaces the previous one. It does not lock if nothing has to go: writers call it for each
+  // chunk.
   void make_way(std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
     needed_elsewhere_ = bytes;
-    shrink(0);
+    if (bytes_ <= bound()) return;
+    Entries removed;
+    const std::lock_guard lock(mutex_);
+    shrink(0, removed);
   }
 
   std::uint64_t max_bytes() const {
@@ -110,28 +119,35 @@ class LruCache {
     std::uint64_t bytes;
     std::uint64_t request;  // the last one that used the value
   };
-  using Iterator = typename std::list<Entry>::iterator;
+  using Entries = std::list<Entry>;
+  using Iterator = typename Entries::iterator;
 
-  void shrink(std::uint64_t request) {
-    const std::uint64_t bound =
-        max_bytes_ - std::min(needed_elsewhere_, max_bytes_ - max_bytes_ / 4);
-    while (bytes_ > bound && entries_.size() > 1) {
+  std::uint64_t bound() const {
+    const std::uint64_t most = max_bytes_;
+    return most - std::min<std::uint64_t>(needed_elsewhere_, most - most / 4);
+  }
+
+  void shrink(std::uint64_t request, Entries& removed) {
+    const std::uint64_t most = bound();
+    while (bytes_ > most && entries_.size() > 1) {
       const auto oldest = std::prev(entries_.end());
-      remove(request != 0 && oldest->request == request ? entries_.begin() : oldest);
+      remove(request != 0 && oldest->request == request ? entries_.begin() : oldest, removed);
     }
   }
 
-  void remove(Iterator entry) {
+  // Into `removed`, which is to be destroyed without the lock: returning the memory of large values
+  // takes longer than all else here.
+  void remove(Iterator entry, Entries& removed) {
     bytes_ -= entry->bytes;
     index_.erase(entry->key);
-    entries_.erase(entry);
+    removed.splice(removed.begin(), entries_, entry);
   }
 
   mutable std::mutex mutex_;
-  std::uint64_t max_bytes_;
-  std::uint64_t needed_elsewhere_ = 0;
-  std::uint64_t bytes_ = 0;
-  std::list<Entry> entries_;  // most recently used first
+  std::atomic<std::uint64_t> max_bytes_;  // raised with the lock
+  std::atomic<std::uint64_t> needed_elsewhere_ = 0;
+  std::atomic<std::uint64_t> bytes_ = 0;  // changed with the lock
+  Entries entries_;                       // most recently used first
   std::unordered_map<Key, Iterator, Hash> index_;
 };
 

@@ -9,10 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
 
 // The texts of some items, by the place of the item in its list or object.
-class NumberTexts {
+class ZARRCORE_API NumberTexts {
  public:
   NumberTexts() = default;
   NumberTexts(const NumberTexts& other)

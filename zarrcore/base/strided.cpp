@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/odometer.h"
+#include "zarrcore/base/rank_list.h"
 
 namespace zarrcore {
 namespace {
@@ -19,17 +21,19 @@ struct Axis {
 // The box as a loop nest, outermost axis first: axes of one element are dropped, the destination is
 // walked in memory order as far as possible, and axes that continue each other in both layouts are
 // merged. Empty for a single element.
-std::vector<Axis> loop_nest(std::span<const std::uint64_t> shape,
-                            std::span<const std::ptrdiff_t> source,
-                            std::span<const std::ptrdiff_t> destination) {
-  std::vector<Axis> axes;
-  axes.reserve(shape.size());
+RankList<Axis> loop_nest(std::span<const std::uint64_t> shape,
+                         std::span<const std::ptrdiff_t> source,
+                         std::span<const std::ptrdiff_t> destination) {
+  RankList<Axis> axes(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] != 1) axes.push_back({shape[i], source[i], destination[i]});
+    if (shape[i] == 1) continue;
+    axes.push_back({shape[i], source[i], destination[i]});
+    // std::stable_sort() allocates memory.
+    for (std::size_t j = axes.size() - 1;
+         j > 0 && std::abs(axes[j].destination) > std::abs(axes[j - 1].destination); --j) {
+      std::swap(axes[j], axes[j - 1]);
+    }
   }
-  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
-    return std::abs(a.destination) > std::abs(b.destination);
-  });
   std::size_t kept = 0;
   for (std::size_t i = 1; i < axes.size(); ++i) {
     Axis& outer = axes[kept];
@@ -47,9 +51,10 @@ std::vector<Axis> loop_nest(std::span<const std::uint64_t> shape,
 
 // Calls `body(source, destination)` for every position of the outer axes.
 template <typename Body>
-void for_each_position(std::span<const Axis> axes, const std::byte* source, std::byte* destination,
+void for_each_position(const RankList<Axis>& axes, const std::byte* source, std::byte* destination,
                        const Body& body) {
-  std::vector<std::uint64_t> position(axes.size(), 0);
+  RankList<std::uint64_t> position(axes.size());
+  position.resize(axes.size());
   do {
     body(source, destination);
   } while (advance_position(
@@ -139,21 +144,21 @@ void copy_tiles(const Axis& a, const Axis& b, const std::byte* source, std::byte
 }
 
 template <typename Row>
-void run(std::vector<Axis> axes, const std::byte* source, std::byte* destination, const Row& row) {
+void run(RankList<Axis> axes, const std::byte* source, std::byte* destination, const Row& row) {
   if (axes.empty()) {
     row(source, std::ptrdiff_t{0}, destination, std::ptrdiff_t{0}, std::size_t{1});
     return;
   }
-  const Axis inner = axes.back();
-  axes.pop_back();
+  const Axis inner = axes[axes.size() - 1];
+  axes.resize(axes.size() - 1);
   // If the source is densest along another axis than the inner one, these two make the tiles.
-  auto densest = std::min_element(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
-    return std::abs(a.source) < std::abs(b.source);
-  });
+  const Axis* densest = std::min_element(
+      axes.begin(), axes.end(),
+      [](const Axis& a, const Axis& b) { return std::abs(a.source) < std::abs(b.source); });
   if (densest != axes.end() && densest->source != 0 &&
       std::abs(densest->source) < std::abs(inner.source)) {
     const Axis outer = *densest;
-    axes.erase(densest);
+    axes.erase(static_cast<std::size_t>(densest - axes.begin()));
     for_each_position(axes, source, destination, [&](const std::byte* from, std::byte* to) {
       copy_tiles(outer, inner, from, to,
                  [&](const std::byte* row_from, std::byte* row_to, std::size_t count) {

@@ -8,26 +8,30 @@
 #include <span>
 #include <vector>
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
 
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::ptrdiff_t>;
 
 // Strides of a dense array whose last dimension varies fastest.
-Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size);
+ZARRCORE_API Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size);
 
 // Whether a box with these strides is one dense run of elements in C order.
-bool is_c_contiguous(std::span<const std::uint64_t> shape, std::span<const std::ptrdiff_t> strides,
-                     std::uint64_t item_size);
+ZARRCORE_API bool is_c_contiguous(std::span<const std::uint64_t> shape,
+                                  std::span<const std::ptrdiff_t> strides, std::uint64_t item_size);
 
 // Copies a box of `shape` elements of `item_size` bytes each. The layouts must not overlap.
-void copy_strided(std::span<const std::uint64_t> shape, std::uint64_t item_size,
-                  const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
-                  std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);
+ZARRCORE_API void copy_strided(std::span<const std::uint64_t> shape, std::uint64_t item_size,
+                               const std::byte* source,
+                               std::span<const std::ptrdiff_t> source_strides,
+                               std::byte* destination,
+                               std::span<const std::ptrdiff_t> destination_strides);
 
 // Turns elements of one type into elements of another. Implementations are immutable and are
 // called from several threads at once.
-class ElementConverter {
+class ZARRCORE_API ElementConverter {
  public:
   virtual ~ElementConverter() = default;
   // Converts `count` elements; strides are in bytes.
@@ -37,14 +41,17 @@ class ElementConverter {
 };
 
 // Like copy_strided, but converts each element.
-void convert_strided(std::span<const std::uint64_t> shape, const ElementConverter& converter,
-                     const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
-                     std::byte* destination, std::span<const std::ptrdiff_t> destination_strides);
+ZARRCORE_API void convert_strided(std::span<const std::uint64_t> shape,
+                                  const ElementConverter& converter, const std::byte* source,
+                                  std::span<const std::ptrdiff_t> source_strides,
+                                  std::byte* destination,
+                                  std::span<const std::ptrdiff_t> destination_strides);
 
 // convert_strided() if there is a converter, else copy_strided().
-void copy_or_convert(std::span<const std::uint64_t> shape, std::uint64_t item_size,
-                     const ElementConverter* converter, const std::byte* source,
-                     std::span<const std::ptrdiff_t> source_strides, std::byte* destination,
-                     std::span<const std::ptrdiff_t> destination_strides);
+ZARRCORE_API void copy_or_convert(std::span<const std::uint64_t> shape, std::uint64_t item_size,
+                                  const ElementConverter* converter, const std::byte* source,
+                                  std::span<const std::ptrdiff_t> source_strides,
+                                  std::byte* destination,
+                                  std::span<const std::ptrdiff_t> destination_strides);
 
 }  // namespace zarrcore

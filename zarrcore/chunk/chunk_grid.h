@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/strided.h"
 
 namespace zarrcore {
@@ -20,7 +21,7 @@ struct ChunkRun {
 };
 
 // One dimension of a grid.
-class GridDimension {
+class ZARRCORE_API GridDimension {
  public:
   // Chunks of `chunk_length` elements each. If the array length is not a multiple of it, the last
   // chunk extends beyond the array; it is stored with full length. `chunk_length` may be 0 only if
@@ -58,7 +59,7 @@ class GridDimension {
   std::vector<Run> runs_;  // at least one
 };
 
-class ChunkGrid {
+class ZARRCORE_API ChunkGrid {
  public:
   ChunkGrid() = default;
   // A regular grid. Throws Error when the ranks differ, when a chunk length is 0 but not the
@@ -71,6 +72,7 @@ class ChunkGrid {
                                std::span<const std::vector<ChunkRun>> chunk_runs);
 
   std::size_t rank() const { return dimensions_.size(); }
+  // `axis` is below rank().
   const GridDimension& dimension(std::size_t axis) const { return dimensions_[axis]; }
 
   // Whether all chunks are stored in one shape.

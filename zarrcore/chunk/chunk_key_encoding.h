@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
 
-struct ChunkKeyEncoding {
+struct ZARRCORE_API ChunkKeyEncoding {
   enum class Kind : std::uint8_t {
     // "c", then each coordinate after a separator: "c/1/2"; "c" alone for rank 0.
     default_,
@@ -26,6 +28,7 @@ struct ChunkKeyEncoding {
 
   bool operator==(const ChunkKeyEncoding&) const = default;
 
+  // The key of a chunk, by its position in the grid; relative to the array.
   std::string encode(std::span<const std::uint64_t> chunk) const;
 
   // The chunk with this key in a grid of `rank` dimensions; nullopt when no chunk has it.

@@ -123,6 +123,15 @@ class BytesToBytesCodec {
   virtual void decode_block(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
                             std::uint64_t /*offset*/, MutableByteSpan /*block*/) const {}
 
+  // If the first decoded bytes can be decoded without the rest: in steps of so many.
+  virtual std::optional<std::uint64_t> prefix_step() const { return std::nullopt; }
+  // With prefix_step(): decodes the first bytes of `decoded_size`; false if this is not possible
+  // with these encoded bytes.
+  virtual bool decode_prefix(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
+                             MutableByteSpan /*prefix*/) const {
+    return false;
+  }
+
   // Not null if the encoded bytes contain the unchanged payload.
   virtual const Framing* framing() const { return nullptr; }
   // With framing(): checks the frame and returns the payload inside `encoded`.
@@ -137,7 +146,7 @@ class Filter : public BytesToBytesCodec {
   // The type of the encoded elements.
   virtual DataType encoded_type() const = 0;
   // The byte order of the encoded elements.
-  virtual Endian encoded_endian() const { return kHostEndian; }
+  virtual Endian encoded_endian() const { return Endian::little; }
   // The encoded shape of chunks of `shape`.
   virtual Shape encoded_shape(const Shape& shape) const { return shape; }
 };

@@ -80,7 +80,7 @@ void CodecChain::add(Codec codec) {
     codec = make_array_filter(std::move(*filter), input, filter_endian_);
     filter_endian_ = endian;
   } else {
-    filter_endian_ = kHostEndian;
+    filter_endian_ = Endian::little;
   }
   if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
     if (!array_to_bytes_) throw Error("it comes before the array-to-bytes codec");
@@ -243,13 +243,33 @@ std::optional<ByteSpan> CodecChain::find_decoded(ByteSpan encoded) const {
   return decoded;
 }
 
-std::optional<std::uint64_t> CodecChain::block_size(ByteSpan encoded) const {
-  if (!array_codecs_.empty() || bytes_codecs_.size() != 1 || !array_to_bytes_->decodes_in_place() ||
-      bytes_sizes_.front() != decoded_size_) {
+const BytesToBytesCodec* CodecChain::only_compressor() const {
+  const bool is_only = array_codecs_.empty() && bytes_codecs_.size() == 1 &&
+                       array_to_bytes_->decodes_in_place() && bytes_sizes_.front() == decoded_size_;
+  return is_only ? bytes_codecs_.front().get() : nullptr;
+}
+
+std::optional<std::uint64_t> CodecChain::prefix_step() const {
+  const BytesToBytesCodec* compressor = only_compressor();
+  const auto step = compressor != nullptr ? compressor->prefix_step() : std::nullopt;
+  return step && *step % spec_.data_type.item_size == 0 ? step : std::nullopt;
+}
+
+std::optional<Buffer> CodecChain::decode_prefix(ByteSpan encoded, std::uint64_t size) const {
+  check_plausible(encoded);
+  Buffer prefix(size);
+  if (!bytes_codecs_.front()->decode_prefix(encoded, decoded_size_, prefix.span())) {
     return std::nullopt;
   }
+  array_to_bytes_->decode_in_place(prefix.span());
+  return prefix;
+}
+
+std::optional<std::uint64_t> CodecChain::block_size(ByteSpan encoded) const {
+  const BytesToBytesCodec* compressor = only_compressor();
+  if (compressor == nullptr) return std::nullopt;
   check_plausible(encoded);
-  const auto size = bytes_codecs_.front()->block_size(encoded);
+  const auto size = compressor->block_size(encoded);
   if (!size || *size >= decoded_size_ || *size % spec_.data_type.item_size != 0) {
     return std::nullopt;
   }

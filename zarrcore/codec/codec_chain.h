@@ -72,6 +72,13 @@ class CodecChain {
   // With block_size(): decodes the block that begins at `offset` of the decoded chunk.
   void decode_block(ByteSpan encoded, std::uint64_t offset, MutableByteSpan block) const;
 
+  // The sizes in which the first bytes of a chunk can be decoded without the rest, if they can: the
+  // multiples of this.
+  std::optional<std::uint64_t> prefix_step() const;
+  // With prefix_step(): the first bytes of a chunk; nullopt if this is not possible with these
+  // encoded bytes. Throws Error like decode().
+  std::optional<Buffer> decode_prefix(ByteSpan encoded, std::uint64_t size) const;
+
   // Whether each element has the same place in the encoded chunk as in the decoded one, so that
   // some can be read without the others.
   bool elements_stand_alone() const;
@@ -97,6 +104,8 @@ class CodecChain {
 
  private:
   void add(Codec codec);
+  // Not null if it is the only codec that changes more than the byte order of elements.
+  const BytesToBytesCodec* only_compressor() const;
   // The output of the array-to-bytes codec. It is in `target` if that is given and has the same
   // size, in `held`, or a part of `encoded`.
   ByteSpan decode_bytes(ByteSpan encoded, std::optional<MutableByteSpan> target,
@@ -106,7 +115,7 @@ class CodecChain {
   std::vector<std::size_t> axis_order_;
   ChunkSpec stored_spec_;
   std::vector<std::unique_ptr<const ArrayToArrayCodec>> array_codecs_;  // without the folded ones
-  Endian filter_endian_ = kHostEndian;  // of the output of the last one, if it is a filter
+  Endian filter_endian_ = Endian::little;  // of the output of the last one, if it is a filter
   std::unique_ptr<const ArrayToBytesCodec> array_to_bytes_;
   std::vector<std::unique_ptr<const BytesToBytesCodec>> bytes_codecs_;
   ChunkSpec bytes_spec_;  // the elements in the output of the last codec that was added

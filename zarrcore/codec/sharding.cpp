@@ -218,4 +218,19 @@ Codec make_sharding(const Json& configuration, const ChunkSpec& spec) {
   return std::make_unique<ShardingCodec>(configuration, spec);
 }
 
+CodecMetadata make_sharding_metadata(const Shape& inner_shape,
+                                     const std::vector<CodecMetadata>& inner_codecs) {
+  const auto list = [](const std::vector<CodecMetadata>& codecs) {
+    Json json = Json::array();
+    for (const CodecMetadata& codec : codecs) json.push_back(format_named_configuration(codec));
+    return json;
+  };
+  Json configuration = Json::object();
+  configuration["chunk_shape"] = inner_shape;
+  configuration["codecs"] = list(inner_codecs);
+  configuration["index_codecs"] = list({{"bytes", {{"endian", "little"}}}, {"crc32c"}});
+  configuration["index_location"] = "end";
+  return {"sharding_indexed", std::move(configuration)};
+}
+
 }  // namespace zarrcore

@@ -94,4 +94,9 @@ class ShardingCodec final : public ArrayToBytesCodec {
   Strides stored_strides_;
 };
 
+// The metadata of a shard of inner chunks with these codecs: its index is at the end, with a
+// checksum.
+CodecMetadata make_sharding_metadata(const Shape& inner_shape,
+                                     const std::vector<CodecMetadata>& inner_codecs);
+
 }  // namespace zarrcore

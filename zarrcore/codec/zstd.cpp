@@ -1,5 +1,6 @@
 // The `zstd` codec (zarr-extensions, "zstd"; numcodecs `zstd`): Zstandard frames (RFC 8878).
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 
@@ -17,6 +18,8 @@ constexpr std::uint64_t kMinBlockSize = 3;
 constexpr std::uint64_t kMaxBlockContent = 128 << 10;
 // Bytes of a compression context that a thread keeps for the next chunk.
 constexpr std::size_t kMaxKeptContext = 8 << 20;
+// The same for decoding the first bytes of a frame, as a power of two.
+constexpr int kMaxWindowLog = 23;
 
 struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
@@ -75,12 +78,50 @@ class ZstdCodec final : public BytesToBytesCodec {
     return decoded;
   }
 
+  std::optional<std::uint64_t> prefix_step() const override { return kMaxBlockContent; }
+
+  bool decode_prefix(ByteSpan encoded, std::uint64_t decoded_size,
+                     MutableByteSpan prefix) const override {
+    if (!is_single_frame(encoded, decoded_size)) return false;
+    ZSTD_DCtx* context = thread_context();
+    check(ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters));
+    check(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, kMaxWindowLog));
+    ZSTD_inBuffer in{encoded.data(), encoded.size(), 0};
+    ZSTD_outBuffer out{prefix.data(), prefix.size(), 0};
+    while (out.pos < out.size) {
+      const std::size_t before = in.pos + out.pos;
+      const std::size_t result = ZSTD_decompressStream(context, &out, &in);
+      // A frame of which the decoder would have to keep more than that.
+      if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge) return false;
+      check(result);
+      if (in.pos + out.pos == before) throw Error("zstd: the data is corrupt");
+    }
+    return true;
+  }
+
  private:
-  static std::size_t decompress(ByteSpan encoded, MutableByteSpan decoded) {
+  // Whether one frame without a checksum, which a part of it could not be compared with, makes all
+  // decoded bytes.
+  static bool is_single_frame(ByteSpan encoded, std::uint64_t decoded_size) {
+    // RFC 8878, section 3.1.1.1.1: the descriptor follows the magic number.
+    constexpr std::size_t kDescriptor = 4;
+    constexpr std::byte kHasChecksum{0x04};
+    return encoded.size() > kDescriptor &&
+           ZSTD_getFrameContentSize(encoded.data(), encoded.size()) == decoded_size &&
+           ZSTD_findFrameCompressedSize(encoded.data(), encoded.size()) == encoded.size() &&
+           (encoded[kDescriptor] & kHasChecksum) == std::byte{0};
+  }
+
+  // One per thread.
+  static ZSTD_DCtx* thread_context() {
     thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
     if (!context) throw std::bad_alloc();
-    return check(ZSTD_decompressDCtx(context.get(), decoded.data(), decoded.size(), encoded.data(),
-                                     encoded.size()));
+    return context.get();
+  }
+
+  static std::size_t decompress(ByteSpan encoded, MutableByteSpan decoded) {
+    return check(ZSTD_decompressDCtx(thread_context(), decoded.data(), decoded.size(),
+                                     encoded.data(), encoded.size()));
   }
 
   int level_;

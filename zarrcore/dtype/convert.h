@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/dtype/data_type.h"
 
@@ -12,12 +13,12 @@ namespace zarrcore {
 // both are the same and need no conversion. Floats become integers by rounding half away from zero,
 // values out of range become the nearest end, NaN becomes 0; everything but 0 becomes true; a
 // complex number becomes its real part.
-std::unique_ptr<const ElementConverter> make_numeric_converter(const DataType& source,
-                                                               const DataType& destination);
+ZARRCORE_API std::unique_ptr<const ElementConverter> make_numeric_converter(
+    const DataType& source, const DataType& destination);
 
 // Combines two conversions, either of which may be null for none. Elements in between have
 // `middle_size` bytes, at most 16.
-std::unique_ptr<const ElementConverter> chain_converters(
+ZARRCORE_API std::unique_ptr<const ElementConverter> chain_converters(
     std::unique_ptr<const ElementConverter> first, std::uint64_t middle_size,
     std::unique_ptr<const ElementConverter> second);
 

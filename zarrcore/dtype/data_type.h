@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/buffer.h"
 
 namespace zarrcore {
@@ -57,11 +58,11 @@ struct TimeUnit {
 };
 
 // The unit of this name in the list of NumPy's units, or nullopt when NumPy has no such unit.
-std::optional<std::string_view> find_time_unit(std::string_view name);
+ZARRCORE_API std::optional<std::string_view> find_time_unit(std::string_view name);
 
 struct Field;
 
-struct DataType {
+struct ZARRCORE_API DataType {
   TypeKind kind = TypeKind::unsigned_integer;
   std::uint64_t item_size = 1;  // bytes of one element
   // For an integer of 2 or 4 bits, which takes a byte in memory, sign-extended; else 0.
@@ -102,7 +103,7 @@ struct Field {
 
 // A structure of fields one after the other; sets their offsets. Throws Error when its size passes
 // kMaxItemSize, or when a field has a type of variable length.
-DataType make_structure(std::vector<Field> fields);
+ZARRCORE_API DataType make_structure(std::vector<Field> fields);
 
 // A run of bytes in an element that are one number as far as byte order is concerned.
 struct ByteUnit {
@@ -111,21 +112,21 @@ struct ByteUnit {
 };
 
 // The units of more than one byte in an element, in the order of their offsets.
-std::vector<ByteUnit> byte_units(const DataType& type);
+ZARRCORE_API std::vector<ByteUnit> byte_units(const DataType& type);
 
 // The v3 name (`int16`, `float64`, `r24`…) of a type, without the configuration that some types
 // need.
-std::string type_name(const DataType& type);
+ZARRCORE_API std::string type_name(const DataType& type);
 
 // The v3 names that need no configuration.
-std::vector<std::string_view> type_names();
+ZARRCORE_API std::vector<std::string_view> type_names();
 
 // The type of a v3 name that needs no configuration (data types, core specification, and
 // zarr-extensions), or nullopt.
-std::optional<DataType> parse_type_name(std::string_view name);
+ZARRCORE_API std::optional<DataType> parse_type_name(std::string_view name);
 
 // Whether two elements of a type are equal: bit for bit, or for variable length byte for byte.
-bool same_element(const DataType& type, const std::byte* a, const std::byte* b);
+ZARRCORE_API bool same_element(const DataType& type, const std::byte* a, const std::byte* b);
 
 // The largest item size accepted from metadata, in bytes: every stage of a codec chain holds a fill
 // value of this size.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "zarrcore/array/array.h"
+#include "zarrcore/base/api.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/document_requests.h"
@@ -49,7 +50,7 @@ struct Child {
   std::string problem;  // if broken: why
 };
 
-class Hierarchy {
+class ZARRCORE_API Hierarchy {
  public:
   // Throws Error when there is neither a group nor an array at the root of the store.
   explicit Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options = {});

@@ -49,6 +49,7 @@ std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const
 
 void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
   const std::lock_guard one_at_a_time(change_mutex_);
+  if (auto* array = std::get_if<ArrayMetadata>(&metadata)) array->chunk_prefix = path;
   with_context([&] { return store_->description() + ": /" + path; },
                [&] {
                  check_makes_nodes(*format_);

@@ -44,7 +44,7 @@ struct ArrayMetadata {
   // Members of the document that a reader may ignore: any (v1, v2), or those that state so (v3).
   // They are kept because other programs may know them.
   Json unknown_members = Json::object();
-  // The prefix of all chunk keys in the store.
+  // The prefix of all chunk keys in the store. Of a new array, Hierarchy::create_node() sets it.
   std::string chunk_prefix;
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 
@@ -22,22 +23,22 @@ struct NamedConfiguration {
 
 // Reads `{"name": …, "configuration": {…}, "must_understand": …}`, or the name alone as a string.
 // Throws Error that starts with `what`.
-NamedConfiguration parse_named_configuration(const Json& value, std::string_view what);
+ZARRCORE_API NamedConfiguration parse_named_configuration(const Json& value, std::string_view what);
 
 // The error about an unknown member `key` of a configuration.
-Error unknown_member(std::string_view key);
+ZARRCORE_API Error unknown_member(std::string_view key);
 
 // Throws Error that starts with `what` when the configuration has a member that is not in `known`:
 // it may change what the bytes mean.
-void check_configuration(const NamedConfiguration& named, std::string_view what,
-                         std::initializer_list<std::string_view> known);
+ZARRCORE_API void check_configuration(const NamedConfiguration& named, std::string_view what,
+                                      std::initializer_list<std::string_view> known);
 
 // Makes the object that parse_named_configuration() reads, with only the members that it needs.
-Json format_named_configuration(const NamedConfiguration& named);
+ZARRCORE_API Json format_named_configuration(const NamedConfiguration& named);
 
 using CodecMetadata = NamedConfiguration;
 
 // Reads a list of codecs.
-std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view what);
+ZARRCORE_API std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view what);
 
 }  // namespace zarrcore

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/metadata/array_metadata.h"
@@ -70,10 +71,11 @@ struct NewArrayRules {
 
 enum class NodeKind : std::uint8_t { array, group };
 
-class Format {
+class ZARRCORE_API Format {
  public:
   virtual ~Format() = default;
 
+  // As messages and documents for people have it, such as "Zarr v3".
   virtual std::string_view name() const = 0;
 
   // The format of one store, if the names of its documents depend on the store: without it, nodes
@@ -174,6 +176,6 @@ class Format {
 };
 
 // All formats, the most likely first.
-std::span<const Format* const> formats();
+ZARRCORE_API std::span<const Format* const> formats();
 
 }  // namespace zarrcore

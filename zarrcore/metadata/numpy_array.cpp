@@ -185,7 +185,7 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
   if (has_tiff && !dtype.orders.empty() && dtype.orders.front() != Endian::little) {
     throw Error("numcodecs.imagecodecs_tiff does not support this byte order");
   }
-  if (has_zfp && !dtype.orders.empty() && dtype.orders.front() != kHostEndian) {
+  if (has_zfp && !dtype.orders.empty() && dtype.orders.front() != Endian::little) {
     throw Error("numcodecs.zfpy does not support this byte order");
   }
   // So do codecs that store each string with its length, which leave no byte order.

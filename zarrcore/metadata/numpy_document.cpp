@@ -48,7 +48,7 @@ Json format_dtype(const DataType& type, const Endian*& order) {
     return fields;
   }
   const std::size_t units = byte_units(type).size();
-  const auto text = format_numpy_type(type, units == 0 ? kHostEndian : *order);
+  const auto text = format_numpy_type(type, units == 0 ? Endian::little : *order);
   if (!text) throw Error("NumPy has no data type " + type_name(type));
   order += units;
   return *text;
@@ -185,7 +185,7 @@ NumpyMembers make_members(const ArrayMetadata& array) {
   }
   // Without a `bytes` codec a filter takes the elements as they are in memory.
   const DataType& type = array.data_type;
-  NumpyDtype dtype{type, std::vector(byte_units(type).size(), kHostEndian), type.is_variable()};
+  NumpyDtype dtype{type, std::vector(byte_units(type).size(), Endian::little), type.is_variable()};
   if (!codecs.empty() && codecs.front().name == "bytes") {
     dtype.orders = parse_orders(codecs.front().configuration, dtype.orders.size());
     codecs = codecs.subspan(1);

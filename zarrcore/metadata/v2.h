@@ -1,11 +1,13 @@
 // Zarr v2: `.zarray`, `.zgroup` and `.zattrs` (v2 specification, "metadata").
 #pragma once
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
 
-const Format& v2_format();
+// For Hierarchy::create().
+ZARRCORE_API const Format& v2_format();
 
 // The model of a `.zarray` and the attributes of its `.zattrs`. `path` is the node's.
 ArrayMetadata parse_v2_array(const Json& array, const Json& attributes, const std::string& path);

@@ -1,11 +1,13 @@
 // Zarr v3: one document `zarr.json` per node (v3 core specification, "metadata").
 #pragma once
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
 
-const Format& v3_format();
+// For Hierarchy::create().
+ZARRCORE_API const Format& v3_format();
 
 // The model of one `zarr.json`. `path` is the node's.
 NodeMetadata parse_v3_node(const Json& document, const std::string& path);

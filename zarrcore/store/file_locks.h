@@ -8,11 +8,12 @@
 #include <mutex>
 #include <string_view>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/store/local_file.h"
 
 namespace zarrcore {
 
-class FileLocks {
+class ZARRCORE_API FileLocks {
  public:
   // A lock, held until this object is destroyed.
   struct Held {

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/store/store.h"
 #include "zarrcore/store/store_folders.h"
 
@@ -19,7 +20,7 @@ struct FileSystemOptions {
   bool is_durable = false;
 };
 
-class FileSystemStore final : public Store {
+class ZARRCORE_API FileSystemStore final : public Store {
  public:
   // The folder need not exist; the first put creates it.
   explicit FileSystemStore(const std::filesystem::path& root, FileSystemOptions options = {});

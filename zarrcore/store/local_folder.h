@@ -21,7 +21,8 @@ class LocalFolder {
 
   // Null when the folder does not exist. Throws Error.
   static std::shared_ptr<LocalFolder> open(const std::string& path);
-  // Null on every error, which is put into `error`. Throws Error only for a name that Windows forbids.
+  // Null on every error, which is put into `error`. Throws Error only for a name that Windows
+  // forbids.
   static std::shared_ptr<LocalFolder> open(const std::string& path, std::error_code& error);
   ~LocalFolder();
   LocalFolder(const LocalFolder&) = delete;

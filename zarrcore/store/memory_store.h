@@ -6,11 +6,12 @@
 #include <memory>
 #include <shared_mutex>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
 
-class MemoryStore final : public Store {
+class ZARRCORE_API MemoryStore final : public Store {
  public:
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "zarrcore/base/path.h"
+#include "zarrcore/store/byte_range.h"
 
 namespace zarrcore {
 namespace {
@@ -51,6 +52,28 @@ Buffer join_parts(std::span<const ValuePart> parts) {
   std::byte* end = value.data();
   for (const ByteSpan bytes : all) end = std::copy(bytes.begin(), bytes.end(), end);
   return value;
+}
+
+std::optional<std::vector<Buffer>> Store::get_ranges(std::string_view key,
+                                                     std::span<const ByteRange> ranges) {
+  const auto value = get(key);
+  if (!value) return std::nullopt;
+  std::vector<Buffer> parts;
+  parts.reserve(ranges.size());
+  for (const ByteRange& range : ranges) {
+    const auto offset = static_cast<std::size_t>(resolve_range(range, value->size()));
+    parts.push_back(
+        Buffer::copy_of(value->span().subspan(offset, static_cast<std::size_t>(range.length))));
+  }
+  return parts;
+}
+
+void Store::put_parts(std::string_view key, std::span<const ValuePart> /*parts*/) {
+  throw Error(description() + ": " + std::string(key) + ": this store cannot put values");
+}
+
+bool Store::erase(std::string_view key) {
+  throw Error(description() + ": " + std::string(key) + ": this store cannot erase values");
 }
 
 std::shared_ptr<OpenValue> Store::open(std::string_view key) {

@@ -2,6 +2,10 @@
 // store or an archive: implement this interface and pass it to Hierarchy. Keys are '/'-separated
 // paths without a leading or trailing '/'; no segment is empty, "." or "..".
 //
+// get(), list() and description() are enough for reading; add get_ranges() if parts of values can
+// be read, put_parts() and erase() for writing. The other functions have implementations that are
+// correct for every store.
+//
 // All functions may be called from several threads at once. They throw Error on failure, also when
 // a value exists but cannot be read: a value is only reported as absent if it certainly is, because
 // an absent chunk reads as the fill value.
@@ -16,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
@@ -54,12 +59,12 @@ struct ValuePart {
 };
 
 // The value that the parts make. Throws what a part throws.
-Buffer join_parts(std::span<const ValuePart> parts);
+ZARRCORE_API Buffer join_parts(std::span<const ValuePart> parts);
 
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
 // Another program has replaced a value between two reads that must be of the same version.
-class ValueChanged : public Error {
+class ZARRCORE_API ValueChanged : public Error {
  public:
   explicit ValueChanged(
       std::string message = "another program replaced the value while it was read")
@@ -68,13 +73,13 @@ class ValueChanged : public Error {
 
 // The store does not give a value to this program: it may exist or not. Some stores answer so for
 // values that are absent, to programs that may not list them.
-class AccessDenied : public Error {
+class ZARRCORE_API AccessDenied : public Error {
  public:
   using Error::Error;
 };
 
 // The store gave something else, such as the page by which a portal asks to log in.
-class NotAValue : public AccessDenied {
+class ZARRCORE_API NotAValue : public AccessDenied {
  public:
   using AccessDenied::AccessDenied;
 };
@@ -82,10 +87,11 @@ class NotAValue : public AccessDenied {
 // One version of a value: all reads through it are of this version. It may be used from several
 // threads at once. The functions are those of Store, for one key; they throw ValueChanged when the
 // store no longer has this version.
-class OpenValue {
+class ZARRCORE_API OpenValue {
  public:
   virtual ~OpenValue() = default;
 
+  // As Store::get() and Store::get_ranges().
   virtual std::optional<Buffer> get(std::uint64_t max_size) = 0;
   virtual std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) = 0;
 
@@ -94,12 +100,12 @@ class OpenValue {
 };
 
 // A lock, held until this object is destroyed.
-class StoreLock {
+class ZARRCORE_API StoreLock {
  public:
   virtual ~StoreLock() = default;
 };
 
-class Store {
+class ZARRCORE_API Store {
  public:
   virtual ~Store() = default;
 
@@ -109,9 +115,9 @@ class Store {
                                     std::uint64_t max_size = kNoSizeLimit) = 0;
 
   // Several ranges of one value, with a buffer for each; nullopt when the key is absent. A range
-  // that is not completely inside the value is an error.
+  // that is not completely inside the value is an error. By default, the whole value is read.
   virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
-                                                        std::span<const ByteRange> ranges) = 0;
+                                                        std::span<const ByteRange> ranges);
 
   // The version that a value has now, or at the first read if that saves a request. If the store
   // cannot keep or distinguish versions, reads return the value as it is. The store must outlive
@@ -138,8 +144,8 @@ class Store {
     const ValuePart whole{value};
     put_parts(key, {&whole, 1});
   }
-  // The same for the concatenated parts of a value.
-  virtual void put_parts(std::string_view key, std::span<const ValuePart> parts) = 0;
+  // The same for the concatenated parts of a value (see join_parts()). By default an error.
+  virtual void put_parts(std::string_view key, std::span<const ValuePart> parts);
 
   // put_parts(), unless the value then has another version than `expected`: it returns false and
   // puts nothing. A version that cannot be distinguished from `expected` is replaced; an unknown
@@ -163,8 +169,8 @@ class Store {
   // the store has no locks.
   virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
 
-  // Removes a value; false when it was absent.
-  virtual bool erase(std::string_view key) = 0;
+  // Removes a value; false when it was absent. By default an error.
+  virtual bool erase(std::string_view key);
 
   // The names directly below `prefix` ("" for the root), sorted. Empty when no key has this prefix.
   virtual DirectoryListing list(std::string_view prefix) = 0;

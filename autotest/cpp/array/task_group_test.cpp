@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "autotest/cpp/support/wait_until.h"
+
 namespace zarrcore::test {
 namespace {
 
@@ -26,13 +28,6 @@ class Gate {
   std::promise<void> opened_;
   std::shared_future<void> state_ = opened_.get_future().share();
 };
-
-void wait_until(const std::function<bool()>& condition) {
-  for (int i = 0; i < 20'000 && !condition(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  ASSERT_TRUE(condition());
-}
 
 TEST(TaskGroup, EveryTaskRunsOnce) {
   ThreadPool pool;

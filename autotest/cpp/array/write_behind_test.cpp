@@ -15,6 +15,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
+#include "autotest/cpp/support/wait_until.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/memory_store.h"
@@ -51,13 +52,6 @@ class BlockedStore final : public StoreWrapper {
   std::atomic<int> waiting_ = 0;
   std::atomic<int> most_ = 0;
 };
-
-void wait_until(const std::function<bool()>& condition) {
-  for (int i = 0; i < 20'000 && !condition(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  ASSERT_TRUE(condition());
-}
 
 struct Layout {
   const char* label;

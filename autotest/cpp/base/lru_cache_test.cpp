@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -145,6 +148,43 @@ TEST(LruCache, ErasesByKey) {
   EXPECT_EQ(*cache.find(key("a", 2)), "2");
   cache.erase_if(is_owned_by(2));
   EXPECT_EQ(cache.byte_count(), 0);
+}
+
+// Freeing large values takes long.
+TEST(LruCache, IsNotLockedWhileValuesAreDestroyed) {
+  struct Value;
+  using CacheOfValues = LruCache<std::string, Value>;
+  struct Value {
+    CacheOfValues& cache;
+    int& unlocked;
+
+    ~Value() {
+      const auto is_seen = std::make_shared<std::promise<void>>();
+      const auto seen = is_seen->get_future();
+      std::thread([&cache = cache, is_seen] {
+        cache.byte_count();
+        is_seen->set_value();
+      }).detach();
+      if (seen.wait_for(std::chrono::seconds(10)) == std::future_status::ready) ++unlocked;
+    }
+  };
+  int unlocked = 0;
+  CacheOfValues cache(2 * kLarge);
+  const auto insert = [&](const char* name) {
+    cache.insert(name, std::make_shared<const Value>(cache, unlocked), kLarge);
+  };
+  insert("a");
+  insert("b");
+  EXPECT_EQ(unlocked, 1) << "evicted";
+  insert("b");
+  EXPECT_EQ(unlocked, 2) << "replaced";
+  cache.erase_if([](const std::string&) { return true; });
+  EXPECT_EQ(unlocked, 3) << "erased";
+  insert("a");
+  cache.make_way(2 * kLarge);
+  insert("b");
+  EXPECT_EQ(unlocked, 4) << "made way";
+  cache.erase_if([](const std::string&) { return true; });
 }
 
 TEST(LruCache, ManyThreadsMayUseItAtOnce) {

@@ -9,7 +9,7 @@ namespace {
 const DataType kText8{TypeKind::fixed_utf32, 32};
 const DataType kText{TypeKind::variable_string, sizeof(VariableElement)};
 
-// Elements of `length` code points in memory.
+// Elements of `length` code points, little-endian as filters get them.
 Bytes text_elements(std::initializer_list<std::u32string> texts, std::size_t length) {
   Bytes bytes;
   for (std::u32string text : texts) {
@@ -17,7 +17,7 @@ Bytes text_elements(std::initializer_list<std::u32string> texts, std::size_t len
     const ByteSpan element = std::as_bytes(std::span(text));
     bytes.insert(bytes.end(), element.begin(), element.end());
   }
-  return bytes;
+  return in_host_order(std::move(bytes), sizeof(char32_t));
 }
 
 TEST(Categorize, TextsOfFixedLength) {

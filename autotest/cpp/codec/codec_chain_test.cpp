@@ -12,6 +12,9 @@ namespace {
 using Order = std::vector<std::size_t>;
 
 constexpr const char* kLittle = R"({"name": "bytes", "configuration": {"endian": "little"}})";
+constexpr const char* kBig = R"({"name": "bytes", "configuration": {"endian": "big"}})";
+constexpr const char* kNative = kHostEndian == Endian::little ? kLittle : kBig;
+constexpr const char* kReversed = kHostEndian == Endian::little ? kBig : kLittle;
 
 std::string list(std::initializer_list<std::string_view> codecs) {
   std::string text;
@@ -110,8 +113,8 @@ TEST(CodecChain, FindsTheChunkThatStandsInItsEncodedBytes) {
   const ChunkSpec spec = spec_of({3, 5}, kInt32);
   const Bytes chunk = regular_bytes(spec.byte_count());
   for (const std::string& codecs :
-       {list({kLittle}), list({kLittle, "\"crc32c\""}), list({transpose("\"F\""), kLittle}),
-        list({kLittle, R"({"name": "numcodecs.adler32"})", "\"crc32c\""})}) {
+       {list({kNative}), list({kNative, "\"crc32c\""}), list({transpose("\"F\""), kNative}),
+        list({kNative, R"({"name": "numcodecs.adler32"})", "\"crc32c\""})}) {
     SCOPED_TRACE(codecs);
     const CodecChain chain = make_chain(codecs, spec);
     Bytes encoded = to_bytes(chain.encode(chunk).span());
@@ -123,7 +126,7 @@ TEST(CodecChain, FindsTheChunkThatStandsInItsEncodedBytes) {
     encoded.pop_back();
     EXPECT_ERROR(chain.find_decoded(encoded), "the chunk has ");
   }
-  const CodecChain checked = make_chain(list({kLittle, "\"crc32c\""}), spec);
+  const CodecChain checked = make_chain(list({kNative, "\"crc32c\""}), spec);
   Bytes corrupt = to_bytes(checked.encode(chunk).span());
   corrupt[7] ^= std::byte{1};
   EXPECT_ERROR(checked.find_decoded(corrupt), "crc32c");
@@ -132,10 +135,9 @@ TEST(CodecChain, FindsTheChunkThatStandsInItsEncodedBytes) {
 TEST(CodecChain, DoesNotFindTheChunkWhereEncodingChangesIt) {
   const ChunkSpec spec = spec_of({3, 5}, kInt32);
   for (const std::string& codecs :
-       {list({R"({"name": "bytes", "configuration": {"endian": "big"}})"}),
-        list({kLittle, "\"gzip\"", "\"crc32c\""}),
+       {list({kReversed}), list({kNative, "\"gzip\"", "\"crc32c\""}),
         list({transpose("\"F\""),
-              R"({"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}})", kLittle})}) {
+              R"({"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}})", kNative})}) {
     SCOPED_TRACE(codecs);
     const CodecChain chain = make_chain(codecs, spec);
     const Buffer encoded = chain.encode(regular_bytes(spec.byte_count()));

@@ -50,7 +50,8 @@ TEST(Sharding, TheIndexStandsWhereItIsSaidTo) {
 
 TEST(Sharding, InnerChunksAreWhatTheirChainMakesOfThem) {
   const Bytes chunk = sample_shard();
-  const Buffer shard = make_sharded(kPlain, kPlain).encode(chunk);
+  Buffer shard = make_sharded(kPlain, kPlain).encode(chunk);
+  if (kHostEndian != Endian::little) swap_bytes(shard.span().first(48), 2);
   // The second inner chunk: rows 0 and 1, columns 3 to 5.
   EXPECT_EQ(std::memcmp(shard.data() + 12, chunk.data() + 6, 6), 0);
   EXPECT_EQ(std::memcmp(shard.data() + 18, chunk.data() + 18, 6), 0);

@@ -97,6 +97,42 @@ TEST(Zstd, LevelsOutOfRangeDoNotKeepFromDecoding) {
   }
 }
 
+TEST(Zstd, TheFirstBytesAreDecodedWithoutTheRest) {
+  const auto codec = make_bytes_to_bytes("zstd", R"({"level": 3})");
+  const std::size_t step = *codec->prefix_step();
+  Random random(5);
+  Bytes bytes = random_bytes(random, 4 * step + 1000);
+  for (std::size_t i = 0; i < bytes.size(); i += 2) bytes[i] = std::byte{1};
+  const Bytes encoded = to_bytes(codec->encode(bytes).span());
+  for (const std::size_t size : {step, 2 * step, 3 * step, 4 * step, bytes.size()}) {
+    Bytes prefix(size);
+    ASSERT_TRUE(codec->decode_prefix(encoded, bytes.size(), prefix));
+    EXPECT_EQ(prefix, Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)));
+  }
+  Bytes damaged = encoded;
+  std::fill(damaged.begin() + 20, damaged.end(), std::byte{0xff});
+  Bytes prefix(step);
+  EXPECT_FALSE(codec->decode_prefix(damaged, bytes.size(), prefix));
+  EXPECT_FALSE(
+      codec->decode_prefix(ByteSpan(encoded).first(encoded.size() - 1), bytes.size(), prefix));
+  // What a context has decoded before changes nothing.
+  EXPECT_EQ(decoded_by(*codec, encoded, bytes.size()), bytes);
+}
+
+TEST(Zstd, OnlyFramesThatAreAloneAndHaveNoChecksumAreDecodedInPart) {
+  const auto codec = make_bytes_to_bytes("zstd");
+  Bytes prefix(100);
+  EXPECT_TRUE(codec->decode_prefix(from_hex(kFromNumcodecs), 300, prefix));
+  EXPECT_EQ(prefix, regular_bytes(100));
+  EXPECT_FALSE(codec->decode_prefix(from_hex(kFromNumcodecs), 301, prefix));
+  EXPECT_FALSE(codec->decode_prefix(from_hex(kFromPipe), 300, prefix));
+  const std::string two = std::string(kFromNumcodecs) + kSkippable;
+  EXPECT_FALSE(codec->decode_prefix(from_hex(two), 300, prefix));
+  EXPECT_FALSE(codec->decode_prefix(Bytes(3), 300, prefix));
+  const auto checked = make_bytes_to_bytes("zstd", R"({"checksum": true})");
+  EXPECT_FALSE(checked->decode_prefix(checked->encode(regular_bytes(300)).span(), 300, prefix));
+}
+
 TEST(Zstd, RefusesConfigurationsThatAreNone) {
   EXPECT_ERROR(make_bytes_to_bytes("zstd", R"({"level": "3"})"), "\"level\" is \"3\"");
   EXPECT_ERROR(make_bytes_to_bytes("zstd", R"({"checksum": 1})"), "\"checksum\" is 1");

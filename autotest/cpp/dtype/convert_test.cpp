@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "autotest/cpp/support/bytes.h"
+#include "zarrcore/base/endian.h"
 #include "zarrcore/dtype/float16.h"
 
 namespace zarrcore::test {
@@ -199,11 +200,16 @@ TEST(Convert, BothPartsOfSmallComplexNumbersAreRoundedOnce) {
 
 TEST(Convert, WalksWithAnyStridesAndAddresses) {
   // Elements at odd addresses, the source backwards with a gap.
-  const Bytes source = bytes_of({0xff, 1, 0, 0xff, 2, 0, 0xff, 3, 0});
+  Bytes source(3 * 3, std::byte{0xff});
+  Bytes expected(1 + 3 * 5, std::byte{0xee});
+  for (std::uint16_t i = 0; i < 3; ++i) {
+    store_unsigned(i + 1U, 2, source.data() + 3 * i + 1);
+    store_unsigned(3U - i, 4, expected.data() + 5 * i + 1);
+  }
   Bytes destination(1 + 3 * 5, std::byte{0xee});
   make_numeric_converter(type_of<std::uint16_t>(), type_of<std::uint32_t>())
       ->convert(source.data() + 7, -3, destination.data() + 1, 5, 3);
-  EXPECT_EQ(destination, bytes_of({0xee, 3, 0, 0, 0, 0xee, 2, 0, 0, 0, 0xee, 1, 0, 0, 0, 0xee}));
+  EXPECT_EQ(destination, expected);
 }
 
 TEST(Convert, ChainsAreRightOverManyBlocks) {

@@ -25,7 +25,7 @@ TEST(V1Array, BecomesTheOneModel) {
       parse_v1_array(v1_document("\"zlib\"", "3"), parse_json(R"({"units": "K"})"));
   EXPECT_EQ(array.shape, (Shape{4, 6}));
   EXPECT_EQ(array.chunk_shape, (Shape{2, 3}));
-  EXPECT_EQ(array.fill_value, bytes_of({7, 0}));
+  EXPECT_EQ(array.fill_value, bytes_in_memory(std::int16_t{7}));
   EXPECT_EQ(array.chunk_key_encoding, (ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'}));
   EXPECT_EQ(array.attributes["units"], "K");
   ASSERT_EQ(array.codecs.size(), 3);
@@ -59,7 +59,7 @@ Json draft_array() {
 TEST(DraftArray, BecomesTheOneModel) {
   const ArrayMetadata array = parse_draft_array(draft_array(), "a/b");
   EXPECT_EQ(array.shape, (Shape{4, 6}));
-  EXPECT_EQ(array.fill_value, bytes_of({2, 1}));
+  EXPECT_EQ(array.fill_value, bytes_in_memory(std::int16_t{0x0102}));
   EXPECT_EQ(array.chunk_prefix, "data/root/a/b");
   EXPECT_EQ(array.chunk_key_encoding, (ChunkKeyEncoding{ChunkKeyEncoding::Kind::draft, '.'}));
   ASSERT_EQ(array.codecs.size(), 3);

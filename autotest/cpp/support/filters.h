@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "autotest/cpp/support/codecs.h"
+#include "zarrcore/base/endian.h"
 
 namespace zarrcore::test {
 
@@ -17,10 +18,17 @@ inline std::unique_ptr<const Filter> make_filter(std::string_view name,
       make_codec(name, configuration, spec_of({1}, type)));
 }
 
-// The bytes of numbers as they stand in memory.
+// Little-endian numbers in memory, and back.
+inline Bytes in_host_order(Bytes bytes, std::size_t item_size) {
+  if (kHostEndian != Endian::little) swap_bytes(bytes, item_size);
+  return bytes;
+}
+
+// The bytes of numbers, little-endian as filters get them by default.
 template <typename Number>
 Bytes elements(std::initializer_list<Number> numbers) {
-  return to_bytes(std::as_bytes(std::span(numbers.begin(), numbers.size())));
+  return in_host_order(to_bytes(std::as_bytes(std::span(numbers.begin(), numbers.size()))),
+                       sizeof(Number));
 }
 
 inline Bytes encoded_by(const Filter& filter, ByteSpan decoded) {

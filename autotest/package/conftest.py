@@ -1,0 +1,18 @@
+"""zarrcore, built without GDAL and installed into a folder of its own, static and shared."""
+import pytest
+from prefix import ROOT, Installed, run
+
+
+@pytest.fixture(scope="session", params=["static", "shared"])
+def installed(request, tmp_path_factory):
+    """The objects are those of one build tree, which is kept: only the first run compiles them."""
+    is_shared = request.param == "shared"
+    build = ROOT / "build/package"
+    prefix = tmp_path_factory.mktemp(request.param) / "prefix"
+    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Debug",
+        "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DBUILD_DRIVER=OFF", "-DBUILD_TESTING=OFF",
+        f"-DBUILD_SHARED_LIBS={'ON' if is_shared else 'OFF'}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
+        "-DCMAKE_INSTALL_LIBDIR=lib")
+    run("cmake", "--build", build)
+    run("cmake", "--install", build)
+    return Installed(prefix, build, is_shared)

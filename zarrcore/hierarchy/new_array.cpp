@@ -1,0 +1,79 @@
+#include "zarrcore/hierarchy/new_array.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/codec/sharding.h"
+#include "zarrcore/metadata/fill_value.h"
+
+namespace zarrcore {
+namespace {
+
+CodecMetadata make_array_to_bytes(const DataType& type) {
+  if (type.kind == TypeKind::variable_string) return {"vlen-utf8"};
+  if (type.kind == TypeKind::variable_bytes) return {"vlen-bytes"};
+  return {"bytes", {{"endian", "little"}}};
+}
+
+void check_rank(const NewArray& array, const char* member, std::size_t size) {
+  if (size == 0 || size == array.shape.size()) return;
+  throw Error(std::string(member) + " has " + std::to_string(size) + " items for " +
+              std::to_string(array.shape.size()) + " dimensions");
+}
+
+}  // namespace
+
+ArrayMetadata make_array_metadata(const Format& format, const NewArray& array) {
+  const NewArrayRules* rules = format.new_array_rules();
+  if (rules == nullptr) {
+    throw Error("new arrays cannot be written in the format " + std::string(format.name()));
+  }
+  check_rank(array, "chunk_shape", array.chunk_shape.size());
+  check_rank(array, "shard_shape", array.shard_shape.size());
+  check_rank(array, "dimension_names", array.dimension_names.size());
+
+  ArrayMetadata metadata;
+  metadata.shape = array.shape;
+  metadata.data_type = array.data_type;
+  metadata.chunk_shape = array.chunk_shape.empty() ? array.shape : array.chunk_shape;
+  if (array.chunk_shape.empty()) {
+    for (std::uint64_t& length : metadata.chunk_shape) length = std::max<std::uint64_t>(1, length);
+  }
+  metadata.chunk_key_encoding = rules->key_encoding;
+  metadata.fill_value_is_mandatory = rules->fill_value_is_mandatory;
+  metadata.fill_value_attribute_is_base64 = rules->fill_value_attribute_is_base64;
+  const DataType& type = metadata.data_type;
+  const std::size_t zero_size = type.is_variable() ? 0 : memory_size(type.item_size);
+  metadata.fill_value = array.fill_value ? parse_fill_value(*array.fill_value, type)
+                                         : std::vector<std::byte>(zero_size);
+  metadata.codecs.push_back(make_array_to_bytes(type));
+  metadata.codecs.insert(metadata.codecs.end(), array.compression.begin(), array.compression.end());
+  if (!array.shard_shape.empty()) {
+    if (!rules->has_shards) {
+      throw Error("the format " + std::string(format.name()) + " has no shards");
+    }
+    metadata.codecs = {make_sharding_metadata(metadata.chunk_shape, metadata.codecs)};
+    metadata.chunk_shape = array.shard_shape;
+  }
+  metadata.attributes = array.attributes;
+  metadata.dimension_names.assign(array.dimension_names.begin(), array.dimension_names.end());
+  metadata.dimension_names.resize(array.shape.size());
+  // Codecs that do not support the type or the chunks throw here.
+  const std::vector<std::byte> zero(memory_size(type.item_size));
+  const CodecChain chain(metadata.codecs, {metadata.chunk_shape, type, zero});
+  return metadata;
+}
+
+std::shared_ptr<const Array> create_array(Hierarchy& hierarchy, const std::string& path,
+                                          const NewArray& array, std::shared_ptr<Context> context) {
+  ArrayMetadata metadata =
+      with_context([&] { return hierarchy.store()->description() + ": /" + path; },
+                   [&] { return make_array_metadata(hierarchy.format(), array); });
+  hierarchy.create_node(path, std::move(metadata));
+  return hierarchy.open_array(path, std::move(context));
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,47 @@
+// New arrays with few words: what is not stated gets a value that suits most programs. For full
+// control, fill in an ArrayMetadata and pass it to Hierarchy::create_node().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "zarrcore/array/array.h"
+#include "zarrcore/array/context.h"
+#include "zarrcore/base/api.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/metadata/array_metadata.h"
+#include "zarrcore/metadata/codec_metadata.h"
+#include "zarrcore/metadata/format.h"
+
+namespace zarrcore {
+
+struct NewArray {
+  Shape shape;
+  DataType data_type;      // data_type_of<float>(), parse_type_name("int16")…
+  Shape chunk_shape = {};  // empty: one chunk
+  Shape shard_shape = {};  // a multiple of chunk_shape; empty: no shards. v3 only
+  // Bytes-to-bytes codecs, in encoding order, by the names of the v3 specification; those of
+  // numcodecs have the prefix "numcodecs.".
+  std::vector<CodecMetadata> compression = {{"zstd", {{"level", 3}, {"checksum", false}}}};
+  std::optional<Json> fill_value = {};  // as the v3 specification spells it; by default zero
+  std::vector<std::string> dimension_names = {};
+  Json attributes = Json::object();
+};
+
+// The metadata of such an array. Throws Error when the members contradict each other, or when the
+// format or a codec does not support them.
+ZARRCORE_API ArrayMetadata make_array_metadata(const Format& format, const NewArray& array);
+
+// Creates an array and opens it. Throws Error, which names the node, also when something exists at
+// `path` or the group around it does not.
+ZARRCORE_API std::shared_ptr<const Array> create_array(Hierarchy& hierarchy,
+                                                       const std::string& path,
+                                                       const NewArray& array,
+                                                       std::shared_ptr<Context> context);
+
+}  // namespace zarrcore
