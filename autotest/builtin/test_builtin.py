@@ -104,7 +104,7 @@ SEEN_BY_BUILTIN = [
 ]
 
 # Attributes that our driver shows as georeferencing, and as attributes only with SHOW_ALL=YES.
-GEOREFERENCING = re.compile("proj:|spatial:|gdal:geotransform$|zarr_conventions$|_FillValue$")
+GEOREFERENCING = re.compile("crs$|proj:|spatial:|gdal:geotransform$|zarr_conventions$|_FillValue$")
 
 
 def unexpected_differences(found, known):

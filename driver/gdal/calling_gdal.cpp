@@ -3,7 +3,7 @@
 #include <cpl_error.h>
 #include <gdal.h>
 
-#include <string_view>
+#include <string>
 
 #ifndef _WIN32
 #include <dlfcn.h>
@@ -38,15 +38,16 @@ CallingGdal find_calling_gdal([[maybe_unused]] void* address) {
 
 bool is_called_by_our_gdal(void* address) {
   const CallingGdal caller = find_calling_gdal(address);
-  const char* theirs = caller.version_info("RELEASE_NAME");
-  if (std::string_view(GDALVersionInfo("RELEASE_NAME")) == theirs &&
+  // A call frees the text of the one before it.
+  const std::string theirs = caller.version_info("RELEASE_NAME");
+  if (theirs == GDALVersionInfo("RELEASE_NAME") &&
       GDALCheckVersion(GDAL_VERSION_MAJOR, GDAL_VERSION_MINOR, nullptr) != 0) {
     return true;
   }
   caller.report(CE_Warning, CPLE_AppDefined,
                 "The plugin of the Zarr driver is built for GDAL %s, but GDAL %s loads it: the "
                 "driver that is built into GDAL is used. Install the plugin for GDAL %s.",
-                GDAL_RELEASE_NAME, theirs, theirs);
+                GDAL_RELEASE_NAME, theirs.c_str(), theirs.c_str());
   return false;
 }
 
