@@ -244,7 +244,14 @@ void Session::change_attributes(const std::string& group,
 }
 
 void Session::erase_node(const std::string& node_path) {
-  writable_hierarchy().erase_node(node_path);
+  zarrcore::Hierarchy& hierarchy = writable_hierarchy();
+  try {
+    hierarchy.erase_node(node_path);
+  } catch (const Error&) {
+    // Chunks may be left, but no node.
+    if (!hierarchy.node(node_path)) forget_objects(node_path);
+    throw;
+  }
   forget_objects(node_path);
 }
 
@@ -263,8 +270,16 @@ void Session::rename_node(const std::string& node_path, const std::string& name)
   for (const auto& array : live_arrays()) {
     if (zarrcore::is_at_or_below(array->node_path(), node_path)) array->flush();
   }
-  writable_hierarchy().rename_node(node_path, name);
-  move_objects(node_path, zarrcore::join_path(zarrcore::parent_path(node_path), name));
+  const std::string new_path = zarrcore::join_path(zarrcore::parent_path(node_path), name);
+  zarrcore::Hierarchy& hierarchy = writable_hierarchy();
+  try {
+    hierarchy.rename_node(node_path, name);
+  } catch (const Error&) {
+    // Values may be left under the old name, but no node.
+    if (!hierarchy.node(node_path) && hierarchy.node(new_path)) move_objects(node_path, new_path);
+    throw;
+  }
+  move_objects(node_path, new_path);
 }
 
 void Session::move_objects(const std::string& node_path, const std::string& new_path) {

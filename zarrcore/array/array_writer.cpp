@@ -285,7 +285,7 @@ void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Sour
         for (const StoredSlice& slice : chunk.cut(chunks[i])) {
           chunk.write(slice, source.data + slice.offset, source.converter);
         }
-        chunk.put();
+        chunk.put(true);
       },
       options.worker_scope);
 }

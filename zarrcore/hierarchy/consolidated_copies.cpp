@@ -184,7 +184,7 @@ DocumentMap ConsolidatedCopies::rebuild(const std::string& group, const Copy& co
 }
 
 bool ConsolidatedCopies::has_anything_below(const std::string& path) const {
-  return !top_->list(path).is_empty();
+  return top_->has_prefix(path);
 }
 
 void ConsolidatedCopies::take_away(const std::string& group) {

@@ -127,10 +127,13 @@ class Hierarchy {
   ConsolidatedCopies& copies();
   void check_is_new(const std::string& path) const;
   bool is_still_there(const std::string& path) const;
+  bool has_documents(const std::string& path) const;
   std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
   void put_documents(std::vector<Document> documents);
   void put_updated(const std::string& path);
   void change(ConsolidatedCopies::Changes changes, const std::function<void()>& change);
+  void erase_values(const std::string& path);
+  void forget_after(const std::string& path, const std::function<void()>& remove);
   void forget(const std::string& path);
 
   bool is_slow() const;

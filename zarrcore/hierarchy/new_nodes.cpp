@@ -78,7 +78,7 @@ void Hierarchy::check_is_new(const std::string& path) const {
   }
   if (!is_still_there(group)) throw Error("the group /" + group + " has been removed");
   if (node(path)) throw Error("a node of this name already exists");
-  if (!store_->list(path).is_empty()) throw Error("something else than a node exists here");
+  if (store_->has_prefix(path)) throw Error("something else than a node exists here");
 }
 
 // Whether a known node still exists: another program may have removed it.
@@ -87,6 +87,10 @@ bool Hierarchy::is_still_there(const std::string& path) const {
     const std::lock_guard lock(mutex_);
     if (known_by_copy_.contains(path)) return true;
   }
+  return has_documents(path);
+}
+
+bool Hierarchy::has_documents(const std::string& path) const {
   const auto keys = format_->node_keys(path);
   return std::any_of(keys.begin(), keys.end(),
                      [&](const std::string& key) { return store_->has(key); });

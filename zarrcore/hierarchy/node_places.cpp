@@ -1,5 +1,6 @@
 // Removing and renaming nodes.
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,13 +22,29 @@ void Hierarchy::erase_node(const std::string& path) {
                  std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node, path); });
                  change({.updated = {}, .replaced = {path}, .made = {}}, [&] {
                    // Documents first: without them the node does not exist, even if the rest fails.
-                   for (const std::string& key : format_->node_keys(path)) store_->erase(key);
-                   forget(path);
-                   for (const std::string& prefix : format_->node_prefixes(path)) {
-                     store_->erase_prefix(prefix);
-                   }
+                   forget_after(path, [&] { erase_values(path); });
                  });
                });
+}
+
+// Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
+void Hierarchy::forget_after(const std::string& path, const std::function<void()>& remove) {
+  try {
+    remove();
+  } catch (...) {
+    if (!has_documents(path)) forget(path);
+    throw;
+  }
+  forget(path);
+}
+
+// Documents first: without them the node does not exist, even if the rest fails.
+void Hierarchy::erase_values(const std::string& path) {
+  std::vector<std::string> first = format_->node_keys(path);
+  for (const std::string& prefix : format_->node_prefixes(path)) {
+    store_->erase_prefix(prefix, first);
+    first.clear();
+  }
 }
 
 void Hierarchy::rename_node(const std::string& path, const std::string& name) {
@@ -50,8 +67,7 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
           for (const auto& [node, base] : updated) {
             if (is_at_or_below(node, path)) put_updated(node);
           }
-          store_->rename_prefix(path, target);
-          forget(path);
+          forget_after(path, [&] { store_->rename_prefix(path, target); });
         });
       });
 }

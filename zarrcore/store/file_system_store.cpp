@@ -215,8 +215,9 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
 }
 
 // Removes a symbolic link, not its target.
-void FileSystemStore::erase_prefix(std::string_view prefix) {
+void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std::string> first) {
   const fs::path path = path_of(prefix);
+  erase_all(first);
   std::error_code error;
   folders_.check_root();
   folders_.forget_open();
