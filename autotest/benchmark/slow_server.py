@@ -1,9 +1,10 @@
-"""Web servers of a folder that are as far away as a given round trip: opening a connection takes
-one, shaking hands for TLS another, and so does each request. They count requests and round trips.
+"""Web servers of a folder that are as far away as a round trip (see delay_proxy.py). They count
+requests and round trips.
 """
 import atexit
 import ssl
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -22,31 +23,36 @@ def count_round_trips(times):
     return max((length for _, length in lengths), default=0)
 
 
+def start(*command):
+    """A program for the life of this one, which prints a port first."""
+    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE)
+    atexit.register(process.terminate)
+    return process
+
+
+def start_proxy(port, round_trip):
+    """The port of a proxy."""
+    script = Path(__file__).with_name("delay_proxy.py")
+    return int(start(sys.executable, script, str(port), str(round_trip)).stdout.readline())
+
+
 class SlowHandler(tls_server.KeepAlive):
+    """Records when each request was sent and its answer received, as the client sees it. Does not
+    wait for more bytes before it sends some, as other servers do not."""
+    disable_nagle_algorithm = True
+
     def do_GET(self):
         began = time.monotonic()
-        time.sleep(self.server.round_trip)
         super().do_GET()
-        self.server.times.append((began, time.monotonic()))
-
-
-class PlainServer(webserver.Server):
-    def finish_request(self, request, client_address):
-        time.sleep(self.round_trip)
-        super().finish_request(request, client_address)
-
-
-class SecureServer(tls_server.TlsServer):
-    def finish_request(self, request, client_address):
-        time.sleep(2 * self.round_trip)
-        super().finish_request(request, client_address)
+        half = self.server.round_trip / 2
+        self.server.times.append((began - half, time.monotonic() + half))
 
 
 class SlowServer:
     """Of HTTP/1.1; with TLS if a key and a certificate are given."""
 
     def __init__(self, root, round_trip, key=None, certificate=None):
-        kind = SecureServer if certificate else PlainServer
+        kind = tls_server.TlsServer if certificate else webserver.Server
         self.server = kind(("127.0.0.1", 0), SlowHandler)
         self.server.daemon_threads = True
         if certificate:
@@ -56,7 +62,7 @@ class SlowServer:
         self.clear()
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         scheme = "https" if certificate else "http"
-        self.url = f"{scheme}://127.0.0.1:{self.server.server_port}"
+        self.url = f"{scheme}://127.0.0.1:{start_proxy(self.server.server_port, round_trip)}"
 
     def clear(self):
         self.server.requests, self.server.times, self.server.connections = [], [], []
@@ -67,16 +73,14 @@ class SlowServer:
 
 
 class SlowHttp2Server:
-    """Of HTTP/2, by Node.js, for the life of this program."""
+    """Of HTTP/2, by Node.js."""
 
     def __init__(self, root, round_trip, key, certificate):
         script = Path(tls_server.__file__).with_name("http2_server.mjs")
-        milliseconds = str(round(1000 * round_trip))
-        self.process = subprocess.Popen(["node", script, root, key, certificate, milliseconds],
-                                        text=True, stdout=subprocess.PIPE)
-        atexit.register(self.process.terminate)
-        self.server = tls_server.Http2Server(self.process, certificate)
-        self.url = self.server.url
+        self.server = tls_server.Http2Server(start("node", script, root, key, certificate),
+                                             certificate)
+        port = int(self.server.url.rsplit(":", 1)[1])
+        self.url = f"https://127.0.0.1:{start_proxy(port, round_trip)}"
         self.before = 0
 
     def clear(self):

@@ -1,15 +1,14 @@
-// A web server of HTTP/2 over TLS for tests: files of a folder, also in part. Counts connections, and
-// their streams; programs ask for the counts with HTTP/1.1. Prints its port.
+// A web server of HTTP/2 over TLS for tests: files of a folder, also in part. Counts connections of
+// HTTP/2, their streams, and all connections, also those that send nothing; programs ask for the
+// counts with HTTP/1.1. Prints its port.
 //
-// With a round trip in milliseconds, opening a connection takes two, and each request one.
-//
-// usage: node http2_server.mjs ROOT KEY CERTIFICATE [ROUND_TRIP]
+// usage: node http2_server.mjs ROOT KEY CERTIFICATE
 import { readFileSync } from "node:fs";
 import { createSecureServer } from "node:http2";
 import { join } from "node:path";
 
-const [root, key, certificate, roundTrip = 0] = process.argv.slice(2);
-const counts = { connections: 0, streams: 0 };
+const [root, key, certificate] = process.argv.slice(2);
+const counts = { connections: 0, streams: 0, accepted: 0 };
 const server = createSecureServer({
   key: readFileSync(key),
   cert: readFileSync(certificate),
@@ -24,18 +23,15 @@ function read(path) {
   }
 }
 
-server.on("session", (session) => {
-  counts.connections++;
-  session.opened = Date.now() + 2 * roundTrip;
-});
+server.on("connection", () => counts.accepted++);
+server.on("session", () => counts.connections++);
 server.on("request", (request, response) => {
   if (request.url === "/counts") {
     response.end(JSON.stringify(counts));
     return;
   }
   if (request.httpVersionMajor === 2) counts.streams++;
-  const opening = (request.stream?.session?.opened ?? 0) - Date.now();
-  setTimeout(() => answer(request, response), Math.max(0, opening) + Number(roundTrip));
+  answer(request, response);
 });
 
 function answer(request, response) {

@@ -130,6 +130,7 @@ class Repository:
         self.branches, self.tags, self.deleted_tags, self.snapshots = {}, {}, [], []
         self.status = {0: u8(0)}
         self.id_count = 0
+        self.manifest_files = []  # of the next snapshot
         for folder in ("snapshots", "manifests", "chunks"):
             (path / folder).mkdir(parents=True, exist_ok=True)
 
@@ -147,10 +148,15 @@ class Repository:
             data = {} if chunks is None else {2: self.manifests(node_id, chunks)}
             tables.append({0: node_id, 1: f"/{path}", 2: json.dumps(document),
                            3: u8(2 if chunks is None else 1), 4: data})
+        files, self.manifest_files = self.manifest_files, []
+        if self.version == 1:
+            listing = {6: Vector(b"".join(struct.pack("<12s4xQI4x", *file) for file in files), 32)}
+        else:
+            listing = {7: [{0: name, 1: u64(size), 2: u32(count)} for name, size, count in files]}
         snapshot = self.new_id()
         tables.sort(key=lambda table: table[1].encode())
         (self.path / "snapshots" / base32(snapshot)).write_bytes(
-            envelope(SNAPSHOT, {0: snapshot, 2: tables}))
+            envelope(SNAPSHOT, {0: snapshot, 2: tables} | listing))
         self.snapshots.append(snapshot)
         self.branches[branch] = base32(snapshot)
         return base32(snapshot)
@@ -162,8 +168,9 @@ class Repository:
         manifest = self.new_id()
         references = [{0: Vector(b"".join(map(u32, index)), 4)} | self.reference(chunk)
                       for index, chunk in sorted(chunks.items())]
-        (self.path / "manifests" / base32(manifest)).write_bytes(
-            envelope(MANIFEST, {0: manifest, 1: [{0: node_id, 1: references}]}))
+        content = envelope(MANIFEST, {0: manifest, 1: [{0: node_id, 1: references}]})
+        (self.path / "manifests" / base32(manifest)).write_bytes(content)
+        self.manifest_files.append((manifest, len(content), len(chunks)))
         extents = b"".join(u32(min(along)) + u32(max(along) + 1) for along in zip(*chunks))
         return [{0: manifest, 1: Vector(extents, 8)}]
 

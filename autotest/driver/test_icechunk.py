@@ -1,59 +1,18 @@
-"""Icechunk repositories: names, options, virtual chunks, errors, and the file system."""
+"""Icechunk repositories: names, options, virtual chunks, errors."""
 import hashlib
+import json
 import os
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from icechunk_writer import GROUP, Inline, Native, Repository, Virtual
+from icechunk_stores import BOTTOM, DATA, HALF, ONES, TOP, array, error_of, nodes, read
+from icechunk_writer import GROUP, Inline, Native, Repository
 from osgeo import gdal
+from request_log import log_requests
 from webserver import serve
 
-DATA = np.arange(24, dtype="<u2").reshape(4, 6)
-TOP, BOTTOM = DATA[:2].tobytes(), DATA[2:].tobytes()
 ALLOW_LOCAL = "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE"
-
-
-def array(**members):
-    return {
-        "zarr_format": 3, "node_type": "array", "shape": [4, 6], "data_type": "uint16",
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 6]}},
-        "chunk_key_encoding": {"name": "default"}, "fill_value": 9,
-        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-        "dimension_names": ["y", "x"],
-    } | members
-
-
-def nodes(top, bottom=None):
-    chunks = {(0, 0): top} | ({} if bottom is None else {(1, 0): bottom})
-    return {"": GROUP, "g": GROUP, "g/a": (array(), chunks)}
-
-
-def read(name, *options):
-    dataset = gdal.OpenEx(str(name), gdal.OF_MULTIDIM_RASTER, open_options=options)
-    return dataset.GetRootGroup().OpenMDArrayFromFullname("/g/a").ReadAsArray()
-
-
-def error_of(name, *options):
-    with pytest.raises(RuntimeError) as caught:
-        read(name, *options)
-    return str(caught.value)
-
-
-@pytest.fixture(params=[1, 2])
-def repository(request, tmp_path):
-    """A tag with half the array, and the branches main and dev."""
-    made = Repository(tmp_path / "repository", request.param)
-    made.tags["it works!"] = made.commit(nodes(Native(TOP)))
-    made.commit(nodes(Inline(b"\1\0" * 12)), "dev")
-    made.commit(nodes(Native(TOP), Inline(BOTTOM)))
-    made.deleted_tags.append("old")
-    made.write()
-    return made
-
-
-HALF = np.where(np.arange(4)[:, None] < 2, DATA, 9)
-ONES = np.where(np.arange(4)[:, None] < 2, np.ones_like(DATA), 9)
 
 
 def test_names(repository):
@@ -142,6 +101,47 @@ def test_subdatasets(tmp_path):
     np.testing.assert_array_equal(gdal.Open(names[1]).ReadAsArray(), DATA[:2])
 
 
+def test_overviews(tmp_path):
+    """Of a pyramid in a branch."""
+    levels = [{"path": "0"}, {"path": "1", "transform": [2, 2]}]
+    axes = [{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]
+    multiscales = [{
+        "version": "0.4", "axes": axes,
+        "datasets": [{"path": level["path"], "coordinateTransformations": [
+            {"type": "scale", "scale": level.get("transform", [1, 1])}]} for level in levels]}]
+    repository = Repository(tmp_path / "r")
+    small = np.full((2, 3), 7, "<u2")
+    repository.commit({
+        "": GROUP | {"attributes": {"multiscales": multiscales}},
+        "0": (array(), {(0, 0): Native(TOP), (1, 0): Native(BOTTOM)}),
+        "1": (array(shape=[2, 3], chunk_grid={
+            "name": "regular", "configuration": {"chunk_shape": [2, 3]}}),
+            {(0, 0): Native(small.tobytes())})}, "dev")
+    repository.branches["main"] = repository.branches["dev"]
+    path = repository.write()
+    for name in (str(path), f"ICECHUNK:{path}?branch=dev"):
+        dataset = gdal.Open(name)
+        band = dataset.GetRasterBand(1)
+        assert band.GetOverviewCount() == 1, name
+        np.testing.assert_array_equal(band.GetOverview(0).ReadAsArray(), small)
+
+
+def test_programs(repository, tmp_path):
+    name = f"ICECHUNK:{repository.path}?tag=it works!"
+    copy = gdal.Translate(str(tmp_path / "copy.tif"), name)
+    np.testing.assert_array_equal(copy.ReadAsArray(), HALF)
+    copy = gdal.Translate(str(tmp_path / "main.tif"), gdal.OpenEx(
+        str(repository.path), open_options=["BRANCH=dev"]))
+    np.testing.assert_array_equal(copy.ReadAsArray(), ONES)
+    assert "it works!" in gdal.Info(name, extraMDDomains=["ICECHUNK"])
+    rasterio = pytest.importorskip("rasterio")
+    with rasterio.open(name) as dataset:
+        assert dataset.tags(ns="ICECHUNK")["TAG"] == "it works!"
+        np.testing.assert_array_equal(dataset.read(1), HALF)
+    with rasterio.open(f"{repository.path}", branch="dev") as dataset:
+        np.testing.assert_array_equal(dataset.read(1), ONES)
+
+
 def test_is_read_only(repository):
     with pytest.raises(RuntimeError, match="commits"):
         gdal.OpenEx(str(repository.path), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
@@ -166,24 +166,6 @@ def test_missing_files(repository):
 
 
 # --- Virtual chunks ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def virtual(tmp_path):
-    """Makes a repository whose second chunk is in a file; `url` may name it otherwise."""
-    folder = tmp_path / "data with space"
-    folder.mkdir()
-    (folder / "blob.bin").write_bytes(b"-----" + BOTTOM + b"---")
-
-    def make(url=None, offset=5, length=24, **more):
-        repository = Repository(tmp_path / "repository")
-        chunk = Virtual(url or f"file://{tmp_path}/data%20with%20space/blob.bin", offset, length,
-                        **more)
-        repository.commit(nodes(Native(TOP), chunk))
-        return repository.write()
-
-    make.file = folder / "blob.bin"
-    return make
 
 
 def test_virtual_chunks(virtual, tmp_path):
@@ -228,6 +210,24 @@ def test_changed_files(virtual):
     np.testing.assert_array_equal(read(virtual(etag="abc")), DATA)
 
 
+def test_other_stores_have_no_changed_files(repository, tmp_path, monkeypatch):
+    """The option applies where there are references, and to nothing else."""
+    option = "IGNORE_TIMESTAMP_ETAG=YES"
+    with serve(tmp_path, monkeypatch) as server:
+        for folder in (tmp_path, f"/vsicurl/{server.url}"):
+            np.testing.assert_array_equal(
+                read(f'ZARR:"{folder}/repository"', option), DATA)
+            path = tmp_path / "other.zarr"
+            path.mkdir(exist_ok=True)
+            (path / "zarr.json").write_text(json.dumps(array(shape=[2, 6])))
+            (path / "c/0").mkdir(parents=True, exist_ok=True)
+            (path / "c/0/0").write_bytes(TOP)
+            dataset = gdal.OpenEx(f'ZARR:"{folder}/other.zarr"', open_options=[option])
+            np.testing.assert_array_equal(dataset.ReadAsArray(), DATA[:2])
+            with pytest.raises(RuntimeError, match="no Icechunk repository"):
+                gdal.OpenEx(f'ZARR:"{folder}/other.zarr"', open_options=["BRANCH=main"])
+
+
 def test_etags(virtual, tmp_path, monkeypatch):
     tag = hashlib.md5(virtual.file.read_bytes()).hexdigest()
     with serve(virtual.file.parent, monkeypatch) as server:
@@ -260,63 +260,35 @@ def test_requests(repository, tmp_path, monkeypatch):
         name = f"ICECHUNK:/vsicurl/{server.url}/repository?branch=dev"
         main = f"ICECHUNK:/vsicurl/{server.url}/repository"
 
-        def requests():
-            paths = [path.removeprefix("/repository/") for path, _ in server.requests]
-            server.requests.clear()
-            return paths
-
-        np.testing.assert_array_equal(read(main), DATA)
-        asked = requests()
-        probe = [] if repository.version == 2 else ["repo"]
-        refs = "repo" if repository.version == 2 else "refs/branch.main/ref.json"
-        assert asked[:-2] == [*probe, refs, f"snapshots/{repository.branches['main']}"]
-        assert [path.partition("/")[0] for path in asked[-2:]] == ["manifests", "chunks"]
+        with log_requests(server) as log:
+            np.testing.assert_array_equal(read(main), DATA)
+        waves = [sorted(name.removeprefix("GET /repository/") for name in wave)
+                 for wave in log.waves]
+        assert waves[:2] == [["refs/branch.main/ref.json", "repo"],
+                             [f"snapshots/{repository.branches['main']}"]]
+        assert [[name.partition("/")[0] for name in wave] for wave in waves[2:]] == \
+            [["manifests"], ["chunks"]]
+        # A tag of format 1 may have been deleted.
+        with log_requests(server) as log:
+            np.testing.assert_array_equal(read(f"{main}?tag=it works!"), HALF)
+        assert (log.count, log.round_trips) == (6, 4), str(log)
 
         dataset = gdal.OpenEx(main, gdal.OF_MULTIDIM_RASTER)
         values = dataset.GetRootGroup().OpenMDArrayFromFullname("/g/a")
         values.ReadAsArray([2, 0], [2, 6])  # inline
-        requests()
+        server.requests.clear()
         values.ReadAsArray([0, 0], [2, 6])
-        assert [path.partition("/")[0] for path in requests()] == ["chunks"]
+        assert [path.split("/")[2] for path, _ in server.requests] == ["chunks"]
 
         np.testing.assert_array_equal(read(name), ONES)
-        np.testing.assert_array_equal(
-            read(f"ICECHUNK:/vsicurl/{server.url}/repository?tag=it works!"), HALF)
         np.testing.assert_array_equal(read(f'ZARR:"/vsicurl/{server.url}/repository"'), DATA)
 
 
-# --- The file system -----------------------------------------------------------------------------
-
-
-def test_file_system(repository):
-    root = f"/vsiicechunk/{{{repository.path}}}"
-    assert sorted(gdal.ReadDir(root)) == ["g", "zarr.json"]
-    assert sorted(gdal.ReadDir(f"{root}/g/a")) == ["c", "zarr.json"]
-    assert gdal.ReadDir(f"{root}/g/a/c/0") == ["0"]
-    assert gdal.VSIStatL(f"{root}/g/a").IsDirectory()
-    assert gdal.VSIStatL(f"{root}/g/a/c/0/0").size == 24
-    assert gdal.VSIStatL(f"{root}/g/a/c/9/0") is None
-    for key, content in {"g/a/c/0/0": TOP, "g/a/c/1/0": BOTTOM}.items():
-        file = gdal.VSIFOpenL(f"{root}/{key}", "rb")
-        assert bytes(gdal.VSIFReadL(1, 100, file)) == content
-        gdal.VSIFCloseL(file)
-    dev = f"/vsiicechunk/{{{repository.path}?branch=dev}}"
-    assert gdal.VSIStatL(f"{dev}/g/a/c/1/0") is None
-    repository.commit(nodes(Inline(BOTTOM)))
-    repository.write()
-    assert gdal.VSIStatL(f"{root}/g/a/c/1/0") is None
-
-
-def test_repositories_inside_of_repositories(virtual):
-    """Names that lead through others end with an error."""
-    name = f"/vsiicechunk/{{{virtual()}}}"
-    for _ in range(20):
-        name = f"/vsiicechunk/{{{name}/g}}"
-        with pytest.raises(RuntimeError, match="no Icechunk repository|too many"):
-            gdal.VSIStatL(f"{name}/zarr.json")
-
-
-def test_virtual_chunks_of_the_file_system(virtual):
-    file = gdal.VSIFOpenL(f"/vsiicechunk/{{{virtual()}}}/g/a/c/1/0", "rb")
-    assert bytes(gdal.VSIFReadL(1, 100, file)) == BOTTOM
-    gdal.VSIFCloseL(file)
+def test_servers_that_deny_absent_files(repository, tmp_path, monkeypatch):
+    """As object stores do that do not list."""
+    with serve(tmp_path, monkeypatch) as server:
+        server.rewrite, server.missing_status = unquote, 403
+        name = f"ICECHUNK:/vsicurl/{server.url}/repository"
+        np.testing.assert_array_equal(read(name), DATA)
+        np.testing.assert_array_equal(read(f"{name}?tag=it works!"), HALF)
+        assert "403" in error_of(f"ICECHUNK:/vsicurl/{server.url}/none")

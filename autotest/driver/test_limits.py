@@ -49,7 +49,7 @@ def run(path, kind, value):
     result = subprocess.run([sys.executable, "-B", "-c", code], cwd=Path(__file__).parent,
                             env=environment, capture_output=True, text=True)
     # The C library ends a process if a new thread cannot get its thread-local data.
-    if result.returncode == 127 and result.stderr.startswith("cannot allocate memory for thread"):
+    if result.returncode == 127 and "\ncannot allocate memory for thread" in "\n" + result.stderr:
         return result.stderr
     assert result.returncode == 0, result.stderr[-3000:]
     return result.stdout

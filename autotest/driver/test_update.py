@@ -1,7 +1,5 @@
 """Rasters that are changed in place equal a NumPy array after the same steps. The steps use all of
 GDAL's ways to pixels: past the block cache and through it.
-
-The steps go through all ways to pixels that GDAL has: past the block cache and through it.
 """
 import json
 

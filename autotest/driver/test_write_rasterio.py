@@ -123,6 +123,21 @@ def test_mask_and_colormap(tmp_path):
         np.testing.assert_array_equal(dataset.read_masks(1) == 255, mask)
 
 
+@pytest.mark.parametrize("colors_first", [True, False])
+def test_a_palette_reads_back_as_one(tmp_path, colors_first):
+    """rasterio calls a new band gray before it gets its colours."""
+    profile = PROFILE | {"count": 1, "dtype": "uint8", "nodata": None}
+    with rasterio.open(tmp_path / "a.zarr", "w", **profile) as dataset:
+        if colors_first:
+            dataset.write_colormap(1, {0: (255, 0, 0, 255), 1: (0, 255, 0, 255)})
+        dataset.write((DATA[:1] % 2).astype("u1"))
+        if not colors_first:
+            dataset.write_colormap(1, {0: (255, 0, 0, 255), 1: (0, 255, 0, 255)})
+    with rasterio.open(tmp_path / "a.zarr") as dataset:
+        assert dataset.colorinterp == (ColorInterp.palette,)
+        assert dataset.colormap(1)[1] == (0, 255, 0, 255)
+
+
 @pytest.mark.parametrize("dtype",
                          ["uint8", "int16", "uint32", "int32", "float32", "float64", "complex64"])
 def test_types(tmp_path, dtype):

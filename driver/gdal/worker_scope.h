@@ -1,35 +1,64 @@
 // GDAL's configuration options and error handlers are thread-local. While worker threads run for a
-// call, they see the options of the calling thread, and their messages reach its handlers.
+// call, they see the options of the calling thread, and their messages reach its handlers. Threads
+// that go on after the call see the same options, and their messages reach a later call.
 #pragma once
 
 #include <cpl_error.h>
 #include <cpl_string.h>
 
+#include <memory>
 #include <mutex>
 
 #include "driver/gdal/messages.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/thread_pool.h"
 
 namespace gdal_zarr {
+
+// Messages of other threads. May be used by several threads at once.
+class WorkerMessages {
+ public:
+  WorkerMessages() = default;
+  // Reports the messages that have not been.
+  ~WorkerMessages() { emit(); }
+  WorkerMessages(const WorkerMessages&) = delete;
+  WorkerMessages& operator=(const WorkerMessages&) = delete;
+
+  // Reports the messages so far on the calling thread.
+  void emit() noexcept;
+
+  // An error handler, whose user data is the object.
+  static void CPL_STDCALL collect(CPLErr severity, CPLErrorNum number, const char* message);
+
+ private:
+  std::mutex mutex_;
+  HeldMessages held_;
+};
 
 class CallerState {
  public:
   CallerState();
   // Reports the messages of the workers on the calling thread.
-  ~CallerState();
+  ~CallerState() { messages_->emit(); }
   CallerState(const CallerState&) = delete;
   CallerState& operator=(const CallerState&) = delete;
 
   // To be used while this object lives.
-  zarrcore::WorkerScope scope();
+  zarrcore::WorkerScope scope() { return scope_for(messages_); }
+  // For threads that may outlive this object: someone reports what they add to `messages`.
+  zarrcore::WorkerScope scope_for(std::shared_ptr<WorkerMessages> messages) const;
+
+  // With the options of the calling thread, for work that goes on after the call. Its messages
+  // reach nobody, except for debug messages.
+  static zarrcore::WorkerScope lasting_scope();
 
  private:
-  static void CPL_STDCALL collect(CPLErr severity, CPLErrorNum number, const char* message);
-
-  CPLStringList options_;
-  std::mutex mutex_;
-  HeldMessages held_;
+  std::shared_ptr<const CPLStringList> options_;
+  std::shared_ptr<WorkerMessages> messages_ = std::make_shared<WorkerMessages>();
 };
+
+// Unless ZARR_READ_AHEAD forbids it.
+void allow_read_ahead(zarrcore::ReadOptions& options);
 
 // The number of threads that GDAL_NUM_THREADS allows: a number or ALL_CPUS; unset means all CPUs,
 // at most 8. `value`, if not null, overrides it.

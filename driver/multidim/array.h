@@ -18,6 +18,7 @@
 #include "driver/conventions/packing.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/write_georeferencing.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/array/array_writer.h"
@@ -65,6 +66,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Loads the chunks of a selection, for later reads. Options: CACHE_SIZE, in bytes (half of GDAL's
   // block cache); NUM_THREADS. Throws zarrcore::Error, also when they do not fit.
   void advise(const zarrcore::Selection& selection, CSLConstList options) const;
+  // Says that a large selection will be read in parts; false when it is small, or when nothing may
+  // be read ahead: advise() is then better.
+  bool expect_reads(const zarrcore::Selection& selection) const;
   // The number of elements of a selection, with steps of 1, in chunks that are stored, and in all.
   // Stops at the first that is stored, or missing, if that is wanted. Empty if it would take too
   // many requests, or for a grid that is not regular. Throws zarrcore::Error.
@@ -75,7 +79,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::optional<Coverage> coverage(const zarrcore::Selection& selection, bool stops_at_stored,
                                    bool stops_at_missing);
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
-  void flush();
+  void flush() const;
+  // Stops what is written behind the program, until the next write or flush; it stays pending.
+  void stop_writing();
   std::uint64_t pending_bytes() const;
   // Whether written chunks that contain only the fill value are stored, as long as this object
   // lives. To be called before the first write.
@@ -151,6 +157,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // GDALMDArray.
 
   bool IsWritable() const override { return session_->is_writable(); }
+  // Copies the values in slabs; see copy_values.h.
+  bool CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
+                GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                void* progress_data) override;
   const std::string& GetFilename() const override { return session_->path(); }
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
   const GDALExtendedDataType& GetDataType() const override { return type_; }
@@ -242,6 +252,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
             void* buffer, zarrcore::Strides strides) const;
   void write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
              const void* buffer, zarrcore::Strides strides);
+  // Those in the sidecar, because elements change.
+  void drop_statistics();
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
 
@@ -283,6 +295,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::set<std::string> implied_attributes_;
   bool is_deleted_ = false;
   mutable std::mutex writer_mutex_;
+  // Of threads that write behind the program; reported by the next write or flush.
+  std::shared_ptr<WorkerMessages> messages_behind_ = std::make_shared<WorkerMessages>();
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };
 

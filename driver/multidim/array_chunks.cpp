@@ -45,6 +45,19 @@ void Array::advise(const zarrcore::Selection& selection, CSLConstList options) c
   array_->prefetch(selection, reading);
 }
 
+bool Array::expect_reads(const zarrcore::Selection& selection) const {
+  const auto bytes = array_->decoded_bytes(selection);
+  constexpr std::uint64_t kLittle = std::uint64_t{16} << 20;
+  if ((bytes && *bytes <= kLittle) || writer_if_any()) return false;
+  zarrcore::ReadOptions options;
+  options.threads = thread_count();
+  allow_read_ahead(options);
+  if (!options.lasting_scope || options.threads <= 1) return false;
+  check_exists();
+  array_->expect_reads(selection, options);
+  return true;
+}
+
 bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList options) const {
   return guarded(false, [&] {
     advise({{start, start + rank()}, {count, count + rank()}, {}}, options);
@@ -137,6 +150,7 @@ bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockIn
   return guarded(false, [&] {
     info.clear();
     check_exists();
+    flush();
     const auto block = array_->find_stored_range({position, rank()});
     if (!block) return true;
     const auto store = session_->hierarchy().store();

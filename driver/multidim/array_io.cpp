@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
+#include "driver/gdal/partial_progress.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/copy_values.h"
 #include "driver/multidim/read_report.h"
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
@@ -32,6 +34,18 @@ zarrcore::WriteOptions write_options(CallerState& caller) {
   options.worker_scope = caller.scope();
   return options;
 }
+
+// Reports the messages of threads that write behind the program, at the end of its scope.
+class MessagesBehind {
+ public:
+  explicit MessagesBehind(WorkerMessages& messages) : messages_(messages) {}
+  ~MessagesBehind() { messages_.emit(); }
+  MessagesBehind(const MessagesBehind&) = delete;
+  MessagesBehind& operator=(const MessagesBehind&) = delete;
+
+ private:
+  WorkerMessages& messages_;
+};
 
 }  // namespace
 
@@ -62,6 +76,7 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
                                           converter.get()};
   zarrcore::ReadOptions options = read_options(caller);
   options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
+  allow_read_ahead(options);
   const ReadReport report(session_->read_reports(), *session_->hierarchy().store(), "read",
                           GetFullName(), selection, options);
   if (const auto writer = writer_if_any()) {
@@ -77,12 +92,26 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   // The metadata needed to read a chunk is stored before the first chunk.
   session_->writable_hierarchy().flush_node(node_path());
   is_new_ = false;
+  drop_statistics();
   const auto encoder = make_element_encoder(buffer_type, array_->data_type());
+  const MessagesBehind messages(*messages_behind_);
   CallerState caller;
+  zarrcore::WriteOptions options = write_options(caller);
+  options.scope_behind = caller.scope_for(messages_behind_);
   writer()->write(selection,
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
-                  write_options(caller));
+                  options);
   session_->write_limit().enforce(*this);
+}
+
+void Array::drop_statistics() {
+  if (!session_->has_pam()) return;
+  const std::lock_guard lock(session_->pam_mutex());
+  double min = 0;
+  const bool has_statistics =
+      GDALPamMDArray::GetStatistics(true, false, &min, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                    nullptr) == CE_None;
+  if (has_statistics) ClearStatistics();
 }
 
 bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
@@ -115,6 +144,28 @@ bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step
     Region wanted = region(start, count, step, stride, buffer_type);
     write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
     return true;
+  });
+}
+
+bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
+                     GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                     void* progress_data) {
+  return guarded(false, [&] {
+    if (!can_copy_values(*source, *this)) {
+      return GDALPamMDArray::CopyFrom(source_dataset, source, is_strict, cost, total_cost, progress,
+                                      progress_data);
+    }
+    if (progress == nullptr) progress = GDALDummyProgress;
+    cost += COPY_COST;
+    if (!CopyFromAllExceptValues(source, is_strict, cost, total_cost, progress, progress_data)) {
+      return false;
+    }
+    const double total = std::max(1.0, static_cast<double>(total_cost));
+    const auto before = static_cast<double>(cost);
+    cost += source->GetTotalElementsCount() * source->GetDataType().GetSize();
+    const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
+                               progress, progress_data);
+    return copy_values(*source, *this, part.function(), part.data());
   });
 }
 
@@ -177,11 +228,17 @@ std::shared_ptr<zarrcore::ArrayWriter> Array::writer_if_any() const {
   return writer_;
 }
 
-void Array::flush() {
+void Array::flush() const {
   const auto writer = writer_if_any();
   if (!writer) return;
+  const MessagesBehind messages(*messages_behind_);
   CallerState caller;
   writer->flush(write_options(caller));
+}
+
+void Array::stop_writing() {
+  const auto writer = writer_if_any();
+  if (writer) writer->stop();
 }
 
 std::uint64_t Array::pending_bytes() const {

@@ -244,6 +244,10 @@ void Session::change_attributes(const std::string& group,
 }
 
 void Session::erase_node(const std::string& node_path) {
+  // No chunk is put after its node is gone.
+  for (const auto& array : live_arrays()) {
+    if (zarrcore::is_at_or_below(array->node_path(), node_path)) array->stop_writing();
+  }
   zarrcore::Hierarchy& hierarchy = writable_hierarchy();
   try {
     hierarchy.erase_node(node_path);
@@ -362,6 +366,7 @@ zarrcore::WriterOptions Session::writer_options() const {
   options.max_bytes = WriteLimit::max_bytes();
   options.locks = locks_;
   options.stores_empty_chunks = options_.stores_empty_chunks;
+  options.writes_behind = CPLTestBool(config_option(ConfigOption::write_behind));
   return options;
 }
 

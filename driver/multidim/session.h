@@ -98,6 +98,8 @@ class Session : public std::enable_shared_from_this<Session> {
   WriteLimit& write_limit() { return write_limit_; }
   // Statistics and the like, which GDAL keeps beside the store.
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
+  // GDAL does not lock it.
+  std::mutex& pam_mutex() const { return pam_mutex_; }
   PamValues& pam_values() const { return *pam_values_; }
   // Whether GDAL looks for its file of these, which would cost requests on the network.
   bool has_pam() const;
@@ -175,6 +177,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<const zarrcore::FileLocks> locks_;
   std::shared_ptr<PamValues> pam_values_;
   std::shared_ptr<GDALPamMultiDim> pam_;
+  mutable std::mutex pam_mutex_;
 
   CoordinateArrays coordinate_arrays_{*this};
   EnclosingGroups enclosing_groups_{*this};

@@ -1,6 +1,11 @@
 #include "driver/raster/raster_band.h"
 
+#include <cpl_minixml.h>
+#include <cpl_string.h>
+
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "driver/gdal/error_guard.h"
 
@@ -60,6 +65,37 @@ CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
     array().set_attribute(kColorInterpretation, names);
     return CE_None;
   });
+}
+
+CPLErr RasterBand::SetColorTable(GDALColorTable* table) {
+  const CPLErr stored = GDALPamRasterBand::SetColorTable(table);
+  if (stored != CE_None || table == nullptr) return stored;
+  const GDALColorInterp color = GetColorInterpretation();
+  const bool is_undecided = color == GCI_Undefined || color == GCI_GrayIndex;
+  return is_undecided ? SetColorInterpretation(GCI_PaletteIndex) : CE_None;
+}
+
+CPLErr RasterBand::SetStatistics(double min, double max, double mean, double deviation) {
+  // Blocks that are written later would drop them.
+  if (is_writable()) FlushCache(false);
+  return GDALPamRasterBand::SetStatistics(min, max, mean, deviation);
+}
+
+void RasterBand::drop_statistics() {
+  std::vector<std::string> names;
+  const CSLConstList items = GDALPamRasterBand::GetMetadata();
+  for (int i = 0; i < CSLCount(items); ++i) {
+    if (!STARTS_WITH_CI(items[i], "STATISTICS_")) continue;
+    const std::string item = items[i];
+    names.push_back(item.substr(0, item.find('=')));
+  }
+  for (const std::string& name : names) {
+    GDALPamRasterBand::SetMetadataItem(name.c_str(), nullptr);
+  }
+  if (psPam == nullptr || psPam->psSavedHistograms == nullptr) return;
+  CPLDestroyXMLNode(psPam->psSavedHistograms);
+  psPam->psSavedHistograms = nullptr;
+  MarkPamDirty();
 }
 
 }  // namespace gdal_zarr

@@ -28,6 +28,11 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr SetUnitType(const char* unit) override;
   GDALColorInterp GetColorInterpretation() override;
   CPLErr SetColorInterpretation(GDALColorInterp interpretation) override;
+  // A gray band, or one without colours, becomes one of palette indices.
+  CPLErr SetColorTable(GDALColorTable* table) override;
+  CPLErr SetStatistics(double min, double max, double mean, double deviation) override;
+  // Forgets the statistics and histograms in the sidecar, because pixels change.
+  void drop_statistics();
   // The name in the sidecar. Else, for an array of more dimensions, the one in a list of names, or
   // the position of the band along them (see slice_description.h); else the long_name of the array,
   // or its name.

@@ -36,8 +36,11 @@ CPLErr RasterBand::AdviseRead(int x, int y, int columns, int rows, int buffer_co
   }
   return guarded(CE_Failure, [&] {
     const auto length = [](int value) { return static_cast<std::uint64_t>(value); };
-    array().advise(view().selection(nBand - 1, length(x), length(y), length(columns), length(rows)),
-                   options);
+    const auto selection =
+        view().selection(nBand - 1, length(x), length(y), length(columns), length(rows));
+    // Programs announce whole images, which they read window by window.
+    const bool is_bounded = CSLFetchNameValue(options, "CACHE_SIZE") != nullptr;
+    if (is_bounded || !array().expect_reads(selection)) array().advise(selection, options);
     return CE_None;
   });
 }

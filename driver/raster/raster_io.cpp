@@ -14,6 +14,13 @@ bool is_evenly_stepped(int length, int buffer_length) {
   return buffer_length > 0 && length % buffer_length == 0;
 }
 
+// Whether a window between pixels has other lengths than the whole pixels given with it: then
+// pixels are resampled, even if as many are asked for.
+bool has_other_lengths(const GDALRasterIOExtraArg& extra, int columns, int rows) {
+  return extra.bFloatingPointWindowValidity != FALSE &&
+         (extra.dfXSize != columns || extra.dfYSize != rows);
+}
+
 }  // namespace
 
 RasterDataset* RasterDataset::best_overview(int& x, int& y, int& columns, int& rows,
@@ -44,14 +51,18 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
     GDALRWFlag flag, int x, int y, int columns, int rows, void* buffer, int buffer_columns,
     int buffer_rows, GDALDataType type, std::span<const int> bands, GSpacing pixel_space,
     GSpacing line_space, GSpacing band_space, const GDALRasterIOExtraArg* extra) {
-  const bool is_exact = buffer_columns == columns && buffer_rows == rows;
+  const bool is_exact = buffer_columns == columns && buffer_rows == rows &&
+                        (flag == GF_Write || !has_other_lengths(*extra, columns, rows));
   const bool is_stepped = flag == GF_Read && extra->eResampleAlg == GRIORA_NearestNeighbour &&
                           extra->bFloatingPointWindowValidity == FALSE &&
                           is_evenly_stepped(columns, buffer_columns) &&
                           is_evenly_stepped(rows, buffer_rows);
   if (!is_exact && !is_stepped && flag == GF_Read) return std::nullopt;
   if (is_writable()) settle_blocks(bands, x, y, columns, rows);
-  if (flag == GF_Write) store_values_of_bands();
+  if (flag == GF_Write) {
+    store_values_of_bands();
+    for (const int index : bands) band(index + 1).drop_statistics();
+  }
   RasterRequest request;
   request.x_step = static_cast<std::uint64_t>(columns / buffer_columns);
   request.y_step = static_cast<std::uint64_t>(rows / buffer_rows);
@@ -121,7 +132,10 @@ CPLErr RasterBand::transfer_block(GDALRWFlag flag, int block_x, int block_y, voi
   request.line_space = pixel * nBlockXSize;
   const int band = nBand - 1;
   return guarded(CE_Failure, [&] {
-    if (flag == GF_Write) dataset().store_values_of_bands();
+    if (flag == GF_Write) {
+      dataset().store_values_of_bands();
+      drop_statistics();
+    }
     return view().transfer(flag, request, {&band, 1}) ? CE_None : CE_Failure;
   });
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "zarrcore/array/chunk_reader.h"
+#include "zarrcore/array/read_ahead.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
@@ -13,6 +14,7 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
     : state_(std::move(store), std::move(path), std::move(metadata), std::move(context)) {}
 
 Array::~Array() {
+  read_ahead_.reset();
   state_.invalidate_caches();
 }
 
@@ -79,6 +81,13 @@ void Array::prefetch(const Selection& selection, const ReadOptions& options) con
                [&] { read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options); });
 }
 
+void Array::expect_reads(const Selection& selection, const ReadOptions& options) const {
+  check_selection(selection, shape());
+  ReadAhead* const ahead = read_ahead(options);
+  const bool is_empty = std::ranges::find(selection.count, 0u) != selection.count.end();
+  if (ahead != nullptr && !is_empty) ahead->expect(box_around(selection));
+}
+
 std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) const {
   const Shape inner = inner_chunk_shape();
   Shape lengths;
@@ -94,10 +103,19 @@ std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) co
   return elements ? checked_multiply(*elements, data_type().item_size) : std::nullopt;
 }
 
+ReadAhead* Array::read_ahead(const ReadOptions& options) const {
+  if (!options.lasting_scope || options.threads <= 1) return nullptr;
+  std::call_once(reads_ahead_, [this] {
+    read_ahead_ = std::make_unique<ReadAhead>(state_, inner_chunk_shape());
+  });
+  return read_ahead_.get();
+}
+
 void Array::read_selection(const Selection& selection, const Destination& destination,
                            const ReadOptions& options) const {
   state_.check_read(selection, destination);
-  ChunkReader reader(state_, *state_.context, destination.converter, options);
+  const ReadAhead::Request request(read_ahead(options), selection, options);
+  ChunkReader reader(state_, *state_.context, destination.converter, options, request.ahead());
   std::vector<StoredPart> batch;
   for_each_chunk(state_.grid, selection, destination.strides, [&](const ChunkSlice& slice) {
     batch.push_back(state_.part_of(slice, destination.data));

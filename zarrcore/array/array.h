@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,21 +13,14 @@
 
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/context.h"
-#include "zarrcore/array/read_statistics.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
-#include "zarrcore/array/thread_pool.h"
 #include "zarrcore/metadata/array_metadata.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
 
-struct ReadOptions {
-  std::size_t threads = 1;
-  WorkerScope worker_scope = nullptr;
-  // Whether a missing chunk is an error, which names it, instead of the fill value.
-  bool missing_chunks_are_errors = false;
-  ReadStatistics* statistics = nullptr;  // added to, if not null
-};
+class ReadAhead;
 
 // Where the store has the bytes of a chunk or inner chunk: `length` bytes from `offset` on in the
 // value of `key`, or without a length the whole value, if it exists.
@@ -66,6 +60,9 @@ class Array {
   // Reads a selection. Chunks are fetched and decoded on up to `options.threads` threads, straight
   // into the destination where possible. Chunks of which only a part is used are cached in the
   // context. Throws Error, which names array and chunk; the destination is then partly written.
+  //
+  // With `options.lasting_scope`, reads that walk through the array are read ahead: see
+  // read_ahead.h.
   void read(const Selection& selection, const Destination& destination,
             const ReadOptions& options = {}) const;
 
@@ -77,6 +74,10 @@ class Array {
   // Decodes all chunks that a selection meets into the context's cache, for later reads, even if
   // the chunks have been removed by then.
   void prefetch(const Selection& selection, const ReadOptions& options = {}) const;
+
+  // Says that a selection will be read, in parts from its start to its end. The first chunks are
+  // then read ahead from the first read on, with options that allow it.
+  void expect_reads(const Selection& selection, const ReadOptions& options) const;
 
   // Makes reads that begin later see what other programs have put, also in stores that cannot tell
   // that a value has changed.
@@ -94,7 +95,12 @@ class Array {
   void read_selection(const Selection& selection, const Destination& destination,
                       const ReadOptions& options) const;
 
+  // Null if nothing is to be read ahead.
+  ReadAhead* read_ahead(const ReadOptions& options) const;
+
   ArrayState state_;
+  mutable std::once_flag reads_ahead_;
+  mutable std::unique_ptr<ReadAhead> read_ahead_;  // from the first read that may
 };
 
 }  // namespace zarrcore

@@ -17,6 +17,16 @@ namespace {
 constexpr std::size_t kBatchSize = ChunkReader::kBatchSize;
 // After this many bytes have been put, free memory is returned to the system.
 constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
+// The bytes that may be queued at first, unless puts wait for answers: memory that is used again
+// soon is still in the caches of the CPU. They become more, up to this part of the bound of pending
+// bytes, when threads had nothing to do although the queue was full after a write.
+constexpr std::uint64_t kFirstQueuedBytes = 8 << 20;
+constexpr std::uint64_t kQueuedPart = 4;
+// A write of this many slices for each thread keeps all threads busy itself, and queueing costs more
+// than it gains.
+constexpr std::size_t kManySlices = 4;
+// Smaller inner chunks of shards are encoded at once: a task takes about as long.
+constexpr std::uint64_t kMinBytesBehind = 16 << 10;
 
 // Calls `body` with the chunks that a selection meets, a batch at a time.
 void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
@@ -37,30 +47,6 @@ void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Str
 struct ArrayWriter::PendingSlice {
   Pending chunk;
   StoredSlice slice;
-};
-
-// The first error of several threads that continue after an error.
-class ArrayWriter::FirstError {
- public:
-  // False when `body` throws.
-  bool keep(const std::function<void()>& body) {
-    try {
-      body();
-      return true;
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      return false;
-    }
-  }
-  void rethrow() {
-    const std::lock_guard lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::exception_ptr error_;
 };
 
 // Chunks that are being read. None of them is put meanwhile: a shard would be read with the index
@@ -93,7 +79,13 @@ class ArrayWriter::HeldChunks {
 };
 
 ArrayWriter::ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options)
-    : array_(std::move(array)), options_(std::move(options)) {}
+    : array_(std::move(array)),
+      options_(std::move(options)),
+      max_queued_(options_.max_bytes / kQueuedPart),
+      queue_(array_->state().context->pool) {
+  const bool is_slow = array_->state().store->parallel_requests() > 1;
+  if (!is_slow) max_queued_ = std::min<std::uint64_t>(max_queued_, kFirstQueuedBytes);
+}
 
 ArrayWriter::~ArrayWriter() = default;
 
@@ -126,7 +118,10 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                    return;
                  }
                  FirstError error;
-                 evict(error);
+                 if (queue_.jobs() == 0 && was_full_.exchange(false)) {
+                   max_queued_ = std::min(2 * max_queued_, options_.max_bytes / kQueuedPart);
+                 }
+                 evict(error, options.threads);
                  std::vector<PendingSlice> slices;
                  for_each_chunk(array_->state().grid, selection, source.strides,
                                 [&](const ChunkSlice& slice) {
@@ -138,30 +133,79 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                                 });
                  write_slices(slices, source, options, error);
                  error.rethrow();
+                 if (const auto earlier = queue_.take_error()) std::rethrow_exception(earlier);
                });
 }
 
 void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& source,
                                const WriteOptions& options, FirstError& error) {
+  const bool is_slow = array_->state().store->parallel_requests() > 1;
+  const bool is_behind = options_.writes_behind && options.threads > 1 &&
+                         (is_slow || slices.size() < kManySlices * options.threads);
   array_->state().context->pool.parallel_for(
       slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        auto& [chunk, slice] = slices[i];
-        while (!chunk->write(slice, source.data + slice.offset, source.converter)) {
+        Pending& chunk = slices[i].chunk;
+        const StoredSlice& slice = slices[i].slice;
+        const auto write = [&] {
+          const bool encodes_at_once =
+              !is_behind || (chunk->is_shard() && chunk->decoded_size() < kMinBytesBehind);
+          return chunk->write(slice, source.data + slice.offset, source.converter, encodes_at_once);
+        };
+        auto written = write();
+        while (written == PendingChunk::Written::no) {
           chunk = pending(chunk->index());
+          written = write();
         }
-        if (chunk->is_complete()) error.keep([&] { put(chunk); });
-        evict(error);
+        if (written == PendingChunk::Written::is_ready) {
+          encode_behind(chunk, slice.position, options);
+        } else if (is_behind) {
+          if (chunk->claim_put()) put_behind(chunk, options);
+        } else if (chunk->is_complete()) {
+          error.keep([&] { put(chunk); });
+        }
+        evict(error, options.threads);
       },
       options.worker_scope);
   slices.clear();
 }
 
-// Puts complete chunks first, then the least recently written ones, until the pending bytes are
-// within the bound. Throws when that is impossible.
-void ArrayWriter::evict(FirstError& error) {
+// The errors of jobs get their context when they are thrown.
+void ArrayWriter::encode_behind(const Pending& chunk, std::size_t position,
+                                const WriteOptions& options) {
+  queue_.post_encoding(
+      {options.threads - 1, options.scope_behind}, chunk->decoded_size(),
+      [this, chunk, position, behind = WriteOptions{options.threads, {}, options.scope_behind}] {
+        chunk->encode(position);
+        if (!chunk->claim_put()) return;
+        // Where several puts can wait for answers, they keep no thread from encoding.
+        const bool is_slow = array_->state().store->parallel_requests() > 1;
+        is_slow ? put_behind(chunk, behind) : put(chunk);
+      });
+}
+
+void ArrayWriter::put_behind(const Pending& chunk, const WriteOptions& options) {
+  const std::size_t requests = array_->state().store->parallel_requests();
+  queue_.post_put({std::max(options.threads - 1, requests), options.scope_behind},
+                  chunk->pending_bytes(), [this, chunk] { put(chunk); });
+}
+
+bool ArrayWriter::has_too_many_queued(std::size_t threads) {
+  // Each thread, and each request, has a chunk, however large.
+  const std::size_t at_once = std::max(threads, array_->state().store->parallel_requests());
+  if (queue_.jobs() <= at_once || queue_.bytes() <= max_queued_) return false;
+  was_full_ = true;
+  return true;
+}
+
+// Waits for what is queued, then puts complete chunks, then the least recently written ones, until
+// the pending bytes are within the bound. Throws when that is impossible.
+void ArrayWriter::evict(FirstError& error, std::size_t threads) {
+  const auto is_full = [this] { return pending_bytes_ > options_.max_bytes; };
+  while ((is_full() || has_too_many_queued(threads)) && queue_.help()) {
+  }
   array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
-  if (pending_bytes_ <= options_.max_bytes) return;
+  if (!is_full()) return;
   const std::lock_guard one_at_a_time(evict_mutex_);
   std::vector<Pending> oldest;
   {
@@ -217,16 +261,20 @@ void ArrayWriter::flush(const WriteOptions& options) {
                  array_->state().context->pool.parallel_for(
                      inner_chunks.size(), std::max<std::size_t>(1, options.threads),
                      [&](std::size_t i) {
-                       const auto& [chunk, position] = inner_chunks[i];
-                       not_encoded.keep([&] { chunk->encode(position); });
+                       const auto& inner = inner_chunks[i];
+                       not_encoded.keep([&] { inner.first->encode(inner.second); });
                      },
                      options.worker_scope);
                  FirstError error;
+                 const std::size_t requests = array_->state().store->parallel_requests();
                  array_->state().context->pool.parallel_for(
-                     all.size(), std::max<std::size_t>(1, options.threads),
+                     all.size(), std::max({std::size_t{1}, options.threads, requests}),
                      [&](std::size_t i) { error.keep([&] { put(all[i]); }); },
                      options.worker_scope);
+                 queue_.cancel();
+                 const std::exception_ptr earlier = queue_.take_error();
                  error.rethrow();
+                 if (earlier) std::rethrow_exception(earlier);
                });
 }
 
@@ -283,7 +331,7 @@ void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Sour
                            options_.stores_empty_chunks);
         const FileLocks::Held held = lock(chunk.key());
         for (const StoredSlice& slice : chunk.cut(chunks[i])) {
-          chunk.write(slice, source.data + slice.offset, source.converter);
+          chunk.write(slice, source.data + slice.offset, source.converter, true);
         }
         chunk.put(true);
       },

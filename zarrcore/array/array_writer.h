@@ -1,7 +1,8 @@
 // Writing selections of an array, and reading them back. A chunk that is written as a whole is
-// encoded and put at once. Chunks written in part, and shards, stay pending in memory until the
-// rest is written, so that in the common orders of writing each chunk and shard is encoded and put
-// once. Pending memory is bounded: beyond the bound, the least recently written chunks are evicted.
+// encoded and put at once, or, behind the program, on idle threads while it goes on. Chunks written
+// in part, and shards, stay pending in memory until the rest is written, so that in the common
+// orders of writing each chunk and shard is encoded and put once. Pending memory is bounded: beyond
+// the bound, the least recently written chunks are evicted.
 //
 // Chunks that contain only the fill value, bit for bit, are not stored, unless an option says so;
 // if one exists, it is erased.
@@ -9,7 +10,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <list>
 #include <map>
 #include <memory>
@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "zarrcore/array/array.h"
+#include "zarrcore/array/first_error.h"
+#include "zarrcore/array/write_queue.h"
 #include "zarrcore/store/file_locks.h"
 
 namespace zarrcore {
@@ -26,6 +28,8 @@ class PendingChunk;
 struct WriteOptions {
   std::size_t threads = 1;
   WorkerScope worker_scope = nullptr;
+  // The same for the threads that encode and put after the call: it must own what it needs.
+  WorkerScope scope_behind = nullptr;
 };
 
 struct WriterOptions {
@@ -39,6 +43,10 @@ struct WriterOptions {
   std::shared_ptr<const FileLocks> locks = nullptr;
   // Whether chunks, and inner chunks, that contain only the fill value are stored.
   bool stores_empty_chunks = false;
+  // Whether complete chunks are encoded and put while the caller goes on, if it allows more than
+  // one thread. At most a quarter of `max_bytes`, or a chunk for each thread, waits for that: a
+  // write then helps. Not with `locks`.
+  bool writes_behind = false;
 };
 
 // May be used by several threads at once. An array should have one writer: a writer does not see
@@ -49,14 +57,16 @@ struct WriterOptions {
 class ArrayWriter {
  public:
   explicit ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options = {});
-  // Pending chunks are lost: call flush() first, which reports errors.
+  // Pending chunks are lost: call flush() first, which reports errors. Waits for puts that have
+  // begun.
   ~ArrayWriter();
   ArrayWriter(const ArrayWriter&) = delete;
   ArrayWriter& operator=(const ArrayWriter&) = delete;
 
   // Throws Error, which names array and chunk; the selection is then partly written. A chunk that
   // could not be put stays pending, and the next flush tries again; with locks, it is not written.
-  // As long as the pending bytes exceed the bound, further writes fail.
+  // As long as the pending bytes exceed the bound, further writes fail. What fails behind the
+  // program is thrown once, by the next write, after it is done, or by the next flush.
   void write(const Selection& selection, const Source& source, const WriteOptions& options = {});
 
   // Array::read(), including what has been written before.
@@ -66,11 +76,14 @@ class ArrayWriter {
   // Puts all pending chunks. It tries all of them, and then throws the first error.
   void flush(const WriteOptions& options = {});
 
+  // Stops what goes on behind the program: nothing is put before the next write or flush.
+  // All that is pending stays pending.
+  void stop() { queue_.cancel(); }
+
   std::uint64_t pending_bytes() const { return pending_bytes_; }
 
  private:
   struct PendingSlice;
-  class FirstError;
   class HeldChunks;
   using Pending = std::shared_ptr<PendingChunk>;
 
@@ -86,8 +99,11 @@ class ArrayWriter {
 
   Pending pending(const std::vector<std::uint64_t>& chunk);
   void put(const Pending& chunk);
+  void put_behind(const Pending& chunk, const WriteOptions& options);
+  void encode_behind(const Pending& chunk, std::size_t position, const WriteOptions& options);
   void drop(const Pending& chunk);
-  void evict(FirstError& error);
+  bool has_too_many_queued(std::size_t threads);
+  void evict(FirstError& error, std::size_t threads);
 
   std::shared_ptr<const Array> array_;
   WriterOptions options_;
@@ -97,6 +113,9 @@ class ArrayWriter {
   std::list<Pending> order_;                 // most recently written or read first
   std::map<std::vector<std::uint64_t>, std::list<Pending>::iterator> chunks_;
   std::mutex evict_mutex_;  // held by the thread that evicts
+  std::atomic<std::uint64_t> max_queued_;
+  std::atomic<bool> was_full_{false};  // the queue, since it was last empty
+  WriteQueue queue_;                   // last, as its jobs use the other members
 };
 
 }  // namespace zarrcore

@@ -55,10 +55,12 @@ CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
 
 std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
   auto chunk = context_.chunks.find(cache_key(part), request_);
-  if (!chunk) return nullptr;
-  const ValueVersion current =
-      part.is_whole_value() ? array_.store->current_version(*part.key) : part.version;
-  return chunk->state().is_good_for(current) ? chunk : nullptr;
+  return chunk && is_current(part, *chunk) ? chunk : nullptr;
+}
+
+bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) const {
+  return chunk.state().is_good_for(part.is_whole_value() ? array_.store->current_version(*part.key)
+                                                         : part.version);
 }
 
 bool ChunkDecoder::copy_from_cache(const StoredPart& part) const {
@@ -67,6 +69,29 @@ bool ChunkDecoder::copy_from_cache(const StoredPart& part) const {
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
   return true;
+}
+
+bool ChunkDecoder::copy_from_ahead(const StoredPart& part,
+                                   const std::shared_ptr<const CachedChunk>& chunk) const {
+  if (!is_current(part, *chunk)) return false;
+  copy(part, chunk->all().data());
+  if (!is_whole(part.axes) || part.destination == nullptr) {
+    context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
+  }
+  return true;
+}
+
+bool ChunkDecoder::is_still_missing(const StoredPart& part) const {
+  const ValueVersion current = array_.store->current_version(*part.key);
+  return current.is_unknown() || current.is_absent();
+}
+
+void ChunkDecoder::decode_ahead(const StoredPart& part, ByteSpan encoded,
+                                const ValueVersion& version, ChunksAhead& ahead) {
+  scratch_.with_scratch([&](DecodedChunk&) {
+    ahead.put(*part.ahead, cache_key(part),
+              std::make_shared<const CachedChunk>(part.chain->decode(encoded), KeptState{version}));
+  });
 }
 
 void ChunkDecoder::decode(const StoredPart& part, Encoded encoded) {
@@ -93,8 +118,8 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
         *block_size, KeptState{encoded.version});
   } else {
-    chunk = std::make_shared<const CachedChunk>(
-        chain.decode(encoded.bytes), KeptState{encoded.version, part.destination == nullptr});
+    chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes),
+                                                KeptState{encoded.version, part.is_prefetched()});
   }
   copy(part, chunk->elements(part.axes));
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "zarrcore/array/array_state.h"
+#include "zarrcore/array/chunks_ahead.h"
 #include "zarrcore/array/context.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/base/strided.h"
@@ -45,6 +46,14 @@ class ChunkDecoder {
 
   // Copies the selected elements of a cached chunk; false when it is not cached.
   bool copy_from_cache(const StoredPart& part) const;
+  // The same for a chunk that was read ahead. One that was used as a whole is not cached.
+  bool copy_from_ahead(const StoredPart& part,
+                       const std::shared_ptr<const CachedChunk>& chunk) const;
+  // Whether a chunk that was read ahead is still missing in the store.
+  bool is_still_missing(const StoredPart& part) const;
+  // Decodes a chunk for its part's place ahead of a walk.
+  void decode_ahead(const StoredPart& part, ByteSpan encoded, const ValueVersion& version,
+                    ChunksAhead& ahead);
 
   // Fetched bytes of a chunk. If `owner` is not null, `bytes` are all of its bytes, and it may be
   // moved from.
@@ -69,6 +78,7 @@ class ChunkDecoder {
   std::uint64_t item_size() const { return array_.metadata.data_type.item_size; }
 
  private:
+  bool is_current(const StoredPart& part, const CachedChunk& chunk) const;
   void decode_to_cache(const StoredPart& part, Encoded encoded) const;
   void decode_whole(const StoredPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
   void copy(const StoredPart& part, const std::byte* elements, std::uint64_t first = 0) const;

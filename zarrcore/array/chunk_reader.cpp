@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -21,22 +20,23 @@ bool is_range_of_value(const StoredPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
 
-// For inner chunks of a shard whose index could be read.
-ValueChanged shard_removed() {
+}  // namespace
+
+ValueChanged ChunkReader::shard_removed() {
   return ValueChanged("the shard is missing, although its index could be read");
 }
 
-}  // namespace
-
 ChunkReader::ChunkReader(const ArrayState& array, Context& context,
-                         const ElementConverter* converter, const ReadOptions& options)
+                         const ElementConverter* converter, const ReadOptions& options,
+                         ReadAhead* ahead)
     : store_(*array.store),
       context_(context),
       options_(options),
       workers_(std::clamp<std::size_t>(std::max(options.threads, store_.parallel_requests()), 1,
                                        kBatchSize)),
       decoder_(array, context, converter, std::clamp<std::size_t>(options.threads, 1, kBatchSize)),
-      shards_(store_, context, decoder_) {}
+      shards_(store_, context, decoder_),
+      ahead_(ahead) {}
 
 void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
   context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
@@ -44,7 +44,11 @@ void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::
 
 void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded) {
   const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
-  decoder_.decode(part, encoded);
+  if (part.ahead != nullptr) {
+    decoder_.decode_ahead(part, encoded.bytes, encoded.version, ahead_->chunks());
+  } else {
+    decoder_.decode(part, encoded);
+  }
   count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
 }
 
@@ -113,14 +117,11 @@ void ChunkReader::read_shards(std::span<const StoredPart> shards) {
     const auto together =
         static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, shards.size()));
     std::vector<OpenShard> opened(together);
-    parallel_for(together, [&](std::size_t i) {
-      const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-      opened[i] = shards_.open(shards[i], is_whole(shards[i].axes));
-    });
+    open_shards(shards.first(together), opened);
     for (OpenShard& shard : opened) {
       if (shard.index) {
         expand(shard, inner);
-      } else {
+      } else if (shard.extent.sharding != nullptr) {
         fill_missing(shard.part, [&] { return "shard " + *shard.part.key; });
       }
       shard = {};
@@ -135,6 +136,35 @@ void ChunkReader::read_shards(std::span<const StoredPart> shards) {
   read_inner();
 }
 
+// Those that are known to be missing are filled, and not opened. What is read ahead can be of one
+// shard several times, whose index is then fetched once.
+void ChunkReader::open_shards(std::span<const StoredPart> shards, std::span<OpenShard> opened) {
+  const auto same_before = [&](std::size_t i) {
+    if (shards[i].ahead == nullptr) return i;
+    const auto same = std::ranges::find_if(shards, [&](const StoredPart& other) {
+      return *other.key == *shards[i].key && other.offset == shards[i].offset;
+    });
+    return static_cast<std::size_t>(same - shards.begin());
+  };
+  const auto open = [&](std::size_t i) {
+    if (shards[i].ahead == nullptr && take_ahead(shards[i])) return;
+    const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
+    opened[i] = shards_.open(shards[i], is_whole(shards[i].axes));
+  };
+  parallel_for(shards.size(), [&](std::size_t i) {
+    if (same_before(i) == i) open(i);
+  });
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::size_t same = same_before(i);
+    if (same == i) continue;
+    if (opened[same].index) {
+      open(i);
+    } else {
+      opened[i] = {shards[i], opened[same].extent, nullptr};
+    }
+  }
+}
+
 void ChunkReader::expand(const OpenShard& shard, std::vector<StoredPart>& parts) {
   const StoredPart& outer = shard.part;
   for_each_inner_chunk(*shard.extent.sharding, outer.axes, [&](StoredSlice inner) {
@@ -145,6 +175,7 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<StoredPart>& parts)
     part.version = outer.version;
     part.bytes = outer.bytes;
     if (outer.destination != nullptr) part.destination = outer.destination + inner.offset;
+    part.ahead = outer.ahead;
     part.axes = std::move(inner.axes);
     const auto entry =
         with_context([&] { return "shard " + *outer.key; },
@@ -166,6 +197,14 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<StoredPart>& parts)
 }
 
 void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
+  if (!chunks.empty() && chunks.front().ahead != nullptr) {
+    const auto unneeded =
+        std::stable_partition(chunks.begin(), chunks.end(), [this](const StoredPart& part) {
+          return !decoder_.find_cached(part) &&
+                 ahead_->chunks().is_stored_at(*part.ahead, decoder_.cache_key(part));
+        });
+    chunks = {chunks.begin(), unneeded};
+  }
   const std::vector<Fetch> fetches = make_fetches(chunks);
   // Waking another thread takes about as long as decoding this much.
   constexpr std::uint64_t kMinBytesPerThread = 64 << 10;
@@ -216,7 +255,9 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
 void ChunkReader::read_together(Fetch parts) {
   std::vector<const StoredPart*> wanted;
   for (const StoredPart& part : parts) {
-    if (!decoder_.copy_from_cache(part)) wanted.push_back(&part);
+    const bool is_kept =
+        part.ahead == nullptr && (take_ahead(part) || decoder_.copy_from_cache(part));
+    if (!is_kept) wanted.push_back(&part);
   }
   count_chunks(options_.statistics, &ReadStatistics::cached_chunks, parts.size() - wanted.size());
   if (wanted.empty()) return;
@@ -265,99 +306,26 @@ void ChunkReader::read_together(Fetch parts) {
       });
 }
 
-// The ranges of a chunk that contain the selected elements, if its elements stand alone. Nullopt
-// when fetching the whole chunk is better.
-std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
-    const StoredPart& part) const {
-  const CodecChain& chain = *part.chain;
-  if (part.bytes || !chain.elements_stand_alone() || is_whole(part.axes) ||
-      part.destination == nullptr) {
-    return std::nullopt;
+bool ChunkReader::take_ahead(const StoredPart& part) {
+  if (ahead_ == nullptr) return false;
+  const ChunksAhead::Taken taken = ahead_->take(decoder_.cache_key(part));
+  if (taken.chunk) return decoder_.copy_from_ahead(part, taken.chunk);
+  if (!taken.is_missing || options_.missing_chunks_are_errors || !decoder_.is_still_missing(part)) {
+    return false;
   }
-  const std::uint64_t size = chain.decoded_size();
-  const std::uint64_t bytes_per_range = store_.bytes_per_range();
-  std::vector<ByteRange> ranges;
-  std::uint64_t bytes = 0;
-  for_each_run(part.axes, chain.stored_spec().shape, decoder_.item_size(), bytes_per_range,
-               [&](std::uint64_t offset, std::uint64_t length) {
-                 if (bytes > size) return;
-                 const std::uint64_t reach =
-                     ranges.empty() ? 0 : ranges.back().offset + ranges.back().length;
-                 if (ranges.empty() || offset - reach > bytes_per_range) {
-                   ranges.push_back(ByteRange::at(offset, length).of_value(size));
-                   bytes += length;
-                 } else {
-                   ranges.back().length += offset + length - reach;
-                   bytes += offset + length - reach;
-                 }
-               });
-  // Repeated row-by-row reads must not cost more requests than fetching the chunk once, which is
-  // then cached.
-  const CacheKey key = decoder_.cache_key(part);
-  const auto spent = context_.spent_on_parts.find(key);
-  const std::uint64_t overhead = (spent ? *spent : 0) + ranges.size() * bytes_per_range;
-  if (bytes > size || overhead > size - bytes) return std::nullopt;
-  context_.spent_on_parts.insert(key, std::make_shared<const std::uint64_t>(overhead),
-                                 sizeof(overhead));
-  return ranges;
+  fill_missing(part, [&] { return "chunk " + *part.key; });
+  return true;
 }
 
 void ChunkReader::fill_missing(const StoredPart& part,
                                const std::function<std::string()>& name) const {
+  if (part.ahead != nullptr) {
+    ahead_->chunks().put(*part.ahead, decoder_.cache_key(part), nullptr);
+    return;
+  }
   if (options_.missing_chunks_are_errors) throw Error(name() + " is missing");
   count_chunks(options_.statistics, &ReadStatistics::missing_chunks);
   decoder_.fill(part);
-}
-
-// At once, also where a store would request them one after the other.
-std::optional<std::vector<Buffer>> ChunkReader::fetch_ranges(const StoredPart& part,
-                                                             std::span<const ByteRange> ranges) {
-  if (ranges.size() < 2 || !store_.ranges_are_requests()) {
-    return part.value ? ShardReader::fetch_ranges(part, ranges)
-                      : store_.get_ranges(*part.key, ranges);
-  }
-  const auto value = part.value ? part.value : store_.open(*part.key);
-  std::vector<std::optional<std::vector<Buffer>>> fetched(ranges.size());
-  parallel_for(ranges.size(), [&](std::size_t i) {
-    fetched[i] = part.value ? ShardReader::fetch_ranges(part, ranges.subspan(i, 1))
-                            : value->get_ranges(ranges.subspan(i, 1));
-  });
-  std::vector<Buffer> parts;
-  for (auto& one : fetched) {
-    if (one) parts.push_back(std::move(one->front()));
-  }
-  if (parts.empty()) return std::nullopt;
-  if (parts.size() < ranges.size()) throw ValueChanged();
-  return parts;
-}
-
-// Reads the selected elements of a chunk without the rest; false when that is impossible or not
-// worth it.
-bool ChunkReader::read_elements(const StoredPart& part) {
-  const auto ranges = ranges_of_elements(part);
-  if (!ranges) return false;
-  const CodecChain& chain = *part.chain;
-  std::vector<ByteRange> in_value = *ranges;
-  if (!part.is_whole_value()) {
-    check_size("the chunk has ", part.length, chain.decoded_size());
-    for (ByteRange& range : in_value) {
-      range = ByteRange::at(part.offset + range.offset, range.length);
-    }
-  }
-  auto parts = [&] {
-    const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-    return fetch_ranges(part, in_value);
-  }();
-  if (!parts && !part.is_whole_value()) throw shard_removed();
-  if (!parts) {
-    fill_missing(part, [] { return std::string("it"); });
-    return true;
-  }
-  count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
-  const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
-  decoder_.place_elements(part, *ranges, *parts);
-  count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
-  return true;
 }
 
 }  // namespace zarrcore

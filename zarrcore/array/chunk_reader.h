@@ -13,6 +13,7 @@
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/chunk_decoder.h"
+#include "zarrcore/array/read_ahead.h"
 #include "zarrcore/array/read_statistics.h"
 #include "zarrcore/array/shard_reader.h"
 #include "zarrcore/array/stored_part.h"
@@ -22,9 +23,10 @@ namespace zarrcore {
 class ChunkReader {
  public:
   // The threads and caches are those of `context`. The array, the context, the converter, which may
-  // be null, and the options must outlive the reader.
+  // be null, the options and `ahead` must outlive the reader. If `ahead` is not null, it is where
+  // chunks are taken from that have been read ahead, and where those go that are.
   ChunkReader(const ArrayState& array, Context& context, const ElementConverter* converter,
-              const ReadOptions& options);
+              const ReadOptions& options, ReadAhead* ahead = nullptr);
 
   // Throws Error, which names the chunk's key. All that is read of one shard is from one version of
   // its value: if another program replaces it meanwhile, all parts are read once more; if that
@@ -51,9 +53,12 @@ class ChunkReader {
   // full batches are read at once.
   void expand(const OpenShard& shard, std::vector<StoredPart>& parts);
 
+  void open_shards(std::span<const StoredPart> shards, std::span<OpenShard> opened);
   void read_chunks(std::span<StoredPart> chunks);
   std::vector<Fetch> make_fetches(std::span<StoredPart> chunks) const;
   void read_together(Fetch parts);
+  // Takes from what has been read ahead; false when the part was not.
+  bool take_ahead(const StoredPart& part);
   void decode(const StoredPart& part, ChunkDecoder::Encoded encoded);
   MeasuredStage measure(ReadStatistics::Count nanoseconds) const {
     return {options_.statistics, nanoseconds};
@@ -62,6 +67,8 @@ class ChunkReader {
   std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
                                                   std::span<const ByteRange> ranges);
   bool read_elements(const StoredPart& part);
+  // For inner chunks of a shard whose index could be read.
+  static ValueChanged shard_removed();
   // `name` is that of the missing chunk or shard in the message.
   void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
@@ -72,6 +79,7 @@ class ChunkReader {
   std::size_t workers_;  // more than the threads that decode, if the store has parallel requests
   ChunkDecoder decoder_;
   ShardReader shards_;
+  ReadAhead* ahead_;
 };
 
 }  // namespace zarrcore

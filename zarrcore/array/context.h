@@ -40,6 +40,7 @@ struct Context {
   // The cost of requests for parts of chunks, as the bytes that could have been read instead.
   ArrayCache<std::uint64_t> spent_on_parts{std::uint64_t{4} << 20};
   std::atomic<std::uint64_t> pending_bytes{0};  // of all writers
+  std::atomic<std::uint64_t> ahead_bytes{0};    // of chunks that are read ahead of walks
   std::atomic<std::uint64_t> requests{0};       // the last request number of the caches
 };
 

@@ -81,19 +81,26 @@ std::vector<StoredSlice> PendingChunk::cut(const ChunkSlice& slice) const {
   return slices;
 }
 
-bool PendingChunk::write(const StoredSlice& slice, const std::byte* source,
-                         const ElementConverter* converter) {
+PendingChunk::Written PendingChunk::write(const StoredSlice& slice, const std::byte* source,
+                                          const ElementConverter* converter, bool encodes_at_once) {
   const std::shared_lock lock(mutex_);
-  if (is_retired_) return false;
+  if (is_retired_) return Written::no;
   PendingInnerChunk& inner = inner_at(slice.position);
   const std::lock_guard inner_lock(inner.mutex);
-  with_context([&] { return "chunk " + *key_; },
-               [&] {
-                 const Count count(*this, inner);
-                 if (inner.needs_stored(slice)) inner.load(fetch(slice.position, inner));
-                 inner.write(slice, source, converter);
-               });
-  return true;
+  return with_context([&] { return "chunk " + *key_; },
+                      [&] {
+                        const Count count(*this, inner);
+                        if (inner.needs_stored(slice)) {
+                          inner.load(fetch(slice.position, inner));
+                        }
+                        if (!inner.write(slice, source, converter)) return Written::yes;
+                        if (encodes_at_once) {
+                          inner.encode();
+                          return Written::yes;
+                        }
+                        return std::exchange(inner.is_queued, true) ? Written::yes
+                                                                    : Written::is_ready;
+                      });
 }
 
 PendingInnerChunk& PendingChunk::inner_at(std::size_t position) {
@@ -168,6 +175,7 @@ std::vector<std::size_t> PendingChunk::pending_positions() const {
 
 void PendingChunk::put(bool is_exclusive) {
   const std::unique_lock lock(mutex_);
+  is_claimed_ = false;
   // Inner chunks whose first write has failed.
   std::erase_if(inner_chunks_, [](const auto& item) { return !item.second->is_pending(); });
   if (inner_chunks_.empty()) return;

@@ -46,14 +46,27 @@ class PendingChunk {
   // Cuts a slice of the chunk into those of its inner chunks.
   std::vector<StoredSlice> cut(const ChunkSlice& slice) const;
 
-  // Writes a slice of an inner chunk. False when this object is retired. Throws Error, which names
-  // the chunk; the slice may then be partly written, but what was written before is not lost.
-  bool write(const StoredSlice& slice, const std::byte* source, const ElementConverter* converter);
+  enum class Written : std::uint8_t {
+    no,  // this object is retired
+    yes,
+    is_ready,  // the caller has to encode() the inner chunk
+  };
+  // Writes a slice of an inner chunk. When all of it has been written, the inner chunk is encoded
+  // at once, or is ready for it. Throws Error, which names the chunk; the slice may then be partly
+  // written, but what was written before is not lost.
+  Written write(const StoredSlice& slice, const std::byte* source,
+                const ElementConverter* converter, bool encodes_at_once);
 
   std::uint64_t pending_bytes() const { return bytes_; }
+  // Of an inner chunk.
+  std::uint64_t decoded_size() const { return inner_chain_.decoded_size(); }
+  // Whether inner chunks wait until the rest of their shard has been written.
+  bool is_shard() const { return sharding_ != nullptr; }
 
   // Whether every inner chunk that is inside the array has been written and encoded.
   bool is_complete() const { return finished_ == inner_chunks_inside_; }
+  // Whether it is complete and the caller is the first to ask since the last put().
+  bool claim_put() { return is_complete() && !is_claimed_.exchange(true); }
 
   // Puts the chunk, if anything is pending. When it throws Error, everything is still pending.
   // `is_exclusive`: no other program writes to it, from before the first write() on.
@@ -111,6 +124,7 @@ class PendingChunk {
   std::atomic<std::uint64_t>& total_;
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> finished_{0};
+  std::atomic<bool> is_claimed_{false};
 };
 
 }  // namespace zarrcore

@@ -41,7 +41,7 @@ void PendingInnerChunk::load(const std::optional<Buffer>& stored) {
   state_ = State::decoded;
 }
 
-void PendingInnerChunk::write(const StoredSlice& slice, const std::byte* source,
+bool PendingInnerChunk::write(const StoredSlice& slice, const std::byte* source,
                               const ElementConverter* converter) {
   const std::uint64_t inside = product(slice.axes, &AxisSlice::extent);
   if (inside_.empty()) {
@@ -66,7 +66,7 @@ void PendingInnerChunk::write(const StoredSlice& slice, const std::byte* source,
   encoded_ = {};
   changed_ += product(slice.axes, &AxisSlice::count);
   // For overlapping slices this may be too early, which only costs another decoding.
-  if (is_whole_ && changed_ >= inside) encode();
+  return is_whole_ && changed_ >= inside;
 }
 
 // From now on, no element is taken from the store.
@@ -127,6 +127,7 @@ void PendingInnerChunk::copy(const StoredSlice& slice, const std::byte* source,
 }
 
 void PendingInnerChunk::encode() {
+  is_queued = false;
   const bool is_filled =
       !stores_empty_ && array_.metadata.fill_value && chain_.is_filled(decoded_.elements.span());
   if (!is_filled) {

@@ -46,9 +46,9 @@ class PendingInnerChunk {
   bool needs_stored(const StoredSlice& slice) const;
   // Takes the elements of the stored chunk, which is nullopt when it is missing.
   void load(const std::optional<Buffer>& stored);
-  // Writes a slice; `source` points to its first element. When all elements have been written, they
-  // are encoded.
-  void write(const StoredSlice& slice, const std::byte* source, const ElementConverter* converter);
+  // Writes a slice; `source` points to its first element. True when it is time to encode the chunk:
+  // as many elements as it has have been written since it was last encoded.
+  bool write(const StoredSlice& slice, const std::byte* source, const ElementConverter* converter);
   // Copies a slice to `destination`. With is_pending().
   void read(const StoredSlice& slice, std::byte* destination,
             const ElementConverter* converter) const;
@@ -61,6 +61,8 @@ class PendingInnerChunk {
   // Unless is_whole(): the version of the value, or of the shard, that load() was called with.
   ValueVersion base = {};
   std::shared_ptr<const StoredShard> base_shard = {};
+  // Whether a task is queued that encodes it.
+  bool is_queued = false;
 
  private:
   enum class State : std::uint8_t {

@@ -113,7 +113,7 @@ bool ShardReader::decompress(StoredPart& shard) const {
   Buffer decoded = shard.chain->decode_shard(encoded);
   decoded.shrink_to_fit();
   const auto bytes = std::make_shared<const CachedChunk>(
-      DecodedChunk{std::move(decoded), {}}, KeptState{shard.version, shard.destination == nullptr});
+      DecodedChunk{std::move(decoded), {}}, KeptState{shard.version, shard.is_prefetched()});
   context_.chunks.insert(key, bytes, bytes->byte_count(), decoder_.request());
   shard.bytes = elements_of(bytes);
   return true;
@@ -139,7 +139,7 @@ std::shared_ptr<const ShardIndex> ShardReader::read_index(StoredPart& shard,
   if (!fetched) return nullptr;
   shard.version = shard.value->version();
   const auto index = std::make_shared<const CachedIndex>(
-      CachedIndex{std::move(fetched->index), {shard.version, shard.destination == nullptr}});
+      CachedIndex{std::move(fetched->index), {shard.version, shard.is_prefetched()}});
   context_.shard_indexes.insert(key, index, index->index.byte_count());
   return index_of(index);
 }

@@ -14,6 +14,8 @@
 
 namespace zarrcore {
 
+class ChunkAhead;
+
 // The encoded bytes of a chunk, inner chunk or shard, and where the selected elements of it go. In
 // stored order (codec_chain.h): the transposes of the chain have permuted the dimensions.
 struct StoredPart {
@@ -30,7 +32,11 @@ struct StoredPart {
   std::uint64_t offset = 0;
   std::uint64_t length = kWholeValue;
   std::vector<AxisSlice> axes;
-  std::byte* destination = nullptr;  // null: the chunk is only put into the cache
+  std::byte* destination = nullptr;  // null: the chunk is only put into the cache, or
+  ChunkAhead* ahead = nullptr;       // read ahead of a walk
+
+  // Whether later reads find it even if its value has been removed by then.
+  bool is_prefetched() const { return destination == nullptr && ahead == nullptr; }
 
   // The length of a chunk that is a value of its own.
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;

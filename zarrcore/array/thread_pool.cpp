@@ -8,8 +8,9 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
-#include "zarrcore/base/process.h"
+#include "zarrcore/array/thread_pool_state.h"
 
 namespace zarrcore {
 namespace {
@@ -19,7 +20,7 @@ thread_local std::size_t loop_depth = 0;
 
 }  // namespace
 
-struct ThreadPool::Loop {
+struct ThreadPool::Loop : Job {
   std::size_t count = 0;
   const std::function<void(std::size_t)>* body = nullptr;
   const WorkerScope* scope = nullptr;
@@ -31,7 +32,7 @@ struct ThreadPool::Loop {
   bool closed = false;      // `body` may no longer exist: a late worker must leave at once
   std::exception_ptr failure;
 
-  void run() {
+  void take_part() {
     ++loop_depth;
     for (std::size_t i = next++; i < count; i = next++) {
       try {
@@ -46,23 +47,23 @@ struct ThreadPool::Loop {
   }
 
   // A worker's part.
-  void join() {
+  void run() override {
     {
       const std::lock_guard lock(mutex);
       if (closed) return;
       ++running;
     }
     if (*scope) {
-      (*scope)([&] { run(); });
+      (*scope)([&] { take_part(); });
     } else {
-      run();
+      take_part();
     }
     const std::lock_guard lock(mutex);
     if (--running == 0) left.notify_all();
   }
 
-  // The caller's part, after its own run(). It takes the exception out of the loop, so that no late
-  // worker destroys it.
+  // The caller's part, after its own take_part(). It takes the exception out of the loop, so that
+  // no late worker destroys it.
   void close() {
     std::unique_lock lock(mutex);
     closed = true;
@@ -71,38 +72,125 @@ struct ThreadPool::Loop {
   }
 };
 
-struct ThreadPool::State {
-  // A forked child has no workers, and mutexes that they had locked stay locked.
-  bool is_inherited() const { return process != process_id(); }
+// The pools whose tasks are to pause while this process forks, and to end before it does.
+class ThreadPool::ForkingPools {
+ public:
+  // It is never destroyed: a process may fork while it ends.
+  static ForkingPools& get() {
+    static auto* const pools = new ForkingPools;
+    return *pools;
+  }
 
-  const long process = process_id();
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::deque<std::shared_ptr<Loop>> tickets;  // each invites one worker to a loop
-  std::size_t workers = 0;
-  std::size_t idle = 0;
-  bool stopping = false;
+  void add(const std::shared_ptr<State>& pool) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(pools_, [](const std::weak_ptr<State>& other) { return other.expired(); });
+    pools_.push_back(pool);
+  }
 
-  // A worker, until the pool is destroyed.
-  void work() {
-    // The first use of exceptions in a thread allocates memory, and without it the process ends. So
-    // it is allocated now, not when memory has run out.
-    static_cast<void>(std::uncaught_exceptions());
-    std::unique_lock lock(mutex);
-    while (true) {
-      wake.wait(lock, [this] { return stopping || !tickets.empty(); });
-      if (stopping) return;
-      std::shared_ptr<Loop> loop = std::move(tickets.front());
-      tickets.pop_front();
-      --idle;
-      lock.unlock();
-      loop->join();
-      loop.reset();
-      lock.lock();
-      ++idle;
+ private:
+  ForkingPools() {
+    at_fork([] { get().before_fork(); }, [] { get().after_fork(); });
+    at_exit([] { get().before_exit(); });
+  }
+
+  std::vector<std::weak_ptr<State>> pools() {
+    const std::lock_guard lock(mutex_);
+    return pools_;
+  }
+
+  void before_exit() {
+    for (const std::weak_ptr<State>& pool : pools()) {
+      if (const auto state = pool.lock()) state->end_tasks();
     }
   }
+
+  // A task that this waits for may itself add a pool: `mutex_` is not locked meanwhile.
+  void before_fork() {
+    forking_.lock();
+    for (const std::weak_ptr<State>& pool : pools()) {
+      if (const auto state = pool.lock()) paused_.push_back(state);
+    }
+    for (const auto& pool : paused_) pool->pause();
+    mutex_.lock();
+    for (const auto& pool : paused_) pool->mutex.lock();
+  }
+
+  void after_fork() {
+    for (const auto& pool : paused_) {
+      pool->resume();
+      pool->mutex.unlock();
+    }
+    mutex_.unlock();
+    std::vector<std::shared_ptr<State>> paused;
+    paused.swap(paused_);
+    forking_.unlock();
+  }
+
+  std::mutex forking_;  // for one fork at a time
+  std::mutex mutex_;    // guards pools_
+  std::vector<std::weak_ptr<State>> pools_;
+  std::vector<std::shared_ptr<State>> paused_;
 };
+
+void ThreadPool::State::work() {
+  // The first use of exceptions in a thread allocates memory, and without it the process ends. So
+  // it is allocated now, not when memory has run out.
+  static_cast<void>(std::uncaught_exceptions());
+  std::unique_lock lock(mutex);
+  while (true) {
+    wake.wait(lock, [this] { return stopping || !loops.empty() || !tasks.empty(); });
+    if (stopping) return;
+    std::deque<std::shared_ptr<Job>>& jobs = loops.empty() ? tasks : loops;
+    std::shared_ptr<Job> job = std::move(jobs.front());
+    jobs.pop_front();
+    --idle;
+    lock.unlock();
+    job->run();
+    job.reset();
+    lock.lock();
+    ++idle;
+  }
+}
+
+void ThreadPool::State::add_workers(std::size_t max_workers) {
+  try {
+    while (idle < loops.size() + tasks.size() && workers < max_workers + running_tasks) {
+      std::thread([state = shared_from_this()] { state->work(); }).detach();
+      ++workers;
+      ++idle;
+    }
+  } catch (const std::exception&) {
+    // No more threads can be created: the existing ones and the caller do the work.
+  }
+}
+
+void ThreadPool::State::pause() {
+  std::unique_lock lock(mutex);
+  is_paused = true;
+  tasks_changed.wait(lock, [this] { return running_tasks == 0; });
+}
+
+void ThreadPool::State::resume() {
+  is_paused = false;
+  if (!is_inherited()) tasks_changed.notify_all();
+}
+
+void ThreadPool::State::end_tasks() {
+  std::deque<std::shared_ptr<Job>> dropped;  // destroyed after the lock is released
+  std::unique_lock lock(mutex);
+  is_ending = true;
+  dropped.swap(tasks);
+  tasks_changed.wait(lock, [this] { return running_tasks == 0; });
+  lock.unlock();
+}
+
+void ThreadPool::State::pause_at_forks() {
+  {
+    const std::lock_guard lock(mutex);
+    if (std::exchange(pauses_at_forks, true)) return;
+  }
+  ForkingPools::get().add(shared_from_this());
+}
 
 ThreadPool::ThreadPool() : state_(std::make_shared<State>()) {}
 
@@ -115,10 +203,14 @@ ThreadPool::~ThreadPool() {
   state_->wake.notify_all();
 }
 
+bool ThreadPool::has_workers() const {
+  return state_->has_workers();
+}
+
 void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
                               const std::function<void(std::size_t)>& body,
                               const WorkerScope& scope) {
-  if (count <= 1 || threads <= 1 || state_->is_inherited()) {
+  if (count <= 1 || threads <= 1 || !state_->has_workers()) {
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }
@@ -129,26 +221,17 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
   loop->scope = &scope;
   {
     const std::lock_guard lock(state_->mutex);
-    state_->tickets.insert(state_->tickets.end(), helpers, loop);
+    state_->loops.insert(state_->loops.end(), helpers, loop);
     // A loop inside another one gets threads of its own: the others may all be in that one.
     constexpr std::size_t kMoreInside = 64;
-    const std::size_t max_workers = helpers + (loop_depth > 0 ? kMoreInside : 0);
-    try {
-      while (state_->idle < state_->tickets.size() && state_->workers < max_workers) {
-        std::thread([state = state_] { state->work(); }).detach();
-        ++state_->workers;
-        ++state_->idle;
-      }
-    } catch (const std::exception&) {
-      // No more threads can be created: the caller does the work.
-    }
+    state_->add_workers(helpers + (loop_depth > 0 ? kMoreInside : 0));
   }
   state_->wake.notify_all();
-  loop->run();
+  loop->take_part();
   {
     // Withdraw the unused invitations.
     const std::lock_guard lock(state_->mutex);
-    std::erase(state_->tickets, loop);
+    std::erase(state_->loops, std::shared_ptr<Job>(loop));
   }
   loop->close();
 }

@@ -1,6 +1,6 @@
 // A small pool of threads for loops over chunks. The calling thread always takes part, so a loop
 // makes progress even when every worker is busy. In a forked child, where the workers of the parent
-// do not exist, it does all the work.
+// do not exist, and while the process ends, it does all the work.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,9 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  // False in a forked child, and when the process has begun to end.
+  bool has_workers() const;
+
   // Calls `body(i)` for every i below `count`, on at most `threads` threads, and waits for all
   // calls. When a call throws, no new calls are started, and the first exception is rethrown.
   // Threads are created when they are first needed. May be called from several threads at once, and
@@ -30,6 +33,8 @@ class ThreadPool {
                     const std::function<void(std::size_t i)>& body, const WorkerScope& scope = {});
 
  private:
+  friend class TaskGroup;
+  class ForkingPools;
   struct Loop;
   struct State;
 

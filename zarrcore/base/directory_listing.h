@@ -18,26 +18,27 @@ struct DirectoryListing {
 };
 
 // The listing of `prefix` ("" for the root) among entries that are sorted by their keys; entries of
-// deeper levels are skipped. `lower_bound(key)` finds the first entry that is not before a key,
-// `end` is past the last, and `key_of(entry)` is the key of one.
-template <typename LowerBound, typename Iterator, typename KeyOf>
+// deeper levels are skipped. `lower_bound(key)` finds the position of the first entry that is not
+// before a key, `end` is past the last, and `key_of(position)` is the key of the entry there.
+// Positions are iterators or numbers.
+template <typename LowerBound, typename Position, typename KeyOf>
 DirectoryListing list_sorted(std::string_view prefix, const LowerBound& lower_bound,
-                             const Iterator& end, const KeyOf& key_of) {
+                             const Position& end, const KeyOf& key_of) {
   const std::string start = prefix.empty() ? std::string() : std::string(prefix) + '/';
   DirectoryListing listing;
-  for (Iterator it = lower_bound(start); it != end;) {
-    const std::string_view key = key_of(*it);
+  for (Position at = lower_bound(start); at != end;) {
+    const std::string_view key = key_of(at);
     if (!key.starts_with(start)) break;
     const std::string_view rest = key.substr(start.size());
     const auto slash = rest.find('/');
     if (slash == std::string_view::npos) {
       listing.keys.emplace_back(rest);
-      ++it;
+      ++at;
       continue;
     }
     listing.prefixes.emplace_back(rest.substr(0, slash));
     // '0' follows '/': the first key past this level.
-    it = lower_bound(start + listing.prefixes.back() + '0');
+    at = lower_bound(start + listing.prefixes.back() + '0');
   }
   // "a-b/c" is before "a/b", but "a-b" is not before "a".
   std::sort(listing.prefixes.begin(), listing.prefixes.end());
@@ -49,7 +50,7 @@ DirectoryListing list_sorted(std::string_view prefix,
                              const std::map<std::string, Value, std::less<>>& entries) {
   return list_sorted(
       prefix, [&](std::string_view key) { return entries.lower_bound(key); }, entries.end(),
-      [](const auto& entry) -> std::string_view { return entry.first; });
+      [](const auto& at) -> std::string_view { return at->first; });
 }
 
 }  // namespace zarrcore

@@ -1,9 +1,13 @@
 #include "zarrcore/base/free_memory.h"
 
-#include <cstddef>
 #include <new>
 #ifdef __GLIBC__
 #include <malloc.h>
+#endif
+#ifdef __linux__
+#include <sys/mman.h>
+
+#include <cstdint>
 #endif
 
 namespace zarrcore {
@@ -23,6 +27,18 @@ void expect_large_buffers() {
     ::operator delete(::operator new(kLarge, std::nothrow));
     return true;
   }();
+#endif
+}
+
+void expect_full_use([[maybe_unused]] std::span<std::byte> buffer) {
+#ifdef __linux__
+  constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20;
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer.data());
+  const std::uintptr_t start = (begin + kLargePage - 1) / kLargePage * kLargePage;
+  const std::uintptr_t end = (begin + buffer.size()) / kLargePage * kLargePage;
+  if (end > start) {
+    static_cast<void>(::madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE));
+  }
 #endif
 }
 

@@ -1,5 +1,8 @@
-// What the allocator does with memory that has been freed.
+// What the allocator does with memory that has been freed, and the system with new memory.
 #pragma once
+
+#include <cstddef>
+#include <span>
 
 namespace zarrcore {
 
@@ -14,5 +17,9 @@ void return_free_memory();
 // buffer to the system when it is freed and has the next one cleared again. Does nothing when there
 // is too little memory.
 void expect_large_buffers();
+
+// Says that a large buffer, which is new, will be used as a whole: where the system supports it, it
+// is cleared in large pages, at a fraction of the cost.
+void expect_full_use(std::span<std::byte> buffer);
 
 }  // namespace zarrcore

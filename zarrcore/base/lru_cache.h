@@ -90,6 +90,11 @@ class LruCache {
     shrink(0);
   }
 
+  std::uint64_t max_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return max_bytes_;
+  }
+
   std::uint64_t byte_count() const {
     const std::lock_guard lock(mutex_);
     return bytes_;

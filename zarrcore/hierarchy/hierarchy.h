@@ -21,8 +21,8 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
-#include "zarrcore/hierarchy/document_requests.h"
 #include "zarrcore/metadata/format.h"
+#include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

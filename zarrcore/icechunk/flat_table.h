@@ -78,6 +78,23 @@ class FlatTables {
   std::size_t size() const { return offsets_.size() / sizeof(std::uint32_t); }
   FlatTable operator[](std::size_t i) const;
 
+  // Of sorted tables, the position of the first that `is_before(table)` is false for; size() if
+  // there is none.
+  template <typename IsBefore>
+  std::size_t first_not_before(const IsBefore& is_before) const {
+    std::size_t first = 0;
+    std::size_t end = size();
+    while (first < end) {
+      const std::size_t middle = first + (end - first) / 2;
+      if (is_before((*this)[middle])) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return first;
+  }
+
  private:
   ByteSpan buffer_;
   ByteSpan offsets_;

@@ -14,7 +14,6 @@ constexpr std::string_view kTag = "tag.";
 constexpr std::string_view kRefFile = "ref.json";
 constexpr std::string_view kDeletedSuffix = ".deleted";
 constexpr std::string_view kConfigFile = "config.yaml";
-constexpr std::uint64_t kMaxRefBytes = 1 << 20;
 constexpr std::uint64_t kMaxConfigBytes = 16 << 20;
 
 std::string ref_key(std::string_view folder) {
@@ -26,10 +25,29 @@ std::string folder_of(const VersionName& version) {
   return std::string(is_tag ? kTag : kBranch) + version.name;
 }
 
-// The id in a file of a branch or tag; nullopt if the file does not exist.
-std::optional<std::string> read_ref(Store& files, const std::string& key) {
+// The file that says that a tag was deleted. That of the tag stays.
+std::string deletion_key(std::string_view folder) {
+  return ref_key(folder) + std::string(kDeletedSuffix);
+}
+
+// Whether the version may have a file.
+bool has_file(const VersionName& version) {
+  return version.kind != VersionName::Kind::snapshot && is_valid_segment(version.name);
+}
+
+bool is_deleted(const RequestedFiles& files, const std::string& folder) {
+  try {
+    return files.get(deletion_key(folder)) != nullptr;
+  } catch (const AccessDenied&) {
+    return false;  // the answer of stores that do not list when a file does not exist
+  }
+}
+
+// The id in the file of a branch or tag; nullopt if it does not exist.
+std::optional<std::string> read_ref(const RequestedFiles& files, const std::string& folder) {
+  const std::string key = ref_key(folder);
   return with_context({key}, [&]() -> std::optional<std::string> {
-    const auto text = files.get(key, kMaxRefBytes);
+    const DocumentText text = files.get(key);
     if (!text) return std::nullopt;
     const Json document = parse_json(text->text());
     const std::string* snapshot = find_string(document, "snapshot");
@@ -40,40 +58,56 @@ std::optional<std::string> read_ref(Store& files, const std::string& key) {
   });
 }
 
+// The id of the snapshot of a branch or tag; nullopt if there is none of this name.
+std::optional<std::string> read_version(const RequestedFiles& files, const VersionName& version) {
+  if (!has_file(version)) return std::nullopt;
+  const std::string folder = folder_of(version);
+  if (version.kind == VersionName::Kind::tag && is_deleted(files, folder)) {
+    throw Error("tag " + version.name + " was deleted");
+  }
+  return read_ref(files, folder);
+}
+
 class Format1 final : public Repository {
  public:
-  Format1(std::shared_ptr<Store> files, std::string main_snapshot)
-      : Repository(std::move(files)), main_snapshot_(std::move(main_snapshot)) {}
+  // `known_snapshot` is that of `known`.
+  Format1(std::shared_ptr<Store> files, VersionName known, std::string known_snapshot,
+          RunTogether run)
+      : Repository(std::move(files)),
+        known_(std::move(known)),
+        known_snapshot_(std::move(known_snapshot)),
+        run_(std::move(run)) {}
 
   int format() const override { return 1; }
 
   std::string find_snapshot(const VersionName& version) const override {
-    if (version == VersionName()) return main_snapshot_;
+    if (version == known_) return known_snapshot_;
     if (version.kind == VersionName::Kind::snapshot) {
       if (!is_object_id(version.name)) {
         throw Error(version.name + " is no id of a snapshot, which has 20 digits and letters");
       }
       return version.name;
     }
-    std::optional<std::string> snapshot;
-    const std::string folder = folder_of(version);
-    if (is_valid_segment(version.name)) {
-      if (version.kind == VersionName::Kind::tag && is_deleted(folder)) {
-        throw Error("tag " + version.name + " was deleted");
-      }
-      snapshot = read_ref(files(), ref_key(folder));
-    }
+    const auto snapshot = read_version(RequestedFiles(files(), ref_keys(version), run_), version);
     if (!snapshot) throw Error(describe(version) + " does not exist");
     return *snapshot;
   }
 
   std::vector<Ref> refs(VersionName::Kind kind) const override {
-    const std::string_view beginning = kind == VersionName::Kind::tag ? kTag : kBranch;
+    const bool is_tag = kind == VersionName::Kind::tag;
+    const std::string_view beginning = is_tag ? kTag : kBranch;
+    std::vector<std::string> folders = files().list(kRefs).prefixes;
+    std::erase_if(folders, [&](const std::string& each) { return !each.starts_with(beginning); });
+    std::vector<std::string> keys;
+    for (const std::string& folder : folders) {
+      keys.push_back(ref_key(folder));
+      if (is_tag) keys.push_back(deletion_key(folder));
+    }
+    const RequestedFiles requested(files(), keys, run_);
     std::vector<Ref> refs;
-    for (const std::string& folder : files().list(kRefs).prefixes) {
-      if (!folder.starts_with(beginning)) continue;
-      if (kind == VersionName::Kind::tag && is_deleted(folder)) continue;
-      if (auto snapshot = read_ref(files(), ref_key(folder))) {
+    for (const std::string& folder : folders) {
+      if (is_tag && is_deleted(requested, folder)) continue;
+      if (auto snapshot = read_ref(requested, folder)) {
         refs.push_back({folder.substr(beginning.size()), *std::move(snapshot)});
       }
     }
@@ -89,12 +123,9 @@ class Format1 final : public Repository {
   }
 
  private:
-  // The file of a deleted tag stays.
-  bool is_deleted(const std::string& folder) const {
-    return files().get(ref_key(folder) + std::string(kDeletedSuffix), kMaxRefBytes).has_value();
-  }
-
-  std::string main_snapshot_;
+  VersionName known_;
+  std::string known_snapshot_;
+  RunTogether run_;
 };
 
 }  // namespace
@@ -103,10 +134,24 @@ std::string branch_key(std::string_view name) {
   return ref_key(std::string(kBranch) + std::string(name));
 }
 
-std::shared_ptr<const Repository> open_format1(std::shared_ptr<Store> files) {
-  auto snapshot = read_ref(*files, branch_key(VersionName().name));
-  if (!snapshot) return nullptr;
-  return std::make_shared<const Format1>(std::move(files), *std::move(snapshot));
+std::vector<std::string> ref_keys(const VersionName& version) {
+  if (!has_file(version)) return {branch_key(VersionName().name)};
+  const std::string folder = folder_of(version);
+  if (version.kind == VersionName::Kind::branch) return {ref_key(folder)};
+  return {ref_key(folder), deletion_key(folder)};
+}
+
+std::shared_ptr<const Repository> open_format1(std::shared_ptr<Store> files,
+                                               const RequestedFiles& requested,
+                                               const VersionName& expected,
+                                               const RunTogether& run) {
+  // Every repository has a branch main.
+  for (const VersionName& known : {expected, VersionName()}) {
+    if (auto snapshot = read_version(requested, known)) {
+      return std::make_shared<const Format1>(std::move(files), known, *std::move(snapshot), run);
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace zarrcore::icechunk

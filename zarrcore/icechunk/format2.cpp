@@ -9,7 +9,6 @@ namespace zarrcore::icechunk {
 namespace {
 
 constexpr unsigned kOffline = 2;
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 
 // The ids of fields.
 namespace field {
@@ -131,12 +130,10 @@ class Format2 final : public Repository {
 
 }  // namespace
 
-std::shared_ptr<const Repository> open_format2(std::shared_ptr<Store> files) {
-  return with_context({kRepositoryFile}, [&]() -> std::shared_ptr<const Repository> {
-    const auto file = files->get(kRepositoryFile, kMaxFileBytes);
-    if (!file) return nullptr;
+std::shared_ptr<const Repository> open_format2(std::shared_ptr<Store> files, ByteSpan file) {
+  return with_context({kRepositoryFile}, [&] {
     return std::make_shared<const Format2>(std::move(files),
-                                           open_envelope(file->span(), FileType::repository));
+                                           open_envelope(file, FileType::repository));
   });
 }
 

@@ -10,7 +10,7 @@ namespace zarrcore::icechunk {
 
 inline constexpr std::string_view kRepositoryFile = "repo";
 
-// Null if there is no such repository.
-std::shared_ptr<const Repository> open_format2(std::shared_ptr<Store> files);
+// `file` is the one called kRepositoryFile.
+std::shared_ptr<const Repository> open_format2(std::shared_ptr<Store> files, ByteSpan file);
 
 }  // namespace zarrcore::icechunk

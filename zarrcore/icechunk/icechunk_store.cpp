@@ -114,6 +114,7 @@ std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key_i
   if (const auto path = node_of_document(key)) {
     const auto node = snapshot_.find(*path);
     if (!node) return std::nullopt;
+    check_kind(*node);
     Place place;
     place.reference.bytes = std::as_bytes(std::span(snapshot_.document(*node)));
     place.reference.length = place.reference.bytes.size();
@@ -124,6 +125,16 @@ std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key_i
   const auto chunk_key = key_below(snapshot_.path(*array), key);
   if (!chunk_key) return std::nullopt;
   return locate_chunk(*array, *chunk_key);
+}
+
+// The chunks of an array that is taken for a group would seem to be missing.
+void IcechunkStore::check_kind(std::size_t node) const {
+  const Json document = parse_json(snapshot_.document(node));
+  const std::string* kind = find_string(document, "node_type");
+  if (kind != nullptr && (*kind == "array") != snapshot_.is_array(node)) {
+    throw Error("the document says that the node is of type " + *kind +
+                "; the snapshot says another type");
+  }
 }
 
 std::optional<IcechunkStore::Place> IcechunkStore::locate_chunk(std::size_t array,
@@ -175,7 +186,18 @@ std::shared_ptr<const Manifest> IcechunkStore::manifest(const std::string& id) {
 std::shared_ptr<const Manifest> IcechunkStore::read_manifest(const std::string& id) const {
   const std::string key = join_path("manifests", id);
   return with_context({key}, [&] {
-    return std::make_shared<const Manifest>(get_file(repository_->files(), key).span(), id);
+    const Buffer file = get_file(repository_->files(), key);
+    const ManifestFile* known = snapshot_.manifest_file(id);
+    if (known != nullptr && file.size() != known->size) {
+      throw Error("it has " + std::to_string(file.size()) + " bytes; the snapshot says " +
+                  std::to_string(known->size));
+    }
+    auto manifest = std::make_shared<const Manifest>(file.span(), id);
+    if (known != nullptr && manifest->reference_count() != known->reference_count) {
+      throw Error("it refers to " + std::to_string(manifest->reference_count()) +
+                  " chunks; the snapshot says " + std::to_string(known->reference_count));
+    }
+    return manifest;
   });
 }
 
@@ -183,18 +205,27 @@ std::string IcechunkStore::object_key(const ChunkReference& native) {
   return join_path("chunks", native.object);
 }
 
-VirtualFile IcechunkStore::virtual_file(const ChunkReference& external) const {
+// Asked for with each virtual chunk, and in a file of its own in format 1.
+std::string IcechunkStore::container_url(const std::string& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = container_urls_.find(name); it != container_urls_.end()) return it->second;
+  }
+  auto url = repository_->container_url(name);
+  if (!url) throw Error("the repository has no virtual chunk container called \"" + name + "\"");
+  const std::lock_guard lock(mutex_);
+  return container_urls_.emplace(name, *std::move(url)).first->second;
+}
+
+VirtualFile IcechunkStore::virtual_file(const ChunkReference& external) {
   VirtualFile file{external.object, external.etag, external.last_modified};
   if (!file.url.starts_with(kContainerScheme)) return file;
   const std::string_view rest = std::string_view(external.object).substr(kContainerScheme.size());
   const std::string_view name = rest.substr(0, rest.find('/'));
-  const auto url = repository_->container_url(name);
-  if (!url) {
-    throw Error(file.url + ": the repository has no virtual chunk container called \"" +
-                std::string(name) + "\"");
-  }
+  const std::string url =
+      with_context({external.object}, [&] { return container_url(std::string(name)); });
   const std::string_view below = rest.substr(std::min(name.size() + 1, rest.size()));
-  file.url = std::string(without_trailing(*url, '/')) + '/' + std::string(below);
+  file.url = std::string(without_trailing(url, '/')) + '/' + std::string(below);
   return file;
 }
 

@@ -82,7 +82,7 @@ class IcechunkStore final : public Store {
   // The key of a native chunk among the files of the repository.
   static std::string object_key(const ChunkReference& native);
   // The file of a virtual chunk, whose URL never begins with vcc://.
-  VirtualFile virtual_file(const ChunkReference& external) const;
+  VirtualFile virtual_file(const ChunkReference& external);
 
   // These throw.
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
@@ -103,12 +103,15 @@ class IcechunkStore final : public Store {
     std::vector<ManifestPart> manifests;
   };
 
+  // Throws Error unless the document of a node agrees with the snapshot.
+  void check_kind(std::size_t node) const;
   std::shared_ptr<const Chunks> chunks_of(std::size_t array);
   std::shared_ptr<const Manifest> manifest(const std::string& id);
   std::shared_ptr<const Manifest> read_manifest(const std::string& id) const;
   std::optional<Place> locate_chunk(std::size_t array, std::string_view chunk_key);
   void list_chunks(std::size_t array, std::string_view prefix, DirectoryListing& listing);
   std::vector<Buffer> read(const ChunkReference& reference, std::span<const ByteRange> ranges);
+  std::string container_url(const std::string& name);
   // Calls `body` with errors that name the array and the chunk.
   template <typename Body>
   auto naming(std::string_view key, const Body& body) const;
@@ -125,6 +128,7 @@ class IcechunkStore final : public Store {
   std::condition_variable loaded_;
   std::set<std::string> loading_;  // manifests that a thread is reading
   std::map<std::size_t, std::shared_ptr<const Chunks>> chunks_;  // by the array's position
+  std::map<std::string, std::string> container_urls_;            // by the names of containers
 };
 
 }  // namespace zarrcore::icechunk

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 #include <vector>
 
 #include "zarrcore/base/endian.h"
@@ -40,6 +39,10 @@ ByteSpan node_id(const FlatTable& array) {
   return required(array.structure(manifest_field::kNodeId, kNodeIdSize), "id of an array");
 }
 
+FlatTables references_of(const FlatTable& array) {
+  return required(array.tables(manifest_field::kReferences), "references to chunks");
+}
+
 int compare(ByteSpan a, ByteSpan b) {
   return std::memcmp(a.data(), b.data(), kNodeIdSize);
 }
@@ -55,13 +58,6 @@ void load_index(const FlatTable& reference, std::size_t rank, Index& index) {
   for (std::size_t i = 0; i < rank; ++i) {
     index[i] = load_integer<std::uint32_t>(numbers[i].data(), Endian::little);
   }
-}
-
-// The first of `count` elements that `is_before` is false for.
-template <typename IsBefore>
-std::size_t first_not_before(std::size_t count, const IsBefore& is_before) {
-  const auto all = std::views::iota(std::size_t{0}, count);
-  return static_cast<std::size_t>(std::ranges::partition_point(all, is_before) - all.begin());
 }
 
 }  // namespace
@@ -81,13 +77,14 @@ Manifest::Manifest(ByteSpan file, std::string_view id)
   if (dictionary && !dictionary->empty()) dictionary_ = make_zstd_dictionary(*dictionary);
 }
 
-std::optional<FlatTables> Manifest::references(ByteSpan array, std::size_t rank) const {
+FlatTables Manifest::references(ByteSpan array, std::size_t rank) const {
   const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
-  const std::size_t place = first_not_before(
-      arrays.size(), [&](std::size_t i) { return compare(node_id(arrays[i]), array) < 0; });
-  if (place == arrays.size() || compare(node_id(arrays[place]), array) != 0) return std::nullopt;
-  const FlatTables references =
-      required(arrays[place].tables(manifest_field::kReferences), "references to chunks");
+  const std::size_t place = arrays.first_not_before(
+      [&](const FlatTable& each) { return compare(node_id(each), array) < 0; });
+  if (place == arrays.size() || compare(node_id(arrays[place]), array) != 0) {
+    throw Error("it has no references to chunks of the array, whose snapshot names it");
+  }
+  const FlatTables references = references_of(arrays[place]);
   const std::lock_guard lock(mutex_);
   if (checked_.contains(place)) return references;
   // Out of order, a chunk would seem to be missing.
@@ -102,17 +99,23 @@ std::optional<FlatTables> Manifest::references(ByteSpan array, std::size_t rank)
   return references;
 }
 
+std::uint64_t Manifest::reference_count() const {
+  const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < arrays.size(); ++i) count += references_of(arrays[i]).size();
+  return count;
+}
+
 std::optional<ChunkReference> Manifest::find(ByteSpan array,
                                              std::span<const std::uint64_t> index) const {
-  const auto references = this->references(array, index.size());
-  if (!references) return std::nullopt;
+  const FlatTables references = this->references(array, index.size());
   Index current;
-  const std::size_t place = first_not_before(references->size(), [&](std::size_t i) {
-    load_index((*references)[i], index.size(), current);
+  const std::size_t place = references.first_not_before([&](const FlatTable& each) {
+    load_index(each, index.size(), current);
     return std::ranges::lexicographical_compare(current, index);
   });
-  if (place == references->size()) return std::nullopt;
-  const FlatTable reference = (*references)[place];
+  if (place == references.size()) return std::nullopt;
+  const FlatTable reference = references[place];
   load_index(reference, index.size(), current);
   if (!std::ranges::equal(current, index)) return std::nullopt;
   return make_reference(reference);
@@ -160,10 +163,10 @@ ChunkReference Manifest::make_reference(const FlatTable& table) const {
 void Manifest::for_each(
     ByteSpan array, std::size_t rank,
     const std::function<void(std::span<const std::uint64_t> index)>& visit) const {
-  const auto references = this->references(array, rank);
+  const FlatTables references = this->references(array, rank);
   Index index;
-  for (std::size_t i = 0; references && i < references->size(); ++i) {
-    load_index((*references)[i], rank, index);
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    load_index(references[i], rank, index);
     visit(index);
   }
 }

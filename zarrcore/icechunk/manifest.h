@@ -36,20 +36,23 @@ class Manifest {
   // `file` is the one called `id`. Throws Error when it is damaged, or is another one.
   Manifest(ByteSpan file, std::string_view id);
 
-  // The chunk of the array with this node id; nullopt if there is none. Throws Error when the
-  // references of the array are damaged.
+  // The chunk of the array with this node id; nullopt if there is none. Throws Error when the array
+  // has no references here, or damaged ones.
   std::optional<ChunkReference> find(ByteSpan array, std::span<const std::uint64_t> index) const;
 
   // Calls `visit` with the index of each chunk of the array, which has `rank` dimensions.
   void for_each(ByteSpan array, std::size_t rank,
                 const std::function<void(std::span<const std::uint64_t> index)>& visit) const;
 
+  // Of all arrays.
+  std::uint64_t reference_count() const;
+
   // Of memory.
   std::uint64_t byte_count() const { return content_.capacity(); }
 
  private:
-  // The references to chunks of the array, which are in order; nullopt if there are none.
-  std::optional<FlatTables> references(ByteSpan array, std::size_t rank) const;
+  // The references to chunks of the array, which are in order.
+  FlatTables references(ByteSpan array, std::size_t rank) const;
   ChunkReference make_reference(const FlatTable& table) const;
 
   Buffer content_;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "zarrcore/icechunk/flat_table.h"
+#include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {
@@ -36,8 +37,11 @@ std::string describe(const VersionName& version);
 class Repository {
  public:
   // The repository that `files` hold. Throws Error, which names the file, when there is none or it
-  // cannot be used.
-  static std::shared_ptr<const Repository> open(std::shared_ptr<Store> files);
+  // cannot be used. `expected` is the version that will be looked for. With `run`, files that are
+  // on the network are requested together as far as they are known, whatever the format is.
+  static std::shared_ptr<const Repository> open(std::shared_ptr<Store> files,
+                                                const VersionName& expected = {},
+                                                const RunTogether& run = {});
 
   virtual ~Repository() = default;
 

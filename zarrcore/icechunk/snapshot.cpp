@@ -1,7 +1,8 @@
 #include "zarrcore/icechunk/snapshot.h"
 
 #include <algorithm>
-#include <ranges>
+#include <iterator>
+#include <set>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/path.h"
@@ -15,6 +16,12 @@ namespace {
 constexpr std::size_t kMaxPathSize = 64 << 10;
 // From and to, of 32 bits each.
 constexpr std::size_t kExtentSize = 8;
+// An offset, another to the field table, an id.
+constexpr std::uint64_t kMinManifestRefSize = 4 + 4 + kObjectIdSize;
+// The structure of format 1: an id, a size, a count, with padding behind the first and the last.
+constexpr std::size_t kManifestFileSize = 32;
+constexpr std::size_t kSizePlace = 16;
+constexpr std::size_t kCountPlace = 24;
 
 constexpr unsigned kArray = 1;
 constexpr unsigned kGroup = 2;
@@ -23,6 +30,8 @@ constexpr unsigned kGroup = 2;
 namespace snapshot_field {
 constexpr unsigned kId = 0;
 constexpr unsigned kNodes = 2;
+constexpr unsigned kManifestFiles = 6;    // of format 1
+constexpr unsigned kManifestFilesV2 = 7;  // of format 2
 constexpr unsigned kNodeId = 0;
 constexpr unsigned kPath = 1;
 constexpr unsigned kUserData = 2;
@@ -31,11 +40,19 @@ constexpr unsigned kData = 4;
 constexpr unsigned kManifests = 2;
 constexpr unsigned kManifestId = 0;
 constexpr unsigned kExtents = 1;
+constexpr unsigned kFileId = 0;
+constexpr unsigned kFileSize = 1;
+constexpr unsigned kFileReferences = 2;
 }  // namespace snapshot_field
 
 std::string manifest_id(const FlatTable& ref) {
   return id_text(
       required(ref.structure(snapshot_field::kManifestId, kObjectIdSize), "id of a manifest"));
+}
+
+// Without its first slash, which the constructor has seen.
+std::string_view path_of(const FlatTable& node) {
+  return required(node.text(snapshot_field::kPath), "path of a node").substr(1);
 }
 
 FlatStructures extents_of(const FlatTable& ref) {
@@ -59,17 +76,66 @@ Snapshot::Snapshot(ByteSpan file, std::string_view id)
     if (i > 0 && path <= previous) throw Error("its nodes are not in the order of their paths");
     previous = path;
   }
+  load_manifest_files();
+  check_manifest_files();
+}
+
+void Snapshot::load_manifest_files() {
+  if (const auto files = root_.structures(snapshot_field::kManifestFiles, kManifestFileSize)) {
+    for (std::size_t i = 0; i < files->size(); ++i) {
+      const ByteSpan file = (*files)[i];
+      manifest_files_[id_text(file.first(kObjectIdSize))] = {
+          load_integer<std::uint64_t>(file.data() + kSizePlace, Endian::little),
+          load_integer<std::uint32_t>(file.data() + kCountPlace, Endian::little)};
+    }
+  }
+  if (const auto files = root_.tables(snapshot_field::kManifestFilesV2)) {
+    for (std::size_t i = 0; i < files->size(); ++i) {
+      const FlatTable file = (*files)[i];
+      const auto id = file.structure(snapshot_field::kFileId, kObjectIdSize);
+      manifest_files_[id_text(required(id, "id of a manifest"))] = {
+          file.number<std::uint64_t>(snapshot_field::kFileSize),
+          file.number<std::uint32_t>(snapshot_field::kFileReferences)};
+    }
+  }
+}
+
+// Without this, damage could hide arrays or their chunks.
+void Snapshot::check_manifest_files() const {
+  std::set<std::string> used;
+  std::uint64_t bytes = 0;
+  bool knows_all = !manifest_files_.empty();
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    const auto type = nodes_[node].number<std::uint8_t>(snapshot_field::kDataType);
+    knows_all &= type == kArray || type == kGroup;  // is_array() reports others
+    if (type != kArray) continue;
+    const FlatTables refs = manifest_refs(node);
+    // Else a small file could take much memory and time.
+    bytes += refs.size() * kMinManifestRefSize;
+    if (bytes > content_.size())
+      throw Error("arrays have more manifests than the file has room for");
+    for (std::size_t i = 0; i < refs.size(); ++i) used.insert(manifest_id(refs[i]));
+  }
+  if (!knows_all) return;
+  for (const std::string& id : used) {
+    if (!manifest_files_.contains(id)) throw Error("it does not list manifest " + id);
+  }
+  for (const auto& [id, file] : manifest_files_) {
+    if (!used.contains(id)) throw Error("no array has manifest " + id + ", which it lists");
+  }
+}
+
+const ManifestFile* Snapshot::manifest_file(const std::string& id) const {
+  const auto it = manifest_files_.find(id);
+  return it == manifest_files_.end() ? nullptr : &it->second;
 }
 
 std::string_view Snapshot::path(std::size_t node) const {
-  return required(nodes_[node].text(snapshot_field::kPath), "path of a node").substr(1);
+  return path_of(nodes_[node]);
 }
 
 std::size_t Snapshot::lower_bound(std::string_view path) const {
-  const auto all = std::views::iota(std::size_t{0}, nodes_.size());
-  return static_cast<std::size_t>(
-      std::ranges::lower_bound(all, path, {}, [this](std::size_t i) { return this->path(i); }) -
-      all.begin());
+  return nodes_.first_not_before([&](const FlatTable& node) { return path_of(node) < path; });
 }
 
 std::optional<std::size_t> Snapshot::find(std::string_view path) const {
@@ -89,13 +155,9 @@ std::optional<std::size_t> Snapshot::find_array_of(std::string_view key) const {
 }
 
 std::vector<std::string> Snapshot::children(std::string_view path) const {
-  const auto all = std::views::iota(std::size_t{0}, nodes_.size());
-  DirectoryListing listing = list_sorted(
-      path,
-      [&](std::string_view key) {
-        return all.begin() + static_cast<std::ptrdiff_t>(lower_bound(key));
-      },
-      all.end(), [this](std::size_t i) { return this->path(i); });
+  const DirectoryListing listing = list_sorted(
+      path, [this](std::string_view key) { return lower_bound(key); }, nodes_.size(),
+      [this](std::size_t node) { return this->path(node); });
   std::vector<std::string> names;
   std::ranges::set_union(listing.keys, listing.prefixes, std::back_inserter(names));
   std::erase_if(names, [](const std::string& name) { return !is_valid_segment(name); });
@@ -124,10 +186,13 @@ std::string_view Snapshot::document(std::size_t node) const {
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }
 
-std::vector<ManifestPart> Snapshot::manifests(std::size_t array, std::size_t rank) const {
+FlatTables Snapshot::manifest_refs(std::size_t array) const {
   const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
-  const FlatTables refs =
-      required(data.tables(snapshot_field::kManifests), "manifests of the array");
+  return required(data.tables(snapshot_field::kManifests), "manifests of the array");
+}
+
+std::vector<ManifestPart> Snapshot::manifests(std::size_t array, std::size_t rank) const {
+  const FlatTables refs = manifest_refs(array);
   std::vector<ManifestPart> parts;
   for (std::size_t i = 0; i < refs.size(); ++i) {
     const FlatTable ref = refs[i];
@@ -140,6 +205,9 @@ std::vector<ManifestPart> Snapshot::manifests(std::size_t array, std::size_t ran
     for (std::size_t axis = 0; axis < rank; ++axis) {
       part.from.push_back(load_integer<std::uint32_t>(extents[axis].data(), Endian::little));
       part.to.push_back(load_integer<std::uint32_t>(extents[axis].data() + 4, Endian::little));
+      if (part.from.back() >= part.to.back()) {
+        throw Error("manifest " + part.id + " has no chunks in dimension " + std::to_string(axis));
+      }
     }
     parts.push_back(std::move(part));
   }

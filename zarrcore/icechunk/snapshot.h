@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,12 @@ struct ManifestPart {
 
   // `index` has as many dimensions.
   bool contains(std::span<const std::uint64_t> index) const;
+};
+
+// What a snapshot says of a manifest's file.
+struct ManifestFile {
+  std::uint64_t size = 0;             // in bytes, as it is stored
+  std::uint32_t reference_count = 0;  // of all arrays
 };
 
 class Snapshot {
@@ -47,13 +54,20 @@ class Snapshot {
 
   // The manifests of an array of `rank` dimensions.
   std::vector<ManifestPart> manifests(std::size_t array, std::size_t rank) const;
+  // Null if the snapshot lists no manifests.
+  const ManifestFile* manifest_file(const std::string& id) const;
 
  private:
   std::size_t lower_bound(std::string_view path) const;
+  FlatTables manifest_refs(std::size_t array) const;
+  void load_manifest_files();
+  // Throws Error unless the manifests that are listed are those of the arrays.
+  void check_manifest_files() const;
 
   Buffer content_;
   FlatTable root_;
   FlatTables nodes_;
+  std::map<std::string, ManifestFile> manifest_files_;  // by their ids
 };
 
 }  // namespace zarrcore::icechunk

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace zarrcore {
@@ -35,7 +36,12 @@ bool ListedStore::may_have(std::string_view prefix, Names Folder::* names, std::
 // Folders are listed from the root down, so that missing folders need not be listed.
 void ListedStore::know_folder(std::string_view prefix, Folder& folder) {
   if (prefix.empty() || may_have(parent_path(prefix), &Folder::prefixes, last_segment(prefix))) {
-    const DirectoryListing listing = store_->list(prefix);
+    DirectoryListing listing;
+    try {
+      listing = store_->list(prefix);
+    } catch (const Error&) {
+      // A part of a listing does not show what is absent.
+    }
     folder.keys.insert(listing.keys.begin(), listing.keys.end());
     folder.prefixes.insert(listing.prefixes.begin(), listing.prefixes.end());
     // Servers that have no listings, or deny them, show existing folders as empty.

@@ -120,6 +120,48 @@ TEST_P(IcechunkStoreTest, OneRequestEachForRefsSnapshotManifestAndChunk) {
   EXPECT_EQ(observed_->take_requests().size(), 1);
 }
 
+// A store on the network, whose requests take long.
+class SlowStore final : public StoreWrapper {
+ public:
+  using StoreWrapper::StoreWrapper;
+  std::size_t parallel_requests() const override { return 8; }
+};
+
+TEST_P(IcechunkStoreTest, SlowRequestsForRefsAreMadeTogether) {
+  open();
+  const auto slow = std::make_shared<SlowStore>(observed_);
+  std::vector<std::size_t> counts;
+  const RunTogether run = [&](std::size_t count, std::size_t,
+                              const std::function<void(std::size_t)>& body) {
+    counts.push_back(count);
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  };
+  const std::string id = IcechunkRepository::kSnapshot;
+  for (const auto& [version, count] : {std::pair{VersionName(), 2},
+                                       {VersionName{Kind::branch, "other"}, 2},
+                                       {VersionName{Kind::tag, "v1"}, 3},
+                                       {VersionName{Kind::snapshot, id}, 2}}) {
+    observed_->take_requests();
+    counts.clear();
+    EXPECT_EQ(Repository::open(slow, version, run)->find_snapshot(version), id);
+    EXPECT_EQ(counts, std::vector<std::size_t>{static_cast<std::size_t>(count)});
+    EXPECT_EQ(observed_->take_requests().size(), count);
+  }
+  const auto repository = Repository::open(slow, {}, run);
+  observed_->take_requests();
+  counts.clear();
+  EXPECT_EQ(repository->refs(Kind::tag).size(), 1);
+  EXPECT_EQ(repository->refs(Kind::branch).size(), 2);
+  // Two tags, one of which was deleted, and two branches.
+  EXPECT_EQ(counts,
+            GetParam() == 2 ? std::vector<std::size_t>() : std::vector<std::size_t>({4, 2}));
+  EXPECT_ERROR(
+      Repository::open(slow, {Kind::branch, "none"}, run)->find_snapshot({Kind::branch, "none"}),
+      "branch none does not exist");
+  EXPECT_ERROR(Repository::open(slow, {Kind::tag, "old"}, run)->find_snapshot({Kind::tag, "old"}),
+               "tag old was deleted");
+}
+
 TEST_P(IcechunkStoreTest, ThreadsReadAManifestOnce) {
   IcechunkStore store = open();
   observed_->take_requests();
@@ -127,6 +169,14 @@ TEST_P(IcechunkStoreTest, ThreadsReadAManifestOnce) {
   for (int i = 0; i < 8; ++i) threads.emplace_back([&] { value(store, "g/a/c/0"); });
   threads.clear();
   EXPECT_EQ(observed_->take_requests().size(), 1);
+}
+
+TEST_P(IcechunkStoreTest, TheConfigurationIsReadOnce) {
+  IcechunkStore store = open();
+  value(store, "g/a/c/0");
+  observed_->take_requests();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(value(store, "g/a/c/4"), "45");
+  EXPECT_EQ(observed_->take_requests().size(), GetParam() == 2 ? 0 : 1);
 }
 
 TEST_P(IcechunkStoreTest, IsReadOnly) {
@@ -171,6 +221,49 @@ TEST_P(IcechunkStoreTest, ManifestsMustBeRight) {
   change_ = [](Store& files) { files.erase(IcechunkRepository::kManifestKey); };
   EXPECT_ERROR(chunk("0"), "g/a/c/0: manifests/2GAHC5RR34D1P70X3RFG: this file", "not exist");
   EXPECT_ERROR(open().list("g/a"), "manifests/2GAHC5RR34D1P70X3RFG");
+}
+
+TEST_P(IcechunkStoreTest, ManifestsMustBeTheOnesOfTheSnapshot) {
+  repository_.added_size = 1;
+  EXPECT_ERROR(chunk("0"), "manifests/2GAHC5RR34D1P70X3RFG: it has", "the snapshot says");
+  repository_ = {};
+  repository_.added_count = 1;
+  EXPECT_ERROR(chunk("0"), "refers to 5 chunks; the snapshot says 6");
+  repository_ = {};
+  repository_.listed_id = "another id..";
+  EXPECT_ERROR(open(), "it does not list manifest 2GAHC5RR34D1P70X3RFG");
+  repository_ = {};
+  repository_.snapshot.tables_of(2).pop_back();  // the array
+  EXPECT_ERROR(open(), "no array has manifest 2GAHC5RR34D1P70X3RFG");
+  repository_ = {};
+  repository_.manifest.tables_of(1).front().in_table(0, "no array");
+  EXPECT_ERROR(chunk("0"), "g/a/c/0: manifests/2GAHC5RR34D1P70X3RFG: it has no references");
+  EXPECT_ERROR(open().list("g/a"), "it has no references");
+}
+
+TEST_P(IcechunkStoreTest, ExtentsMustHoldChunks) {
+  for (FlatObject& node : repository_.snapshot.tables_of(2)) {
+    auto& data = node.fields.at(4).tables.front();
+    if (data.fields.contains(2)) {
+      data.tables_of(2).front().vector(1, little(3U) + little(3U), 8);
+    }
+  }
+  EXPECT_ERROR(chunk("3"), "no chunks in dimension 0");
+}
+
+TEST_P(IcechunkStoreTest, DocumentsMustBeOfTheirNodes) {
+  for (FlatObject& node : repository_.snapshot.tables_of(2)) node.number(3, std::uint8_t{2});
+  repository_.listed_id.clear();
+  IcechunkStore store = open();
+  EXPECT_NE(value(store, "g/zarr.json"), "missing");
+  EXPECT_ERROR(value(store, "g/a/zarr.json"), "g/a/zarr.json", "of type array");
+}
+
+// Of what a small file decompresses to.
+TEST_P(IcechunkStoreTest, ManifestsOfManyArraysAreBounded) {
+  FlatObject& array = repository_.snapshot.tables_of(2).back();
+  array.fields.at(4).tables.front().vector(2, std::string(4'000'000, '\1'), 4);
+  EXPECT_ERROR(open(), "more manifests than");
 }
 
 TEST_P(IcechunkStoreTest, EntriesOutsideOfTheExtentsAreOfOtherSnapshots) {

@@ -89,18 +89,21 @@ void write_table(std::string& buffer, std::size_t offset_place, const FlatObject
 }  // namespace
 
 FlatObject& FlatObject::in_table(unsigned field, std::string bytes) {
-  fields[field] = {FlatField::Kind::in_table, std::move(bytes)};
+  fields[field] = {FlatField::Kind::in_table, std::move(bytes), 0, {}, {}};
   return *this;
 }
 
 FlatObject& FlatObject::vector(unsigned field, std::string_view bytes, std::size_t element_size) {
-  fields[field] = {FlatField::Kind::vector, std::string(bytes),
-                   static_cast<std::uint32_t>(bytes.size() / element_size)};
+  fields[field] = {FlatField::Kind::vector,
+                   std::string(bytes),
+                   static_cast<std::uint32_t>(bytes.size() / element_size),
+                   {},
+                   {}};
   return *this;
 }
 
 FlatObject& FlatObject::texts(unsigned field, std::vector<std::string> texts) {
-  fields[field] = {FlatField::Kind::texts, {}, 0, std::move(texts)};
+  fields[field] = {FlatField::Kind::texts, {}, 0, std::move(texts), {}};
   return *this;
 }
 

@@ -28,7 +28,7 @@ struct FlatField {
   std::string bytes = {};   // in the table, or of all elements of a vector
   std::uint32_t count = 0;  // of a vector
   std::vector<std::string> texts = {};
-  std::vector<FlatObject> tables = {};
+  std::vector<FlatObject> tables;  // no initializer: the type is not complete yet
 };
 
 // A table: its fields by their ids.

@@ -140,6 +140,7 @@ IcechunkRepository::IcechunkRepository() {
                               part_of(chunk_at(3), 2).vector(8, compress(kUrl, false, kDictionary)),
                               part_of(chunk_at(4), 4).text(5, "vcc://here/file.bin")})});
   object = "...AB...";
+  listed_id = kManifestId;
 }
 
 FlatObject& IcechunkRepository::chunk(std::size_t i) {
@@ -150,14 +151,24 @@ void IcechunkRepository::put(Store& store, int format) const {
   const auto put_text = [&](std::string_view key, const std::string& text) {
     store.put(key, std::as_bytes(std::span(text)));
   };
-  const auto put_file = [&](std::string_view key, unsigned type, const FlatObject& root) {
-    put_text(key, icechunk_file(type, write_flat_buffer(root), compression));
+  const auto file_of = [&](unsigned type, const FlatObject& root) {
+    return icechunk_file(type, write_flat_buffer(root), compression);
   };
-  put_file(kSnapshotKey, 1, snapshot);
-  put_file(kManifestKey, 2, manifest);
+  const std::string manifest_file = file_of(2, manifest);
+  const std::uint64_t size = manifest_file.size() + added_size;
+  const std::uint32_t count = 5 + added_count;
+  FlatObject listing = snapshot;
+  const std::string padding(4, '\0');
+  if (!listed_id.empty() && format == 2) {
+    listing.tables(7, {FlatObject().in_table(0, listed_id).number(1, size).number(2, count)});
+  } else if (!listed_id.empty()) {
+    listing.vector(6, listed_id + padding + little(size) + little(count) + padding, 32);
+  }
+  put_text(kSnapshotKey, file_of(1, listing));
+  put_text(kManifestKey, manifest_file);
   put_text(kObjectKey, object);
   if (format == 2) {
-    put_file("repo", 6, info);
+    put_text("repo", file_of(6, info));
     return;
   }
   const std::string ref = std::string(R"({"snapshot":")") + kSnapshot + R"("})";

@@ -30,6 +30,11 @@ struct IcechunkRepository {
   FlatObject snapshot;  // of branch main and tag v1
   FlatObject manifest;
   std::string object;  // "...AB...": chunk 1 is "AB", from the fourth byte on
+  // The id of the manifest that the snapshot lists, if it is not empty, and what is added to the
+  // true size and number of references there.
+  std::string listed_id;
+  std::uint64_t added_size = 0;
+  std::uint32_t added_count = 0;
   FileCompression compression = FileCompression::zstd_with_checksum;
 
   // The reference to a chunk of "g/a".

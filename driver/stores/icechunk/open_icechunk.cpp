@@ -1,5 +1,6 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 
+#include "driver/gdal/shared_context.h"
 #include "driver/stores/icechunk/virtual_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -29,16 +30,15 @@ bool is_icechunk_folder(const std::string& path) {
   return path_exists(join_vsi_path(path, branch_key(VersionName().name)));
 }
 
-bool is_local_icechunk(const std::string& path) {
-  return VSIIsLocal(path.c_str()) && is_folder(path) && !is_zarr_folder(path) &&
-         is_icechunk_folder(path);
+bool is_only_icechunk(const std::string& path) {
+  return !is_zarr_folder(path) && is_icechunk_folder(path);
 }
 
 std::shared_ptr<IcechunkStore> open_icechunk(const IcechunkPath& path) {
   auto files = make_store(path.repository);
   files->refresh();  // branches and tags may have changed
   return std::make_shared<IcechunkStore>(
-      Repository::open(std::move(files)), path.version,
+      Repository::open(std::move(files), path.version, run_on(shared_context())), path.version,
       std::make_shared<VsiVirtualFiles>(path.repository, path.ignores_changes),
       zarrcore::normalize_path(path.key));
 }

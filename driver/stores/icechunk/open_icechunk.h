@@ -12,8 +12,8 @@ namespace gdal_zarr {
 // Whether the folder `path` holds a repository, by the start of one file.
 bool is_icechunk_folder(const std::string& path);
 
-// Whether the local folder `path` holds one, and no Zarr by itself.
-bool is_local_icechunk(const std::string& path);
+// Whether it holds one, and no Zarr by itself.
+bool is_only_icechunk(const std::string& path);
 
 // The snapshot that `path` names now, from its key on. Throws zarrcore::Error, which names the
 // repository.

@@ -229,7 +229,7 @@ bool JsonReferences::has_below(std::string_view prefix) const {
 zarrcore::DirectoryListing JsonReferences::list(std::string_view prefix) const {
   zarrcore::DirectoryListing listing = zarrcore::list_sorted(
       prefix, [this](std::string_view key) { return lower_bound(key); }, entries_.end(),
-      [](const Entry& entry) { return entry.key; });
+      [](const auto& entry) { return entry->key; });
   const auto is_invalid = [](const std::string& name) { return !zarrcore::is_valid_segment(name); };
   std::erase_if(listing.keys, is_invalid);
   std::erase_if(listing.prefixes, is_invalid);

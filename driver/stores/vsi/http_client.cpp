@@ -131,9 +131,8 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
       default:
         break;
     }
-    const std::string codes =
-        folder_.option("GDAL_HTTP_RETRY_CODES").value_or("408,429,500,502,503,504");
-    if (is_retried(reply.status, codes)) throw Transient(problem);
+    if (is_retried(reply.status, folder_.value(ConfigOption::retry_codes)))
+      throw Transient(problem);
     throw Error(problem);
   }
   check_is_no_page(CSLFetchNameValueDef(reply.headers.List(), "Content-Type", ""),
@@ -149,8 +148,8 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
 
 std::optional<HttpClient::Answer> HttpClient::get(std::string_view key, const std::string& range,
                                                   std::uint64_t max_size) {
-  const int max_retries = std::atoi(folder_.option("GDAL_HTTP_MAX_RETRY").value_or("0").c_str());
-  double delay = CPLAtof(folder_.option("GDAL_HTTP_RETRY_DELAY").value_or("30").c_str());
+  const int max_retries = std::atoi(folder_.value(ConfigOption::max_retry).c_str());
+  double delay = CPLAtof(folder_.value(ConfigOption::retry_delay).c_str());
   for (int retries = 0;; ++retries) {
     try {
       return get_once(key, range, max_size);

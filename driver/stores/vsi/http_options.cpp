@@ -11,68 +11,18 @@
 #include <memory>
 
 #include "driver/gdal/compat.h"
+#include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
 
-// Those that CPLHTTPFetch() reads from the configuration. Retries and headers are done here.
-constexpr std::array kFetchOptions{
-    "GDAL_HTTP_VERSION",
-    "GDAL_HTTP_CONNECTTIMEOUT",
-    "GDAL_HTTP_TIMEOUT",
-    "GDAL_HTTP_LOW_SPEED_TIME",
-    "GDAL_HTTP_LOW_SPEED_LIMIT",
-    "GDAL_HTTP_USERPWD",
-    "GDAL_HTTP_AUTH",
-    "GDAL_HTTP_BEARER",
-    "GDAL_GSSAPI_DELEGATION",
-    "GDAL_HTTP_PROXY",
-    "GDAL_HTTPS_PROXY",
-    "GDAL_HTTP_PROXYUSERPWD",
-    "GDAL_PROXY_AUTH",
-    "GDAL_HTTP_NETRC",
-    "GDAL_HTTP_NETRC_FILE",
-    "GDAL_CURL_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "SSL_CERT_FILE",
-    "GDAL_HTTP_CAPATH",
-    "GDAL_HTTP_SSL_VERIFYSTATUS",
-    "GDAL_HTTP_USE_CAPI_STORE",
-    "GDAL_HTTP_UNSAFESSL",
-    "GDAL_HTTP_SSLCERT",
-    "GDAL_HTTP_SSLCERTTYPE",
-    "GDAL_HTTP_SSLKEY",
-    "GDAL_HTTP_KEYPASSWD",
-    "GDAL_HTTP_HEADER_FILE",
-    "GDAL_HTTP_COOKIE",
-    "GDAL_HTTP_COOKIEFILE",
-    "GDAL_HTTP_COOKIEJAR",
-    "GDAL_HTTP_TCP_KEEPALIVE",
-    "GDAL_HTTP_TCP_KEEPIDLE",
-    "GDAL_HTTP_TCP_KEEPINTVL",
-    "GDAL_HTTP_PATH_VERBATIM",
-    "GDAL_HTTP_USERAGENT",
-};
-
-// Options of GDAL's own file systems that this client does not have.
-constexpr std::array kOnlyVsi{
-    "AWS_REQUEST_PAYER",
-    "VSICURL_PC_URL_SIGNING",
-    "VSICURL_PC_COLLECTION",
-    "CPL_VSIL_CURL_ALLOWED_EXTENSIONS",
-    "CPL_VSIL_CURL_ALLOWED_FILENAME",
-    "CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT",
-    "CPL_VSIL_NETWORK_STATS_ENABLED",
-    "CPL_VSIL_SHOW_NETWORK_STATS",
-};
-
 // Object stores whose values have URLs, with the option that turns signing off.
-constexpr std::array<std::pair<std::string_view, const char*>, 3> kObjectStores{{
-    {"/vsis3/", "AWS_NO_SIGN_REQUEST"},
-    {"/vsiaz/", "AZURE_NO_SIGN_REQUEST"},
-    {"/vsigs/", "GS_NO_SIGN_REQUEST"},
+constexpr std::array<std::pair<std::string_view, ConfigOption>, 3> kObjectStores{{
+    {"/vsis3/", ConfigOption::s3_no_sign_request},
+    {"/vsiaz/", ConfigOption::azure_no_sign_request},
+    {"/vsigs/", ConfigOption::gs_no_sign_request},
 }};
 
 // Options in the path, with GDAL's names for them.
@@ -184,8 +134,9 @@ std::optional<HttpFolder> HttpFolder::parse(const std::string& path) {
 }
 
 bool HttpFolder::has_only_vsi_options() const {
-  return std::any_of(kOnlyVsi.begin(), kOnlyVsi.end(), [this](const char* name) {
-    const auto value = option(name);
+  return std::ranges::any_of(config_options(), [this](const Option& row) {
+    if ((row.scope & ConfigScope::file_system) == 0) return false;
+    const auto value = option(row.name.data());
     return value && !value->empty() && !EQUAL(value->c_str(), "NO");
   });
 }
@@ -195,11 +146,11 @@ std::string HttpFolder::object_url(std::string_view key) const {
   const std::string file = join_vsi_path(path_, key);
   // What GDAL signs with an account's key is in a version that not every server takes.
   const bool has_token =
-      !option("AZURE_STORAGE_SAS_TOKEN").value_or("").empty() ||
-      option("AZURE_STORAGE_CONNECTION_STRING").value_or("").find("SharedAccessSignature=") !=
+      !value(ConfigOption::azure_sas_token).empty() ||
+      value(ConfigOption::azure_connection_string).find("SharedAccessSignature=") !=
           std::string::npos;
-  const bool needs_key = no_sign_option_ == "AZURE_NO_SIGN_REQUEST" && !has_token;
-  if (CPLTestBool(option(no_sign_option_.c_str()).value_or("NO").c_str())) {
+  const bool needs_key = no_sign_option_ == ConfigOption::azure_no_sign_request && !has_token;
+  if (test(*no_sign_option_)) {
     const char* url = VSIGetActualURL(file.c_str());
     return url != nullptr ? url : "";
   }
@@ -220,11 +171,10 @@ std::string HttpFolder::url_of(std::string_view key) const {
   }
   std::string url = url_ + '/' + percent_encoded(key, "/!$&'()*+,;=:@");
   std::string query = query_;
-  if (const auto more = option("VSICURL_QUERY_STRING")) {
-    const std::string_view added = std::string_view(*more).substr(more->starts_with('?') ? 1 : 0);
-    if (!query.empty() && !added.empty()) query += '&';
-    query += added;
-  }
+  std::string more = value(ConfigOption::query_string);
+  if (more.starts_with('?')) more.erase(0, 1);
+  if (!query.empty() && !more.empty()) query += '&';
+  query += more;
   return query.empty() ? url : url + '?' + query;
 }
 
@@ -232,15 +182,23 @@ std::optional<std::string> HttpFolder::option(const char* name) const {
   for (const auto& [known, value] : options_) {
     if (known == name) return value;
   }
-  const char* value = VSIGetPathSpecificOption(path_.c_str(), name, nullptr);
-  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+  return path_option(path_, name);
+}
+
+std::string HttpFolder::value(ConfigOption option) const {
+  const char* value = config_option_default(option);
+  return this->option(config_option_name(option)).value_or(value != nullptr ? value : "");
+}
+
+bool HttpFolder::test(ConfigOption option) const {
+  return CPLTestBool(value(option).c_str());
 }
 
 std::string HttpFolder::headers() const {
   std::string headers = headers_;
-  if (const auto text = option("GDAL_HTTP_HEADERS")) append_header(headers, parse_headers(*text));
-  const auto bearer = option("GDAL_HTTP_BEARER");
-  const auto kind = option("GDAL_HTTP_AUTH");
+  append_header(headers, parse_headers(value(ConfigOption::headers)));
+  const auto bearer = option(config_option_name(ConfigOption::bearer));
+  const auto kind = option(config_option_name(ConfigOption::authentication));
   // GDAL itself sends tokens since 3.9, if this kind of authentication is set.
   const bool is_sent = GDAL_ZARR_AT_LEAST(3, 9) && kind && EQUAL(kind->c_str(), "BEARER");
   if (bearer && !is_sent && EQUAL(kind.value_or("BEARER").c_str(), "BEARER")) {
@@ -250,19 +208,13 @@ std::string HttpFolder::headers() const {
 }
 
 HttpOptionScope::HttpOptionScope(const HttpFolder& folder) {
-  for (const char* name : kFetchOptions) {
+  for (const Option& row : config_options()) {
+    if ((row.scope & ConfigScope::request) == 0) continue;
+    const char* name = row.name.data();
     const auto wanted = folder.option(name);
     const char* current = CPLGetConfigOption(name, nullptr);
     if (!wanted || (current != nullptr && *wanted == current)) continue;
-    const char* own = CPLGetThreadLocalConfigOption(name, nullptr);
-    replaced_.emplace_back(name, own != nullptr ? std::optional<std::string>(own) : std::nullopt);
-    CPLSetThreadLocalConfigOption(name, wanted->c_str());
-  }
-}
-
-HttpOptionScope::~HttpOptionScope() {
-  for (const auto& [name, value] : replaced_) {
-    CPLSetThreadLocalConfigOption(name, value ? value->c_str() : nullptr);
+    options_.emplace_back(name, wanted->c_str(), false);
   }
 }
 

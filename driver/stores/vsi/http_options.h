@@ -2,11 +2,16 @@
 // and those in the path itself.
 #pragma once
 
+#include <cpl_conv.h>
+
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "driver/gdal/config_options.h"
 
 namespace gdal_zarr {
 
@@ -27,11 +32,15 @@ class HttpFolder {
   std::string url_of(std::string_view key) const;
 
   // Whether the folder is in an object store.
-  bool is_object_store() const { return !no_sign_option_.empty(); }
+  bool is_object_store() const { return no_sign_option_.has_value(); }
 
   // The value of GDAL's option `name`: that in the path; else that which is set for the path with
   // VSISetPathSpecificOption(); else the configuration option. Empty if none is set.
   std::optional<std::string> option(const char* name) const;
+
+  // The same, or else the default of the table; empty if it has none.
+  std::string value(ConfigOption option) const;
+  bool test(ConfigOption option) const;
 
   // All headers that are set, separated by CR LF.
   std::string headers() const;
@@ -41,10 +50,10 @@ class HttpFolder {
   std::string object_url(std::string_view key) const;
 
   std::string path_;
-  std::string no_sign_option_;  // of an object store: the option that turns signing off
-  std::string url_;             // without a query
-  std::string query_;           // without its question mark
-  std::string headers_;         // those in the path
+  std::optional<ConfigOption> no_sign_option_;  // of an object store: turns signing off
+  std::string url_;                             // without a query
+  std::string query_;                           // without its question mark
+  std::string headers_;                         // those in the path
   std::vector<std::pair<std::string, std::string>> options_;  // those in the path, by GDAL's names
 };
 
@@ -53,13 +62,9 @@ class HttpFolder {
 class HttpOptionScope {
  public:
   explicit HttpOptionScope(const HttpFolder& folder);
-  ~HttpOptionScope();
-  HttpOptionScope(const HttpOptionScope&) = delete;
-  HttpOptionScope& operator=(const HttpOptionScope&) = delete;
 
  private:
-  // With the value of this thread before, or without one.
-  std::vector<std::pair<const char*, std::optional<std::string>>> replaced_;
+  std::deque<CPLConfigOptionSetter> options_;
 };
 
 // Headers separated by CR LF from the text of GDAL_HTTP_HEADERS: separated by commas, values with

@@ -8,9 +8,13 @@
 #if GDAL_ZARR_HAS_CURL
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "driver/stores/vsi/early_connections.h"
 
 namespace gdal_zarr {
 
@@ -21,6 +25,7 @@ class HttpTransfers {
     bool is_multiplexed = true;
     long max_connections = 0;  // 0: no limit
     long max_idle_connections = 64;
+    long connections_at_once = 0;  // that readers use if each request needs one
 
     friend bool operator==(const Limits&, const Limits&) = default;
   };
@@ -32,9 +37,9 @@ class HttpTransfers {
   // anew.
   static void shut_down();
 
-  // Runs a transfer and waits for its end. All options of the handle are set, but CURLOPT_PRIVATE.
-  // Safe to use from several threads at once.
-  CURLcode run(CURL* handle, const Limits& limits);
+  // Runs a transfer from `url` and waits for its end. All options of the handle are set, except
+  // those about connections. Safe to use from several threads at once.
+  CURLcode run(CURL* handle, const std::string& url, const Limits& limits);
 
  private:
   struct Transfer;
@@ -47,6 +52,8 @@ class HttpTransfers {
   void begin(Transfer& transfer);
   void end(Transfer& transfer, CURLcode code);
   void apply(const Limits& limits);
+  bool waits_for_connection(const Transfer& transfer) const;
+  void open_early(const Transfer& transfer, const char* ip, int port);
 
   const CurlLibrary& curl_;
   std::mutex mutex_;  // for what follows, up to the thread
@@ -55,7 +62,11 @@ class HttpTransfers {
   bool is_stopping_ = false;
   CURLM* multi_ = nullptr;  // while the thread runs
   std::thread thread_;
-  Limits applied_;  // used by the thread alone
+  // Used by the thread alone.
+  Limits applied_;
+  std::map<std::string, int> running_;     // transfers of each server with TLS
+  std::map<std::string, bool> has_http2_;  // of these servers, as far as known
+  EarlyConnections early_;
 };
 
 }  // namespace gdal_zarr

@@ -17,6 +17,7 @@
 
 #include "driver/stores/vsi/http_transfers.h"
 #include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -156,7 +157,7 @@ class SharedConnections final : public HttpConnection {
       : folder_(folder),
         curl_(curl),
         share_(curl),
-        uses_certificate_folder_(folder.option("GDAL_HTTP_CAPATH").has_value()) {}
+        uses_certificate_folder_(!folder.value(ConfigOption::certificate_folder).empty()) {}
 
   HttpReply get(const std::string& url, const std::string& headers,
                 std::uint64_t max_size) override {
@@ -206,19 +207,14 @@ class SharedConnections final : public HttpConnection {
     set(handle, CURLOPT_WRITEDATA, static_cast<void*>(&receiver));
     set(handle, CURLOPT_SHARE, share_.get());
     set(handle, CURLOPT_NOSIGNAL, 1L);
-    const auto certificates = folder_.option("GDAL_HTTP_CAPATH");
-    if (certificates || !uses_certificate_folder) {
-      set(handle, CURLOPT_CAPATH, certificates ? certificates->c_str() : nullptr);
+    const std::string certificates = folder_.value(ConfigOption::certificate_folder);
+    if (!certificates.empty() || !uses_certificate_folder) {
+      set(handle, CURLOPT_CAPATH, certificates.empty() ? nullptr : certificates.c_str());
     }
-    // Rather waits for a connection on which requests run together than opens another. Servers
-    // agree on that with TLS.
-    const HttpTransfers::Limits limits = limits_of(folder_);
-    const bool waits = limits.is_multiplexed && STARTS_WITH_CI(url.c_str(), "https:");
-    set(handle, CURLOPT_PIPEWAIT, waits ? 1L : 0L);
-    if (CPLTestBool(folder_.option("CPL_CURL_GZIP").value_or("YES").c_str())) {
+    if (folder_.test(ConfigOption::gzip)) {
       set(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
     }
-    const CURLcode code = HttpTransfers::of_process()->run(handle.get(), limits);
+    const CURLcode code = HttpTransfers::of_process()->run(handle.get(), url, limits_of(folder_));
     receiver.finish();
     long opened = 0;
     curl_.easy_getinfo(handle.get(), CURLINFO_NUM_CONNECTS, &opened);
@@ -257,14 +253,13 @@ class SharedConnections final : public HttpConnection {
 
   static HttpTransfers::Limits limits_of(const HttpFolder& folder) {
     HttpTransfers::Limits limits;
-    if (const auto text = folder.option("GDAL_HTTP_MULTIPLEX")) {
-      limits.is_multiplexed = CPLTestBool(text->c_str());
-    }
-    const auto number = [&](const char* name, long& value) {
-      if (const auto text = folder.option(name)) value = std::max(0L, std::atol(text->c_str()));
+    limits.connections_at_once = static_cast<long>(parallel_network_requests());
+    limits.is_multiplexed = folder.test(ConfigOption::multiplex);
+    const auto number = [&](ConfigOption option) {
+      return std::max(0L, std::atol(folder.value(option).c_str()));
     };
-    number("GDAL_HTTP_MAX_TOTAL_CONNECTIONS", limits.max_connections);
-    number("GDAL_HTTP_MAX_CACHED_CONNECTIONS", limits.max_idle_connections);
+    limits.max_connections = number(ConfigOption::max_connections);
+    limits.max_idle_connections = number(ConfigOption::max_idle_connections);
     return limits;
   }
 

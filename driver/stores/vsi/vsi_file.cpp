@@ -137,30 +137,19 @@ std::optional<decltype(VSIStatBufL::st_mode)> mode_of(const std::string& path, i
   return status.st_mode;
 }
 
-// While it lives, GDAL fetches this many bytes when it opens a file over the network.
-class BytesAtOpen {
- public:
-  BytesAtOpen(const std::string& path, std::uint64_t wanted) {
-    // GDAL fetches 16384 by default, and keeps no more than its cache holds.
-    constexpr std::uint64_t kDefault = std::uint64_t{16} << 10;
-    constexpr std::uint64_t kMax = std::uint64_t{1} << 20;
-    if (wanted <= kDefault || VSIIsLocal(path.c_str()) ||
-        VSIGetPathSpecificOption(path.c_str(), kName, nullptr) != nullptr) {
-      return;
-    }
-    CPLSetThreadLocalConfigOption(kName, std::to_string(std::min(wanted, kMax)).c_str());
-    is_set_ = true;
+// While it lives, GDAL fetches so many bytes when it opens a file over the network.
+std::optional<CPLConfigOptionSetter> set_bytes_at_open(const std::string& path,
+                                                       std::uint64_t wanted) {
+  // GDAL fetches 16384 by default, and keeps no more than its cache holds.
+  constexpr std::uint64_t kDefault = std::uint64_t{16} << 10;
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 20;
+  const char* name = config_option_name(ConfigOption::ingested_bytes);
+  if (wanted <= kDefault || VSIIsLocal(path.c_str()) || path_option(path, name)) {
+    return std::nullopt;
   }
-  ~BytesAtOpen() {
-    if (is_set_) CPLSetThreadLocalConfigOption(kName, nullptr);
-  }
-  BytesAtOpen(const BytesAtOpen&) = delete;
-  BytesAtOpen& operator=(const BytesAtOpen&) = delete;
-
- private:
-  static constexpr const char* kName = "GDAL_INGESTED_BYTES_AT_OPEN";
-  bool is_set_ = false;
-};
+  return std::optional<CPLConfigOptionSetter>(
+      std::in_place, name, std::to_string(std::min(wanted, kMax)).c_str(), false);
+}
 
 }  // namespace
 
@@ -196,7 +185,7 @@ void check_parent_exists(const std::string& path) {
 File open_file(const std::string& path, std::uint64_t wanted) {
   const VsiCall call;
   const CPLErrorStateBackuper state;
-  const BytesAtOpen bytes_at_open(path, wanted);
+  const auto bytes_at_open = set_bytes_at_open(path, wanted);
   check_is_no_device(path);
   const auto open = [&] {
     VSIErrorReset();

@@ -14,6 +14,7 @@
 #include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
+#include "driver/stores/vsi/listing_failures.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
@@ -199,6 +200,7 @@ class VsiStore final : public zarrcore::Store {
     const zarrcore::CountedRequest request(statistics_.get());
     const std::string path = folder_of(prefix);
     zarrcore::DirectoryListing listing;
+    const ListingFailures failures;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
     const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
     if (!directory) return listing;
@@ -213,6 +215,7 @@ class VsiStore final : public zarrcore::Store {
       }
       (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
     }
+    zarrcore::with_context([&] { return path; }, [&] { failures.check(); });
     std::sort(listing.keys.begin(), listing.keys.end());
     std::sort(listing.prefixes.begin(), listing.prefixes.end());
     return listing;

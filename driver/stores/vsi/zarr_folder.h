@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "zarrcore/hierarchy/document_requests.h"
+#include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {

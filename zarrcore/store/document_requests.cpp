@@ -1,4 +1,4 @@
-#include "zarrcore/hierarchy/document_requests.h"
+#include "zarrcore/store/document_requests.h"
 
 #include <algorithm>
 

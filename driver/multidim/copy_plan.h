@@ -1,0 +1,72 @@
+// How the values of an array are copied into one with other chunks: in slabs, boxes of whole target
+// chunks, that meet few source chunks twice.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "zarrcore/base/strided.h"
+
+namespace gdal_zarr {
+
+struct CopyPlan {
+  zarrcore::Shape slab;  // slabs at the ends are shorter
+  // How often a source chunk is read, on average.
+  double reads = 1;
+};
+
+// The slabs for an array of `shape`, which has no dimension of length 0. `target` is the shape of
+// what is written at once; `source` that of what is read at once, with 0 along dimensions where any
+// part can be read alone. Of the plans that read the least, this is one whose slabs have about
+// `wanted_elements`; no slab has more than `max_elements`. Nullopt if not even one target chunk has
+// so few.
+std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
+                                  std::span<const std::uint64_t> source,
+                                  std::span<const std::uint64_t> target,
+                                  std::uint64_t wanted_elements, std::uint64_t max_elements);
+
+// A part of an array.
+struct Box {
+  std::vector<std::uint64_t> start;
+  zarrcore::Shape count;
+
+  std::uint64_t size() const;  // elements
+};
+
+// The boxes that slabs of one shape divide a box into, in C order.
+class Slabs {
+ public:
+  Slabs(Box whole, zarrcore::Shape slab);
+
+  std::size_t size() const { return size_; }
+  Box operator[](std::size_t i) const;
+
+ private:
+  Box whole_;
+  zarrcore::Shape slab_;
+  std::size_t size_ = 1;
+};
+
+// The part that two boxes share; nullopt if they share none.
+std::optional<Box> intersection(const Box& a, const Box& b);
+
+// A box of an array, and a plan for copying it.
+struct CopyRegion {
+  Box box;
+  zarrcore::Shape unit;  // slabs consist of boxes of this shape
+  CopyPlan plan;
+};
+
+// The regions of an array that are copied one after the other: all of it if the memory is enough
+// for its chunks (or shards); otherwise chunk by chunk, each in slabs of inner chunks, or of any
+// shape if even these are too large. Calls `visit` with each, and the share of the regions that are
+// complete after it, until it returns false. The other parameters are those of plan_copy().
+bool for_each_region(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> source,
+                     const zarrcore::Shape& chunk, const zarrcore::Shape& inner_chunk,
+                     std::uint64_t wanted_elements, std::uint64_t max_elements,
+                     const std::function<bool(const CopyRegion&, double share)>& visit);
+
+}  // namespace gdal_zarr

@@ -1,0 +1,328 @@
+#include "zarrcore/array/read_ahead.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "zarrcore/array/chunk_reader.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/odometer.h"
+
+namespace zarrcore {
+namespace {
+
+// The steps after which a walk is expected to go on: an unneeded request to a server costs more
+// than an unneeded chunk of a file.
+constexpr std::size_t kLocalSteps = 2;
+constexpr std::size_t kRemoteSteps = 3;
+// How many chunks may be ahead, for each thread or request that runs in parallel.
+constexpr std::size_t kChunksPerThread = 3;
+// One task decodes about this much, or one chunk.
+constexpr std::uint64_t kTaskBytes = 256 << 10;
+// How many boxes of requests, and chunks in them, are looked at to find those to read ahead.
+constexpr std::size_t kMaxBoxes = 64;
+constexpr std::size_t kMaxVisits = 10'000;
+
+std::uint64_t count_of(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& range) {
+  std::uint64_t count = 1;
+  for (const auto& [first, last] : range) {
+    count = checked_multiply(count, last - first + 1).value_or(UINT64_MAX);
+  }
+  return count;
+}
+
+}  // namespace
+
+ReadAhead::ReadAhead(const ArrayState& array, Shape unit)
+    : array_(array),
+      unit_shape_(std::move(unit)),
+      walk_(array.metadata.shape),
+      tasks_(array.context->pool) {
+  const ChunkGrid& grid = array.grid;
+  if (array.metadata.data_type.is_variable() || grid.rank() == 0) return;
+  const CodecChain* chain = array.first_chain;
+  if (chain->sharding() != nullptr && !grid.is_regular()) return;
+  for (; chain->sharding() != nullptr; chain = &chain->sharding()->inner_chain()) {
+    // Other shards are fetched as a whole.
+    if (!chain->shard_is_bare()) return;
+  }
+  // Reading such a chunk is as much work as copying it from here.
+  if (chain->elements_stand_alone() && !is_remote()) return;
+  needs_whole_units_ = chain->elements_stand_alone();
+  const auto elements = checked_product(unit_shape_);
+  const auto bytes =
+      elements ? checked_multiply(*elements, array.metadata.data_type.item_size) : std::nullopt;
+  if (!bytes || *bytes == 0) return;
+  unit_bytes_ = *bytes;
+  for (std::size_t i = 0; i < grid.rank(); ++i) {
+    units_.push_back(grid.is_regular()
+                         ? GridDimension(grid.dimension(i).array_length(), unit_shape_[i])
+                         : grid.dimension(i));
+  }
+}
+
+ReadAhead::~ReadAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_closing_ = true;
+  }
+  chunks_.keep([](const Box&) { return false; });
+  tasks_.cancel();
+}
+
+ReadAhead::Request::Request(ReadAhead* ahead, const Selection& selection,
+                            const ReadOptions& options) noexcept
+    : ahead_(ahead), began_(std::chrono::steady_clock::now()) {
+  if (ahead == nullptr || ahead->units_.empty() || !ahead->array_.context->pool.has_workers()) {
+    return;
+  }
+  if (ahead->skips_chunks(selection)) return;
+  try {
+    Box box = box_around(selection);
+    const Range range = ahead->range_of(box);
+    const bool is_walk = ahead->observe(box, range);
+    {
+      const std::lock_guard lock(ahead->mutex_);
+      if (ahead->returned_) ahead->pause_ = (ahead->pause_ + (began_ - *ahead->returned_)) / 2;
+    }
+    if (!is_walk) return;
+    ahead->chunks_.begin_request(box);
+    box_ = std::move(box);
+    ahead->plan(*box_, range, options);
+  } catch (const std::exception&) {
+    // Without memory, the request is read as if nothing had been read ahead.
+  }
+}
+
+ReadAhead::Request::~Request() {
+  if (ahead_ == nullptr) return;
+  if (box_) ahead_->chunks_.end_request(*box_);
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(ahead_->mutex_);
+  ahead_->reading_ = (ahead_->reading_ + (now - began_)) / 2;
+  ahead_->returned_ = now;
+}
+
+void ReadAhead::expect(const Box& box) {
+  const std::lock_guard lock(mutex_);
+  // Bands of an array are announced one after the other.
+  if (expected_ && last_start_.empty()) {
+    for (std::size_t i = 0; i < box.start.size(); ++i) {
+      const std::uint64_t end =
+          std::max(box.start[i] + box.count[i], expected_->start[i] + expected_->count[i]);
+      expected_->start[i] = std::min(expected_->start[i], box.start[i]);
+      expected_->count[i] = end - expected_->start[i];
+    }
+  } else {
+    expected_ = box;
+    last_start_.clear();
+  }
+}
+
+ChunksAhead::Taken ReadAhead::take(const CacheKey& key) {
+  return chunks_.take(key, [this] { return !is_remote() && read_next(); });
+}
+
+// Whether a selection is empty, or has steps that are longer than chunks.
+bool ReadAhead::skips_chunks(const Selection& selection) const {
+  for (std::size_t i = 0; i < selection.count.size(); ++i) {
+    if (selection.count[i] == 0) return true;
+    if (selection.step.empty() || selection.count[i] == 1) continue;
+    const auto step = static_cast<std::uint64_t>(selection.step[i]);
+    if (std::min(step, 0 - step) > unit_shape_[i]) return true;
+  }
+  return false;
+}
+
+ReadAhead::Range ReadAhead::range_of(const Box& box) const {
+  Range range;
+  range.reserve(units_.size());
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    range.emplace_back(units_[i].chunk_of(box.start[i]),
+                       units_[i].chunk_of(box.start[i] + box.count[i] - 1));
+  }
+  return range;
+}
+
+Box ReadAhead::box_of(const std::vector<std::uint64_t>& position) const {
+  Box box;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    box.start.push_back(units_[i].chunk_start(position[i]));
+    box.count.push_back(units_[i].chunk_extent(position[i]));
+  }
+  return box;
+}
+
+bool ReadAhead::observe(const Box& box, const Range& range) {
+  const std::lock_guard lock(mutex_);
+  walk_.observe(box);
+  if (expected_ && (!expected_->contains(box) || box.start < last_start_)) expected_.reset();
+  last_start_ = box.start;
+  if (walk_.steps() == 0) {
+    walked_ = count_of(range);
+    planned_.reset();
+    if (!expected_ && chunks_.size() > 0) chunks_.keep([](const Box&) { return false; });
+  } else {
+    Range common;
+    for (std::size_t i = 0; i < range.size(); ++i) {
+      common.emplace_back(std::max(range[i].first, (*last_)[i].first),
+                          std::min(range[i].second, (*last_)[i].second));
+    }
+    const bool is_apart =
+        std::ranges::any_of(common, [](const auto& axis) { return axis.first > axis.second; });
+    const std::uint64_t added = count_of(range) - (is_apart ? 0 : count_of(common));
+    walked_ += std::min(added, UINT64_MAX - walked_);
+  }
+  last_ = range;
+  if (expected_) return true;
+  const std::size_t needed = is_remote() ? kRemoteSteps : walk_.is_scan() ? 1 : kLocalSteps;
+  return walk_.steps() >= needed;
+}
+
+// The chunks of the next requests, in the order of need, without those in `range`.
+std::vector<Box> ReadAhead::next_chunks(const Box& box, const Range& range,
+                                        std::size_t max_count) const {
+  const Walk walk = expected_ ? Walk::through(box, *expected_) : walk_;
+  std::vector<Box> chunks;
+  std::set<std::vector<std::uint64_t>> seen;
+  std::size_t boxes = 0;
+  std::size_t visits = 0;
+  walk.predict(unit_shape_, !is_remote(), [&](const Box& next) {
+    const Range next_range = range_of(next);
+    std::vector<std::uint64_t> position;
+    for (const auto& axis : next_range) position.push_back(axis.first);
+    bool is_done = false;
+    while (!is_done) {
+      if (++visits > kMaxVisits || chunks.size() >= max_count) return false;
+      bool is_in_box = true;
+      for (std::size_t i = 0; i < range.size(); ++i) {
+        is_in_box &= position[i] >= range[i].first && position[i] <= range[i].second;
+      }
+      if (!is_in_box && seen.insert(position).second) {
+        Box chunk = box_of(position);
+        bool is_whole = true;
+        for (std::size_t i = 0; i < range.size(); ++i) {
+          is_whole &= next.start[i] <= chunk.start[i] &&
+                      next.start[i] + next.count[i] >= chunk.start[i] + chunk.count[i];
+        }
+        if (is_whole || !needs_whole_units_) chunks.push_back(std::move(chunk));
+      }
+      std::size_t axis = position.size();
+      while (axis > 0 && position[axis - 1] == next_range[axis - 1].second) {
+        --axis;
+        position[axis] = next_range[axis].first;
+      }
+      is_done = axis == 0;
+      if (!is_done) ++position[axis - 1];
+    }
+    return ++boxes < kMaxBoxes;
+  });
+  return chunks;
+}
+
+bool ReadAhead::is_reading_only(const Range& range, std::size_t threads) const {
+  return !is_remote() && count_of(range) >= 2 * threads && pause_ < reading_ / 8;
+}
+
+void ReadAhead::plan(const Box& box, const Range& range, const ReadOptions& options) {
+  const std::lock_guard lock(mutex_);
+  // Requests inside of the same chunks have the same next chunks.
+  if (planned_ == range) return;
+  if (is_reading_only(range, options.threads)) return;
+  planned_ = range;
+  threads_ = options.threads;
+  const std::size_t at_once = is_remote() ? array_.store->parallel_requests() : options.threads;
+  const std::uint64_t max_count =
+      std::min(expected_ ? UINT64_MAX : walked_,
+               std::max<std::uint64_t>(count_of(range), kChunksPerThread * at_once));
+  Context& context = *array_.context;
+  const std::uint64_t max_bytes = context.chunks.max_bytes() / 4;
+  const std::vector<Box> chunks = next_chunks(
+      box, range, static_cast<std::size_t>(std::min(max_count, max_bytes / unit_bytes_)));
+  std::set<Shape> starts;
+  for (const Box& chunk : chunks) starts.insert(chunk.start);
+  chunks_.keep([&](const Box& chunk) { return starts.contains(chunk.start) || chunk.meets(box); });
+  bool has_new = false;
+  for (const Box& chunk : chunks) {
+    if (chunks_.has(chunk.start)) continue;
+    auto memory = MemoryShare::take(context.ahead_bytes, unit_bytes_, max_bytes);
+    if (!memory) break;
+    if (!std::exchange(has_new, true)) scope_ = options.lasting_scope();
+    chunks_.add(chunk, std::move(*memory));
+  }
+  if (has_new) post_tasks();
+}
+
+// With `mutex_` locked. The reader is one of the threads.
+void ReadAhead::post_tasks() {
+  if (is_closing_) return;
+  const std::size_t at_once = is_remote() ? 2 : threads_ - 1;
+  const std::size_t waiting = chunks_.waiting();
+  while (posted_ < std::min(at_once, waiting)) {
+    tasks_.post([this] { run_task(); }, at_once);
+    ++posted_;
+  }
+}
+
+void ReadAhead::run_task() {
+  read_next();
+  try {
+    const std::lock_guard lock(mutex_);
+    --posted_;
+    post_tasks();
+  } catch (const std::exception&) {
+    // Without memory, readers read the chunks themselves.
+  }
+}
+
+// False when no chunk is waiting.
+bool ReadAhead::read_next() {
+  try {
+    const std::size_t max_count = is_remote()
+                                      ? (array_.store->parallel_requests() + 1) / 2
+                                      : std::max<std::uint64_t>(1, kTaskBytes / unit_bytes_);
+    const std::vector<ChunksAhead::Chunk> chunks = chunks_.next(max_count);
+    if (chunks.empty()) return false;
+    WorkerScope scope;
+    try {
+      const std::lock_guard lock(mutex_);
+      scope = scope_;
+    } catch (const std::exception&) {
+      chunks_.give_up(chunks);
+      throw;
+    }
+    const auto work = [&] { read(chunks, scope); };
+    if (scope) {
+      scope(work);
+    } else {
+      work();
+    }
+    chunks_.give_up(chunks);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void ReadAhead::read(std::span<const ChunksAhead::Chunk> chunks, const WorkerScope& scope) {
+  try {
+    ReadOptions options;
+    options.threads = is_remote() ? threads_ : 1;
+    options.worker_scope = scope;
+    ChunkReader reader(array_, *array_.context, nullptr, options, this);
+    std::vector<StoredPart> parts;
+    for (const ChunksAhead::Chunk& chunk : chunks) {
+      const Box& box = chunk->box();
+      for_each_chunk(array_.grid, {box.start, box.count}, Strides(box.start.size(), 0),
+                     [&](const ChunkSlice& slice) {
+                       parts.push_back(array_.part_of(slice, nullptr));
+                       parts.back().ahead = chunk.get();
+                     });
+    }
+    reader.read(std::move(parts));
+  } catch (const std::exception&) {
+    // Who needs the chunk reads it and gets the error.
+  }
+}
+
+}  // namespace zarrcore

@@ -1,0 +1,111 @@
+// Reading ahead: while requests walk through an array (walk.h), threads that are idle fetch and
+// decode the chunks that the next requests will need.
+//
+// It begins when a walk has gone on for some requests, and ends when the walk does. It never is
+// ahead by more chunks than the walk has read, unless the program has said what it will read, nor
+// by more than a request needs or a small multiple of the threads (in stores with slow requests, of
+// the requests that run in parallel), nor by more bytes than a quarter of the cache of decoded
+// chunks. A reader takes what is decoded, waits for what is being read, and reads the rest itself.
+//
+// Errors are dropped: the reader then reads the chunk itself.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "zarrcore/array/array_state.h"
+#include "zarrcore/array/chunks_ahead.h"
+#include "zarrcore/array/read_options.h"
+#include "zarrcore/array/selection.h"
+#include "zarrcore/array/task_group.h"
+#include "zarrcore/array/walk.h"
+
+namespace zarrcore {
+
+// Of one array, which must outlive it. Safe to use from several threads at once.
+class ReadAhead {
+ public:
+  // `unit` is the shape of what is decoded at once (Array::inner_chunk_shape).
+  ReadAhead(const ArrayState& array, Shape unit);
+  // Waits for the tasks that are running.
+  ~ReadAhead();
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+
+  // The program says that it will read these elements, in C order.
+  void expect(const Box& box);
+
+  // A request, while it is being read.
+  class Request {
+   public:
+    // `ahead` may be null. The selection has been checked (check_selection).
+    Request(ReadAhead* ahead, const Selection& selection, const ReadOptions& options) noexcept;
+    ~Request();
+    Request(const Request&) = delete;
+    Request& operator=(const Request&) = delete;
+
+    // Null unless chunks of the request may have been read ahead.
+    ReadAhead* ahead() const { return box_ ? ahead_ : nullptr; }
+
+   private:
+    ReadAhead* ahead_;
+    std::optional<Box> box_;
+    std::chrono::steady_clock::time_point began_;
+  };
+
+  // What has been read ahead of a part; helps with other chunks while it is being read.
+  ChunksAhead::Taken take(const CacheKey& key);
+  ChunksAhead& chunks() { return chunks_; }
+
+ private:
+  // The positions of chunks along each dimension: first and last.
+  using Range = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+  bool is_remote() const { return array_.store->parallel_requests() > 1; }
+  bool skips_chunks(const Selection& selection) const;
+  Range range_of(const Box& box) const;
+  Box box_of(const std::vector<std::uint64_t>& position) const;
+  // Whether the requests up to this one make it likely that the walk goes on.
+  bool observe(const Box& box, const Range& range);
+  // Whether readers have all threads, and the program does little else than reading.
+  bool is_reading_only(const Range& range, std::size_t threads) const;
+  void plan(const Box& box, const Range& range, const ReadOptions& options);
+  std::vector<Box> next_chunks(const Box& box, const Range& range, std::size_t max_count) const;
+  void post_tasks();
+  void run_task();
+  bool read_next();
+  void read(std::span<const ChunksAhead::Chunk> chunks, const WorkerScope& scope);
+
+  const ArrayState& array_;
+  std::vector<GridDimension> units_;  // of chunks or inner chunks; empty: nothing is read ahead
+  Shape unit_shape_;
+  std::uint64_t unit_bytes_ = 0;
+  bool needs_whole_units_ = false;
+
+  std::mutex mutex_;  // guards the following
+  Walk walk_;
+  std::optional<Box> expected_;  // what the program has said, as long as it reads in that order
+  Shape last_start_;             // of the last request; empty before the first
+  // Averages: between requests, and in them.
+  std::chrono::steady_clock::duration pause_{};
+  std::chrono::steady_clock::duration reading_{};
+  std::optional<std::chrono::steady_clock::time_point> returned_;  // from the last request
+  std::optional<Range> last_;                                      // of the last request
+  std::uint64_t walked_ = 0;      // the chunks that the walk has read
+  std::optional<Range> planned_;  // of the last request that was planned for
+  WorkerScope scope_;
+  std::size_t threads_ = 1;
+  std::size_t posted_ = 0;
+  bool is_closing_ = false;
+
+  ChunksAhead chunks_;
+  TaskGroup tasks_;
+};
+
+}  // namespace zarrcore

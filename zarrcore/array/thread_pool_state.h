@@ -1,0 +1,64 @@
+// What the threads of a pool share: for the files that queue work for them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "zarrcore/array/thread_pool.h"
+#include "zarrcore/base/process.h"
+
+namespace zarrcore {
+
+// Work for one thread of a pool.
+class Job {
+ public:
+  Job() = default;
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  // Called once, by a worker. Must not throw.
+  virtual void run() = 0;
+};
+
+struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
+  // A forked child has no workers.
+  bool is_inherited() const { return process != process_id(); }
+  bool has_workers() const { return !is_inherited() && !is_ending; }
+
+  // With `mutex` locked: creates workers until there is an idle one for each queued job, but at
+  // most `max_workers`, in addition to those that run tasks.
+  void add_workers(std::size_t max_workers);
+  // A worker, until the pool is destroyed.
+  void work();
+
+  // From the first call on, no task runs while this process forks, so that a task's locks are not
+  // left locked in the child.
+  void pause_at_forks();
+  // Called when the process ends: waits for the running tasks, before the libraries that they use
+  // are finalized. From then on, the threads that wait for tasks run them.
+  void end_tasks();
+  // Waits for the running tasks; until resume(), no other one starts.
+  void pause();
+  void resume();
+
+  const long process = process_id();
+  std::mutex mutex;  // guards the following
+  std::condition_variable wake;
+  std::deque<std::shared_ptr<Job>> loops;  // each invites one worker to a loop
+  std::deque<std::shared_ptr<Job>> tasks;  // run while no loop wants workers
+  std::size_t workers = 0;
+  std::size_t idle = 0;
+  std::size_t running_tasks = 0;
+  std::condition_variable tasks_changed;  // running_tasks, is_paused and the queues of groups
+  bool is_paused = false;
+  std::atomic<bool> is_ending = false;  // the process; set with `mutex` locked
+  bool pauses_at_forks = false;
+  bool stopping = false;
+};
+
+}  // namespace zarrcore

@@ -1,0 +1,78 @@
+// Recognizes requests that walk through an array: row by row, tile by tile, slice by slice, in
+// either direction, overlapping or not. It knows neither chunks nor stores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "zarrcore/array/selection.h"
+
+namespace zarrcore {
+
+// Consecutive elements along each dimension.
+struct Box {
+  Shape start;
+  Shape count;
+
+  bool operator==(const Box&) const = default;
+  bool meets(const Box& other) const;
+  bool contains(const Box& other) const;
+};
+
+// The smallest box with all elements of a selection that is not empty.
+Box box_around(const Selection& selection);
+
+// The walk of the latest requests, as nested loops: the innermost moves the box along one dimension
+// by a constant step; at the end of a line, that dimension returns to its start and the next loop
+// makes a step. The boxes at the ends of the array may be smaller, and those of a warp may differ a
+// little.
+class Walk {
+ public:
+  // `shape` is the array's.
+  explicit Walk(Shape shape) : shape_(std::move(shape)) {}
+
+  // The walk that goes on after `box` through all of `within`, which contains it, in C order.
+  static Walk through(const Box& box, const Box& within);
+
+  void observe(const Box& box);
+
+  // How many of the latest requests were a step of the walk; 0 when the last one broke it.
+  std::size_t steps() const { return steps_; }
+  // Whether the walk so far began at the start of the array along its dimension, and each box has
+  // begun where the one before it ended.
+  bool is_scan() const { return is_scan_; }
+
+  // Calls `body` with the boxes of the next requests, in order, until it returns false or the walk
+  // ends. Steps that are shorter than `unit` along their dimension are taken together. `guesses`:
+  // after the first line, the walk is expected to go on with the next line, before it has.
+  void predict(const Shape& unit, bool guesses, const std::function<bool(const Box&)>& body) const;
+
+ private:
+  struct Loop {
+    std::size_t axis;
+    std::int64_t step;
+    std::uint64_t first;
+    std::optional<std::uint64_t> last = {};  // known after the first line
+  };
+
+  bool follows(const Box& box);
+  bool has_similar_count(const Box& box) const;
+  bool is_near(std::size_t axis, std::uint64_t expected, std::uint64_t actual) const;
+  // Whether the dimensions in which `box` is not where the last one was are those of the first
+  // `loops` loops, which have returned to their start, and `axis`.
+  bool is_step(const Box& box, std::size_t loops, std::size_t axis) const;
+  std::uint64_t steps_left(const Loop& loop, const Shape& start) const;
+  Box clipped(const Shape& start) const;
+
+  Shape shape_;
+  std::optional<Box> last_;
+  Shape count_;              // of a box that the end of the array does not cut off
+  std::vector<Loop> loops_;  // the innermost first
+  std::size_t steps_ = 0;
+  bool is_scan_ = false;
+};
+
+}  // namespace zarrcore
