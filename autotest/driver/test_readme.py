@@ -195,6 +195,14 @@ def check_multidimensional_copy(_):
     assert {"name": "gzip", "configuration": {"level": 4}} in codecs
 
 
+def check_changed_chunks(_):
+    copy, source = (gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER)
+                    for path in ("series.zarr", "data/deflection_v2.zarr"))
+    arrays = [dataset.GetRootGroup().OpenMDArray("deflection") for dataset in (copy, source)]
+    np.testing.assert_array_equal(*(array.ReadAsArray() for array in arrays))
+    assert list(arrays[0].GetBlockSize()) == [3, 20, 20]
+
+
 def is_removed(path):
     def check(_):
         assert not Path(path).exists()
@@ -255,6 +263,7 @@ CHECKS = {
     "gdal_translate -of Zarr -co APPEND_SUBDATASET=YES": check_appended,
     "gdaladdo -r average": check_overviews,
     "gdalmdimtranslate -co FORMAT=ZARR_V3": check_multidimensional_copy,
+    "gdalmdimtranslate -of Zarr -co \"ARRAY:IF(DIM=3)": check_changed_chunks,
     "gdalmanage delete world.zarr": is_removed("world.zarr"),
     "gdalinfo 'ZARR:\"data/deflection_v2.zarr\":/deflection:1'": prints("Size is 360, 181"),
     "gdalinfo -oo MULTIBAND=NO": prints("SUBDATASET_3_NAME=ZARR:"),

@@ -91,7 +91,8 @@ def test_options(tmp_path, source, options):
     assert open_raster(f"{tmp_path}/out.zip").GetGeoTransform() == PLACE
 
 
-def test_chunks_that_are_written_twice(tmp_path):
+def test_chunks_that_are_written_twice(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZARR_WRITE_BEHIND", "NO")
     dataset = driver().Create(f"{tmp_path}/out.zip", 400, 300, 1, gdal.GDT_UInt16)
     band = dataset.GetRasterBand(1)
     for value in (1, 2):

@@ -22,8 +22,8 @@ constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
 // bytes, when threads had nothing to do although the queue was full after a write.
 constexpr std::uint64_t kFirstQueuedBytes = 8 << 20;
 constexpr std::uint64_t kQueuedPart = 4;
-// A write of this many slices for each thread keeps all threads busy itself, and queueing costs more
-// than it gains.
+// A write of this many slices for each thread keeps all threads busy itself, and queueing costs
+// more than it gains.
 constexpr std::size_t kManySlices = 4;
 // Smaller inner chunks of shards are encoded at once: a task takes about as long.
 constexpr std::uint64_t kMinBytesBehind = 16 << 10;

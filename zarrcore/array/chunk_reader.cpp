@@ -255,11 +255,14 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
 void ChunkReader::read_together(Fetch parts) {
   std::vector<const StoredPart*> wanted;
   for (const StoredPart& part : parts) {
-    const bool is_kept =
-        part.ahead == nullptr && (take_ahead(part) || decoder_.copy_from_cache(part));
-    if (!is_kept) wanted.push_back(&part);
+    const bool is_ahead = part.ahead != nullptr;  // it is to be read ahead
+    if (!is_ahead && take_ahead(part)) continue;
+    if (!is_ahead && decoder_.copy_from_cache(part)) {
+      count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
+    } else {
+      wanted.push_back(&part);
+    }
   }
-  count_chunks(options_.statistics, &ReadStatistics::cached_chunks, parts.size() - wanted.size());
   if (wanted.empty()) return;
   const StoredPart& first = *wanted.front();
   with_context(
@@ -309,7 +312,12 @@ void ChunkReader::read_together(Fetch parts) {
 bool ChunkReader::take_ahead(const StoredPart& part) {
   if (ahead_ == nullptr) return false;
   const ChunksAhead::Taken taken = ahead_->take(decoder_.cache_key(part));
-  if (taken.chunk) return decoder_.copy_from_ahead(part, taken.chunk);
+  if (taken.chunk) {
+    if (!decoder_.copy_from_ahead(part, taken.chunk)) return false;
+    count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
+    count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
+    return true;
+  }
   if (!taken.is_missing || options_.missing_chunks_are_errors || !decoder_.is_still_missing(part)) {
     return false;
   }

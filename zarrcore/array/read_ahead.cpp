@@ -283,17 +283,18 @@ bool ReadAhead::read_next() {
                                       : std::max<std::uint64_t>(1, kTaskBytes / unit_bytes_);
     const std::vector<ChunksAhead::Chunk> chunks = chunks_.next(max_count);
     if (chunks.empty()) return false;
-    WorkerScope scope;
+    ReadOptions options;
     try {
       const std::lock_guard lock(mutex_);
-      scope = scope_;
+      options.threads = is_remote() ? threads_ : 1;
+      options.worker_scope = scope_;
     } catch (const std::exception&) {
       chunks_.give_up(chunks);
       throw;
     }
-    const auto work = [&] { read(chunks, scope); };
-    if (scope) {
-      scope(work);
+    const auto work = [&] { read(chunks, options); };
+    if (options.worker_scope) {
+      options.worker_scope(work);
     } else {
       work();
     }
@@ -304,11 +305,8 @@ bool ReadAhead::read_next() {
   }
 }
 
-void ReadAhead::read(std::span<const ChunksAhead::Chunk> chunks, const WorkerScope& scope) {
+void ReadAhead::read(std::span<const ChunksAhead::Chunk> chunks, const ReadOptions& options) {
   try {
-    ReadOptions options;
-    options.threads = is_remote() ? threads_ : 1;
-    options.worker_scope = scope;
     ChunkReader reader(array_, *array_.context, nullptr, options, this);
     std::vector<StoredPart> parts;
     for (const ChunksAhead::Chunk& chunk : chunks) {

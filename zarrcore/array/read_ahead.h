@@ -80,7 +80,7 @@ class ReadAhead {
   void post_tasks();
   void run_task();
   bool read_next();
-  void read(std::span<const ChunksAhead::Chunk> chunks, const WorkerScope& scope);
+  void read(std::span<const ChunksAhead::Chunk> chunks, const ReadOptions& options);
 
   const ArrayState& array_;
   std::vector<GridDimension> units_;  // of chunks or inner chunks; empty: nothing is read ahead

@@ -8,7 +8,8 @@
 namespace zarrcore {
 
 // Safe to use from several threads at once. Chunks are inner chunks, if the array has shards; a
-// missing shard counts as one missing chunk.
+// missing shard counts as one missing chunk. Chunks that were read ahead count where they are used;
+// the time that they took does not.
 struct ReadStatistics {
   std::atomic<std::uint64_t> fetched_chunks{0};
   std::atomic<std::uint64_t> decoded_chunks{0};

@@ -73,7 +73,7 @@ TaskGroup::~TaskGroup() {
 }
 
 void TaskGroup::post(Task task, std::size_t threads) {
-  if (!pool_->has_workers()) {
+  if (pool_->is_inherited()) {
     task();
     return;
   }

@@ -11,9 +11,9 @@ namespace zarrcore {
 
 // May be used by several threads at once. The pool must outlive it.
 //
-// Loops of the pool go before tasks. Where the pool has no threads, in a forked child or while the
-// process ends, post() runs the task itself. No task runs during fork(), which waits for those that
-// are running.
+// Loops of the pool go before tasks. In a forked child, where the pool has no threads, post() runs
+// the task itself; while the process ends, tasks wait for finish() or help(). No task runs during
+// fork(), which waits for those that are running.
 class TaskGroup {
  public:
   // Must not throw.

@@ -167,8 +167,10 @@ TEST_P(WriteBehind, AFullQueueWaits) {
       }
     }
   });
-  // A quarter of the bound, the chunk that the other thread puts, and that of the program.
-  wait_until([&] { return store->waiting() == 2; });
+  // A quarter of the bound, the chunk that the other thread puts, and that of the program. It has
+  // time to write more.
+  wait_until([&] { return store->waiting() >= 1; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_LE(chunks, 4);
   EXPECT_LE(writer.pending_bytes(), kBound / 4 + 3 * kChunkBytes);
   store->open();
