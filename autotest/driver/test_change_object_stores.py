@@ -11,6 +11,7 @@ from test_write_faults import errors
 
 DATA = np.random.default_rng(3).integers(1, 60000, (80, 100), "u2")
 CHUNKS = 12
+HARMLESS = {"Only read-only mode is supported for /vsicurl"}  # of GDAL 3.6
 GDAL_MINOR = int(gdal.VersionInfo()) // 10000
 changes_nodes = pytest.mark.skipif(GDAL_MINOR < 308, reason="nodes are changed since GDAL 3.8")
 FORMATS = {"v2": ["FORMAT=ZARR_V2"], "v3": ["FORMAT=ZARR_V3"]}
@@ -79,7 +80,7 @@ def for_each_failure(proxy, prepare, change, check):
             proxy.fail = lambda method, path: None
             gdal.VSICurlClearCache()
             if failing.failed is None:
-                assert not messages
+                assert not set(messages) - HARMLESS
                 break
             failures += 1
             check(path, messages)

@@ -1,5 +1,6 @@
 #include "driver/multidim/session.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -243,20 +244,26 @@ void Session::change_attributes(const std::string& group,
   pyramids_.forget(group);
 }
 
-void Session::erase_node(const std::string& node_path) {
+void Session::erase_nodes(std::span<const std::string> node_paths) {
   // No chunk is put after its node is gone.
   for (const auto& array : live_arrays()) {
-    if (zarrcore::is_at_or_below(array->node_path(), node_path)) array->stop_writing();
+    if (std::ranges::any_of(node_paths, [&](const std::string& path) {
+          return zarrcore::is_at_or_below(array->node_path(), path);
+        })) {
+      array->stop_writing();
+    }
   }
   zarrcore::Hierarchy& hierarchy = writable_hierarchy();
   try {
-    hierarchy.erase_node(node_path);
+    hierarchy.erase_nodes(node_paths);
   } catch (const Error&) {
     // Chunks may be left, but no node.
-    if (!hierarchy.node(node_path)) forget_objects(node_path);
+    for (const std::string& path : node_paths) {
+      if (!hierarchy.node(path)) forget_objects(path);
+    }
     throw;
   }
-  forget_objects(node_path);
+  for (const std::string& path : node_paths) forget_objects(path);
 }
 
 void Session::erase_created_nodes() {
@@ -265,9 +272,12 @@ void Session::erase_created_nodes() {
     const std::lock_guard lock(mutex_);
     created.swap(created_nodes_);
   }
+  std::vector<std::string> topmost;  // groups are created before what is in them
   for (const std::string& path : created) {
-    if (hierarchy_->node(path)) erase_node(path);
+    const auto contains = [&](const auto& group) { return zarrcore::is_at_or_below(path, group); };
+    if (std::ranges::none_of(topmost, contains) && hierarchy_->node(path)) topmost.push_back(path);
   }
+  if (!topmost.empty()) erase_nodes(topmost);
 }
 
 void Session::rename_node(const std::string& node_path, const std::string& name) {

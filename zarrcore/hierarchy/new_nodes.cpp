@@ -1,10 +1,12 @@
 // New hierarchies and new nodes.
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -57,10 +59,26 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
                  auto documents = documents_of(metadata, path);
                  copies_->owe(path);
                  made_.insert(path);
-                 put_documents(std::move(documents));
+                 put_new_documents(path, std::move(documents));
                });
   const std::lock_guard lock(mutex_);
   nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));
+}
+
+// Leaves none of them when one cannot be put.
+void Hierarchy::put_new_documents(const std::string& path, std::vector<Document> documents) {
+  try {
+    put_documents(std::move(documents));
+  } catch (...) {
+    const std::exception_ptr error = std::current_exception();
+    try {
+      store_->erase_all(format_->node_keys(path));
+    } catch (const Error&) {
+      // The first error is the cause.
+    }
+    forget(path);
+    std::rethrow_exception(error);
+  }
 }
 
 void Hierarchy::check_is_new(const std::string& path) const {

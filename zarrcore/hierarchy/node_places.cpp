@@ -1,6 +1,8 @@
 // Removing and renaming nodes.
 #include <algorithm>
+#include <exception>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,19 +14,34 @@
 namespace zarrcore {
 
 void Hierarchy::erase_node(const std::string& path) {
+  erase_nodes({&path, 1});
+}
+
+void Hierarchy::erase_nodes(std::span<const std::string> paths) {
   const std::lock_guard one_at_a_time(change_mutex_);
-  with_context([&] { return store_->description() + ": /" + path; },
-               [&] {
-                 check_key(path);
-                 const auto lock = copies().lock();
-                 std::erase_if(updated_,
-                               [&](const auto& node) { return is_at_or_below(node.first, path); });
-                 std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node, path); });
-                 change({.updated = {}, .replaced = {path}, .made = {}}, [&] {
-                   // Documents first: without them the node does not exist, even if the rest fails.
-                   forget_after(path, [&] { erase_values(path); });
-                 });
-               });
+  const auto is_erased = [&](const std::string& node) {
+    return std::ranges::any_of(paths,
+                               [&](const std::string& path) { return is_at_or_below(node, path); });
+  };
+  with_context(
+      [&] { return store_->description() + (paths.size() == 1 ? ": /" + paths.front() : ""); },
+      [&] {
+        std::ranges::for_each(paths, check_key);
+        const auto lock = copies().lock();
+        std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
+        std::erase_if(made_, is_erased);
+        change({.updated = {}, .replaced = {paths.begin(), paths.end()}, .made = {}}, [&] {
+          std::exception_ptr first_error;
+          for (const std::string& path : paths) {
+            try {
+              forget_after(path, [&] { erase_values(path); });
+            } catch (const Error&) {
+              if (!first_error) first_error = std::current_exception();
+            }
+          }
+          if (first_error) std::rethrow_exception(first_error);
+        });
+      });
 }
 
 // Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
