@@ -8,10 +8,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
+import failing_proxy
 import pytest
 from osgeo import gdal
+from webserver import running
 
 SERVERS = Path(__file__).parents[1] / "object_stores/node_modules/.bin"
 AZURE_KEY = ("Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
@@ -59,7 +62,7 @@ def stop(process):
 def s3(tmp_path_factory):
     folder, port = tmp_path_factory.mktemp("s3"), free_port()
     (folder / "data").mkdir()
-    process = start_npm("s3rver", ["-d", folder / "data", "-p", str(port),
+    process = start_npm("s3rver", ["-d", folder / "data", "-a", "127.0.0.1", "-p", str(port),
                                    "--configure-bucket", "bucket"], port, folder / "log")
     yield "/vsis3/bucket", s3_options(port, folder)
     stop(process)
@@ -84,8 +87,9 @@ def azure(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def moto(tmp_path_factory):
-    if importlib.util.find_spec("moto") is None:
-        pytest.skip("moto is not installed")
+    for module in ("moto", "flask_cors"):  # the server of moto needs the second
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
     folder, port = tmp_path_factory.mktemp("moto"), free_port()
     process = start("moto", [sys.executable, "-m", "moto.server", "-p", str(port)], port,
                     folder / "log")
@@ -105,3 +109,39 @@ def bucket(request, monkeypatch):
     gdal.VSICurlClearCache()
     yield f"{folder}/{request.node.name.partition('[')[0]}_{os.getpid()}_{time.monotonic_ns()}"
     gdal.VSICurlClearCache()
+
+
+@contextmanager
+def failing_proxy_of(store, tmp_path, monkeypatch):
+    """In front of an S3 server. Its URL is that of the environment; the path of a store is in
+    `path`."""
+    folder, options = store
+    proxy = failing_proxy.Proxy(int(options["AWS_S3_ENDPOINT"].partition(":")[2]))
+    for name, value in s3_options(proxy.server_port, tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    gdal.VSICurlClearCache()
+    proxy.path = f"{folder}/writes_{os.getpid()}_{time.monotonic_ns()}.zarr"
+    try:
+        with running(proxy):
+            yield proxy
+    finally:
+        gdal.VSICurlClearCache()
+
+
+@pytest.fixture
+def proxy(s3, tmp_path, monkeypatch):
+    with failing_proxy_of(s3, tmp_path, monkeypatch) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def moto_proxy(moto, tmp_path, monkeypatch):
+    with failing_proxy_of(moto, tmp_path, monkeypatch) as proxy:
+        yield proxy
+
+
+def keys(path):
+    gdal.VSICurlClearCache()
+    names = gdal.ReadDirRecursive(path) or []
+    return sorted(name for name in names if name and not name.endswith("/"))

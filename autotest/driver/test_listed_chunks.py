@@ -96,11 +96,12 @@ def test_server_without_listings(server):
     assert sum(is_chunk(path) for path in server.gets) == DATA.size
 
 
-def test_object_store(bucket):
-    """In v2, because s3rver does not list folders that hold nothing but folders."""
+@pytest.mark.parametrize("version", [2, 3])
+def test_object_store(bucket, version):
+    """s3rver does not list folders that hold nothing but folders, as in v3."""
     path = f"{bucket}.zarr"
     dataset = gdal.GetDriverByName("Zarr").Create(
-        path, LENGTH, LENGTH, 1, gdal.GDT_UInt16, ["FORMAT=ZARR_V2", "BLOCKSIZE=1,1"])
+        path, LENGTH, LENGTH, 1, gdal.GDT_UInt16, [f"FORMAT=ZARR_V{version}", "BLOCKSIZE=1,1"])
     dataset.GetRasterBand(1).WriteArray(HALF)
     del dataset
     for key in gdal.ReadDirRecursive(path):

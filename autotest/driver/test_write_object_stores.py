@@ -4,15 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import PurePosixPath
 
-import failing_proxy
 import numpy as np
 import pytest
 import zarr
 from multidim import create, create_array, open_root, open_to_write
-from object_stores import s3_options
+from object_stores import keys
 from osgeo import gdal
 from test_write_faults import errors
 from webserver import running
@@ -33,27 +31,6 @@ def retries(monkeypatch):
     """s3rver fails now and then when it removes several keys at once."""
     monkeypatch.setenv("GDAL_HTTP_MAX_RETRY", "3")
     monkeypatch.setenv("GDAL_HTTP_RETRY_DELAY", "0.01")
-
-
-@pytest.fixture
-def proxy(s3, tmp_path, monkeypatch):
-    """In front of s3rver. Its URL is that of the environment; the path of a store in `path`."""
-    folder, options = s3
-    proxy = failing_proxy.Proxy(int(options["AWS_S3_ENDPOINT"].partition(":")[2]))
-    for name, value in s3_options(proxy.server_port, tmp_path).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    gdal.VSICurlClearCache()
-    proxy.path = f"{folder}/writes_{os.getpid()}_{time.monotonic_ns()}.zarr"
-    with running(proxy):
-        yield proxy
-    gdal.VSICurlClearCache()
-
-
-def keys(path):
-    gdal.VSICurlClearCache()
-    names = gdal.ReadDirRecursive(path) or []
-    return sorted(name for name in names if name and not name.endswith("/"))
 
 
 def download(path, folder):
@@ -291,6 +268,33 @@ def test_two_writers_of_whole_chunks(bucket):
     for row in range(0, 80, 32):
         for column in range(0, 100, 32):
             assert np.unique(got[row : row + 32, column : column + 32]).tolist() in ([7], [9])
+
+
+def write_part(dataset, *arguments):
+    """Writes to the store at once; returns the warnings."""
+    warnings = []
+    gdal.PushErrorHandler(
+        lambda level, _, text: level == gdal.CE_Warning and warnings.append(text))
+    dataset.GetRasterBand(1).WriteArray(*arguments)
+    dataset.FlushCache()
+    gdal.PopErrorHandler()
+    return [text for text in warnings if "LOCKS" in text]
+
+
+@pytest.mark.parametrize("has_locks", [False, True])
+def test_warning_of_lost_elements(bucket, tmp_path, has_locks):
+    """Once for each dataset, for parts of chunks and shards that no lock protects."""
+    for name, options in (("a", ["FORMAT=ZARR_V3", "BLOCKSIZE=32,32"]), ("b", SHARDS)):
+        path = f"{bucket}_{name}.zarr"
+        new_raster(path, options).WriteArray(DATA)
+        gdal.VSICurlClearCache()
+        options = [f"LOCKS={tmp_path / 'locks'}"] if has_locks else []
+        dataset = gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE, open_options=options)
+        assert write_part(dataset, DATA[:64, :64], 0, 0) == []
+        warnings = write_part(dataset, DATA[:10, :10], 5, 5)
+        assert len(warnings) == (0 if has_locks else 1)
+        assert all(path in text for text in warnings)
+        assert write_part(dataset, DATA[:10, :10], 50, 50) == []
 
 
 @pytest.mark.parametrize("has_locks", [False, True])

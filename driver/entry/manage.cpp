@@ -5,13 +5,13 @@
 #include <cpl_vsi.h>
 
 #include <functional>
-#include <system_error>
 #include <vector>
 
 #include "driver/gdal/error_guard.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/reference_path.h"
+#include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
@@ -63,6 +63,7 @@ void copy_file(const std::string& to, const std::string& from) {
 }
 
 void copy_folder(const std::string& to, const std::string& from) {
+  if (is_in_object_store(from) && is_in_object_store(to)) return copy_object_folder(from, to);
   // Listed before the copy exists, which may lie below.
   const CPLStringList names(VSIReadDirRecursive(from.c_str()));
   check(VSIMkdir(to.c_str(), 0755) == 0, to, "created");
@@ -81,13 +82,15 @@ void copy_folder(const std::string& to, const std::string& from) {
 }
 
 // Links are removed, not followed: their targets do not belong to the store.
-bool remove_folder(const std::string& path) {
-  if (STARTS_WITH(path.c_str(), "/vsi")) return VSIRmdirRecursive(path.c_str()) == 0;
-  try {
+void remove_folder(const std::string& path) {
+  if (is_in_object_store(path)) {
+    std::vector<std::string> documents;
+    if (const char* name = find_main_document(path)) documents.push_back(path + '/' + name);
+    remove_object_folder(path, documents);
+  } else if (STARTS_WITH(path.c_str(), "/vsi")) {
+    check(VSIRmdirRecursive(path.c_str()) == 0, path, "removed");
+  } else {
     zarrcore::remove_folder(path);
-    return true;
-  } catch (const Error&) {
-    return false;
   }
 }
 
@@ -115,14 +118,22 @@ CPLErr delete_store(const char* name) {
     for (const std::string& file : files_beside(path)) {
       check(VSIUnlink(file.c_str()) == 0, file, "removed");
     }
-    check(is_folder(path) ? remove_folder(path) : VSIUnlink(path.c_str()) == 0, path, "removed");
+    if (is_folder(path)) {
+      remove_folder(path);
+    } else {
+      check(VSIUnlink(path.c_str()) == 0, path, "removed");
+    }
     return CE_None;
   });
 }
 
 CPLErr rename_store(const char* new_name, const char* old_name) {
   return transfer(new_name, old_name, [](const std::string& to, const std::string& from) {
-    check(VSIRename(from.c_str(), to.c_str()) == 0, from, "renamed");
+    if (is_in_object_store(from) && is_in_object_store(to) && is_folder(from)) {
+      rename_object_folder(from, to);
+    } else {
+      check(VSIRename(from.c_str(), to.c_str()) == 0, from, "renamed");
+    }
   });
 }
 

@@ -1,11 +1,13 @@
 #include "driver/entry/raster_creation.h"
 
+#include <exception>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "driver/entry/new_store.h"
 #include "driver/entry/open.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/shared_dimensions.h"
 #include "driver/new_array/new_array.h"
 #include "driver/raster/band_values.h"
@@ -74,17 +76,23 @@ void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
     const CPLErrorStateBackuper first_error;
     CPLPushErrorHandler(CPLQuietErrorHandler);
     if (dataset) dataset->discard();
-    guarded(false, [this] {
+    std::string problem;
+    try {
       session_->erase_created_nodes();
       if (is_appended_ && *session_->attributes(group_) != *old_attributes_) {
         session_->change_attributes(
             group_, [this](zarrcore::Json& attributes) { attributes = *old_attributes_; });
       }
-      return true;
-    });
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
     dataset.reset();
     session_.reset();
     CPLPopErrorHandler();
+    if (is_appended_ && !problem.empty()) {
+      report(CE_Warning, CPLE_AppDefined, "%s is not as before: %s", path_.c_str(),
+             problem.c_str());
+    }
   }
   if (!is_appended_) remove_new_store(path_);
 }

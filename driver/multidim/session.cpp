@@ -1,5 +1,6 @@
 #include "driver/multidim/session.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -244,13 +245,26 @@ void Session::change_attributes(const std::string& group,
   pyramids_.forget(group);
 }
 
-void Session::erase_node(const std::string& node_path) {
+void Session::erase_nodes(std::span<const std::string> node_paths) {
   // No chunk is put after its node is gone.
   for (const auto& array : live_arrays()) {
-    if (zarrcore::is_at_or_below(array->node_path(), node_path)) array->stop_writing();
+    if (std::ranges::any_of(node_paths, [&](const std::string& path) {
+          return zarrcore::is_at_or_below(array->node_path(), path);
+        })) {
+      array->stop_writing();
+    }
   }
-  writable_hierarchy().erase_node(node_path);
-  forget_objects(node_path);
+  zarrcore::Hierarchy& hierarchy = writable_hierarchy();
+  try {
+    hierarchy.erase_nodes(node_paths);
+  } catch (const Error&) {
+    // Chunks may be left, but no node.
+    for (const std::string& path : node_paths) {
+      if (!hierarchy.node(path)) forget_objects(path);
+    }
+    throw;
+  }
+  for (const std::string& path : node_paths) forget_objects(path);
 }
 
 void Session::erase_created_nodes() {
@@ -259,17 +273,28 @@ void Session::erase_created_nodes() {
     const std::lock_guard lock(mutex_);
     created.swap(created_nodes_);
   }
+  std::vector<std::string> topmost;  // groups are created before what is in them
   for (const std::string& path : created) {
-    if (hierarchy_->node(path)) erase_node(path);
+    const auto contains = [&](const auto& group) { return zarrcore::is_at_or_below(path, group); };
+    if (std::ranges::none_of(topmost, contains) && hierarchy_->node(path)) topmost.push_back(path);
   }
+  if (!topmost.empty()) erase_nodes(topmost);
 }
 
 void Session::rename_node(const std::string& node_path, const std::string& name) {
   for (const auto& array : live_arrays()) {
     if (zarrcore::is_at_or_below(array->node_path(), node_path)) array->flush();
   }
-  writable_hierarchy().rename_node(node_path, name);
-  move_objects(node_path, zarrcore::join_path(zarrcore::parent_path(node_path), name));
+  const std::string new_path = zarrcore::join_path(zarrcore::parent_path(node_path), name);
+  zarrcore::Hierarchy& hierarchy = writable_hierarchy();
+  try {
+    hierarchy.rename_node(node_path, name);
+  } catch (const Error&) {
+    // Values may be left under the old name, but no node.
+    if (!hierarchy.node(node_path) && hierarchy.node(new_path)) move_objects(node_path, new_path);
+    throw;
+  }
+  move_objects(node_path, new_path);
 }
 
 void Session::move_objects(const std::string& node_path, const std::string& new_path) {

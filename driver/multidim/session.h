@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -137,8 +138,9 @@ class Session : public std::enable_shared_from_this<Session> {
                                       zarrcore::ArrayMetadata metadata);
   void change_attributes(const std::string& group,
                          const std::function<void(zarrcore::Json& attributes)>& edit);
-  // Removes a node and all below it. Every use of their objects is an error from then on.
-  void erase_node(const std::string& node_path);
+  // Remove nodes and all below them. Every use of their objects is an error from then on.
+  void erase_node(const std::string& node_path) { erase_nodes({&node_path, 1}); }
+  void erase_nodes(std::span<const std::string> node_paths);
   // Removes those nodes created in this session that still exist.
   void erase_created_nodes();
   // Renames a node within its group. The objects of the node and of all below it go on under their

@@ -336,7 +336,7 @@ void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Sour
         for (const StoredSlice& slice : chunk.cut(chunks[i])) {
           chunk.write(slice, source.data + slice.offset, source.converter, true);
         }
-        chunk.put();
+        chunk.put(true);
       },
       options.worker_scope);
 }

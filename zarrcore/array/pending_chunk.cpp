@@ -173,7 +173,7 @@ std::vector<std::size_t> PendingChunk::pending_positions() const {
   return positions;
 }
 
-void PendingChunk::put() {
+void PendingChunk::put(bool is_exclusive) {
   const std::unique_lock lock(mutex_);
   is_claimed_ = false;
   // Inner chunks whose first write has failed.
@@ -185,6 +185,7 @@ void PendingChunk::put() {
                    const Count count(*this, *inner);
                    if (inner->is_decoded()) inner->encode();
                  }
+                 if (!is_exclusive && depends_on_stored()) array_.store->note_dependent_put();
                  put_pending();
                });
   // Before other threads find nothing pending here and use the caches.
@@ -194,6 +195,12 @@ void PendingChunk::put() {
   add_to_totals(-bytes_);
   bytes_ = 0;
   finished_ = 0;
+}
+
+// Whether elements or inner chunks keep what is stored.
+bool PendingChunk::depends_on_stored() const {
+  return !is_complete() || std::any_of(inner_chunks_.begin(), inner_chunks_.end(),
+                                       [](const auto& item) { return !item.second->is_whole(); });
 }
 
 void PendingChunk::put_pending() {
@@ -236,13 +243,9 @@ bool PendingChunk::try_to_put_chunk(bool is_locked) {
 }
 
 bool PendingChunk::try_to_put_shard(bool is_locked) {
-  const bool is_partial = std::any_of(inner_chunks_.begin(), inner_chunks_.end(),
-                                      [](const auto& item) { return !item.second->is_whole(); });
-  // Needed for the elements and inner chunks that have not been written.
-  const auto stored = is_partial || !is_complete()
-                          ? std::make_unique<const StoredShard>(
-                                StoredShard::open(*array_.store, *key_, chain_, true))
-                          : nullptr;
+  const auto stored = depends_on_stored() ? std::make_unique<const StoredShard>(StoredShard::open(
+                                                *array_.store, *key_, chain_, true))
+                                          : nullptr;
   InnerChunks changed;
   changed.reserve(inner_chunks_.size());
   for (const auto& [position, inner] : inner_chunks_) {

@@ -69,7 +69,8 @@ class PendingChunk {
   bool claim_put() { return is_complete() && !is_claimed_.exchange(true); }
 
   // Puts the chunk, if anything is pending. When it throws Error, everything is still pending.
-  void put();
+  // `is_exclusive`: no other program writes to it, from before the first write() on.
+  void put(bool is_exclusive = false);
 
   // Encodes an inner chunk if it is decoded, as put() would: this shares the work among threads.
   void encode(std::size_t position);
@@ -98,6 +99,7 @@ class PendingChunk {
   PendingInnerChunk* find_inner(std::size_t position) const;  // null if it has not been written to
   // The stored bytes of an inner chunk; notes the version that they are from.
   std::optional<Buffer> fetch(std::size_t position, PendingInnerChunk& inner);
+  bool depends_on_stored() const;
   void put_pending();
   // False when another writer has put the chunk meanwhile; that is impossible if `is_locked`.
   bool try_to_put_chunk(bool is_locked);

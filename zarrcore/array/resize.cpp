@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,8 +37,8 @@ bool can_lead_to_chunks(std::string_view name) {
 }
 
 // Calls `visit` with every chunk whose key starts with `path`, a folder below the chunk prefix.
-void find_chunks(Store& store, const ArrayMetadata& metadata, const std::string& path,
-                 const std::function<void(Chunk)>& visit) {
+void find_chunks_in(Store& store, const ArrayMetadata& metadata, const std::string& path,
+                    const std::function<void(Chunk)>& visit) {
   const ChunkKeyEncoding& encoding = metadata.chunk_key_encoding;
   const std::size_t rank = metadata.shape.size();
   const DirectoryListing listing = store.list(join_path(metadata.chunk_prefix, path));
@@ -46,8 +48,39 @@ void find_chunks(Store& store, const ArrayMetadata& metadata, const std::string&
   const auto depth = static_cast<std::size_t>(std::ranges::count(path, '/'));
   if (encoding.separator != '/' || (!path.empty() && depth + 1 > rank)) return;
   for (const std::string& name : listing.prefixes) {
-    if (can_lead_to_chunks(name)) find_chunks(store, metadata, join_path(path, name), visit);
+    if (can_lead_to_chunks(name)) find_chunks_in(store, metadata, join_path(path, name), visit);
   }
+}
+
+void find_chunks(Store& store, const ArrayMetadata& metadata,
+                 const std::function<void(Chunk)>& visit) {
+  const std::string& prefix = metadata.chunk_prefix;
+  if (!store.lists_all_at_once()) {
+    find_chunks_in(store, metadata, "", visit);
+    return;
+  }
+  for (const std::string& key : store.list_all(prefix)) {
+    const auto path = std::string_view(key).substr(prefix.empty() ? 0 : prefix.size() + 1);
+    auto chunk = metadata.chunk_key_encoding.decode(path, metadata.shape.size());
+    if (chunk) visit(std::move(*chunk));
+  }
+}
+
+// On several threads.
+void erase_chunks(const ArrayState& state, const std::vector<Chunk>& chunks,
+                  const WriteOptions& options) {
+  constexpr std::size_t kAtOnce = 1000;
+  std::vector<std::string> keys;
+  keys.reserve(chunks.size());
+  for (const Chunk& chunk : chunks) keys.push_back(*state.key_of(chunk));
+  state.context->pool.parallel_for(
+      ceil_divide(keys.size(), kAtOnce), std::max<std::size_t>(1, options.threads),
+      [&](std::size_t i) {
+        const std::span all(keys);
+        state.store->erase_all(
+            all.subspan(i * kAtOnce, std::min(kAtOnce, keys.size() - i * kAtOnce)));
+      },
+      options.worker_scope);
 }
 
 // Writes the fill value to all elements of a chunk that do not remain. `whole` is the array
@@ -107,7 +140,7 @@ void resize(const Array& array, const Shape& new_shape, const WriteOptions& opti
 
                  std::vector<Chunk> outside;
                  std::vector<Chunk> cut;
-                 find_chunks(*state.store, array.metadata(), "", [&](Chunk chunk) {
+                 find_chunks(*state.store, array.metadata(), [&](Chunk chunk) {
                    bool is_outside = false;
                    bool is_cut = false;
                    for (std::size_t i = 0; i < rank; ++i) {
@@ -124,20 +157,14 @@ void resize(const Array& array, const Shape& new_shape, const WriteOptions& opti
                    }
                  });
 
-                 const auto for_each = [&](const std::vector<Chunk>& chunks, const auto& body) {
-                   state.context->pool.parallel_for(
-                       chunks.size(), std::max<std::size_t>(1, options.threads),
-                       [&](std::size_t i) { body(chunks[i]); }, options.worker_scope);
-                 };
-                 for_each(outside, [&](const Chunk& chunk) {
-                   const auto key = state.key_of(chunk);
-                   with_context([&] { return "chunk " + *key; }, [&] { state.store->erase(*key); });
-                 });
+                 erase_chunks(state, outside, options);
                  const auto whole = std::make_shared<const Array>(state.store, state.path,
                                                                   std::move(padded), state.context);
                  ArrayWriter writer(whole);
-                 for_each(cut,
-                          [&](const Chunk& chunk) { clear_outside(writer, *whole, axes, chunk); });
+                 state.context->pool.parallel_for(
+                     cut.size(), std::max<std::size_t>(1, options.threads),
+                     [&](std::size_t i) { clear_outside(writer, *whole, axes, cut[i]); },
+                     options.worker_scope);
                  writer.flush(options);
                  state.invalidate_caches();
                });

@@ -95,9 +95,9 @@ ConsolidatedCopies::Copies ConsolidatedCopies::take(const std::vector<std::strin
   for (const auto& [group, copy] : copies) groups.push_back(group);
   copies.merge(owed);
   const std::string root = in_top("");
-  if (wants_root_ && !copies.contains(root)) copies.emplace(root, collect(root));
-  if (copies.empty()) return copies;
-  note(copies);
+  const bool needs_root = wants_root_ && !copies.contains(root);
+  if (needs_root) copies.emplace(root, collect(root));
+  if (needs_root || !groups.empty()) note(copies);
   for (const std::string& group : groups) take_away(group);
   return copies;
 }
@@ -184,7 +184,7 @@ DocumentMap ConsolidatedCopies::rebuild(const std::string& group, const Copy& co
 }
 
 bool ConsolidatedCopies::has_anything_below(const std::string& path) const {
-  return !top_->list(path).is_empty();
+  return top_->has_prefix(path);
 }
 
 void ConsolidatedCopies::take_away(const std::string& group) {
@@ -237,8 +237,8 @@ DocumentMap ConsolidatedCopies::update(const std::string& group, const Copy& cop
 }
 
 void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const Changes& changes) {
-  const bool is_cheap = top_->knows_versions();
-  const DocumentMap documents = is_cheap ? rebuild(group, copy) : update(group, copy, changes);
+  const bool rebuilds = top_->knows_versions() || is_behind_;
+  const DocumentMap documents = rebuilds ? rebuild(group, copy) : update(group, copy, changes);
   // The group may have been removed.
   if (!documents.empty() && has_anything_below(group)) {
     put_copy(group, documents);
@@ -270,7 +270,10 @@ void ConsolidatedCopies::change(const Changes& changes, const std::function<void
     for (const auto& [group, copy] : copies) put(group, copy, changes);
     top_->erase(kOwedKey);
     wants_root_ = false;
+    is_behind_ = false;
   } catch (...) {
+    owes_ = true;
+    is_behind_ = true;
     if (!error) error = std::current_exception();
   }
   if (error) std::rethrow_exception(error);

@@ -77,6 +77,7 @@ class ConsolidatedCopies {
   std::string place_;  // of the store below top_
   bool wants_root_ = false;
   bool owes_ = false;
+  bool is_behind_ = false;  // owed copies lack changes that have been made
 };
 
 }  // namespace zarrcore

@@ -112,6 +112,8 @@ class ZARRCORE_API Hierarchy {
                    std::optional<NodeKind> wanted = {});
   // Removes a node and all nodes below it. Not the root, which is the store.
   void erase_node(const std::string& path);
+  // The same for several. Tries all of them before it throws.
+  void erase_nodes(std::span<const std::string> paths);
   // Renames a node within its group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
   // Puts updated metadata, of one node or of all. flush() also puts consolidated metadata that is
@@ -131,10 +133,14 @@ class ZARRCORE_API Hierarchy {
   ConsolidatedCopies& copies();
   void check_is_new(const std::string& path) const;
   bool is_still_there(const std::string& path) const;
+  bool has_documents(const std::string& path) const;
   std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
   void put_documents(std::vector<Document> documents);
+  void put_new_documents(const std::string& path, std::vector<Document> documents);
   void put_updated(const std::string& path);
   void change(ConsolidatedCopies::Changes changes, const std::function<void()>& change);
+  void erase_values(const std::string& path);
+  void forget_after(const std::string& path, const std::function<void()>& remove);
   void forget(const std::string& path);
 
   bool is_slow() const;

@@ -1,10 +1,12 @@
 // New hierarchies and new nodes.
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -58,7 +60,7 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
                  auto documents = documents_of(metadata, path);
                  copies_->owe(path);
                  made_.insert(path);
-                 put_documents(std::move(documents));
+                 put_new_documents(path, std::move(documents));
                });
   const std::lock_guard lock(mutex_);
   nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));
@@ -83,6 +85,22 @@ void Hierarchy::consolidate() {
   flush();
 }
 
+// Leaves none of them when one cannot be put.
+void Hierarchy::put_new_documents(const std::string& path, std::vector<Document> documents) {
+  try {
+    put_documents(std::move(documents));
+  } catch (...) {
+    const std::exception_ptr error = std::current_exception();
+    try {
+      store_->erase_all(format_->node_keys(path));
+    } catch (const Error&) {
+      // The first error is the cause.
+    }
+    forget(path);
+    std::rethrow_exception(error);
+  }
+}
+
 void Hierarchy::check_is_new(const std::string& path) const {
   check_key(path);
   const std::string_view name = last_segment(path);
@@ -98,7 +116,7 @@ void Hierarchy::check_is_new(const std::string& path) const {
   }
   if (!is_still_there(group)) throw Error("the group /" + group + " has been removed");
   if (node(path)) throw Error("a node of this name already exists");
-  if (!store_->list(path).is_empty()) throw Error("something else than a node exists here");
+  if (store_->has_prefix(path)) throw Error("something else than a node exists here");
 }
 
 // Whether a known node still exists: another program may have removed it.
@@ -107,6 +125,10 @@ bool Hierarchy::is_still_there(const std::string& path) const {
     const std::lock_guard lock(mutex_);
     if (known_by_copy_.contains(path)) return true;
   }
+  return has_documents(path);
+}
+
+bool Hierarchy::has_documents(const std::string& path) const {
   const auto keys = format_->node_keys(path);
   return std::any_of(keys.begin(), keys.end(),
                      [&](const std::string& key) { return store_->has(key); });

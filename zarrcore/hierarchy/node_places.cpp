@@ -1,5 +1,8 @@
 // Removing and renaming nodes.
 #include <algorithm>
+#include <exception>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,23 +14,54 @@
 namespace zarrcore {
 
 void Hierarchy::erase_node(const std::string& path) {
+  erase_nodes({&path, 1});
+}
+
+void Hierarchy::erase_nodes(std::span<const std::string> paths) {
   const std::lock_guard one_at_a_time(change_mutex_);
-  with_context([&] { return store_->description() + ": /" + path; },
-               [&] {
-                 check_key(path);
-                 const auto lock = copies().lock();
-                 std::erase_if(updated_,
-                               [&](const auto& node) { return is_at_or_below(node.first, path); });
-                 std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node, path); });
-                 change({.updated = {}, .replaced = {path}, .made = {}}, [&] {
-                   // Documents first: without them the node does not exist, even if the rest fails.
-                   for (const std::string& key : format_->node_keys(path)) store_->erase(key);
-                   forget(path);
-                   for (const std::string& prefix : format_->node_prefixes(path)) {
-                     store_->erase_prefix(prefix);
-                   }
-                 });
-               });
+  const auto is_erased = [&](const std::string& node) {
+    return std::ranges::any_of(paths,
+                               [&](const std::string& path) { return is_at_or_below(node, path); });
+  };
+  with_context(
+      [&] { return store_->description() + (paths.size() == 1 ? ": /" + paths.front() : ""); },
+      [&] {
+        std::ranges::for_each(paths, check_key);
+        const auto lock = copies().lock();
+        std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
+        std::erase_if(made_, is_erased);
+        change({.updated = {}, .replaced = {paths.begin(), paths.end()}, .made = {}}, [&] {
+          std::exception_ptr first_error;
+          for (const std::string& path : paths) {
+            try {
+              forget_after(path, [&] { erase_values(path); });
+            } catch (const Error&) {
+              if (!first_error) first_error = std::current_exception();
+            }
+          }
+          if (first_error) std::rethrow_exception(first_error);
+        });
+      });
+}
+
+// Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
+void Hierarchy::forget_after(const std::string& path, const std::function<void()>& remove) {
+  try {
+    remove();
+  } catch (...) {
+    if (!has_documents(path)) forget(path);
+    throw;
+  }
+  forget(path);
+}
+
+// Documents first: without them the node does not exist, even if the rest fails.
+void Hierarchy::erase_values(const std::string& path) {
+  std::vector<std::string> first = format_->node_keys(path);
+  for (const std::string& prefix : format_->node_prefixes(path)) {
+    store_->erase_prefix(prefix, first);
+    first.clear();
+  }
 }
 
 void Hierarchy::rename_node(const std::string& path, const std::string& name) {
@@ -50,8 +84,7 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
           for (const auto& [node, base] : updated) {
             if (is_at_or_below(node, path)) put_updated(node);
           }
-          store_->rename_prefix(path, target);
-          forget(path);
+          forget_after(path, [&] { store_->rename_prefix(path, target); });
         });
       });
 }

@@ -223,8 +223,9 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
   return listing;
 }
 
-void FileSystemStore::erase_prefix(std::string_view prefix) {
+void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std::string> first) {
   const std::string path = file_of(prefix);
+  erase_all(first);
   folders_.check_root();
   folders_.forget_open();
   if (!is_folder(path)) return;

@@ -43,7 +43,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
   bool erase_if(std::string_view key, const ValueVersion& expected) override;
   void remove_leftovers() override { folders_.remove_leftovers(); }
   DirectoryListing list(std::string_view prefix) override;
-  void erase_prefix(std::string_view prefix) override;
+  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::optional<Parent> parent() const override;
   std::string description() const override { return folders_.root(); }

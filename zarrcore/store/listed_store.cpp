@@ -29,6 +29,7 @@ bool ListedStore::may_have(std::string_view prefix, Names Folder::* names, std::
   const auto folder = find_or_add_folder(prefix);
   const std::lock_guard lock(folder->mutex);
   if (!folder->is_known) know_folder(prefix, *folder);
+  if (names == &Folder::prefixes) know_prefixes(prefix, *folder);
   return !folder->is_listed || ((*folder).*names).contains(name);
 }
 
@@ -49,6 +50,18 @@ void ListedStore::know_folder(std::string_view prefix, Folder& folder) {
     folder.is_listed = true;
   }
   folder.is_known = true;
+}
+
+// Some servers do not list a folder that holds nothing but folders.
+void ListedStore::know_prefixes(std::string_view prefix, Folder& folder) {
+  if (folder.has_all_prefixes || !folder.is_listed) return;
+  folder.has_all_prefixes = true;
+  if (folder.keys.empty() || !folder.prefixes.empty() || !store_->lists_all_at_once()) return;
+  for (const std::string& key : store_->list_all(prefix)) {
+    const auto rest = key_below(prefix, key);
+    const auto slash = rest ? rest->find('/') : std::string_view::npos;
+    if (slash != std::string_view::npos) folder.prefixes.emplace(rest->substr(0, slash));
+  }
 }
 
 std::shared_ptr<ListedStore::Folder> ListedStore::find_folder(std::string_view prefix) {
@@ -148,17 +161,25 @@ bool ListedStore::erase_if(std::string_view key, const ValueVersion& expected) {
   return is_erased;
 }
 
+// Some are removed even if others cannot be.
+void ListedStore::erase_all(std::span<const std::string> keys) {
+  forget_folders();
+  store_->erase_all(keys);
+}
+
 DirectoryListing ListedStore::list(std::string_view prefix) {
   return store_->list(prefix);
 }
 
 // Folders change rarely, so all of them are listed again.
-void ListedStore::erase_prefix(std::string_view prefix) {
-  store_->erase_prefix(prefix);
+void ListedStore::erase_prefix(std::string_view prefix, std::span<const std::string> first) {
+  forget_folders();
+  store_->erase_prefix(prefix, first);
   forget_folders();
 }
 
 void ListedStore::rename_prefix(std::string_view from, std::string_view to) {
+  forget_folders();
   store_->rename_prefix(from, to);
   forget_folders();
 }

@@ -30,11 +30,18 @@ class ListedStore final : public Store {
   bool put_if(std::string_view key, const ValueVersion& expected,
               std::span<const ValuePart> parts) override;
   bool erase(std::string_view key) override;
+  void erase_all(std::span<const std::string> keys) override;
   bool erase_if(std::string_view key, const ValueVersion& expected) override;
+  void note_dependent_put() override { store_->note_dependent_put(); }
   void flush() override { store_->flush(); }
   void remove_leftovers() override { store_->remove_leftovers(); }
   DirectoryListing list(std::string_view prefix) override;
-  void erase_prefix(std::string_view prefix) override;
+  std::vector<std::string> list_all(std::string_view prefix) override {
+    return store_->list_all(prefix);
+  }
+  bool lists_all_at_once() const override { return store_->lists_all_at_once(); }
+  bool has_prefix(std::string_view prefix) override { return store_->has_prefix(prefix); }
+  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::string read_only_reason() const override { return store_->read_only_reason(); }
   std::uint64_t bytes_per_range() const override { return store_->bytes_per_range(); }
@@ -54,6 +61,7 @@ class ListedStore final : public Store {
     std::mutex mutex;  // held while the folder is listed; that of its parent may be locked after it
     bool is_known = false;
     bool is_listed = false;  // otherwise it may hold any name
+    bool has_all_prefixes = false;
     Names keys;
     Names prefixes;
   };
@@ -68,6 +76,7 @@ class ListedStore final : public Store {
   // no other thread has done so or is doing so.
   bool may_have(std::string_view prefix, Names Folder::* names, std::string_view name);
   void know_folder(std::string_view prefix, Folder& folder);
+  void know_prefixes(std::string_view prefix, Folder& folder);
   // Null if no thread has asked for the folder.
   std::shared_ptr<Folder> find_folder(std::string_view prefix);
   std::shared_ptr<Folder> find_or_add_folder(std::string_view prefix);

@@ -2,7 +2,7 @@
 #include "zarrcore/store/store.h"
 
 #include <algorithm>
-#include <functional>
+#include <exception>
 #include <vector>
 
 #include "zarrcore/base/path.h"
@@ -11,13 +11,10 @@
 namespace zarrcore {
 namespace {
 
-void visit_keys(Store& store, const std::string& prefix,
-                const std::function<void(const std::string& key)>& visit) {
+void add_keys(Store& store, const std::string& prefix, std::vector<std::string>& keys) {
   const DirectoryListing listing = store.list(prefix);
-  for (const std::string& name : listing.prefixes) {
-    visit_keys(store, join_path(prefix, name), visit);
-  }
-  for (const std::string& name : listing.keys) visit(join_path(prefix, name));
+  for (const std::string& name : listing.prefixes) add_keys(store, join_path(prefix, name), keys);
+  for (const std::string& name : listing.keys) keys.push_back(join_path(prefix, name));
 }
 
 // Reads the value as it is at the time.
@@ -93,19 +90,52 @@ bool Store::erase_if(std::string_view key, const ValueVersion& expected) {
   return true;
 }
 
-void Store::erase_prefix(std::string_view prefix) {
+void Store::erase_all(std::span<const std::string> keys) {
+  std::string problems;
+  for (const std::string& key : keys) {
+    try {
+      erase(key);
+    } catch (const Error& error) {
+      problems += (problems.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  if (!problems.empty()) throw Error(problems);
+}
+
+std::vector<std::string> Store::list_all(std::string_view prefix) {
+  std::vector<std::string> keys;
+  add_keys(*this, std::string(prefix), keys);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+void Store::erase_prefix(std::string_view prefix, std::span<const std::string> first) {
   check_key(prefix);
-  visit_keys(*this, std::string(prefix), [this](const std::string& key) { erase(key); });
+  erase_all(first);
+  erase_all(list_all(prefix));
 }
 
 void Store::rename_prefix(std::string_view from, std::string_view to) {
   check_key(from);
   check_key(to);
-  visit_keys(*this, std::string(from), [&](const std::string& key) {
-    if (const auto value = get(key)) {
-      put(std::string(to) + key.substr(from.size()), value->span());
+  const std::vector<std::string> keys = list_all(from);
+  std::vector<std::string> copies;
+  try {
+    for (const std::string& key : keys) {
+      const auto value = get(key);
+      if (!value) continue;
+      copies.push_back(std::string(to) + key.substr(from.size()));
+      put(copies.back(), value->span());
     }
-  });
+  } catch (...) {
+    const std::exception_ptr error = std::current_exception();
+    try {
+      erase_all(copies);
+    } catch (const Error&) {
+      // The first error is the cause.
+    }
+    std::rethrow_exception(error);
+  }
   erase_prefix(from);
 }
 

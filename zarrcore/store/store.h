@@ -157,6 +157,11 @@ class ZARRCORE_API Store {
   // The same for erase(). Succeeds when the value is absent.
   virtual bool erase_if(std::string_view key, const ValueVersion& expected);
 
+  // Called before a put that follows from an earlier read of the value, if the caller has locked no
+  // other writers out: a store that does not know versions cannot tell what others have put
+  // between.
+  virtual void note_dependent_put() {}
+
   // Completes what has been put, if the store gathers values: until then other programs may see
   // none of them.
   virtual void flush() {}
@@ -169,17 +174,28 @@ class ZARRCORE_API Store {
   // the store has no locks.
   virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
 
-  // Removes a value; false when it was absent. By default an error.
+  // Removes a value; false when it is known to have been absent. By default an error.
   virtual bool erase(std::string_view key);
+  // Removes several values, in as few requests as possible. Tries all of them; then throws Error,
+  // which names those that could not be removed.
+  virtual void erase_all(std::span<const std::string> keys);
 
   // The names directly below `prefix` ("" for the root), sorted. Empty when no key has this prefix.
   virtual DirectoryListing list(std::string_view prefix) = 0;
+  // All keys below `prefix` ("" for the root), sorted.
+  virtual std::vector<std::string> list_all(std::string_view prefix);
+  // Whether list_all() takes fewer requests than listing the prefixes one by one.
+  virtual bool lists_all_at_once() const { return false; }
+  // Whether a key has this prefix.
+  virtual bool has_prefix(std::string_view prefix) { return !list(prefix).is_empty(); }
 
-  // Removes all values below `prefix`, which is not empty.
-  virtual void erase_prefix(std::string_view prefix);
+  // Removes all values below `prefix`, which is not empty: `first`, which may be elsewhere, before
+  // the others.
+  virtual void erase_prefix(std::string_view prefix, std::span<const std::string> first = {});
 
   // Moves the values below `from` to keys below `to`, where no values exist. If this is not a
-  // single operation, values are copied before they are removed.
+  // single operation, no value is removed before all are copied; if copying fails, the copies are
+  // removed.
   virtual void rename_prefix(std::string_view from, std::string_view to);
 
   // Why values cannot be put or erased; empty if they may be.

@@ -14,6 +14,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/observed_store.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test {
@@ -44,6 +45,36 @@ TEST_F(ListedStoreTest, AsksOnlyForWhatIsThere) {
   EXPECT_FALSE(listed_.get_ranges("a/c/0/1", {&range, 1}));
   EXPECT_TRUE(listed_.get_ranges("a/c/0/0", {&range, 1}));
   EXPECT_EQ(observed_->take_requests().size(), 2);
+}
+
+// Does not list folders that hold nothing but folders.
+class HidingStore final : public StoreWrapper {
+ public:
+  using StoreWrapper::StoreWrapper;
+
+  DirectoryListing list(std::string_view prefix) override {
+    DirectoryListing listing = StoreWrapper::list(prefix);
+    std::erase_if(listing.prefixes, [&](const std::string& name) {
+      return StoreWrapper::list(join_path(prefix, name)).keys.empty();
+    });
+    return listing;
+  }
+  std::vector<std::string> list_all(std::string_view prefix) override {
+    std::vector<std::string> keys;
+    for (const char* key : {"a/c/0/0", "a/c/0/5", "a/zarr.json"}) {
+      if (is_at_or_below(key, prefix)) keys.emplace_back(key);
+    }
+    return keys;
+  }
+  bool lists_all_at_once() const override { return true; }
+};
+
+TEST_F(ListedStoreTest, FindsFoldersThatTheirParentDoesNotList) {
+  memory_->put("a/zarr.json", bytes_of({0}));
+  ListedStore listed(std::make_shared<HidingStore>(memory_));
+  EXPECT_TRUE(listed.has("a/c/0/5"));
+  EXPECT_FALSE(listed.has("a/c/0/6"));
+  EXPECT_FALSE(listed.has("a/d/0/5"));
 }
 
 TEST_F(ListedStoreTest, KnowsWhatIsWrittenAndErasedThroughIt) {

@@ -9,6 +9,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/temporary_folder.h"
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
@@ -93,6 +94,24 @@ TEST_P(AnyStore, APrefixIsErasedWithAllBelowIt) {
   EXPECT_ERROR(store().erase_prefix("../a"), "");
 }
 
+TEST_P(AnyStore, SeveralValuesAreListedAndErasedAtOnce) {
+  put("a/b", "1");
+  put("a/c/d", "2");
+  put("a/c/e", "3");
+  put("ab/c", "4");
+  EXPECT_EQ(store().list_all("a"), (Names{"a/b", "a/c/d", "a/c/e"}));
+  EXPECT_EQ(store().list_all("").size(), 4);
+  EXPECT_EQ(store().list_all("not/there"), Names{});
+  EXPECT_TRUE(store().has_prefix("a/c"));
+  EXPECT_FALSE(store().has_prefix("a/x"));
+  const Names keys{"a/b", "not/there", "a/c/e"};
+  store().erase_all(keys);
+  EXPECT_EQ(store().list_all(""), (Names{"a/c/d", "ab/c"}));
+  const Names others{"ab/c"};
+  store().erase_prefix("a", others);
+  EXPECT_EQ(store().list_all(""), Names{});
+}
+
 TEST_P(AnyStore, APrefixIsRenamedWithAllBelowIt) {
   put("a/b", "1");
   put("a/c/d", "2");
@@ -103,6 +122,14 @@ TEST_P(AnyStore, APrefixIsRenamedWithAllBelowIt) {
   EXPECT_EQ(get("n/m/c/d"), "2");
   EXPECT_EQ(get("ab/c"), "3");
   EXPECT_ERROR(store().rename_prefix("ab", ".."), "");
+}
+
+TEST(StoreTest, AFailedRenameRemovesItsCopies) {
+  const auto memory = std::make_shared<MemoryStore>();
+  for (const char* key : {"a/b", "a/c", "a/d"}) memory->put(key, bytes_of("value"));
+  FailingStore store(memory, [](std::string_view key) { return key == "n/c"; });
+  EXPECT_ERROR(store.rename_prefix("a", "n"), "fire");
+  EXPECT_EQ(memory->list_all(""), (Names{"a/b", "a/c", "a/d"}));
 }
 
 TEST_P(AnyStore, PutReplaces) {

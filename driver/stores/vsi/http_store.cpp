@@ -55,10 +55,24 @@ class HttpStore final : public zarrcore::Store {
     vsi_store_->put_parts(key, parts);
     absent_.remove(key);
   }
+  void note_dependent_put() override { vsi_store_->note_dependent_put(); }
   bool erase(std::string_view key) override { return vsi_store_->erase(key); }
+  void erase_all(std::span<const std::string> keys) override { vsi_store_->erase_all(keys); }
+  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
+    vsi_store_->erase_prefix(prefix, first);
+  }
+  void rename_prefix(std::string_view from, std::string_view to) override {
+    absent_.clear();
+    vsi_store_->rename_prefix(from, to);
+  }
   zarrcore::DirectoryListing list(std::string_view prefix) override {
     return vsi_store_->list(prefix);
   }
+  std::vector<std::string> list_all(std::string_view prefix) override {
+    return vsi_store_->list_all(prefix);
+  }
+  bool lists_all_at_once() const override { return vsi_store_->lists_all_at_once(); }
+  bool has_prefix(std::string_view prefix) override { return vsi_store_->has_prefix(prefix); }
   std::string read_only_reason() const override { return vsi_store_->read_only_reason(); }
   std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
   bool ranges_are_requests() const override { return supports_ranges_; }

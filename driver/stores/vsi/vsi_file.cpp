@@ -3,12 +3,14 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi_error.h>
+#include <cpl_vsi_virtual.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
+#include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
@@ -21,6 +23,7 @@ namespace {
 using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
+using zarrcore::ValuePart;
 
 // What the server said when opening failed, with the status of its answer as far as it is known.
 std::string reason_of_failure() {
@@ -253,6 +256,24 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
     throw Error("reading " + std::to_string(places.size()) + " ranges failed");
   }
   return parts;
+}
+
+void write_file(const std::string& path, std::span<const ValuePart> parts) {
+  const VsiCall call;
+  File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
+  if (!file) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
+  for (const ValuePart& part : parts) {
+    const Buffer fetched = part.fetch ? part.fetch() : Buffer();
+    const zarrcore::ByteSpan bytes = part.fetch ? fetched.span() : part.bytes;
+    if (VSIFWriteL(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
+#if GDAL_ZARR_AT_LEAST(3, 12)
+      file->CancelCreation();
+#endif
+      throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
+    }
+  }
+  // Buffered writes and uploads report their failure here.
+  if (VSIFCloseL(file.release()) != 0) throw Error("cannot be written");
 }
 
 File VsiFilePool::take(const std::string& path) {

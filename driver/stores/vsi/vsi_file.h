@@ -1,5 +1,5 @@
-// Reading files through GDAL's virtual file systems, where an error is not mistaken for an absent
-// file. The functions throw zarrcore::Error, to which the caller adds the path.
+// Reading and writing files through GDAL's virtual file systems, where an error is not mistaken for
+// an absent file. The functions throw zarrcore::Error, to which the caller adds the path.
 #pragma once
 
 #include <cpl_vsi.h>
@@ -48,6 +48,10 @@ zarrcore::Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t 
 // One buffer for each range; all must lie inside the file.
 std::vector<zarrcore::Buffer> read_ranges(VSILFILE* file,
                                           std::span<const zarrcore::ByteRange> ranges);
+
+// Creates or replaces a file. Where files appear when they are closed, as in object stores, a
+// failure leaves the old file.
+void write_file(const std::string& path, std::span<const zarrcore::ValuePart> parts);
 
 // Keeps files open for reuse: many values of a store may lie in one file. A file is used by one
 // thread at a time, so a path may be open several times.

@@ -4,19 +4,18 @@
 #include <cpl_multiproc.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
-#include <cpl_vsi_virtual.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
-#include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/messages.h"
 #include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/listing_failures.h"
+#include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -33,25 +32,6 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::ValuePart;
-
-// Creates or replaces a file.
-void write_file(const std::string& path, std::span<const ValuePart> parts) {
-  const VsiCall call;
-  File file(VSIFOpenExL(path.c_str(), "wb", TRUE));
-  if (!file) throw Error(std::string("cannot be written: ") + VSIGetLastErrorMsg());
-  for (const ValuePart& part : parts) {
-    const Buffer fetched = part.fetch ? part.fetch() : Buffer();
-    const zarrcore::ByteSpan bytes = part.fetch ? fetched.span() : part.bytes;
-    if (VSIFWriteL(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
-#if GDAL_ZARR_AT_LEAST(3, 12)
-      file->CancelCreation();
-#endif
-      throw Error("writing " + std::to_string(bytes.size()) + " bytes failed");
-    }
-  }
-  // Buffered writes and uploads report their failure here.
-  if (VSIFCloseL(file.release()) != 0) throw Error("cannot be written");
-}
 
 // Fetches all parts first: they may come from the value that is replaced.
 void put_object(const std::string& path, std::span<const ValuePart> parts) {
@@ -108,7 +88,10 @@ class VsiStore final : public zarrcore::Store {
 
  public:
   VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics)
-      : root_(std::move(root)), statistics_(std::move(statistics)), absent_(statistics_) {
+      : root_(std::move(root)),
+        is_in_object_store_(is_in_object_store(root_)),
+        statistics_(std::move(statistics)),
+        absent_(statistics_) {
     if (!VSIIsLocal(root_.c_str())) parallel_requests_ = parallel_network_requests();
   }
 
@@ -147,9 +130,23 @@ class VsiStore final : public zarrcore::Store {
                            });
   }
 
+  void note_dependent_put() override {
+    if (VSIIsLocal(root_.c_str()) || has_warned_.exchange(true)) return;
+    report(CE_Warning, CPLE_AppDefined,
+           "%s: parts of chunks are written. If another program writes to the same chunks at the "
+           "same time, some of its elements or of these can be lost, unless both use the open "
+           "option LOCKS",
+           root_.c_str());
+  }
+
   bool erase(std::string_view key) override {
-    const VsiCall call;
     const std::string path = path_of(key);
+    if (is_in_object_store_) {
+      const std::string erased(key);
+      remove_objects(root_, {&erased, 1});
+      return true;
+    }
+    const VsiCall call;
     if (VSIUnlink(path.c_str()) == 0) return true;
     VSIStatBufL status;
     if (VSIStatL(path.c_str(), &status) == 0 && !VSI_ISDIR(status.st_mode)) {
@@ -158,16 +155,51 @@ class VsiStore final : public zarrcore::Store {
     return false;
   }
 
-  void erase_prefix(std::string_view prefix) override {
-    Store::erase_prefix(prefix);
-    // Object stores have no folders.
-    if (VSIIsLocal(root_.c_str())) VSIRmdirRecursive(path_of(prefix).c_str());
+  void erase_all(std::span<const std::string> keys) override {
+    if (!is_in_object_store_) return Store::erase_all(keys);
+    std::ranges::for_each(keys, zarrcore::check_key);
+    remove_objects(root_, keys);
+  }
+
+  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
+    if (is_in_object_store_) {
+      std::vector<std::string> paths;
+      for (const std::string& key : first) paths.push_back(path_of(key));
+      remove_object_folder(path_of(prefix), paths);
+      return;
+    }
+    Store::erase_prefix(prefix, first);
+    VSIRmdirRecursive(path_of(prefix).c_str());
+  }
+
+  void rename_prefix(std::string_view from, std::string_view to) override {
+    if (!is_in_object_store_) return Store::rename_prefix(from, to);
+    absent_.clear();
+    rename_object_folder(path_of(from), path_of(to));
+  }
+
+  std::vector<std::string> list_all(std::string_view prefix) override {
+    if (!is_in_object_store_) return Store::list_all(prefix);
+    const zarrcore::CountedRequest request(statistics_.get());
+    std::vector<std::string> keys;
+    for (const StoredObject& object : list_objects(folder_of(prefix))) {
+      std::string key = zarrcore::join_path(prefix, object.key);
+      if (is_value(key)) keys.push_back(std::move(key));
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+  bool lists_all_at_once() const override { return is_in_object_store_; }
+  bool has_prefix(std::string_view prefix) override {
+    if (!is_in_object_store_) return Store::has_prefix(prefix);
+    const zarrcore::CountedRequest request(statistics_.get());
+    return has_objects(folder_of(prefix));
   }
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {
     const VsiCall call;
     const zarrcore::CountedRequest request(statistics_.get());
-    const std::string path = prefix.empty() ? root_ : path_of(prefix);
+    const std::string path = folder_of(prefix);
     zarrcore::DirectoryListing listing;
     const ListingFailures failures;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
@@ -235,9 +267,24 @@ class VsiStore final : public zarrcore::Store {
     return join_vsi_path(root_, key);
   }
 
+  std::string folder_of(std::string_view prefix) const {
+    return prefix.empty() ? root_ : path_of(prefix);
+  }
+
+  static bool is_value(std::string_view key) {
+    try {
+      zarrcore::check_key(key);
+    } catch (const Error&) {
+      return false;
+    }
+    return !key.ends_with(zarrcore::kTemporarySuffix);
+  }
+
   std::string root_;
+  bool is_in_object_store_ = false;
   std::shared_ptr<zarrcore::RequestStatistics> statistics_;  // may be null
   mutable AbsentKeys absent_;
+  std::atomic<bool> has_warned_{false};
   std::size_t parallel_requests_ = 1;
 };
 

@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/observed_store.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/metadata/v2.h"
+#include "zarrcore/store/memory_store.h"
+
+namespace zarrcore::test {
+namespace {
+
+// With a store that fails to put some keys, but can remove all.
+class FailedChanges : public testing::Test {
+ protected:
+  FailedChanges() {
+    const auto store = std::make_shared<FailingStore>(
+        memory_, [this](std::string_view key) { return key.ends_with(broken_); });
+    hierarchy_ = Hierarchy::create(store, v2_format(), GroupMetadata());
+    hierarchy_->flush();
+  }
+
+  static ArrayMetadata array() {
+    ArrayMetadata metadata;
+    metadata.shape = {4};
+    metadata.chunk_shape = {2};
+    metadata.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+    metadata.data_type = {TypeKind::unsigned_integer, 1};
+    metadata.codecs = {{"bytes"}};
+    metadata.dimension_names = {std::nullopt};
+    metadata.attributes["title"] = "array";
+    return metadata;
+  }
+
+  std::shared_ptr<MemoryStore> memory_ = std::make_shared<MemoryStore>();
+  std::string broken_ = "nothing";
+  std::unique_ptr<Hierarchy> hierarchy_;
+};
+
+TEST_F(FailedChanges, ANodeThatCannotBeCreatedLeavesNoDocuments) {
+  for (const char* document : {".zarray", ".zattrs"}) {
+    broken_ = std::string("a/") + document;
+    EXPECT_ERROR(hierarchy_->create_node("a", array()), document);
+    EXPECT_TRUE(memory_->list("a").is_empty()) << document;
+    EXPECT_EQ(hierarchy_->node("a"), nullptr);
+  }
+  hierarchy_->flush();
+  EXPECT_TRUE(Hierarchy(memory_).is_consolidated());
+  broken_ = "nothing";
+  hierarchy_->create_node("a", array());
+  hierarchy_->flush();
+  EXPECT_NE(Hierarchy(memory_).node("a"), nullptr);
+}
+
+TEST_F(FailedChanges, NewNodesAreRemovedWhileNothingCanBePut) {
+  const std::array<std::string, 2> paths{"a", "b"};
+  for (const std::string& path : paths) hierarchy_->create_node(path, array());
+  broken_ = "";
+  EXPECT_ERROR(hierarchy_->flush(), ".zmetadata");
+  EXPECT_ERROR(hierarchy_->erase_nodes(paths), ".zmetadata");
+  for (const std::string& path : paths) {
+    EXPECT_TRUE(memory_->list(path).is_empty()) << path;
+    EXPECT_EQ(hierarchy_->node(path), nullptr);
+  }
+  EXPECT_FALSE(Hierarchy(memory_).is_consolidated());
+  broken_ = "nothing";
+  hierarchy_->flush();
+  EXPECT_TRUE(Hierarchy(memory_).is_consolidated());
+}
+
+TEST_F(FailedChanges, ConsolidatedMetadataThatFailedHasAllChangesLater) {
+  for (const char* path : {"a", "b"}) hierarchy_->create_node(path, array());
+  hierarchy_->flush();
+  broken_ = ".zmetadata";
+  hierarchy_->update_node("a", [](NodeMetadata& node) {
+    std::get<ArrayMetadata>(node).attributes["title"] = "changed";
+  });
+  EXPECT_ERROR(hierarchy_->flush(), ".zmetadata");
+  broken_ = "nothing";
+  hierarchy_->erase_node("b");
+  const Hierarchy reader(memory_);
+  EXPECT_TRUE(reader.is_consolidated());
+  EXPECT_EQ(std::get<ArrayMetadata>(*reader.node("a")).attributes["title"], "changed");
+  EXPECT_EQ(reader.node("b"), nullptr);
+}
+
+}  // namespace
+}  // namespace zarrcore::test

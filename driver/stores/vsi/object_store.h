@@ -1,0 +1,43 @@
+// Many objects of an object store at once, in as few requests as its interface allows. All
+// functions throw Error. Keys are relative to a folder: the part of a path that follows its '/'.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gdal_zarr {
+
+// Whether a path is in an object store, which has keys but no folders, and lists all keys that
+// start alike.
+bool is_in_object_store(const std::string& path);
+
+struct StoredObject {
+  std::string key;                    // ends with '/' if it only stands for a folder
+  std::optional<std::uint64_t> size;  // in bytes
+};
+
+// All objects below a folder.
+std::vector<StoredObject> list_objects(const std::string& folder);
+
+// Whether there are any.
+bool has_objects(const std::string& folder);
+
+// Removes objects, and tries all of them before it throws: the error names each that could not be
+// removed. Absent ones are no errors.
+void remove_objects(const std::string& folder, std::span<const std::string> keys);
+
+// Removes all objects below a folder: `first`, which need not be below it, and metadata documents
+// before the others, so that no node is left without a part of its chunks.
+void remove_object_folder(const std::string& folder, std::span<const std::string> first_paths = {});
+
+// Copies all objects below `from` to the same keys below `to`: on the server, if GDAL can ask it
+// to. Either all copies exist afterwards, or it throws and removes those that it has made.
+void copy_object_folder(const std::string& from, const std::string& to);
+
+// The same, and then removes the objects below `from`, as remove_object_folder() does.
+void rename_object_folder(const std::string& from, const std::string& to);
+
+}  // namespace gdal_zarr
