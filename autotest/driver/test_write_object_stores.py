@@ -13,7 +13,6 @@ from multidim import create, create_array, open_root, open_to_write
 from object_stores import keys
 from osgeo import gdal
 from test_write_faults import errors
-from webserver import running
 
 DATA = np.random.default_rng(8).integers(1, 60000, (80, 100), "u2")
 SHARDS = ["FORMAT=ZARR_V3", "BLOCKSIZE=32,32", "SHARD_CHUNK_SHAPE=16,16", "COMPRESS=ZSTD"]

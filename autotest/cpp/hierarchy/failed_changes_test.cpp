@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "autotest/cpp/support/expect_error.h"
@@ -15,11 +18,25 @@
 namespace zarrcore::test {
 namespace {
 
-// With a store that fails to put some keys, but can remove all.
+// A store that fails to put some keys, but can read and remove all.
+class PutFailingStore final : public StoreWrapper {
+ public:
+  PutFailingStore(std::shared_ptr<Store> inner, std::function<bool(std::string_view)> is_broken)
+      : StoreWrapper(std::move(inner)), is_broken_(std::move(is_broken)) {}
+
+  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+    if (is_broken_(key)) throw Error(std::string(key) + ": the disk is full");
+    StoreWrapper::put_parts(key, parts);
+  }
+
+ private:
+  std::function<bool(std::string_view)> is_broken_;
+};
+
 class FailedChanges : public testing::Test {
  protected:
   FailedChanges() {
-    const auto store = std::make_shared<FailingStore>(
+    const auto store = std::make_shared<PutFailingStore>(
         memory_, [this](std::string_view key) { return key.ends_with(broken_); });
     hierarchy_ = Hierarchy::create(store, v2_format(), GroupMetadata());
     hierarchy_->flush();
