@@ -42,7 +42,7 @@ RIGHT, MISSING = "right", "missing"
 NO_PAGE = "the server sent an HTML page instead of the value"
 SHORT = "not valid JSON|the chunk has [0-9]+ bytes where [0-9]+ are expected"
 OTHER = "the server sent [0-9]+ bytes at the offset [0-9]+ where"
-CUT = "transfer closed with|Connection reset|Recv failure"
+CUT = "transfer closed with|Connection reset|Recv failure|end of response with [0-9]+ bytes missing"
 TOO_LARGE = "the value has more than the [0-9]+ bytes that can be right"
 GZIP = ("incorrect header check|invalid stored block|Unrecognized or bad|unknown compression|"
         "Error while processing content unencoding")
@@ -88,7 +88,7 @@ ANSWERS = {
     "cut gzip": {"": SHORT, "index": GZIP, "inner": GZIP},
     "huge length": {"": TOO_LARGE, "index": RIGHT, "inner": RIGHT},
     "drip": {"": "Operation too slow"},
-    "no HTTP": {"": "HTTP/0.9|Unsupported protocol|Weird server reply"},
+    "no HTTP": {"": "HTTP/0.9|Unsupported protocol|Weird server reply|Invalid status line"},
     "no Content-Range": {"": RIGHT},
     "unreadable Content-Range": {"": 'the server sent the range "bytes all", which cannot be read'},
     "shifted Content-Range": {"": OTHER, "index": RIGHT},
