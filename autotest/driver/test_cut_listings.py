@@ -114,7 +114,7 @@ def test_whole_listing(bucket, debug):
 @pytest.mark.parametrize("debug", [None, "ON", "OFF", "ZARR"])
 @pytest.mark.parametrize("fault", [(500, ERROR), (403, ERROR), (503, b""), None],
                          ids=["500", "403", "503", "no answer"])
-@pytest.mark.parametrize("pages", [1, 2])
+@pytest.mark.parametrize("pages", [0, 1, 2])
 def test_cut_listing(bucket, pages, fault, debug):
     bucket.whole_pages, bucket.fault = pages, fault
     gdal.SetConfigOption("CPL_DEBUG", debug)

@@ -204,8 +204,7 @@ class VsiStore final : public zarrcore::Store {
     const ListingFailures failures;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
     const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
-    if (!directory) return listing;
-    while (const VSIDIREntry* entry = VSIGetNextDirEntry(directory.get())) {
+    while (const VSIDIREntry* entry = directory ? VSIGetNextDirEntry(directory.get()) : nullptr) {
       const std::string_view name = entry->pszName;
       if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
       bool is_directory = VSI_ISDIR(entry->nMode);
