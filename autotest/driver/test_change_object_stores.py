@@ -201,6 +201,32 @@ def test_many_keys(request, monkeypatch, server):
     np.testing.assert_array_equal(read(new, "g"), DATA)
 
 
+@pytest.mark.skipif(GDAL_MINOR >= 312, reason="s3rver has no pages for this GDAL")
+@pytest.mark.parametrize("kind", ["copy", pytest.param("resize", marks=pytest.mark.skipif(
+    GDAL_MINOR < 307, reason="arrays are resized since GDAL 3.7"))])
+def test_cut_listing(proxy, monkeypatch, kind):
+    """A page that fails: what is on the pages after it is not forgotten without an error."""
+    new_store(proxy.path, "FORMAT=ZARR_V3")
+    monkeypatch.setenv("AWS_MAX_KEYS", "5")
+    pages = []
+
+    def fail(_method, path):
+        if "marker=" in path or "continuation-token=" in path:
+            pages.append(path)
+            return 500
+        return None
+
+    proxy.fail = fail
+    with errors() as messages:
+        if kind == "copy":
+            gdal.GetDriverByName("Zarr").CopyFiles(f"{proxy.path}_new", proxy.path)
+        else:
+            dataset = open_to_write(proxy.path)
+            dataset.GetRootGroup().OpenGroup("g").OpenMDArray("a").Resize([1, 1])
+    assert pages
+    assert any("did not send the listing" in message for message in messages), messages
+
+
 # --- With failures at every position -------------------------------------------------------------
 
 @changes_nodes

@@ -20,6 +20,7 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/shared_context.h"
+#include "driver/stores/vsi/listing_failures.h"
 #include "driver/stores/vsi/network_timeouts.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -71,6 +72,30 @@ void check_listing(const std::string& folder) {
   // Some versions of GDAL report no reason.
   if (VSIGetLastErrorNo() == VSIE_None) return;
   throw Error(folder + ": its objects cannot be listed: " + QuietCall::reason());
+}
+
+// All objects below a folder, or the first ones if the server does not send the listing to its end.
+std::vector<StoredObject> read_listing(const std::string& folder) {
+  std::vector<StoredObject> objects;
+  if (const auto listing = open_listing(folder)) {
+    while (const VSIDIREntry* entry = VSIGetNextDirEntry(listing.get())) {
+      StoredObject object{entry->pszName, {}};
+      if (VSI_ISDIR(entry->nMode)) {
+        if (!object.key.ends_with('/')) object.key += '/';
+      } else if (entry->bSizeKnown) {
+        object.size = entry->nSize;
+      }
+      objects.push_back(std::move(object));
+    }
+  }
+  check_listing(folder);
+  return objects;
+}
+
+// The same, without a report of what GDAL says.
+std::vector<StoredObject> list_some_objects(const std::string& folder) {
+  const QuietCall call;
+  return read_listing(folder);
 }
 
 // Runs `body(i)` in parallel, as requests that wait for a server.
@@ -185,12 +210,12 @@ void remove_in_order(const std::string& folder, std::span<const std::string> fir
 }
 
 // Calls `handle` with the objects below a folder, again and again until it has had all: a listing
-// may end early without an error, and other programs may add objects.
+// may end early, and other programs may add objects.
 template <typename Handle>
 void until_all_are_handled(const std::string& folder, const Handle& handle) {
   std::set<std::string> handled;
   for (;;) {
-    std::vector<StoredObject> objects = list_objects(folder);
+    std::vector<StoredObject> objects = list_some_objects(folder);
     std::erase_if(objects, [&](const auto& object) { return handled.contains(object.key); });
     handle(objects);
     if (objects.empty()) return;
@@ -265,28 +290,20 @@ bool is_in_object_store(const std::string& path) {
 
 std::vector<StoredObject> list_objects(const std::string& folder) {
   const QuietCall call;
-  std::vector<StoredObject> objects;
-  if (const auto listing = open_listing(folder)) {
-    while (const VSIDIREntry* entry = VSIGetNextDirEntry(listing.get())) {
-      StoredObject object{entry->pszName, {}};
-      if (VSI_ISDIR(entry->nMode)) {
-        if (!object.key.ends_with('/')) object.key += '/';
-      } else if (entry->bSizeKnown) {
-        object.size = entry->nSize;
-      }
-      objects.push_back(std::move(object));
-    }
-  }
-  check_listing(folder);
+  const ListingFailures failures;
+  std::vector<StoredObject> objects = read_listing(folder);
+  zarrcore::with_context([&] { return folder; }, [&] { failures.check(); });
   return objects;
 }
 
 bool has_objects(const std::string& folder) {
   const QuietCall call;
+  const ListingFailures failures;
   const auto listing = open_listing(folder);
-  const bool has_any = listing && VSIGetNextDirEntry(listing.get()) != nullptr;
-  if (!has_any) check_listing(folder);
-  return has_any;
+  if (listing && VSIGetNextDirEntry(listing.get()) != nullptr) return true;
+  check_listing(folder);
+  zarrcore::with_context([&] { return folder; }, [&] { failures.check(); });
+  return false;
 }
 
 void remove_objects(const std::string& folder, std::span<const std::string> keys) {

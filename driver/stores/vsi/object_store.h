@@ -19,7 +19,7 @@ struct StoredObject {
   std::optional<std::uint64_t> size;  // in bytes
 };
 
-// All objects below a folder.
+// All objects below a folder; an error if the server does not send the listing to its end.
 std::vector<StoredObject> list_objects(const std::string& folder);
 
 // Whether there are any.
