@@ -56,6 +56,8 @@ class CachedChunk {
   std::uint64_t byte_count() const { return chunk_.byte_count() + encoded_bytes_; }
 
  private:
+  // Threads wait on it: a futex has 32 bits.
+  // NOLINTNEXTLINE(performance-enum-size)
   enum class Block : std::uint32_t { encoded, in_work, decoded };
 
   void decode_blocks(std::span<const AxisSlice> axes) const;

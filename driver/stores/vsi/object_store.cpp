@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "driver/gdal/compat.h"
