@@ -89,7 +89,8 @@ def for_each_failure(proxy, prepare, change, check):
 
 def rename(path, old="g", new="h"):
     dataset = open_to_write(path)
-    if dataset is None:  # a listing has failed
+    if dataset is None:  # GDAL's own listing has failed
+        gdal.Error(gdal.CE_Failure, 1, "it cannot be opened")
         return
     root = dataset.GetRootGroup()
     group = root.OpenGroup(old)
@@ -98,7 +99,8 @@ def rename(path, old="g", new="h"):
 
 def delete(path, name="g"):
     dataset = open_to_write(path)
-    if dataset is None:  # a listing has failed
+    if dataset is None:  # GDAL's own listing has failed
+        gdal.Error(gdal.CE_Failure, 1, "it cannot be opened")
         return
     root = dataset.GetRootGroup()
     root.DeleteGroup(name)
