@@ -1,12 +1,16 @@
 """Object stores for tests: s3rver and Azurite, which npm installs, and moto, where Debian has it.
 All is done through GDAL's file systems. conftest.py makes the fixtures known to all tests."""
+import base64
+import hmac
 import importlib.util
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,6 +90,21 @@ def azure(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def azure_sas(azure):
+    """The same with a token in place of the account's key."""
+    folder, options = azure
+    (name, connection), = options.items()
+    fields = {"sv": "2019-12-12", "ss": "b", "srt": "sco", "sp": "rwdlac",
+              "st": "2020-01-01T00:00:00Z", "se": "2099-01-01T00:00:00Z"}
+    text = "\n".join(["devstoreaccount1", fields["sp"], fields["ss"], fields["srt"], fields["st"],
+                      fields["se"], "", "", fields["sv"], ""])
+    digest = hmac.digest(base64.b64decode(AZURE_KEY), text.encode(), "sha256")
+    token = urllib.parse.urlencode(fields | {"sig": base64.b64encode(digest).decode()})
+    endpoint = connection.rpartition("BlobEndpoint=")[2]
+    return folder, {name: f"BlobEndpoint={endpoint};SharedAccessSignature={token}"}
+
+
+@pytest.fixture(scope="session")
 def moto(tmp_path_factory):
     for module in ("moto", "flask_cors"):  # the server of moto needs the second
         if importlib.util.find_spec(module) is None:
@@ -99,7 +118,7 @@ def moto(tmp_path_factory):
     stop(process)
 
 
-@pytest.fixture(params=["s3", "azure", "moto"])
+@pytest.fixture(params=["s3", "azure", "azure_sas", "moto"])
 def bucket(request, monkeypatch):
     """A folder of an object store, with its credentials."""
     folder, options = request.getfixturevalue(request.param)
@@ -111,14 +130,23 @@ def bucket(request, monkeypatch):
     gdal.VSICurlClearCache()
 
 
+def puts_under_conditions(path):
+    """Whether a part of a chunk replaces only the version that was read, by a server that is known
+    to check that. GDAL sends conditions since 3.10; without a token, versions are unknown."""
+    connection = os.environ.get("AZURE_STORAGE_CONNECTION_STRING", "")
+    return (int(gdal.VersionInfo()) >= 3100000 and path.startswith("/vsiaz/")
+            and "SharedAccessSignature" in connection)
+
+
 @contextmanager
-def failing_proxy_of(store, tmp_path, monkeypatch):
-    """In front of an S3 server. Its URL is that of the environment; the path of a store is in
+def failing_proxy_of(store, monkeypatch):
+    """In front of a server. Its URL is that of the environment; the path of a store is in
     `path`."""
     folder, options = store
-    proxy = failing_proxy.Proxy(int(options["AWS_S3_ENDPOINT"].partition(":")[2]))
-    for name, value in s3_options(proxy.server_port, tmp_path).items():
-        monkeypatch.setenv(name, value)
+    port = re.search(r"127\.0\.0\.1:(\d+)", "".join(options.values()))[1]
+    proxy = failing_proxy.Proxy(int(port))
+    for name, value in options.items():
+        monkeypatch.setenv(name, value.replace(f":{port}", f":{proxy.server_port}"))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     gdal.VSICurlClearCache()
     proxy.path = f"{folder}/writes_{os.getpid()}_{time.monotonic_ns()}.zarr"
@@ -130,14 +158,20 @@ def failing_proxy_of(store, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def proxy(s3, tmp_path, monkeypatch):
-    with failing_proxy_of(s3, tmp_path, monkeypatch) as proxy:
+def proxy(s3, monkeypatch):
+    with failing_proxy_of(s3, monkeypatch) as proxy:
         yield proxy
 
 
 @pytest.fixture
-def moto_proxy(moto, tmp_path, monkeypatch):
-    with failing_proxy_of(moto, tmp_path, monkeypatch) as proxy:
+def moto_proxy(moto, monkeypatch):
+    with failing_proxy_of(moto, monkeypatch) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def azure_proxy(azure, monkeypatch):
+    with failing_proxy_of(azure, monkeypatch) as proxy:
         yield proxy
 
 

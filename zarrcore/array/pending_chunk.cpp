@@ -210,7 +210,7 @@ void PendingChunk::put_pending() {
     const bool is_locked = lock != nullptr;
     try {
       const bool is_put =
-          sharding_ != nullptr ? try_to_put_shard(is_locked) : try_to_put_chunk(is_locked);
+          sharding_ != nullptr ? try_to_put_shard(is_locked) : try_to_put_chunk(is_locked, tries);
       if (is_put) return;
     } catch (const ValueChanged&) {
       if (tries == kMaxTries) throw;
@@ -219,14 +219,14 @@ void PendingChunk::put_pending() {
   }
 }
 
-bool PendingChunk::try_to_put_chunk(bool is_locked) {
+bool PendingChunk::try_to_put_chunk(bool is_locked, int tries) {
   Store& store = *array_.store;
   PendingInnerChunk& inner = *inner_chunks_.begin()->second;
   ValueVersion expected;  // unknown for a whole chunk, which replaces any version
   std::shared_ptr<OpenValue> stored;
   if (!inner.is_whole()) {
     expected = inner.base;
-    if (!expected.is_good_for(store.current_version(*key_))) {
+    if (tries > 1 || !expected.is_good_for(store.current_version(*key_))) {
       stored = store.open(*key_);
       const Count count(*this, inner);
       inner.rebase(stored->get(chain_.max_encoded_size()));

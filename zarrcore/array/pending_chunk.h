@@ -102,7 +102,7 @@ class PendingChunk {
   bool depends_on_stored() const;
   void put_pending();
   // False when another writer has put the chunk meanwhile; that is impossible if `is_locked`.
-  bool try_to_put_chunk(bool is_locked);
+  bool try_to_put_chunk(bool is_locked, int tries);
   bool try_to_put_shard(bool is_locked);
   void add_to_totals(std::uint64_t bytes);  // modulo 2^64
   bool is_pending(std::size_t position) const;

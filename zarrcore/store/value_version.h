@@ -26,6 +26,8 @@ class ValueVersion {
 
   bool is_unknown() const { return state_ == State::unknown; }
   bool is_absent() const { return state_ == State::absent; }
+  // Zeros unless it is known.
+  const Identity& identity() const { return identity_; }
 
   // Whether the two are certainly different.
   bool differs_from(const ValueVersion& other) const {

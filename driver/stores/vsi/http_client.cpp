@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 
+#include "driver/stores/vsi/conditional_put.h"
 #include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -74,18 +75,15 @@ void check_is_whole(const HttpClient::Answer& answer) {
 }
 
 zarrcore::ValueVersion version_of(const HttpReply& reply, const HttpClient::Answer& answer) {
-  const auto hash_of = [&](const char* name) -> std::uint64_t {
-    std::string_view value = CSLFetchNameValueDef(reply.headers.List(), name, "");
-    // Servers mark tags of files that they compress as weak.
-    if (value.starts_with("W/")) value.remove_prefix(2);
-    return value.empty() ? 0 : std::hash<std::string_view>()(value);
+  const auto header = [&](const char* name) -> std::string_view {
+    return CSLFetchNameValueDef(reply.headers.List(), name, "");
   };
-  const std::uint64_t tag = hash_of("ETag");
-  if (tag != 0) return zarrcore::ValueVersion({tag, 0, 0, 0});
+  if (const auto tag = header("ETag"); !tag.empty()) return version_of_tag(tag);
   // Without a tag, the size must do. That of a part is unknown when the server does not say it.
   const std::uint64_t whole_size = answer.offset ? 0 : answer.bytes.size();
-  return zarrcore::ValueVersion(
-      {0, hash_of("Last-Modified"), answer.value_size.value_or(whole_size), 0});
+  const auto time = header("Last-Modified");
+  return zarrcore::ValueVersion({0, time.empty() ? 0 : std::hash<std::string_view>()(time),
+                                 answer.value_size.value_or(whole_size), 0});
 }
 
 }  // namespace

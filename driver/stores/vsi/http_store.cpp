@@ -6,7 +6,9 @@
 #include <mutex>
 
 #include "driver/stores/vsi/absent_keys.h"
+#include "driver/stores/vsi/conditional_put.h"
 #include "driver/stores/vsi/http_client.h"
+#include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -31,6 +33,7 @@ class HttpStore final : public zarrcore::Store {
             std::shared_ptr<zarrcore::RequestStatistics> statistics)
       : vsi_store_(std::move(vsi_store)),
         client_(std::move(folder), statistics),
+        has_suffix_ranges_(!is_in_azure(vsi_store_->description())),
         absent_(std::move(statistics)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
@@ -55,7 +58,43 @@ class HttpStore final : public zarrcore::Store {
     vsi_store_->put_parts(key, parts);
     absent_.remove(key);
   }
-  void note_dependent_put() override { vsi_store_->note_dependent_put(); }
+  bool put_if(std::string_view key, const ValueVersion& expected,
+              std::span<const zarrcore::ValuePart> parts) override {
+    if (expected.is_unknown()) return Store::put_if(key, expected, parts);
+    const Buffer value = zarrcore::join_parts(parts);
+    const std::string path = join_vsi_path(description(), key);
+    const std::string condition = condition_of(path, expected, value.size());
+    if (!condition.empty()) {
+      try {
+        with_key(key, [&] { put_object_if(path, condition, value.span()); });
+        absent_.remove(key);
+        return true;
+      } catch (const Error&) {
+        absent_.remove(key);
+        if (version_now(key).differs_from(expected)) return false;
+        if (checks_conditions(path)) throw;
+      }
+    }
+    // Some servers refuse conditions.
+    if (is_shared_) vsi_store_->note_dependent_put();
+    put(key, value.span());
+    return true;
+  }
+  // GDAL sends no conditions with this request.
+  bool erase_if(std::string_view key, const ValueVersion& expected) override {
+    if (!expected.is_unknown()) {
+      absent_.remove(key);
+      if (version_now(key).differs_from(expected)) return false;
+      if (expected.is_absent()) return true;
+      if (is_shared_) vsi_store_->note_dependent_put();
+    }
+    erase(key);
+    return true;
+  }
+  void note_dependent_put() override {
+    is_shared_ = true;
+    if (!checks_conditions(description())) vsi_store_->note_dependent_put();
+  }
   bool erase(std::string_view key) override { return vsi_store_->erase(key); }
   void erase_all(std::span<const std::string> keys) override { vsi_store_->erase_all(keys); }
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
@@ -95,12 +134,17 @@ class HttpStore final : public zarrcore::Store {
     OpenHttpValue(HttpStore& store, std::string_view key) : store_(store), key_(key) {}
 
     std::optional<Buffer> get(std::uint64_t max_size) override {
-      return store_.get(key_, max_size, [this](const ValueVersion& version) { check(version); });
+      auto value =
+          store_.get(key_, max_size, [this](const ValueVersion& version) { check(version); });
+      if (!value) note_absent();
+      return value;
     }
     std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
       try {
-        return store_.get_ranges(key_, ranges,
-                                 [this](const ValueVersion& version) { check(version); });
+        auto parts = store_.get_ranges(key_, ranges,
+                                       [this](const ValueVersion& version) { check(version); });
+        if (!parts) note_absent();
+        return parts;
       } catch (const HttpClient::OutOfRange&) {
         // At the first answer, the ranges belong to another version, whose index was cached. Unless
         // they follow from the size that the value must have.
@@ -119,6 +163,10 @@ class HttpStore final : public zarrcore::Store {
       const std::lock_guard lock(mutex_);
       if (!version_) version_ = version;
       if (version_->differs_from(version)) throw zarrcore::ValueChanged();
+    }
+    void note_absent() {
+      const std::lock_guard lock(mutex_);
+      if (!version_) version_ = ValueVersion::absent();
     }
 
     HttpStore& store_;
@@ -167,7 +215,9 @@ class HttpStore final : public zarrcore::Store {
       return request(key, text_of(wanted), wanted.length + kMaxUnwanted);
     };
     std::optional<HttpClient::Answer> answer;
-    ByteRange wanted = range;
+    // Asks for the size first where there are no ranges that count from the end.
+    const bool wants_size = range.from_end && !has_suffix_ranges_;
+    ByteRange wanted = wants_size ? ByteRange::at(0, 1) : range;
     try {
       answer = request_range(wanted);
     } catch (const HttpClient::OutOfRange&) {
@@ -179,10 +229,14 @@ class HttpStore final : public zarrcore::Store {
       answer = request_range(wanted);
     }
     // Others take the length for the position of the last byte.
-    if (answer && range.from_end && answer->offset && answer->value_size &&
-        (answer->offset != zarrcore::resolve_range(range, *answer->value_size))) {
-      wanted = ByteRange::at(*answer->value_size - range.length, range.length);
-      answer = request_range(wanted);
+    if (answer && range.from_end && answer->offset && answer->value_size) {
+      const std::uint64_t offset = zarrcore::resolve_range(range, *answer->value_size);
+      if (wanted.length != range.length || answer->offset != offset) {
+        wanted = ByteRange::at(offset, range.length);
+        answer = request_range(wanted);
+      }
+    } else if (wants_size) {
+      wanted = range;
     }
     // It may be the part, or all of a value that is too short: only the whole value can tell.
     if (answer && !answer->offset && answer->bytes.size() == wanted.length && wanted.offset > 0) {
@@ -197,6 +251,13 @@ class HttpStore final : public zarrcore::Store {
   std::optional<std::uint64_t> size_of(std::string_view key) {
     const auto answer = request(key, "0-0", kMaxUnwanted);
     return answer ? answer->value_size : std::nullopt;
+  }
+
+  ValueVersion version_now(std::string_view key) {
+    return with_key(key, [&] {
+      const auto answer = request(key, "0-0", zarrcore::kNoSizeLimit);
+      return answer ? answer->version : ValueVersion::absent();
+    });
   }
 
   std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
@@ -235,6 +296,8 @@ class HttpStore final : public zarrcore::Store {
   std::shared_ptr<zarrcore::Store> vsi_store_;
   HttpClient client_;
   std::atomic<bool> supports_ranges_{true};
+  bool has_suffix_ranges_;              // those that count from the end
+  std::atomic<bool> is_shared_{false};  // by note_dependent_put()
   AbsentKeys absent_;
 };
 

@@ -15,6 +15,7 @@
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/listing_failures.h"
+#include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
@@ -32,17 +33,6 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::ValuePart;
-
-// Fetches all parts first: they may come from the value that is replaced.
-void put_object(const std::string& path, std::span<const ValuePart> parts) {
-  std::vector<Buffer> fetched;
-  std::vector<ValuePart> bytes;
-  for (const ValuePart& part : parts) {
-    if (part.fetch) fetched.push_back(part.fetch());
-    bytes.push_back({part.fetch ? fetched.back().span() : part.bytes, {}});
-  }
-  write_file(path, bytes);
-}
 
 // Writes a temporary file and renames it.
 void put_file(const std::string& path, std::span<const ValuePart> parts) {

@@ -1,0 +1,167 @@
+#include "driver/stores/vsi/object_put.h"
+
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <cpl_vsi_error.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "driver/gdal/compat.h"
+#include "driver/gdal/config_options.h"
+#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/conditional_put.h"
+#include "driver/stores/vsi/vsi_call.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteSpan;
+using zarrcore::Error;
+using zarrcore::ValuePart;
+
+constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
+
+std::uint64_t size_of(std::span<const ValuePart> parts) {
+  std::uint64_t size = 0;
+  for (const ValuePart& part : parts) size += part.bytes.size();
+  return size;
+}
+
+// The ETag of an object; empty if it does not exist or has none.
+std::string stored_tag(const std::string& path) {
+  const VsiCall call;
+  VSICurlPartialClearCache(path.c_str());
+  const CPLStringList headers(VSIGetFileMetadata(path.c_str(), "HEADERS", nullptr));
+  return CSLFetchNameValueDef(headers.List(), "ETag", "");
+}
+
+bool is_stored(const std::string& path, std::span<const ValuePart> parts, bool compares_bytes) {
+  VSICurlPartialClearCache(path.c_str());
+  const File file = open_file(path);
+  if (!file || file_size(file.get()) != size_of(parts)) return false;
+  if (!compares_bytes) return true;
+  std::uint64_t start = 0;
+  for (const ValuePart& part : parts) {
+    for (std::uint64_t done = 0; done < part.bytes.size(); done += kMegabyte) {
+      const ByteSpan some = part.bytes.subspan(done, std::min(kMegabyte, part.bytes.size() - done));
+      const Buffer stored = read_bytes(file.get(), start + done, some.size());
+      if (!std::ranges::equal(stored.span(), some)) return false;
+    }
+    start += part.bytes.size();
+  }
+  return true;
+}
+
+// A server may report that it could not put the parts together in an answer with the status 200,
+// which GDAL takes for a success.
+void put_in_parts(const std::string& path, std::span<const ValuePart> parts) {
+  const std::string old_tag = stored_tag(path);
+  write_file(path, parts);
+  const std::string tag = stored_tag(path);
+  if (!is_stored(path, parts, tag.empty() || tag == old_tag)) {
+    throw Error("the server has not stored it, but reported no failure");
+  }
+}
+
+#if GDAL_ZARR_AT_LEAST(3, 10)
+// GDAL itself would replace the old object by an empty one and append to it.
+void put_blocks(const std::string& path, ByteSpan bytes, const std::string& condition) {
+  constexpr std::uint64_t kBlock = 8 * kMegabyte;
+  // Blocks are named by their numbers: those of two writers must not be mixed.
+  std::random_device random;
+  const int first = std::uniform_int_distribution(1, 2'000'000'000)(random);
+  const VsiCall call;
+  const std::unique_ptr<char, decltype(&VSIFree)> id(VSIMultipartUploadStart(path.c_str(), nullptr),
+                                                     VSIFree);
+  if (!id) throw Error("cannot be written");
+  CPLStringList blocks;
+  for (std::uint64_t done = 0; done < bytes.size(); done += kBlock) {
+    const ByteSpan some = bytes.subspan(done, std::min(kBlock, bytes.size() - done));
+    char* const block = VSIMultipartUploadAddPart(path.c_str(), id.get(), first + blocks.size(),
+                                                  done, some.data(), some.size(), nullptr);
+    if (block == nullptr) throw Error("cannot be written");
+    blocks.AddStringDirectly(block);
+  }
+  const ConditionScope scope(path, condition);
+  if (!VSIMultipartUploadEnd(path.c_str(), id.get(), static_cast<std::size_t>(blocks.size()),
+                             blocks.List(), bytes.size(), nullptr)) {
+    throw Error("cannot be written");
+  }
+}
+#endif
+
+void put(const std::string& path, std::span<const ValuePart> parts, const std::string& condition) {
+  if (size_of(parts) < min_size_in_parts(path)) {
+    const ConditionScope scope(path, condition);
+    write_file(path, parts);
+    return;
+  }
+  if (!is_in_azure(path)) return put_in_parts(path, parts);
+#if GDAL_ZARR_AT_LEAST(3, 10)
+  const Buffer joined = parts.size() > 1 ? zarrcore::join_parts(parts) : Buffer();
+  put_blocks(path, parts.size() > 1 ? joined.span() : parts.front().bytes, condition);
+#else
+  write_file(path, parts);
+#endif
+}
+
+}  // namespace
+
+bool is_in_azure(const std::string& path) {
+  return STARTS_WITH(path.c_str(), "/vsiaz/");
+}
+
+std::uint64_t min_size_in_parts(const std::string& path) {
+  const std::string_view prefix = std::string_view(path).substr(0, path.find('/', 1));
+  if (prefix != "/vsis3" && prefix != "/vsigs" && prefix != "/vsioss" && prefix != "/vsiaz") {
+    return zarrcore::kNoSizeLimit;
+  }
+  std::uint64_t size = (is_in_azure(path) ? 4 : 50) * kMegabyte;
+  const std::string name = CPLString(std::string(prefix.substr(1))).toupper() + "_CHUNK_SIZE";
+  const auto lower = [&](const std::string& option, std::uint64_t unit) {
+    const int value = std::atoi(path_option(path, option.c_str()).value_or("0").c_str());
+    if (value > 0) size = std::min(size, static_cast<std::uint64_t>(value) * unit);
+  };
+  lower(name, kMegabyte);
+  lower(name + "_BYTES", 1);
+  return size;
+}
+
+void put_object(const std::string& path, std::span<const ValuePart> parts) {
+  // Fetched before the object is opened: parts may come from the value that is replaced.
+  std::vector<Buffer> fetched;
+  std::vector<ValuePart> bytes;
+  for (const ValuePart& part : parts) {
+    if (part.fetch) fetched.push_back(part.fetch());
+    bytes.push_back({part.fetch ? fetched.back().span() : part.bytes, {}});
+  }
+  put(path, bytes, {});
+}
+
+void put_object_if(const std::string& path, const std::string& condition, ByteSpan bytes) {
+  const CPLErrorStateBackuper state;
+  VSIErrorReset();
+  CPLPushErrorHandler(CPLQuietErrorHandler);
+  std::string problem;
+  try {
+    const ValuePart whole{bytes};
+    put(path, {&whole, 1}, condition);
+  } catch (const Error& error) {
+    const std::string reason = mask_secrets(VSIGetLastErrorMsg());
+    problem = error.what() + (reason.empty() ? reason : ": " + reason);
+  }
+  CPLPopErrorHandler();
+  if (!problem.empty()) throw Error(problem);
+}
+
+}  // namespace gdal_zarr
