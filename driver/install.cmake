@@ -1,4 +1,4 @@
-# Installs the plugin where the libgdal that it is linked to looks for plugins.
+# Installs the plugin where the libgdal that it is linked to looks for plugins, and the man page.
 #
 # GDAL_PLUGIN_DIR names another folder; a prefix that is set (CMAKE_INSTALL_PREFIX, or cmake --install
 # --prefix) takes the place of GDAL's own. DESTDIR goes before either.
@@ -47,6 +47,13 @@ endif()
 install(TARGETS gdal_Zarr LIBRARY DESTINATION "${destination}" COMPONENT plugin)
 
 cmake_path(ABSOLUTE_PATH destination BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
+cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX "${destination}" is_below_prefix)
+if(UNIX AND is_below_prefix)
+  # Not with a plugin folder elsewhere: those who choose one may be unable to write to the prefix.
+  include(GNUInstallDirs)
+  install(FILES "${PROJECT_SOURCE_DIR}/doc/man/gdal_zarr.7"
+          DESTINATION "${CMAKE_INSTALL_MANDIR}/man7" COMPONENT plugin)
+endif()
 message(STATUS "The plugin for GDAL ${GDAL_VERSION} will be installed in ${destination}")
 
 add_custom_target(uninstall

@@ -55,6 +55,8 @@ zipped stores. Removing the package brings the built-in driver back.")
   set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
   set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PLUGIN_PACKAGE_DEPENDS "${zfp_package}")
+  set(CPACK_DEBIAN_PLUGIN_PACKAGE_RECOMMENDS gdal-bin)
+  set(CPACK_DEBIAN_PLUGIN_PACKAGE_SUGGESTS "python3-gdal, python3-rasterio, qgis")
 endif()
 if(INSTALL_ZARRCORE AND NOT BUILD_SHARED_LIBS)
   list(APPEND CPACK_COMPONENTS_ALL development)
@@ -81,17 +83,22 @@ if(INSTALL_DEBIAN_DOCUMENTS)
     install(FILES LICENSE DESTINATION ${folder} RENAME copyright COMPONENT ${component})
     install(FILES CHANGELOG.md DESTINATION ${folder} COMPONENT ${component})
   endforeach()
-  # The pages and the samples on which their commands work, side by side as in the sources.
-  install(FILES README.md DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin)
-  install(DIRECTORY data DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin
-          PATTERN "*.py" EXCLUDE PATTERN "*.aux.xml" EXCLUDE PATTERN .gitattributes EXCLUDE)
-  install(DIRECTORY doc DESTINATION share/doc/gdal-plugin-zarr COMPONENT plugin
+  # The pages with all that they link to, and the samples on which their commands work, side by side as
+  # in the sources.
+  set(pages share/doc/gdal-plugin-zarr)
+  install(FILES README.md CONTRIBUTING.md SECURITY.md CODE_OF_CONDUCT.md LICENSE
+          DESTINATION ${pages} COMPONENT plugin)
+  install(FILES packaging/README.md DESTINATION ${pages}/packaging COMPONENT plugin)
+  install(DIRECTORY data DESTINATION ${pages} COMPONENT plugin
+          PATTERN "*.aux.xml" EXCLUDE PATTERN .gitattributes EXCLUDE)
+  install(DIRECTORY doc DESTINATION ${pages} COMPONENT plugin
           FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png"
-          PATTERN architecture.md EXCLUDE PATTERN library.md EXCLUDE
           PATTERN man EXCLUDE PATTERN site EXCLUDE)
-  install(FILES doc/man/gdal_zarr.7 DESTINATION share/man/man7 COMPONENT plugin)
+  install(DIRECTORY examples/dask examples/qgis DESTINATION ${pages}/examples COMPONENT plugin
+          PATTERN __pycache__ EXCLUDE)
   install(FILES doc/library.md DESTINATION share/doc/libzarrcore-dev COMPONENT development)
-  install(DIRECTORY examples DESTINATION share/doc/libzarrcore-dev COMPONENT development)
+  install(DIRECTORY examples DESTINATION share/doc/libzarrcore-dev COMPONENT development
+          PATTERN dask EXCLUDE PATTERN qgis EXCLUDE)
 endif()
 
 include(CPack)

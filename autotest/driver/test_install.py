@@ -11,6 +11,7 @@ from osgeo import gdal
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = Path(os.environ["GDAL_DRIVER_PATH"]) / "gdal_Zarr.so"
+MAN_PAGE = "usr/share/man/man7/gdal_zarr.7"  # with the prefix of Debian's libgdal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for libraries in /proc")
 
@@ -33,7 +34,7 @@ def build(tmp_path):
 
 
 def installed(folder):
-    return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 def plugin_folder():
@@ -48,7 +49,7 @@ def test_installs_where_libgdal_looks_and_uninstalls(build, tmp_path):
     folder, stage = build(), tmp_path / "stage"
     run("cmake", "--install", folder, DESTDIR=str(stage))
     plugin = stage / plugin_folder().lstrip("/") / "gdal_Zarr.so"
-    assert installed(stage) == [str(plugin.relative_to(stage))]
+    assert installed(stage) == sorted([str(plugin.relative_to(stage)), MAN_PAGE])
     # libgdal contains the name of the folder.
     library = re.search(r"/\S*/libgdal\.so\S*", Path("/proc/self/maps").read_text())[0]
     assert f"{os.path.dirname(library)}/gdalplugins".encode() in Path(library).read_bytes()
@@ -67,11 +68,12 @@ def test_installs_where_it_is_told(build, tmp_path, how):
                "plugin folder": [f"-DGDAL_PLUGIN_DIR={prefix}/plugins"]}
     folder = build(*options.get(how, []))
     run("cmake", "--install", folder, *["--prefix", prefix] * (how == "at installation"))
-    (plugin,) = installed(prefix)
+    plugin, *others = installed(prefix)
     if how == "plugin folder":
-        assert plugin == "plugins/gdal_Zarr.so"
+        assert (plugin, others) == ("plugins/gdal_Zarr.so", [])
     else:
         assert re.fullmatch(r"lib.*/gdalplugins(/3\.\d+)?/gdal_Zarr\.so", plugin)
+        assert others == [MAN_PAGE.removeprefix("usr/")]
     got = run("gdalinfo", ROOT / "data/geoid_v3_sharded.zarr",
               GDAL_DRIVER_PATH=str((prefix / plugin).parent))
     assert got.startswith("Driver: Zarr/Zarr (gdal-zarr ")
@@ -83,6 +85,17 @@ def test_uninstall_leaves_what_is_gone_already(build, tmp_path):
     (tmp_path / "plugins/gdal_Zarr.so").unlink()
     got = run("cmake", "--build", folder, "--target", "uninstall")
     assert f"Not there any more: {tmp_path}/plugins/gdal_Zarr.so" in got
+
+
+def test_pages_of_the_package_link_to_what_it_has(build, tmp_path):
+    folder = build(f"-DCMAKE_INSTALL_PREFIX={tmp_path}/usr", "-DINSTALL_DEBIAN_DOCUMENTS=ON")
+    run("cmake", "--install", folder, "--component", "plugin")
+    pages = list((tmp_path / "usr/share/doc/gdal-plugin-zarr").rglob("*.md"))
+    links = [(page, link) for page in pages
+             for link in re.findall(r"\]\((?!http|#)([^)\s#]+)[)#]", page.read_text())]
+    assert len(links) > 50
+    missing = [f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()]
+    assert not missing
 
 
 def test_programs_tell_which_driver_they_have():

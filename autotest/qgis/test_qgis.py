@@ -117,9 +117,14 @@ def test_geoid_from_afar(data_dir, geoid, png):
     assert (np.abs(nine - got[..., None]).min(axis=-1) <= 1.01).all()
 
 
-def test_geoid_on_another_projection(data_dir, geoid, png):
-    """QGIS interpolates positions between known ones, so it may choose the neighbouring pixel."""
-    layer = picture.open_layer(data_dir / "geoid_v2.zarr")
+def test_geoid_on_another_projection(data_dir, tmp_path, geoid, png):
+    """QGIS interpolates positions between known ones, so it may choose the neighbouring pixel.
+
+    Of rasters that cross 180° QGIS 3.40 draws the part on one side alone, also of a GeoTIFF.
+    """
+    gdal.Translate(str(tmp_path / "part.zarr"), str(data_dir / "geoid_v2.zarr"), format="Zarr",
+                   srcWin=[200, 20, 400, 160])
+    layer = picture.open_layer(tmp_path / "part.zarr")
     picture.show_gray(layer, 1, -110, 90)
     got = picture.draw(layer, png, size=(200, 160), crs="EPSG:3035",
                        extent=(2_500_000, 1_500_000, 7_500_000, 5_500_000))[0]
@@ -229,18 +234,21 @@ def test_subdatasets(tmp_path, png):
 
 @pytest.mark.parametrize("folder", ["", "with its folder"])
 def test_zipped(tmp_path, png, folder):
-    """For an archive, QGIS offers one file for each raster, which has its position."""
+    """For an archive, QGIS 3.22 offers one file for each raster, and QGIS 3.40 the rasters."""
     path = write_projected(tmp_path / "store" / folder, 32633, -100.0)
     one = shutil.make_archive(str(tmp_path / "one.zarr"), "zip", tmp_path / "store")
     write_array(path / "twice", 2 * letter().filled(0), names=["y", "x"],
                 attributes={"_CRS": {"wkt": wkt(32633)}})
     two = shutil.make_archive(str(tmp_path / "two"), "zip", tmp_path / "store")
-    for archive, documents in ((one, ["zarr.json"]),
-                               (two, ["letter/zarr.json", "twice/zarr.json"])):
+    for archive, documents, rasters in (
+            (one, ["zarr.json"], [one]),
+            (two, ["letter/zarr.json", "twice/zarr.json"],
+             [f'ZARR:"{two}":/letter', f'ZARR:"{two}":/twice'])):
         offered = QgsProviderRegistry.instance().querySublayers(archive)
         assert {sublayer.driverName() for sublayer in offered} == {"Zarr"}
         names = sorted(sublayer.uri() for sublayer in offered)
-        assert names == [os.path.join("/vsizip/" + archive, folder, name) for name in documents]
+        assert names in (
+            [os.path.join("/vsizip/" + archive, folder, name) for name in documents], rasters)
         for name, data in zip(names, (letter(), 2 * letter().filled(0))):
             layer = picture.open_layer(name)
             assert_place(layer, "EPSG:32633", (1_500_000, 5_196_000, 1_504_800, 5_200_000))

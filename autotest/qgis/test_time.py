@@ -6,11 +6,12 @@ import numpy as np
 import picture
 import pytest
 import xarray
-from qgis.core import QgsDateTimeRange, QgsMapRendererParallelJob, QgsMapSettings
+from qgis.core import Qgis, QgsDateTimeRange, QgsMapRendererParallelJob, QgsMapSettings
 from qgis.PyQt.QtCore import QDateTime, QSize, Qt
 from qgis.PyQt.QtGui import QColor
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples/qgis/time_layers.py"
+show_times = runpy.run_path(str(SCRIPT))["show_times"]
 SHADES = [40, 120, 200]
 
 
@@ -47,7 +48,10 @@ def drawn_shade(layers, start, end):
 
 def test_times_of_bands(store):
     layer = picture.open_layer(store)
-    layers = runpy.run_path(str(SCRIPT))["show_times"](layer)
+    assert layer.renderer().usesBands() == [1, 2, 3]
+    layers = show_times(layer)
+    assert len(layers) == (1 if Qgis.QGIS_VERSION_INT >= 33800 else len(SHADES))
+    assert all(len(shown.renderer().usesBands()) == 1 for shown in layers)
     for shown in layers:
         for band in range(1, 1 + shown.bandCount()):
             if len(layers) == 1 or shown.renderer().grayBand() == band:
@@ -61,7 +65,7 @@ def test_times_of_bands(store):
 def test_bands_without_time(data_dir):
     layer = picture.open_layer(data_dir / "deflection_v2.zarr")
     with pytest.raises(ValueError, match="band 1 of .*deflection_v2.zarr has no time"):
-        runpy.run_path(str(SCRIPT))["show_times"](layer)
+        show_times(layer)
 
 
 def test_descriptions_are_the_times(store):

@@ -53,6 +53,10 @@ def show_times(layer):
     """Returns the layers that are shown: this one, or the new ones."""
     ranges = band_ranges(band_times(layer.source()))
     if PER_BAND is not None:
+        if len(layer.renderer().usesBands()) != 1:
+            # QGIS changes the band of renderers that show one.
+            layer.setRenderer(QgsSingleBandGrayRenderer(layer.dataProvider(), 1))
+            layer.setDefaultContrastEnhancement()
         properties = layer.temporalProperties()
         properties.setMode(PER_BAND)
         properties.setFixedRangePerBand(dict(enumerate(ranges, 1)))

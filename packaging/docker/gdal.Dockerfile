@@ -1,4 +1,4 @@
-# GDAL's own image with the plugin. Not tried: see ../README.md.
+# GDAL's own image with the plugin. Not tried on it: see ../README.md.
 #
 #   docker build -f packaging/docker/gdal.Dockerfile --build-arg TAG=ubuntu-small-3.10.3 -t gdal-zarr .
 #
@@ -13,11 +13,17 @@ COPY . .
 RUN cmake -G Ninja -S . -B build/image -DCMAKE_BUILD_TYPE=Release \
  && cmake --build build/image --target gdal_Zarr \
  && DESTDIR=/image cmake --install build/image --component plugin
+# The packages with the libraries that the plugin needs, whose names differ between releases. zfp is
+# loaded by its name. dpkg knows some files without /usr.
+RUN { ldd "$(find /image -name gdal_Zarr.so)" | awk '$2 == "=>" { print $3 }' \
+      && ls /usr/lib/*/libzfp.so; } \
+    | xargs readlink -f | sed 'p; s,^/usr,,' | xargs dpkg-query -S 2>/dev/null \
+    | cut -d: -f1 | sort -u >/packages
 
 FROM ghcr.io/osgeo/gdal:${TAG}
-# The codec libraries that the plugin needs and libgdal may not have; zfp is loaded by its name.
+COPY --from=build /packages /tmp/packages
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libblosc1 libisal2 libzfp1 \
- && rm -rf /var/lib/apt/lists/*
+ && xargs apt-get install -y --no-install-recommends --no-upgrade </tmp/packages \
+ && rm -rf /var/lib/apt/lists/* /tmp/packages
 COPY --from=build /image/ /
 RUN gdalinfo --format Zarr | grep GDAL_ZARR_VERSION
