@@ -1,6 +1,5 @@
 """Stores of other implementations have the values that their writers meant (fixtures/README.md)."""
 import json
-from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
@@ -9,24 +8,11 @@ from osgeo import gdal, osr
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 
-# What the driver cannot read yet: patterns for a fixture's features. The marks are strict, so a row
-# must be removed when its feature is added.
-NOT_YET = {}
-
 # Some versions of GDAL have no type for these, so they are read as the next wider one.
 WIDENED = {"bool": ["uint8"], "int8": ["int8", "int16"], "float16": ["float16", "float32"]}
 
-
-def load_cases(needs=tuple(NOT_YET)):
-    """The entries of the manifest; those that need something in `needs` are expected to fail."""
-    for entry in json.loads((FIXTURES / "manifest.json").read_text()):
-        waits_for = [
-            what
-            for what, patterns in NOT_YET.items()
-            if what in needs and any(fnmatch(f, p) for f in entry["features"] for p in patterns)
-        ]
-        marks = [pytest.mark.xfail(reason=", ".join(waits_for), strict=True)] if waits_for else []
-        yield pytest.param(entry, id=entry["store"].removeprefix("stores/"), marks=marks)
+ENTRIES = json.loads((FIXTURES / "manifest.json").read_text())
+CASES = [pytest.param(entry, id=entry["store"].removeprefix("stores/")) for entry in ENTRIES]
 
 
 def open_array(entry):
@@ -71,7 +57,7 @@ def assert_strings(array, want):
     assert list(array.Read()) == want
 
 
-@pytest.mark.parametrize("entry", load_cases())
+@pytest.mark.parametrize("entry", CASES)
 def test_fixture(entry):
     dataset, array = open_array(entry)
 
@@ -121,19 +107,7 @@ def assert_geotransform(array, want):
 
 
 def test_every_store_is_listed():
-    listed = {Path(case.values[0]["store"]).parts[1] for case in load_cases()}
+    listed = {Path(entry["store"]).parts[1] for entry in ENTRIES}
     # Its values are in its expected.json; test_parquet_references.py reads it.
     listed.add("kerchunk_parquet")
     assert {path.name for path in (FIXTURES / "stores").iterdir()} == listed
-
-
-def test_every_expected_failure_has_a_fixture():
-    """A row that matches nothing indicates a mistake in its pattern."""
-    features = [f for case in load_cases() for f in case.values[0]["features"]]
-    unused = [
-        pattern
-        for patterns in NOT_YET.values()
-        for pattern in patterns
-        if not any(fnmatch(feature, pattern) for feature in features)
-    ]
-    assert unused == []

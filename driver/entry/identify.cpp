@@ -21,6 +21,8 @@
 
 namespace gdal_zarr {
 
+using zarrcore::thread_object;
+
 bool is_zipped_document(const GDALOpenInfo* info) {
   return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
          (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&

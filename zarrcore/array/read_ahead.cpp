@@ -6,7 +6,6 @@
 
 #include "zarrcore/array/chunk_reader.h"
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/odometer.h"
 
 namespace zarrcore {
 namespace {

@@ -1,9 +1,6 @@
 #include "zarrcore/hierarchy/resize_array.h"
 
-#include <variant>
-
 #include "zarrcore/array/resize.h"
-#include "zarrcore/base/error.h"
 
 namespace zarrcore {
 

@@ -1,13 +1,11 @@
 #include "zarrcore/store/store_folders.h"
 
-#include <cstdint>
 #include <deque>
 #include <utility>
 #include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
-#include "zarrcore/store/local_file.h"
 #include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/temporary_file.h"
 
