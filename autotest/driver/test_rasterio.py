@@ -386,7 +386,8 @@ def multiscale(tmp_path):
 def test_overviews(multiscale):
     with rasterio.open(multiscale) as dataset:
         assert dataset.count == 1
-        assert dataset.subdatasets == [f"ZARR:{multiscale}:/data"]
+        name, = dataset.subdatasets
+        assert name.replace('"', "") == f"ZARR:{multiscale}:/data"
         assert dataset.overviews(1) == [2, 4]
         assert (dataset.read(1) == 10).all()
 

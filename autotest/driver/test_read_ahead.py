@@ -129,9 +129,11 @@ EXITS = {
     "of Python": "sys.exit()",
     "with atexit": "import atexit; atexit.register(lambda: d.ReadAsArray(0, 50, 50, 50))",
     "of C": "import ctypes; ctypes.CDLL(None).exit(0)",
-    "after GDAL": "import ctypes; gdal.GDALDestroyDriverManager(); ctypes.CDLL(None).exit(0)",
     "after the dataset": "del d",
 }
+if int(gdal.VersionInfo()) < 3130000:  # which crashes then, with datasets of all drivers
+    EXITS["after GDAL"] = (
+        "import ctypes; gdal.GDALDestroyDriverManager(); ctypes.CDLL(None).exit(0)")
 
 
 @pytest.mark.parametrize("end", EXITS.values(), ids=EXITS)

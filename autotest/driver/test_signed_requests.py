@@ -142,7 +142,8 @@ def test_planetary_computer(server, signer, how, collection):
             assert_reads(path)
         finally:
             gdal.ClearPathSpecificOptions(path)
-    assert set(signer.requests) == {"/token/weather" if collection else "/sign"}
+    # None if GDAL has kept a signature of an earlier test, as GDAL 3.13 does.
+    assert set(signer.requests) <= {"/token/weather" if collection else "/sign"}
     chunks = [path for path, _ in server.requests if "/a/c/" in path]
     assert len(chunks) >= 4
     assert all("sig=s3cret" in path for path in chunks)
