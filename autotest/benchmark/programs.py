@@ -6,6 +6,7 @@ The programs of a row take turns, and the best run of each counts: ours on 2 thr
 in brackets. MB is the peak of memory; of Python programs, what they took beyond the interpreter.
 """
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -37,6 +38,11 @@ def gdal_version():
     return major * 1_000_000 + minor * 10_000 + patch * 100, f"{major}.{minor}.{patch}"
 
 
+def names_of_data(rows):
+    names = {name for row in rows for name in (row.source, row.floor_source, row.encodes)}
+    return sorted(names - {""})
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -51,12 +57,24 @@ class Bench:
         self.stores = program_stores.described(options.scale)
 
     def make_data(self, rows):
-        names = {name for row in rows for name in (row.source, row.floor_source, row.encodes)}
-        missing = [name for name in sorted(names - {""}) if not (self.data / name).exists()]
+        self.remove_old_data()
+        missing = [name for name in names_of_data(rows) if not (self.data / name).exists()]
         if missing:
             subprocess.run([sys.executable, str(HERE / "program_stores.py"), str(self.data),
                             str(self.options.scale), *missing], check=True,
                            env=self.environment("ours"))
+
+    def remove_old_data(self):
+        """What was made by another version of these modules."""
+        sources = b"".join((HERE / name).read_bytes() for name in
+                           ("program_stores.py", "array_stores.py", "node_stores.py"))
+        digest, stamp = hashlib.sha256(sources).hexdigest(), self.data / "described-by.txt"
+        if stamp.exists() and stamp.read_text() == digest:
+            return
+        for path in (self.data / name for name in names_of_data(ROWS)):
+            if path.exists():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        stamp.write_text(digest)
 
     def programs(self, row):
         found = [*self.plugins]

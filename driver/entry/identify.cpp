@@ -17,6 +17,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/thread_object.h"
 
 namespace gdal_zarr {
 
@@ -67,7 +68,6 @@ struct Identified {
   std::string name;
   std::optional<ProbedFolder> folder;
 };
-thread_local Identified identified;
 
 }  // namespace
 
@@ -91,8 +91,9 @@ bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
 }
 
 int identify(GDALOpenInfo* info) {
-  identified = {};
   return guarded(FALSE, [&] {
+    auto& identified = thread_object<Identified>();
+    identified = {};
     std::optional<ProbedFolder> folder;
     if (!is_zarr(info, folder)) return FALSE;
     if (folder) identified = {info, info->pszFilename, std::move(folder)};
@@ -101,7 +102,7 @@ int identify(GDALOpenInfo* info) {
 }
 
 std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info) {
-  const Identified last = std::exchange(identified, {});
+  const Identified last = std::exchange(thread_object<Identified>(), {});
   return last.info == info && last.name == info->pszFilename ? last.folder : std::nullopt;
 }
 

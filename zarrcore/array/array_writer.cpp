@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <shared_mutex>
 #include <utility>
 
 #include "zarrcore/array/chunk_reader.h"
 #include "zarrcore/array/pending_chunk.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/free_memory.h"
+#include "zarrcore/base/shared_mutex.h"
 
 namespace zarrcore {
 namespace {
@@ -75,7 +75,7 @@ class ArrayWriter::HeldChunks {
  private:
   ArrayWriter& writer_;
   std::vector<Pending> chunks_;
-  std::vector<std::shared_lock<std::shared_mutex>> locks_;
+  std::vector<std::shared_lock<SharedMutex>> locks_;
 };
 
 ArrayWriter::ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options)

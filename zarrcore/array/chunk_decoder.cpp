@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/thread_object.h"
 
 namespace zarrcore {
 namespace {
@@ -222,7 +223,7 @@ void ChunkDecoder::copy(const StoredPart& part, const std::byte* elements,
                         std::uint64_t first) const {
   if (part.destination == nullptr) return;
   // Chunks can be small, and allocating memory for each would take as long as copying them.
-  thread_local SliceLayout layout;
+  auto& layout = thread_object<SliceLayout>();
   set_layout(layout, part.axes, part.chain->stored_spec().shape, item_size());
   elements += layout.offset - static_cast<std::ptrdiff_t>(first);
   copy_or_convert(layout.counts, item_size(), converter_, elements, layout.in_chunk,

@@ -268,7 +268,7 @@ bool PendingChunk::retire() {
   return is_retired_;
 }
 
-std::optional<std::shared_lock<std::shared_mutex>> PendingChunk::hold() {
+std::optional<std::shared_lock<SharedMutex>> PendingChunk::hold() {
   std::shared_lock lock(mutex_);
   if (is_retired_) return std::nullopt;
   return lock;

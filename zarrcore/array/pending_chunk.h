@@ -16,7 +16,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "zarrcore/array/pending_inner_chunk.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/array/stored_shard.h"
+#include "zarrcore/base/shared_mutex.h"
 
 namespace zarrcore {
 
@@ -83,7 +83,7 @@ class PendingChunk {
 
   // While the lock is held, what is pending stays pending, and the stored chunk does not change
   // through this object. Nullopt when this object is retired.
-  std::optional<std::shared_lock<std::shared_mutex>> hold();
+  std::optional<std::shared_lock<SharedMutex>> hold();
   // With hold(): returns the stored slices of `slice` that are pending. Adds the parts that have to
   // be read from the store, to the caller's memory `data`, to `stored`.
   std::vector<StoredSlice> split(const ChunkSlice& slice, std::byte* data,
@@ -115,7 +115,7 @@ class PendingChunk {
   const CodecChain& inner_chain_;
   std::uint64_t inner_chunks_inside_ = 1;  // inner chunks that are at least partly inside the array
 
-  mutable std::shared_mutex mutex_;  // shared by users of the chunk, exclusive to put it
+  mutable SharedMutex mutex_;  // shared by users of the chunk, exclusive to put it
   bool is_retired_ = false;
   mutable std::mutex inner_mutex_;  // guards the next two among the users of the chunk
   std::map<std::size_t, std::unique_ptr<PendingInnerChunk>> inner_chunks_;

@@ -6,6 +6,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/thread_object.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/size_checks.h"
 
@@ -27,8 +28,8 @@ struct FreeCompressor {
 };
 
 libdeflate_decompressor* thread_decompressor() {
-  thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
-      libdeflate_alloc_decompressor());
+  auto& decompressor = thread_object<std::unique_ptr<libdeflate_decompressor, FreeDecompressor>>();
+  if (!decompressor) decompressor.reset(libdeflate_alloc_decompressor());
   if (!decompressor) throw std::bad_alloc();
   return decompressor.get();
 }

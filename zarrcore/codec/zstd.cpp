@@ -6,6 +6,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/thread_object.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/size_checks.h"
@@ -52,7 +53,7 @@ class ZstdCodec final : public BytesToBytesCodec {
 
   Buffer encode(ByteSpan decoded) const override {
     // One per thread: making one can cost as much as compressing a small chunk.
-    thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context;
+    auto& context = thread_object<std::unique_ptr<ZSTD_CCtx, FreeContext>>();
     if (!context) context.reset(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();
     check(ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters));
@@ -114,7 +115,8 @@ class ZstdCodec final : public BytesToBytesCodec {
 
   // One per thread.
   static ZSTD_DCtx* thread_context() {
-    thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
+    auto& context = thread_object<std::unique_ptr<ZSTD_DCtx, FreeContext>>();
+    if (!context) context.reset(ZSTD_createDCtx());
     if (!context) throw std::bad_alloc();
     return context.get();
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/thread_object.h"
 
 namespace zarrcore::icechunk {
 namespace {
@@ -41,7 +42,8 @@ ZstdDictionary make_zstd_dictionary(ByteSpan bytes) {
 }
 
 Buffer decompress_zstd(ByteSpan frames, std::uint64_t max_size, const ZSTD_DDict* dictionary) {
-  thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
+  auto& context = thread_object<std::unique_ptr<ZSTD_DCtx, FreeContext>>();
+  if (!context) context.reset(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
   checked(ZSTD_DCtx_reset(context.get(), ZSTD_reset_session_and_parameters));
   checked(ZSTD_DCtx_refDDict(context.get(), dictionary));

@@ -4,9 +4,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <shared_mutex>
 
 #include "zarrcore/base/api.h"
+#include "zarrcore/base/shared_mutex.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
@@ -34,7 +34,7 @@ class ZARRCORE_API MemoryStore final : public Store {
   // With the mutex held.
   bool has_version(std::string_view key, const ValueVersion& expected) const;
 
-  std::shared_mutex mutex_;
+  SharedMutex mutex_;
   std::map<std::string, std::shared_ptr<Value>, std::less<>> values_;
   std::uint64_t puts_ = 0;  // the number of puts; the last version
 };

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <random>
+#include <memory>  // IWYU pragma: keep, for GDAL 3.10 and newer
+#include <random>  // IWYU pragma: keep, for GDAL 3.10 and newer
 #include <string_view>
 #include <vector>
 

@@ -1,0 +1,72 @@
+#include "zarrcore/base/thread_object.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace zarrcore::test {
+namespace {
+
+// What its destructor reads is overwritten soon after it has been freed.
+class Marked {
+ public:
+  Marked() : mark_(kMark), memory_(std::make_unique<std::uint64_t>(kMark)) { ++made; }
+  ~Marked() {
+    if (mark_ == kMark && *memory_ == kMark) ++intact;
+    mark_ = 0;
+  }
+  Marked(const Marked&) = delete;
+  Marked& operator=(const Marked&) = delete;
+
+  int number = 0;
+  static inline std::atomic<int> made = 0;
+  static inline std::atomic<int> intact = 0;
+
+ private:
+  static constexpr std::uint64_t kMark = 0x6d61726b;
+  std::uint64_t mark_;
+  std::unique_ptr<std::uint64_t> memory_;
+};
+
+TEST(ThreadObject, EachThreadHasItsOwnUntilItEnds) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 50;
+  const int made = Marked::made;
+  const int intact = Marked::intact;
+  std::atomic<int> kept = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&kept, i] {
+        Marked& object = thread_object<Marked>();
+        if (object.number != 0) return;
+        object.number = i + 1;
+        std::this_thread::yield();
+        if (&thread_object<Marked>() == &object && object.number == i + 1) ++kept;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(kept, kThreads * kRounds);
+  EXPECT_EQ(Marked::made - made, kThreads * kRounds);
+  EXPECT_EQ(Marked::intact - intact, kThreads * kRounds);
+}
+
+TEST(ThreadObject, TypesHaveObjectsOfTheirOwn) {
+  struct One {
+    int number = 1;
+  };
+  struct Two {
+    int number = 2;
+  };
+  thread_object<One>().number = 3;
+  EXPECT_EQ(thread_object<Two>().number, 2);
+  EXPECT_EQ(thread_object<One>().number, 3);
+}
+
+}  // namespace
+}  // namespace zarrcore::test

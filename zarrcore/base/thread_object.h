@@ -1,0 +1,43 @@
+// Objects of which each thread has its own.
+#pragma once
+
+namespace zarrcore {
+
+#ifdef __MINGW32__
+// A pointer of each thread, null at first. It stands in for thread_local: with MinGW-w64, GCC frees
+// the memory of such objects before it destroys them.
+class ThreadSlot {
+ public:
+  // `destroy` gets the pointer of a thread that ends, unless it is null.
+  explicit ThreadSlot(void (*destroy)(void*));
+  ~ThreadSlot();  // also destroys the objects of threads that go on
+  ThreadSlot(const ThreadSlot&) = delete;
+  ThreadSlot& operator=(const ThreadSlot&) = delete;
+
+  void* get() const;
+  // Takes the object, also if it throws.
+  void set(void* object);
+
+ private:
+  struct Held;
+
+  void (*destroy_)(void*);
+  unsigned long index_;
+};
+#endif
+
+// The object of type T of this thread. The first call makes it; it is destroyed when the thread
+// ends. All callers that name this type get the same one.
+template <typename T>
+T& thread_object() {
+#ifdef __MINGW32__
+  static ThreadSlot slot([](void* object) { delete static_cast<T*>(object); });
+  if (slot.get() == nullptr) slot.set(new T());
+  return *static_cast<T*>(slot.get());
+#else
+  thread_local T object;
+  return object;
+#endif
+}
+
+}  // namespace zarrcore
