@@ -6,7 +6,8 @@ read the same values.
 
 The ratios: `floor` is ours / floor (1 is the floor), `built-in` and `zarr-py` are theirs / ours
 (above 1 we are faster). Remote cases are named by protocol and
-round trip in milliseconds; in their row, zarr-python reads with fsspec. MB is the peak of memory
+round trip in milliseconds; in their row, zarr-python reads with fsspec. Rows of objects change an
+array of 64 chunks in an object store. MB is the peak of memory
 beyond what the process had before.
 """
 import argparse
@@ -25,6 +26,7 @@ sys.path.insert(0, str(HERE.parent / "driver"))  # for its web servers
 
 import array_stores  # noqa: E402
 import node_stores  # noqa: E402
+import object_server  # noqa: E402
 import slow_server  # noqa: E402
 import tls_server  # noqa: E402
 
@@ -32,7 +34,13 @@ Row = namedtuple("Row", "case store api threads")
 READS_2D = ("all", "windows")
 READS_CUBE = ("all", "series", "slices")
 ROUND_TRIPS = (30, 100)  # of the remote cases, in milliseconds
+OBJECT_CASES = ("object create", "object update", "object append", "object delete")
 PROTOCOLS = ("http", "tls", "http2")  # the last with TLS, if Node.js is installed
+
+
+def gdal_version():
+    from osgeo import gdal
+    return int(gdal.VersionInfo())
 
 
 def rows():
@@ -62,6 +70,9 @@ def rows():
                         if protocol != "http2" or shutil.which("node"):
                             yield Row(case, f"v{version}-remote-{suffix}",
                                       f"{protocol} {milliseconds}", 2)
+        if gdal_version() >= 3080000:  # which can change and delete arrays
+            for case in OBJECT_CASES:
+                yield Row(case, f"v{version}-object", "s3 30", 2)
 
 
 class Bench:
@@ -74,8 +85,7 @@ class Bench:
         self.no_plugin.mkdir(parents=True, exist_ok=True)
         self.servers = {}
         self.certificate = None
-        from osgeo import gdal
-        self.builtin_versions = (2, 3) if int(gdal.VersionInfo()) >= 3080000 else (2,)
+        self.builtin_versions = (2, 3) if gdal_version() >= 3080000 else (2,)
         try:
             import aiohttp  # noqa: F401  with which fsspec reads from web servers
             import fsspec  # noqa: F401
@@ -98,6 +108,9 @@ class Bench:
         """The server of a protocol and a round trip, such as "tls 30"."""
         if name not in self.servers:
             protocol, milliseconds = name.split()
+            if protocol == "s3":
+                self.servers[name] = slow_server.SlowObjectServer(int(milliseconds) / 1000)
+                return self.servers[name]
             if self.certificate is None:
                 self.certificate = tls_server.make_certificate(self.data)
             arguments = self.data, int(milliseconds) / 1000
@@ -146,6 +159,11 @@ class Bench:
         if row.case.startswith("write"):
             path = str(self.data / "written.zarr")
             subprocess.run(["rm", "-rf", path], check=True)
+        elif row.case.startswith("object"):
+            server = self.server(row.api)
+            server.load(None if row.case == "object create" else self.data / row.store)
+            path = f"/vsis3/{object_server.BUCKET}/{row.store}"
+            environment |= server.options()
         elif row.case.startswith("remote"):
             server = self.server(row.api)
             path = f"{server.url}/{row.store}"
@@ -156,9 +174,11 @@ class Bench:
             server.clear()
         elif row.store not in array_stores.STORES:
             path += f"/{row.store}"
-        run = subprocess.run([sys.executable, str(HERE / "probe.py"), path, row.case, api,
-                              row.store],
-                             env=environment, capture_output=True, text=True)
+        def probe(case):
+            return subprocess.run([sys.executable, str(HERE / "probe.py"), path, case, api,
+                                   row.store], env=environment, capture_output=True, text=True)
+
+        run = probe(row.case)
         if run.returncode != 0:
             lines = run.stderr.strip().splitlines() or ["no message"]
             print(f"{program} failed in {' '.join(map(str, row))}: {lines[-1]}", file=sys.stderr)
@@ -166,6 +186,11 @@ class Bench:
         result = json.loads(run.stdout)
         if row.case.startswith("remote"):
             result |= server.counts()
+        if row.case.startswith("object"):
+            result |= server.counts()
+            environment |= server.options(is_slow=False)
+            environment["GDAL_DRIVER_PATH"] = str(self.plugin)
+            result["checksum"] = json.loads(probe("object read").stdout)["checksum"]
         return result
 
     def run(self, row):

@@ -7,6 +7,7 @@ from array_stores import scene
 
 ARRAYS = 10_000
 REMOTE_LEVELS = ("level", "other")
+OBJECT_SIZE, OBJECT_CHUNK = 2048, 256
 
 
 def array_document(version, length, chunk):
@@ -84,6 +85,21 @@ def make_remote(path, version, consolidated):
     del array, group, root, dataset
 
 
+def create_objects(path, version):
+    """An array of 64 chunks, through GDAL."""
+    from osgeo import gdal
+
+    dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
+        str(path), [], [f"FORMAT=ZARR_V{version}"])
+    root = dataset.GetRootGroup()
+    y, x = (root.CreateDimension(d, None, None, OBJECT_SIZE) for d in "yx")
+    array = root.CreateMDArray(
+        "image", [y, x], gdal.ExtendedDataType.Create(gdal.GDT_UInt16),
+        [f"BLOCKSIZE={OBJECT_CHUNK},{OBJECT_CHUNK}", "COMPRESS=ZSTD"])
+    array.Write(scene(0, OBJECT_SIZE, OBJECT_SIZE))
+    del array, y, x, root, dataset
+
+
 def make_all(root):
     """Makes the stores that do not exist."""
     def make(name, function, *arguments):
@@ -100,3 +116,4 @@ def make_all(root):
             make(f"v{version}-many-{suffix}", make_many, version, consolidated)
             make(f"v{version}-remote-{suffix}", make_remote, version, consolidated)
         make(f"v{version}-sparse", make_sparse, version)
+        make(f"v{version}-object", create_objects, version)

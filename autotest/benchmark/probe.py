@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from array_stores import STORES, create_array, scene
+from node_stores import OBJECT_CHUNK, OBJECT_SIZE, create_objects
 
 
 def open_multidim(path, name):
@@ -173,6 +174,40 @@ def remote(url, case, api):
     return time.perf_counter() - began, checksum
 
 
+def change_objects(path, case, store):
+    """Changes a store of node_stores.create_objects(), or creates it."""
+    from osgeo import gdal
+
+    began = time.perf_counter()
+    if case == "object create":
+        create_objects(path, int(store[1]))
+        return time.perf_counter() - began, 0
+    dataset = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    root = dataset.GetRootGroup()
+    if case == "object delete":
+        root.DeleteMDArray("image")
+    else:
+        array = root.OpenMDArray("image")
+        row, columns = 0, OBJECT_CHUNK
+        if case == "object append":
+            row, columns = OBJECT_SIZE, OBJECT_SIZE
+            array.Resize([OBJECT_SIZE + OBJECT_CHUNK, OBJECT_SIZE])
+        array.Write(scene(7, OBJECT_CHUNK, columns), [row, 0], [OBJECT_CHUNK, columns])
+        del array
+    del root, dataset
+    return time.perf_counter() - began, 0
+
+
+def read_objects(path):
+    """A checksum of what the store has then."""
+    from osgeo import gdal
+
+    root = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    names = root.GetMDArrayNames() or []
+    values = root.OpenMDArray("image").ReadAsArray() if "image" in names else np.zeros(0, "u2")
+    return 0, zlib.crc32(np.ascontiguousarray(values))
+
+
 def peak_memory():
     """Of this program, in MB; getrusage includes the program that started it."""
     return int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
@@ -184,7 +219,7 @@ def main(path, case, api, store_name):
     gdal.UseExceptions()
     gdal.GetDriverByName("Zarr")
     # The slashes of URLs must stay.
-    place = path if "://" in path else Path(path)
+    place = path if "://" in path or path.startswith("/vsi") else Path(path)
     store = STORES.get(store_name)
     before = peak_memory()
     if case == "write":
@@ -193,6 +228,10 @@ def main(path, case, api, store_name):
         seconds, checksum = write(place, store, store.chunk[0])
     elif case in ("all", "windows", "series", "slices"):
         seconds, checksum = read(place, case, api, store)
+    elif case == "object read":
+        seconds, checksum = read_objects(place)
+    elif case.startswith("object"):
+        seconds, checksum = change_objects(place, case, store_name)
     elif case.startswith("remote"):
         seconds, checksum = remote(place, case, api)
     else:

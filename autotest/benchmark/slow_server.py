@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import object_server
 import tls_server
 import webserver
 
@@ -70,6 +71,31 @@ class SlowServer:
     def counts(self):
         return {"requests": len(self.server.requests),
                 "round_trips": count_round_trips(self.server.times)}
+
+
+class SlowObjectServer:
+    """An object store with the interface of S3, in memory."""
+
+    def __init__(self, round_trip):
+        self.server = object_server.ObjectServer()
+        self.round_trip = round_trip
+        self.port = start_proxy(self.server.server_port, round_trip)
+
+    def options(self, is_slow=True):
+        """Those of GDAL, for the server itself or as it looks from afar."""
+        return object_server.options(self.port if is_slow else self.server.server_port)
+
+    def load(self, folder):
+        """Starts with the files of a folder, if one is given."""
+        self.server.objects = {}
+        if folder is not None:
+            self.server.load(folder, folder.name)
+        self.server.requests.clear()
+
+    def counts(self):
+        half = self.round_trip / 2
+        times = [(began - half, ended + half) for began, ended, _, _ in self.server.requests]
+        return {"requests": len(times), "round_trips": count_round_trips(times)}
 
 
 class SlowHttp2Server:

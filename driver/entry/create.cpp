@@ -18,8 +18,10 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
     RasterCreation creation(name, options);
     auto dataset = creation.run({columns, rows, bands, type, std::nullopt});
     if (creation.options().is("OVERVIEWS", "AUTO")) dataset->build_overviews_when_closed();
-    // An archive is complete when the dataset is closed.
-    if (!creation.makes_archive() && dataset->flush(false) != CE_None) {
+    // An archive is complete when the dataset is closed. Over the network, the documents are
+    // stored, and consolidated metadata waits for what will be set before.
+    const bool is_flushed = !creation.makes_archive() && !creation.is_on_network();
+    if (is_flushed && dataset->flush(false) != CE_None) {
       creation.undo(std::move(dataset));
     }
     return dataset.release();

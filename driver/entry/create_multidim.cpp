@@ -18,9 +18,12 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
     warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
     check_copies_no_references(options);
     const std::string path = new_store_path(name);
-    check_can_be_created(path, "open it for update to add arrays");
-    const auto session = create_session(path, CreationOptions(options, kDatasetOption));
-    if (!session->is_new_archive()) session->flush();
+    const auto session = create_session(path, CreationOptions(options, kDatasetOption),
+                                        "open it for update to add arrays");
+    session->end_opening();
+    // An archive is complete when it is closed. Elsewhere the documents are stored; over the
+    // network, consolidated metadata waits for the arrays.
+    if (!session->is_new_archive() && !session->is_on_network()) session->flush();
     return new MultidimDataset(session, path);
   });
 }

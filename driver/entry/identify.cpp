@@ -14,6 +14,7 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/reference_path.h"
+#include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
@@ -32,9 +33,10 @@ bool is_zipped_document(const GDALOpenInfo* info) {
 namespace {
 
 // Whether a folder is a Zarr. If it is on the network, `found` keeps what shows it.
-bool find_zarr_folder(const std::string& path, std::optional<ProbedFolder>& found) {
+bool find_zarr_folder(const std::string& path, GDALAccess access,
+                      std::optional<ProbedFolder>& found) {
   if (!is_probed(path)) return is_zarr_folder(path);
-  found = probe_folder(path);
+  found = probe_folder(path, access == GA_Update);
   return found.has_value();
 }
 
@@ -46,10 +48,19 @@ bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>&
   // Attributes may hold anything, and other programs use the names of v1: the folder decides.
   if (file_name == ".zattrs" || file_name == "meta") {
     const auto folder = parent_vsi_path(path);
-    return folder && find_zarr_folder(*folder, found);
+    return folder && find_zarr_folder(*folder, info->eAccess, found);
   }
   return is_metadata_file(file_name) &&
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
+}
+
+// Where folders can be listed, one request shows that there is nothing.
+bool is_empty_in_object_store(const std::string& path) {
+  try {
+    return is_in_object_store(path) && !has_objects(path);
+  } catch (const zarrcore::Error&) {
+    return false;
+  }
 }
 
 // Files of other computers are left to other drivers.
@@ -88,8 +99,11 @@ bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   const bool may_be_folder =
       info->bIsDirectory ||
       (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
-  return may_be_folder && (find_zarr_folder(info->pszFilename, folder) || is_packed_store(info) ||
-                           is_icechunk_folder(info->pszFilename));
+  if (!may_be_folder || (!info->bIsDirectory && is_empty_in_object_store(info->pszFilename))) {
+    return false;
+  }
+  return (find_zarr_folder(info->pszFilename, info->eAccess, folder) || is_packed_store(info) ||
+          is_icechunk_folder(info->pszFilename));
 }
 
 int identify(GDALOpenInfo* info) {

@@ -13,6 +13,7 @@
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_paths.h"
@@ -39,7 +40,7 @@ std::string whole_store(const char* name) {
     throw Error(path + " is not a Zarr store");
   }
   const std::string above = CPLGetPath(path.c_str());
-  if (is_folder(path) && !above.empty() && is_zarr_folder(above)) {
+  if (is_folder(path) && !above.empty() && !is_whole_by_name(path) && is_zarr_folder(above)) {
     throw Error(path + " is part of the store " + above);
   }
   return path;

@@ -4,11 +4,14 @@
 #include <cpl_vsi.h>
 
 #include <string_view>
+#include <utility>
 
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
@@ -34,6 +37,21 @@ bool has_partial_files_only(const std::string& path) {
   return has_any;
 }
 
+// Whether an object store has anything at `path`, where the store may be listed.
+bool is_used(const std::string& path, zarrcore::Store& store) {
+  store.use_listings();
+  try {
+    if (store.has_prefix("")) return true;
+  } catch (const Error&) {
+    return path_exists(path);
+  }
+  try {
+    return open_file(path) != nullptr;
+  } catch (const Error&) {
+    return false;  // servers may say so of what is absent
+  }
+}
+
 }  // namespace
 
 std::string new_store_path(const char* name) {
@@ -44,8 +62,10 @@ std::string new_store_path(const char* name) {
   return connection.store_path;
 }
 
-void check_can_be_created(const std::string& path, const char* advice) {
-  if (path_exists(path) && !has_partial_files_only(path)) {
+std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice) {
+  const auto store = is_in_object_store(path) ? make_store(path) : nullptr;
+  const bool exists = store ? is_used(path, *store) : path_exists(path);
+  if (exists && !has_partial_files_only(path)) {
     const std::string message = path + " already exists";
     if (is_zarr_folder(path)) {
       throw Error(message + "; remove it first (gdalmanage delete \"" + path + "\"), or " + advice);
@@ -53,6 +73,7 @@ void check_can_be_created(const std::string& path, const char* advice) {
     throw Error(message + (is_folder(path) ? " and is not a Zarr store" : ""));
   }
   check_parent_exists(path);
+  return store;
 }
 
 void remove_new_store(const std::string& path) {
@@ -64,13 +85,15 @@ void remove_new_store(const std::string& path) {
   }
 }
 
-std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options) {
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
+                                        const char* advice) {
+  auto store = check_can_be_created(path, advice);
   const zarrcore::Format& format =
       options.is("FORMAT", "ZARR_V3") ? zarrcore::v3_format() : zarrcore::v2_format();
   SessionOptions session_options;
   session_options.use_consolidated = options.boolean("CREATE_CONSOLIDATED_METADATA");
   session_options.make_classic_dataset = &make_classic_dataset;
-  return Session::create(path, format, session_options);
+  return Session::create(path, format, session_options, std::move(store));
 }
 
 }  // namespace gdal_zarr

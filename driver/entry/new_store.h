@@ -13,12 +13,15 @@ namespace gdal_zarr {
 std::string new_store_path(const char* name);
 
 // Throws zarrcore::Error when a store cannot be created at `path`; if one exists there, the message
-// ends with `advice`.
-void check_can_be_created(const std::string& path, const char* advice);
+// ends with `advice`. In object stores, returns the store, which has just been listed; else null.
+std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice);
 
 // Removes a store that was created at `path` but is not wanted, as far as it exists.
 void remove_new_store(const std::string& path);
 
-std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options);
+// A new store where check_can_be_created() finds that one can be. To be ended by
+// Session::end_opening().
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
+                                        const char* advice);
 
 }  // namespace gdal_zarr

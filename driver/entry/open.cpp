@@ -146,7 +146,7 @@ std::string reason_of_denial(const Session& session, const std::string& path) {
 
 std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
   const std::string path = session.node_path(name);
-  if (!session.hierarchy().has(path, zarrcore::NodeKind::array)) {
+  if (!session.has_node(path, zarrcore::NodeKind::array)) {
     const bool is_group = session.hierarchy().has(path, zarrcore::NodeKind::group);
     throw Error(session.path() + ": array " + name + " does not exist" +
                 (is_group ? "; it is a group" : reason_of_denial(session, path)));
@@ -283,10 +283,11 @@ GDALDataset* open(GDALOpenInfo* info) {
     const auto session = Session::open(call.connection.store_path, options, hints);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
     if (call.options.boolean("CONSOLIDATE_METADATA")) session->writable_hierarchy().consolidate();
-    if ((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0) {
-      return new MultidimDataset(session, info->pszFilename);
-    }
-    return open_raster(*session, call);
+    std::unique_ptr<GDALDataset> dataset((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
+                                             ? new MultidimDataset(session, info->pszFilename)
+                                             : open_raster(*session, call));
+    session->end_opening();
+    return dataset.release();
   });
 }
 

@@ -60,11 +60,13 @@ std::unique_ptr<RasterDataset> RasterCreation::run(const NewRaster& raster) {
     group_ = zarrcore::parent_path(zarrcore::normalize_path(array_name_));
     old_attributes_ = session_->attributes(group_);
   } else {
-    check_can_be_created(path_, "add an array to it (APPEND_SUBDATASET=YES, ARRAY_NAME=name)");
-    session_ = create_session(path_, options_);
+    session_ = create_session(path_, options_,
+                              "add an array to it (APPEND_SUBDATASET=YES, ARRAY_NAME=name)");
   }
   try {
-    return make_dataset(raster);
+    auto dataset = make_dataset(raster);
+    session_->end_opening();
+    return dataset;
   } catch (...) {
     undo(nullptr);
     throw;

@@ -17,15 +17,6 @@
 namespace gdal_zarr {
 namespace {
 
-bool is_named_zarr(const std::string& path) {
-  return EQUAL(CPLGetExtension(without_query(path).c_str()), "zarr");
-}
-
-// Whether a folder above the path is called like a store.
-bool is_in_named_zarr(const std::string& path) {
-  return CPLString(path).ifind(".zarr/") != std::string::npos;
-}
-
 // A document of references is a store by itself.
 bool is_reference_document(const std::string& path) {
   return has_reference_prefix(path) && parse_reference_path(path).key.empty();

@@ -196,6 +196,8 @@ void write_variables(const GeoreferencingChange& change, const Array& array) {
 // So the arrays carry the whole georeferencing themselves until the variables for it are written.
 void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
                           const OGRSpatialReference* crs) {
+  Session& session = *view.array().session();
+  const auto kept = session.writable_hierarchy().keep_listings();
   if (transform) share_dimensions(view, *transform);
   std::vector<PlacedArray> arrays;
   for (const auto& array : view.arrays()) {
@@ -207,7 +209,6 @@ void store_georeferencing(const RasterView& view, const std::optional<GeoTransfo
                                !change.removed_variables.empty();
     if (has_variables && !placed.array->is_new()) put_attributes(*placed.array, change.meanwhile);
   }
-  Session& session = *view.array().session();
   std::set<std::string> removed;
   for (PlacedArray& placed : arrays) {
     const GeoreferencingChange change = change_of(placed, view, transform, crs);

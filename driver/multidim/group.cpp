@@ -16,6 +16,7 @@
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
+#include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -69,9 +70,9 @@ std::string Group::new_path_of(const std::string& name) const {
                 (name.starts_with(".z") ? "begins with .z" : "contains a colon"));
   }
   std::string path = path_of(name);
-  // The store sees an empty folder as nothing.
+  // The store sees an empty folder as nothing. Object stores have no folders.
   const std::string folder = session_->path() + '/' + path;
-  if (is_folder(folder) && !session_->hierarchy().node(path)) {
+  if (!is_in_object_store(folder) && is_folder(folder) && !session_->hierarchy().node(path)) {
     const CPLStringList files(VSIReadDir(folder.c_str()));
     bool is_empty = true;
     for (int i = 0; i < files.size(); ++i) {
@@ -163,7 +164,7 @@ std::shared_ptr<GDALMDArray> Group::OpenMDArray(const std::string& name,
       return nullptr;
     }
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
-    if (session_->hierarchy().has(path, zarrcore::NodeKind::array)) return session_->array(path);
+    if (session_->has_node(path, zarrcore::NodeKind::array)) return session_->array(path);
     session_->hierarchy().check_not_denied(path);
     return nullptr;
   });
@@ -174,7 +175,7 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
   return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&]() -> std::shared_ptr<GDALGroup> {
     check_exists();
     const std::string path = zarrcore::normalize_path(join_path(node_path_, name));
-    if (!session_->root_is_array() && session_->hierarchy().has(path, zarrcore::NodeKind::group)) {
+    if (!session_->root_is_array() && session_->has_node(path, zarrcore::NodeKind::group)) {
       return session_->group(path);
     }
     // Full names of dimensions and their variables begin at the root of an NCZarr dataset.

@@ -96,16 +96,19 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
 }
 
 std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore::Format& format,
-                                         const SessionOptions& options) {
+                                         const SessionOptions& options,
+                                         std::shared_ptr<zarrcore::Store> store) {
   SessionOptions writable = options;
   writable.is_writable = true;
   const std::shared_ptr<Session> session(new Session(path, writable));
   const auto archive = parse_zip_target(path);
   session->is_new_archive_ = archive.has_value();
-  const auto store = archive ? make_zip_store(path, *archive) : make_store(path);
+  if (!store) store = archive ? make_zip_store(path, *archive) : make_store(path);
   check_is_writable(*store);
-  session->hierarchy_ = zarrcore::Hierarchy::create(store, format, zarrcore::GroupMetadata{},
-                                                    hierarchy_options(path, writable));
+  zarrcore::HierarchyOptions of_hierarchy = hierarchy_options(path, writable);
+  of_hierarchy.run_together = run_on(session->context_);
+  session->hierarchy_ = zarrcore::Hierarchy::create(
+      std::move(store), format, zarrcore::GroupMetadata{}, std::move(of_hierarchy));
   return session;
 }
 
@@ -370,6 +373,13 @@ void Session::refresh() noexcept {
     for (const auto& array : live_arrays()) array->core().refresh();
     return true;
   });
+}
+
+bool Session::has_node(const std::string& node_path, zarrcore::NodeKind kind) const {
+  if (hierarchy_->has(node_path, kind)) return true;
+  if (!hierarchy_->store()->is_known_absent(node_path)) return false;
+  hierarchy_->store()->refresh();
+  return hierarchy_->has(node_path, kind);
 }
 
 zarrcore::WriterOptions Session::writer_options() const {

@@ -64,9 +64,11 @@ class Session : public std::enable_shared_from_this<Session> {
                                        const StoreHints& hints = {});
 
   // Creates a store at `path`, where nothing exists yet. `options.use_consolidated` says whether
-  // its consolidated metadata is kept; the session is writable. Throws zarrcore::Error.
+  // its consolidated metadata is kept; the session is writable. `store` is that of the path, if it
+  // has been made. Throws zarrcore::Error.
   static std::shared_ptr<Session> create(const std::string& path, const zarrcore::Format& format,
-                                         const SessionOptions& options);
+                                         const SessionOptions& options,
+                                         std::shared_ptr<zarrcore::Store> store = nullptr);
 
   // Flushes what is pending; a failure is reported as CE_Failure.
   ~Session();
@@ -157,6 +159,12 @@ class Session : public std::enable_shared_from_this<Session> {
   void flush();
   // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
   void refresh() noexcept;
+  // As Hierarchy::end_opening().
+  void end_opening() { hierarchy_->end_opening(); }
+  // As Hierarchy::has(), for what a program asks for by name: other programs may have added it.
+  bool has_node(const std::string& node_path, zarrcore::NodeKind kind) const;
+  // Whether each request waits for a server.
+  bool is_on_network() const { return hierarchy_->store()->parallel_requests() > 1; }
   zarrcore::WriterOptions writer_options() const;
   // Null unless debug messages were wanted when the store was opened.
   ReadReports* read_reports() const { return read_reports_.get(); }

@@ -68,6 +68,8 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
   if (known && known->path == path) {
     zarrcore::HierarchyOptions with_documents = options;
     with_documents.root_documents = known->documents;
+    with_documents.lists_root = false;
+    with_documents.root_listing = known->listing;
     return std::make_unique<zarrcore::Hierarchy>(listed(known->store, lists_chunks),
                                                  std::move(with_documents));
   }

@@ -31,6 +31,13 @@ bool is_group_or_consolidated(Store& store, const Format& format) {
   }
 }
 
+// New nodes have no copies themselves; the root may be one.
+std::vector<std::string> groups_around(std::span<const std::string> paths) {
+  std::vector<std::string> groups;
+  for (const std::string& path : paths) groups.emplace_back(parent_path(path));
+  return groups;
+}
+
 }  // namespace
 
 ConsolidatedCopies::ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format,
@@ -50,7 +57,11 @@ std::string ConsolidatedCopies::in_top(std::string_view path) const {
 }
 
 bool ConsolidatedCopies::is_owed() const {
-  return format_.consolidated_key("") && top_->has(kOwedKey);
+  return format_.consolidated_key("") && is_owed_in(*top_);
+}
+
+bool ConsolidatedCopies::is_owed_in(Store& store) {
+  return store.has(kOwedKey);
 }
 
 ConsolidatedCopies::Copy ConsolidatedCopies::collect(const std::string& group) const {
@@ -61,16 +72,22 @@ ConsolidatedCopies::Copy ConsolidatedCopies::collect(const std::string& group) c
   return copy;
 }
 
-// The copies in the groups at and above these nodes.
-ConsolidatedCopies::Copies ConsolidatedCopies::find(const std::vector<std::string>& paths) const {
+// The copies in the groups at and above these nodes, except those that are known to be removed.
+ConsolidatedCopies::Copies ConsolidatedCopies::find(const std::vector<std::string>& paths,
+                                                    const Copies& owed) const {
   const DocumentSource documents = stored_documents(*top_);
   std::set<std::string> groups;
   for (const std::string& path : paths) {
     std::string group = in_top(path);
     while (groups.insert(group).second && !group.empty()) group = parent_path(group);
   }
+  if (is_new_) groups.erase(in_top(""));
+  std::erase_if(groups, [&](const std::string& group) {
+    return owed.contains(group) && taken_.contains(group);
+  });
   Copies found;
   for (const std::string& group : groups) {
+    top_->refresh_value(*format_.consolidated_key(group));
     try {
       if (auto copy = format_.read_consolidated(documents, group)) {
         found.emplace(group, std::move(copy->documents));
@@ -87,18 +104,22 @@ ConsolidatedCopies::Copies ConsolidatedCopies::take(const std::vector<std::strin
   Copies owed;
   if (owes_) {
     owed = read_owed();
+    is_note_lost_ = owed.empty();
   } else {
     make_owed();
   }
-  Copies copies = find(paths);
+  Copies copies = find(paths, owed);
   std::vector<std::string> groups;
   for (const auto& [group, copy] : copies) groups.push_back(group);
   copies.merge(owed);
   const std::string root = in_top("");
   const bool needs_root = wants_root_ && !copies.contains(root);
-  if (needs_root) copies.emplace(root, collect(root));
+  if (needs_root) copies.emplace(root, is_new_ ? Copy() : collect(root));
+  is_new_ = false;
   if (needs_root || !groups.empty()) note(copies);
   for (const std::string& group : groups) take_away(group);
+  taken_.insert(groups.begin(), groups.end());
+  if (needs_root) taken_.insert(root);
   return copies;
 }
 
@@ -118,6 +139,7 @@ void ConsolidatedCopies::note(const Copies& owed) {
 
 ConsolidatedCopies::Copies ConsolidatedCopies::read_owed() const {
   Copies owed;
+  top_->refresh_value(kOwedKey);
   const auto text = stored_documents(*top_).text(std::string(kOwedKey));
   if (!text) return owed;
   with_context([] { return kOwedKey; },
@@ -142,7 +164,7 @@ void ConsolidatedCopies::owe(const std::string& path) {
   // Another program may have made the owed copies.
   if (owes_ && (!top_->knows_versions() || is_owed())) return;
   owes_ = false;
-  owes_ = !take({path}).empty();
+  owes_ = !take(groups_around({&path, 1})).empty();
 }
 
 void ConsolidatedCopies::make_owed() {
@@ -152,6 +174,7 @@ void ConsolidatedCopies::make_owed() {
     if (!documents.empty()) put_copy(group, documents);
   }
   top_->erase(kOwedKey);
+  taken_.clear();
 }
 
 void ConsolidatedCopies::add_copied(DocumentMap& documents, const std::string& key,
@@ -213,7 +236,7 @@ void ConsolidatedCopies::put_copy(const std::string& group, const DocumentMap& d
 
 // The copy with the changes applied, for stores where reading all documents again takes requests.
 DocumentMap ConsolidatedCopies::update(const std::string& group, const Copy& copy,
-                                       const Changes& changes) const {
+                                       const Changes& changes, const DocumentMap& stored) const {
   DocumentMap documents;
   for (const auto& [key, document] : copy) add_copied(documents, key, document);
   for (const std::string& path : changes.replaced) {
@@ -222,55 +245,72 @@ DocumentMap ConsolidatedCopies::update(const std::string& group, const Copy& cop
     std::erase_if(documents, [&](const auto& item) { return is_at_or_below(item.first, node); });
     documents.merge(collect_documents(*top_, format_, node, on_problem_));
   }
-  std::vector<std::string> nodes{group};  // its own document may contain the copy
+  std::set<std::string> nodes;
+  // Its own document may contain the copy, and is put with it: as it is now.
+  const bool contains_copy = format_.without_consolidated(Json::object()).has_value();
+  if (contains_copy) nodes.insert(group);
   for (const auto* paths : {&changes.updated, &changes.made}) {
-    for (const std::string& path : *paths) nodes.push_back(in_top(path));
+    for (const std::string& path : *paths) nodes.insert(in_top(path));
   }
   for (const std::string& node : nodes) {
     if (!is_at_or_below(node, group)) continue;
-    auto stored = documents_of_node(*top_, format_, node);
-    if (stored.empty()) continue;
-    for (const std::string& key : format_.node_keys(node)) documents.erase(key);
-    documents.merge(stored);
+    const auto keys = format_.node_keys(node);
+    DocumentMap now;
+    for (const std::string& key : keys) {
+      const auto it = contains_copy && node == group ? stored.end() : stored.find(key);
+      if (it != stored.end()) now.insert(*it);
+    }
+    if (now.empty()) now = documents_of_node(*top_, format_, node);
+    if (now.empty()) continue;
+    for (const std::string& key : keys) documents.erase(key);
+    documents.merge(now);
   }
   return documents;
 }
 
-void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const Changes& changes) {
+void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const Changes& changes,
+                             const DocumentMap& stored) {
   const bool rebuilds = top_->knows_versions() || is_behind_;
-  const DocumentMap documents = rebuilds ? rebuild(group, copy) : update(group, copy, changes);
-  // The group may have been removed.
-  if (!documents.empty() && has_anything_below(group)) {
-    put_copy(group, documents);
-  }
+  const DocumentMap documents =
+      rebuilds ? rebuild(group, copy) : update(group, copy, changes, stored);
+  if (documents.empty()) return;
+  // The group may have been removed. Where the note was, nobody has removed the store.
+  if (!rebuilds && !is_note_lost_) return put_copy(group, documents);
+  if (has_anything_below(group)) put_copy(group, documents);
 }
 
-void ConsolidatedCopies::change(const Changes& changes, const std::function<void()>& change) {
+void ConsolidatedCopies::change(const Changes& changes,
+                                const std::function<void(DocumentMap& stored)>& change) {
+  DocumentMap in_store;
   if (!format_.consolidated_key("")) {
-    change();
+    change(in_store);
     return;
   }
   std::vector<std::string> paths;
-  for (const auto* some : {&changes.updated, &changes.replaced, &changes.made}) {
-    paths.insert(paths.end(), some->begin(), some->end());
+  for (const auto& some : {changes.updated, changes.replaced, groups_around(changes.made)}) {
+    paths.insert(paths.end(), some.begin(), some.end());
   }
   const Copies copies = take(paths);
   if (copies.empty()) {
-    change();
+    change(in_store);
     return;
   }
   owes_ = false;  // if this process ends, the next program to make changes owes them
   std::exception_ptr error;
   try {
-    change();
+    change(in_store);
   } catch (...) {
     error = std::current_exception();
   }
   try {
-    for (const auto& [group, copy] : copies) put(group, copy, changes);
+    DocumentMap stored;  // by their keys in top_
+    if (!is_note_lost_) {
+      for (auto& [key, document] : in_store) stored.emplace(in_top(key), std::move(document));
+    }
+    for (const auto& [group, copy] : copies) put(group, copy, changes, stored);
     top_->erase(kOwedKey);
-    wants_root_ = false;
-    is_behind_ = false;
+    taken_.clear();
+    wants_root_ = is_note_lost_ = is_behind_ = false;
   } catch (...) {
     owes_ = true;
     is_behind_ = true;

@@ -32,30 +32,43 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       options_(std::move(options)),
       root_texts_(std::exchange(options_.root_documents, {})) {
   const DocumentSource documents = own_documents();
+  auto root_listing = std::exchange(options_.root_listing, {});
+  if (options_.is_writable && options_.lists_root && !root_listing) {
+    root_listing = list_for_changes(*store_);
+  }
+  const bool reads_copies = options_.use_consolidated && !(options_.is_writable && root_listing);
+  if (root_listing) {
+    kept_until_opened_ = keep_listings();
+    listings_.emplace("", std::move(*root_listing));
+  }
   // The documents that say most, whatever the format is.
-  const auto kept_first =
-      request(options_.use_consolidated ? consolidated_keys() : std::vector<std::string>());
+  const auto kept_first = request(reads_copies ? consolidated_keys() : std::vector<std::string>());
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
     own_format_ = format->for_store(documents);
     format_ = own_format_ ? own_format_.get() : format;
     root_array_.reset();
-    if (options_.use_consolidated) {
+    const auto read_copies = [&] {
       try {
         consolidated_ = format_->read_consolidated(documents, "");
       } catch (const Error& error) {
         faults.emplace_back(error.what());
       }
+    };
+    if (reads_copies) read_copies();
+    if (!consolidated_) {
+      const auto kept = request_expected();
+      const bool is_found = has("", NodeKind::group) || has("", NodeKind::array);
+      if (is_found) read_expected();
+      if (!is_found && options_.use_consolidated && !reads_copies) read_copies();
+      if (!is_found && !consolidated_) continue;
     }
+    reads_copies_later_ = options_.use_consolidated && !reads_copies && !consolidated_;
     if (consolidated_) {
       for (const std::string& problem : consolidated_->problems) options_.on_problem(problem);
       root_texts_.clear();  // the store is not read any more
       // A consolidated hierarchy has a root group even without a document for it.
       if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
-    } else {
-      const auto kept = request_expected();
-      if (!has("", NodeKind::group) && !has("", NodeKind::array)) continue;
-      read_expected();
     }
     for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
     if (options_.is_writable) start_changes();
@@ -69,7 +82,10 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
 }
 
 DocumentSource Hierarchy::own_documents() const {
-  return documents_with_text(*store_, [this](const std::string& key) { return stored_text(key); });
+  auto source =
+      documents_with_text(*store_, [this](const std::string& key) { return stored_text(key); });
+  source.list = [this](const std::string& prefix) { return list(prefix); };
+  return source;
 }
 
 DocumentSource Hierarchy::copied_documents() const {
@@ -96,9 +112,26 @@ DocumentSource Hierarchy::documents() const {
   return is_consolidated() ? copied_documents() : own_documents();
 }
 
+bool Hierarchy::has_copies_for_changes() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(reads_copies_later_, false)) return consolidated_.has_value();
+  }
+  std::optional<ConsolidatedDocuments> copies;
+  try {
+    copies = format_->read_consolidated(own_documents(), "");
+  } catch (const Error& error) {
+    options_.on_problem(std::string(error.what()) + "; it is not used");
+  }
+  const std::lock_guard lock(mutex_);
+  consolidated_ = std::move(copies);
+  return consolidated_.has_value();
+}
+
 // For changes: a node that is only described by consolidated metadata, if its path exists.
 std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path) const {
-  if (!consolidated_ || is_consolidated()) return std::nullopt;
+  if (is_consolidated() || store_->is_known_absent(path)) return std::nullopt;
+  if (!has_copies_for_changes()) return std::nullopt;
   for (const std::string& key : format_->node_keys(path)) {
     if (key != format_->consolidated_key(path) && store_->has(key)) return std::nullopt;
   }
@@ -165,7 +198,11 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
       // With the attributes, which have been requested with the document that shows the group.
       if (is_slow()) read_ahead(normalized, NodeKind::group);
     }
-    if (found && (*found || !consolidated_ || is_consolidated())) return *found;
+    const auto may_be_copied = [&] {
+      const std::lock_guard lock(mutex_);
+      return (consolidated_ || reads_copies_later_) && !is_consolidated();
+    };
+    if (found && (*found || !may_be_copied())) return *found;
   }
   return kind_of(node(normalized, kind)) == kind;
 }
@@ -175,15 +212,37 @@ bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeK
   constexpr std::size_t kMaxNodes = 256;  // whose documents are in memory at once
   for (std::size_t start = 0; start < paths.size(); start += kMaxNodes) {
     const auto some = paths.subspan(start, std::min(kMaxNodes, paths.size() - start));
-    std::vector<std::string> keys;
-    for (const std::string& path : some) {
-      if (known_node(path)) continue;
-      for (std::string& key : format_->keys_to_read(path, wanted)) keys.push_back(std::move(key));
-    }
-    const auto kept = request(std::move(keys));
+    const auto request_for = [&](std::optional<NodeKind> kind) {
+      std::vector<std::string> keys;
+      for (const std::string& path : some) {
+        if (known_node(path)) continue;
+        for (std::string& key : format_->keys_to_read(path, kind)) keys.push_back(std::move(key));
+      }
+      return request(std::move(keys));
+    };
+    // Most nodes are arrays. To change them, fewer requests count more than fewer round trips.
+    const bool is_array_first = !wanted && options_.is_writable;
+    const auto kept_first = request_for(is_array_first ? NodeKind::array : wanted);
+    if (is_array_first) read_arrays_ahead(some);
+    const auto kept = is_array_first ? request_for(wanted) : DocumentRequests::Kept();
     for (const std::string& path : some) read_ahead(path, wanted);
   }
   return true;
+}
+
+void Hierarchy::read_arrays_ahead(std::span<const std::string> paths) const {
+  for (const std::string& path : paths) {
+    if (known_node(path)) continue;
+    try {
+      auto found = format_->read_node(own_documents(), path, NodeKind::array);
+      if (!found) continue;
+      auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
+      const std::lock_guard lock(mutex_);
+      nodes_.emplace(path, std::move(metadata));
+    } catch (const Error&) {
+      // Opening the node reports the error.
+    }
+  }
 }
 
 // Opening the node reports errors.

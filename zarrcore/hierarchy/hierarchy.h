@@ -40,6 +40,10 @@ struct HierarchyOptions {
   std::string expected_array = {};
   // Documents at the root that have just been requested from this store, by key.
   std::map<std::string, DocumentText> root_documents = {};
+  // Whether a store that takes changes may be listed at its root first, which shows documents that
+  // need not be requested; and that listing, if it has just been made.
+  bool lists_root = true;
+  std::optional<DirectoryListing> root_listing = {};
 };
 
 struct Child {
@@ -58,6 +62,12 @@ class ZARRCORE_API Hierarchy {
   // A new hierarchy with the root node `root`. Throws Error when the store already has one.
   static std::unique_ptr<Hierarchy> create(std::shared_ptr<Store> store, const Format& format,
                                            const NodeMetadata& root, HierarchyOptions options = {});
+
+  // Opening or creating has ended. Until then, what the store has shown at its beginning still
+  // holds, and is not requested again.
+  void end_opening();
+  // While the returned object exists, the names of nodes are not listed twice.
+  std::shared_ptr<void> keep_listings();
 
   const std::shared_ptr<Store>& store() const { return store_; }
   const Format& format() const { return *format_; }
@@ -131,14 +141,19 @@ class ZARRCORE_API Hierarchy {
   // new_nodes.cpp, node_places.cpp, node_metadata.cpp
   void start_changes();
   ConsolidatedCopies& copies();
+  void check_is_new_store();
   void check_is_new(const std::string& path) const;
   bool is_still_there(const std::string& path) const;
   bool has_documents(const std::string& path) const;
   std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
+  std::vector<Document> new_documents_of(const NodeMetadata& metadata,
+                                         const std::string& path) const;
   void put_documents(std::vector<Document> documents);
   void put_new_documents(const std::string& path, std::vector<Document> documents);
-  void put_updated(const std::string& path);
-  void change(ConsolidatedCopies::Changes changes, const std::function<void()>& change);
+  void put_updated(const std::string& path, DocumentMap& stored_now);
+  void note_made(const std::string& path, const std::vector<Document>& documents);
+  void change(ConsolidatedCopies::Changes changes,
+              const std::function<void(DocumentMap& stored)>& change);
   void erase_values(const std::string& path);
   void forget_after(const std::string& path, const std::function<void()>& remove);
   void forget(const std::string& path);
@@ -151,8 +166,13 @@ class ZARRCORE_API Hierarchy {
   DocumentRequests::Kept request_expected() const;
   void read_expected() const;
   void read_ahead(const std::string& path, std::optional<NodeKind> wanted) const;
+  void read_arrays_ahead(std::span<const std::string> paths) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
+  bool has_copies_for_changes() const;
+  DirectoryListing list(const std::string& prefix) const;
+  void add_to_listings(const std::string& key);
+  void release_listings();
   DocumentSource own_documents() const;
   DocumentSource copied_documents() const;
   std::shared_ptr<const NodeMetadata> known_node(const std::string& path) const;
@@ -170,11 +190,15 @@ class ZARRCORE_API Hierarchy {
   std::unique_ptr<ConsolidatedCopies> copies_;  // for changes; null until it is needed
   // Nodes with updated metadata, with the metadata that was last read or put.
   std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
-  std::set<std::string, std::less<>> made_;  // new nodes that consolidated metadata lacks
-  bool is_unfinished_ = false;               // whether putting consolidated metadata has failed
+  // New nodes that consolidated metadata lacks, with their documents if reading them takes
+  // requests.
+  std::map<std::string, DocumentMap, std::less<>> made_;
+  bool is_unfinished_ = false;  // whether putting consolidated metadata has failed
 
   mutable std::mutex mutex_;
-  std::optional<ConsolidatedDocuments> consolidated_;
+  mutable std::optional<ConsolidatedDocuments> consolidated_;
+  mutable bool reads_copies_later_ = false;  // when changes need consolidated metadata
+  bool is_new_ = false;  // nothing else is in the store than what was put from here
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
   // The array at a root that is also a group, or null; nullopt until it is looked for.
   mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
@@ -185,6 +209,10 @@ class ZARRCORE_API Hierarchy {
   mutable bool is_page_reported_ = false;  // the first one that was no value
   // Documents at the root, which are needed more than once.
   mutable std::map<std::string, DocumentText> root_texts_;
+  // Listed prefixes, while they are kept.
+  mutable std::map<std::string, DirectoryListing, std::less<>> listings_;
+  int listing_keepers_ = 0;
+  std::shared_ptr<void> kept_until_opened_;
   mutable DocumentRequests requests_;
   // Nodes that are only described by consolidated metadata.
   mutable std::set<std::string, std::less<>> known_by_copy_;

@@ -30,23 +30,34 @@ std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const
   with_context([&] { return hierarchy->store_->description(); },
                [&] {
                  check_makes_nodes(format);
-                 for (const Format* other : formats()) {
-                   if (other->read_node(hierarchy->own_documents(), ""))
-                     throw Error("a Zarr already exists here");
-                 }
-                 hierarchy->root_texts_.clear();
-                 const auto documents = hierarchy->documents_of(root, "");
+                 hierarchy->check_is_new_store();
+                 const auto documents = hierarchy->new_documents_of(root, "");
                  ConsolidatedCopies& copies = hierarchy->copies();
                  const auto lock = copies.lock();
                  // A single array does not need it.
                  const bool is_group = std::holds_alternative<GroupMetadata>(root);
-                 if (hierarchy->options_.use_consolidated && is_group) copies.want_root();
+                 if (hierarchy->options_.use_consolidated && is_group) copies.want_new_root();
                  hierarchy->put_documents(documents);
                  copies.owe("");
+                 hierarchy->note_made("", documents);
                });
-  hierarchy->made_.insert("");
   hierarchy->nodes_[""] = std::make_shared<const NodeMetadata>(root);
   return hierarchy;
+}
+
+// One listing can show that the store is empty. It is taken for that until creating it ends.
+void Hierarchy::check_is_new_store() {
+  store_->use_listings();
+  is_new_ = store_->is_known_absent("");
+  if (is_new_) {
+    kept_until_opened_ = keep_listings();
+    listings_.emplace("", DirectoryListing());
+    return;
+  }
+  for (const Format* other : formats()) {
+    if (other->read_node(own_documents(), "")) throw Error("a Zarr already exists here");
+  }
+  root_texts_.clear();
 }
 
 void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
@@ -57,9 +68,9 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
                  check_makes_nodes(*format_);
                  const auto lock = copies().lock();
                  check_is_new(path);
-                 auto documents = documents_of(metadata, path);
+                 auto documents = new_documents_of(metadata, path);
                  copies_->owe(path);
-                 made_.insert(path);
+                 note_made(path, documents);
                  put_new_documents(path, std::move(documents));
                });
   const std::lock_guard lock(mutex_);
@@ -79,10 +90,31 @@ void Hierarchy::consolidate() {
                    const auto lock = made.lock();
                    made.want_root();
                    made.owe("");
-                   made_.insert("");
+                   made_[""];
                  });
   }
   flush();
+}
+
+// Where each request waits, without attributes if there are none.
+std::vector<Document> Hierarchy::new_documents_of(const NodeMetadata& metadata,
+                                                  const std::string& path) const {
+  std::vector<Document> documents = documents_of(metadata, path);
+  const auto is_dispensable = [](const Document& document) {
+    return document.content.is_object() && document.content.empty();
+  };
+  if (is_slow()) {
+    documents.erase(std::remove_if(documents.begin() + 1, documents.end(), is_dispensable),
+                    documents.end());
+  }
+  return documents;
+}
+
+void Hierarchy::note_made(const std::string& path, const std::vector<Document>& documents) {
+  DocumentMap& made = made_[path];
+  if (store_->knows_versions()) return;
+  made.clear();
+  for (const auto& [key, content] : documents) made.emplace(key, content);
 }
 
 // Leaves none of them when one cannot be put.
@@ -91,6 +123,7 @@ void Hierarchy::put_new_documents(const std::string& path, std::vector<Document>
     put_documents(std::move(documents));
   } catch (...) {
     const std::exception_ptr error = std::current_exception();
+    made_[path].clear();
     try {
       store_->erase_all(format_->node_keys(path));
     } catch (const Error&) {
@@ -114,9 +147,14 @@ void Hierarchy::check_is_new(const std::string& path) const {
   if (!parent || !std::holds_alternative<GroupMetadata>(*parent)) {
     throw Error("the group /" + group + " does not exist");
   }
-  if (!is_still_there(group)) throw Error("the group /" + group + " has been removed");
-  if (node(path)) throw Error("a node of this name already exists");
-  if (store_->has_prefix(path)) throw Error("something else than a node exists here");
+  if (!is_new_ && !is_still_there(group)) {
+    throw Error("the group /" + group + " has been removed");
+  }
+  const bool is_known = known_node(path) != nullptr;
+  if (!is_known && (is_new_ || !store_->has_prefix(path))) return;
+  for (const std::string& key : format_->node_keys(path)) store_->refresh_value(key);
+  if (is_known || node(path)) throw Error("a node of this name already exists");
+  throw Error("something else than a node exists here");
 }
 
 // Whether a known node still exists: another program may have removed it.

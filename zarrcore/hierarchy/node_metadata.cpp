@@ -47,11 +47,13 @@ bool has_same_codecs(const NodeMetadata& a, const NodeMetadata& b) {
 
 }  // namespace
 
-// Makes consolidated metadata that another program owes. If that fails, it stays owed.
+// Makes consolidated metadata that another program owes. If that fails, it stays owed. Where each
+// request waits, that of groups around the store is left to the first change of a node.
 void Hierarchy::start_changes() {
   if (!store_->read_only_reason().empty()) return;
   try {
-    if (!copies().is_owed()) return;
+    const bool is_owed = is_slow() ? ConsolidatedCopies::is_owed_in(*store_) : copies().is_owed();
+    if (!is_owed) return;
     const auto lock = copies().lock();
     copies().make_owed();
   } catch (const Error& error) {
@@ -93,11 +95,12 @@ void Hierarchy::flush_node(const std::string& path) {
   with_context([&] { return store_->description(); },
                [&] {
                  const auto lock = copies().lock();
-                 if (made_.contains(path)) {
-                   put_updated(path);  // no copy contains it yet
+                 if (made_.contains(path)) {  // no copy contains it yet
+                   DocumentMap stored;
+                   put_updated(path, stored);
                  } else {
                    change({.updated = {path}, .replaced = {}, .made = {}},
-                          [&] { put_updated(path); });
+                          [&](DocumentMap& stored) { put_updated(path, stored); });
                  }
                });
 }
@@ -113,11 +116,11 @@ void Hierarchy::flush() {
                    if (!made_.contains(path)) changes.updated.push_back(path);
                  }
                  const auto lock = copies().lock();
-                 change(std::move(changes), [&] {
+                 change(std::move(changes), [&](DocumentMap& stored) {
                    std::exception_ptr first_error;
                    for (const auto& [path, base] : updated) {
                      try {
-                       put_updated(path);
+                       put_updated(path, stored);
                      } catch (const Error&) {
                        if (!first_error) first_error = std::current_exception();
                      }
@@ -128,21 +131,27 @@ void Hierarchy::flush() {
 }
 
 // Also adds the new nodes to consolidated metadata.
-void Hierarchy::change(ConsolidatedCopies::Changes changes, const std::function<void()>& change) {
-  changes.made.assign(made_.begin(), made_.end());
+void Hierarchy::change(ConsolidatedCopies::Changes changes,
+                       const std::function<void(DocumentMap& stored)>& change) {
+  for (const auto& [path, documents] : made_) changes.made.push_back(path);
   is_unfinished_ = true;
-  copies_->change(changes, change);
+  copies_->change(changes, [&](DocumentMap& stored) {
+    change(stored);
+    for (const auto& [path, documents] : made_) stored.insert(documents.begin(), documents.end());
+  });
   is_unfinished_ = false;
   made_.clear();
 }
 
 // Applies the changes of a node to its documents as they are now.
-void Hierarchy::put_updated(const std::string& path) {
+void Hierarchy::put_updated(const std::string& path, DocumentMap& stored_now) {
   with_context([&] { return '/' + path; },
                [&] {
                  const auto changed = node(path);
                  const auto before = documents_of(*updated_.at(path), path);
                  const auto after = documents_of(*changed, path);
+                 // Other programs may have put those that did not exist.
+                 for (const Document& document : before) store_->refresh_value(document.key);
                  const DocumentMap stored = documents_of_node(*store_, *format_, path);
                  auto current = format_->read_node(documents_in(stored), path);
                  // Groups may be implied by what is below them.
@@ -176,6 +185,11 @@ void Hierarchy::put_updated(const std::string& path) {
                    return it != stored.end() && is_same_text(it->second, document.content);
                  });
                  put_documents(std::move(documents));
+                 if (const auto made = made_.find(path); made == made_.end()) {
+                   stored_now.merge(merged);
+                 } else if (!made->second.empty()) {
+                   made->second = std::move(merged);
+                 }
                  const std::lock_guard lock(mutex_);
                  nodes_[path] = std::make_shared<const NodeMetadata>(std::move(*result));
                  known_by_copy_.erase(path);
@@ -195,6 +209,7 @@ std::vector<Document> Hierarchy::documents_of(const NodeMetadata& metadata,
 void Hierarchy::put_documents(std::vector<Document> documents) {
   for (auto document = documents.rbegin(); document != documents.rend(); ++document) {
     put_document(*store_, *format_, *document);
+    add_to_listings(document->key);
     const std::lock_guard lock(mutex_);
     documents_read_.insert(document->key);
     root_texts_.erase(document->key);

@@ -29,8 +29,8 @@ void Hierarchy::erase_nodes(std::span<const std::string> paths) {
         std::ranges::for_each(paths, check_key);
         const auto lock = copies().lock();
         std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
-        std::erase_if(made_, is_erased);
-        change({.updated = {}, .replaced = {paths.begin(), paths.end()}, .made = {}}, [&] {
+        std::erase_if(made_, [&](const auto& node) { return is_erased(node.first); });
+        change({.updated = {}, .replaced = {paths.begin(), paths.end()}, .made = {}}, [&](auto&) {
           std::exception_ptr first_error;
           for (const std::string& path : paths) {
             try {
@@ -78,11 +78,11 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
         const std::string target = join_path(parent_path(path), name);
         const auto lock = copies().lock();
         with_context([&] { return "renaming to " + name; }, [&] { check_is_new(target); });
-        std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node, path); });
-        change({.updated = {}, .replaced = {path, target}, .made = {}}, [&] {
+        std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node.first, path); });
+        change({.updated = {}, .replaced = {path, target}, .made = {}}, [&](DocumentMap& stored) {
           const auto updated = updated_;
           for (const auto& [node, base] : updated) {
-            if (is_at_or_below(node, path)) put_updated(node);
+            if (is_at_or_below(node, path)) put_updated(node, stored);
           }
           forget_after(path, [&] { store_->rename_prefix(path, target); });
         });
@@ -105,6 +105,7 @@ void Hierarchy::forget(const std::string& path) {
   std::erase_if(known_groups_, is_gone_path);
   std::erase_if(known_by_copy_, is_gone_path);
   root_texts_.clear();
+  listings_.clear();
 }
 
 }  // namespace zarrcore

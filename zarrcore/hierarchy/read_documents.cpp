@@ -68,6 +68,49 @@ void Hierarchy::read_expected() const {
   }
 }
 
+void Hierarchy::end_opening() {
+  is_new_ = false;
+  kept_until_opened_.reset();
+}
+
+std::shared_ptr<void> Hierarchy::keep_listings() {
+  const std::lock_guard lock(mutex_);
+  ++listing_keepers_;
+  return {this, [](Hierarchy* hierarchy) { hierarchy->release_listings(); }};
+}
+
+void Hierarchy::release_listings() {
+  const std::lock_guard lock(mutex_);
+  if (--listing_keepers_ == 0) listings_.clear();
+}
+
+DirectoryListing Hierarchy::list(const std::string& prefix) const {
+  if (store_->parallel_requests() == 1) return store_->list(prefix);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = listings_.find(prefix); it != listings_.end()) return it->second;
+  }
+  DirectoryListing listing = store_->list(prefix);
+  const std::lock_guard lock(mutex_);
+  if (listing_keepers_ > 0) listings_.insert_or_assign(prefix, listing);
+  return listing;
+}
+
+// A document that has been put.
+void Hierarchy::add_to_listings(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [prefix, listing] : listings_) {
+    const auto name = key_below(prefix, key);
+    if (!name) continue;
+    const auto slash = name->find('/');
+    auto& names = slash == name->npos ? listing.keys : listing.prefixes;
+    const auto place = std::lower_bound(names.begin(), names.end(), name->substr(0, slash));
+    if (place == names.end() || *place != name->substr(0, slash)) {
+      names.emplace(place, name->substr(0, slash));
+    }
+  }
+}
+
 // Documents at the root are cached: several formats ask for them, and some formats for every node.
 DocumentText Hierarchy::stored_text(const std::string& key) const {
   if (is_at_root(key)) {

@@ -84,6 +84,15 @@ DocumentMap documents_of_node(Store& store, const Format& format, const std::str
   return documents;
 }
 
+std::optional<DirectoryListing> list_for_changes(Store& store) {
+  store.use_listings();
+  try {
+    return store.list_at_once("");
+  } catch (const Error&) {
+    return std::nullopt;  // requests show what exists
+  }
+}
+
 void put_document(Store& store, const Format& format, const Document& document) {
   const std::string text = format.document_text(document.content);
   store.put(document.key, std::as_bytes(std::span(text)));

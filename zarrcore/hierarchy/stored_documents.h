@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/store.h"
 
@@ -29,6 +31,10 @@ DocumentMap collect_documents(Store& store, const Format& format, const std::str
 
 // The documents of one node; none if it does not exist. Throws Error.
 DocumentMap documents_of_node(Store& store, const Format& format, const std::string& path);
+
+// The root of a store that is about to be changed, if one request shows which documents it lacks:
+// they are not requested.
+std::optional<DirectoryListing> list_for_changes(Store& store);
 
 void put_document(Store& store, const Format& format, const Document& document);
 

@@ -103,6 +103,11 @@ void ListedStore::refresh() {
   forget_folders();
 }
 
+void ListedStore::refresh_value(std::string_view key) {
+  store_->refresh_value(key);
+  add(key);
+}
+
 void ListedStore::forget_folders() {
   const std::lock_guard lock(mutex_);
   folders_.clear();

@@ -25,6 +25,7 @@ class ListedStore final : public Store {
   bool knows_versions() const override { return store_->knows_versions(); }
   std::size_t max_open_values() const override { return store_->max_open_values(); }
   void refresh() override;
+  void refresh_value(std::string_view key) override;
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override { return store_->lock(prefix); }
   bool put_if(std::string_view key, const ValueVersion& expected,

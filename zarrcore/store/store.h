@@ -133,6 +133,9 @@ class ZARRCORE_API Store {
   // Drops cached values, so that later reads see what other programs have put.
   virtual void refresh() {}
 
+  // The same for one value, also if it was absent.
+  virtual void refresh_value(std::string_view /*key*/) {}
+
   // How many values may be open at once.
   virtual std::size_t max_open_values() const { return SIZE_MAX; }
 
@@ -188,6 +191,15 @@ class ZARRCORE_API Store {
   virtual bool lists_all_at_once() const { return false; }
   // Whether a key has this prefix.
   virtual bool has_prefix(std::string_view prefix) { return !list(prefix).is_empty(); }
+  // The listing if that takes one request; nullopt if it takes more, or if each prefix is listed by
+  // itself anyway.
+  virtual std::optional<DirectoryListing> list_at_once(std::string_view /*prefix*/) {
+    return std::nullopt;
+  }
+  // From now on, metadata documents that a listing does not show count as absent, until refresh().
+  virtual void use_listings() {}
+  // Whether listings show that no node has documents at or below the path.
+  virtual bool is_known_absent(std::string_view /*path*/) const { return false; }
 
   // Removes all values below `prefix`, which is not empty: `first`, which may be elsewhere, before
   // the others.

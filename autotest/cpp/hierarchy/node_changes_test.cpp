@@ -426,7 +426,7 @@ TEST(HierarchyChanges, AFailedFlushIsTriedAgain) {
       memory, [&](std::string_view key) { return is_broken && key == ".zmetadata"; });
   auto hierarchy = Hierarchy::create(store, v2_format(), group_with("root"));
   is_broken = true;
-  EXPECT_ERROR(hierarchy->flush(), ".zmetadata");
+  EXPECT_ERROR(hierarchy->flush(), "consolidated metadata");
   is_broken = false;
   hierarchy->flush();
   EXPECT_TRUE(Hierarchy(memory).is_consolidated());

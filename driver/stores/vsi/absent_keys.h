@@ -1,15 +1,19 @@
-// Keys that a server has said to be absent, so that it is not asked again.
+// Keys that a server has said to be absent, so that it is not asked again: by themselves, or
+// metadata documents by a listing of a folder around them. A listing says nothing about chunks,
+// which other programs may put at any time.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
-#include "zarrcore/base/path.h"
-#include "zarrcore/metadata/document_names.h"
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/store/request_statistics.h"
 
 namespace gdal_zarr {
@@ -21,34 +25,43 @@ class AbsentKeys {
   explicit AbsentKeys(std::shared_ptr<zarrcore::RequestStatistics> statistics)
       : statistics_(std::move(statistics)) {}
 
-  bool contains(std::string_view key) const {
-    const std::lock_guard lock(mutex_);
-    return !keys_.empty() && keys_.contains(std::string(key));
-  }
+  bool contains(std::string_view key) const;
+  // Whether a listing shows that there are no documents at or below a node path.
+  bool contains_node(std::string_view path) const;
+
   // After a request for the key.
-  void add(std::string_view key) {
-    if (statistics_ && !zarrcore::is_document_name(zarrcore::last_segment(key))) {
-      statistics_->count_missing_chunk();
-    }
-    const std::lock_guard lock(mutex_);
-    if (keys_.size() >= kMaxKeys) keys_.clear();
-    keys_.emplace(key);
-  }
-  void remove(std::string_view key) {
-    const std::lock_guard lock(mutex_);
-    keys_.erase(std::string(key));
-  }
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    keys_.clear();
-  }
+  void add(std::string_view key);
+  // After the key has been put, or another program may have put it.
+  void remove(std::string_view key);
+  void clear();
+
+  // Listings count from this call on, as the store is changed.
+  void use_listings();
+  // Called before and after a folder is listed. The listing does not count if something has been
+  // put in between.
+  std::uint64_t begin_listing() const;
+  void end_listing(std::uint64_t begun, std::string_view folder,
+                   const zarrcore::DirectoryListing& listing);
 
  private:
   static constexpr std::size_t kMaxKeys = 100'000;
 
+  // What a folder has, as far as it is about metadata.
+  struct Names {
+    std::set<std::string, std::less<>> keys;
+    std::set<std::string, std::less<>> prefixes;
+  };
+
+  bool is_unlisted(std::string_view path, bool is_key) const;
+  void clear_with_lock();
+
   std::shared_ptr<zarrcore::RequestStatistics> statistics_;
   mutable std::mutex mutex_;
   std::unordered_set<std::string> keys_;
+  bool uses_listings_ = false;
+  std::map<std::string, Names, std::less<>> listings_;  // by folder
+  std::size_t listed_names_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace gdal_zarr

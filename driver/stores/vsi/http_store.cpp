@@ -30,11 +30,12 @@ class HttpStore final : public zarrcore::Store {
 
  public:
   HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
-            std::shared_ptr<zarrcore::RequestStatistics> statistics)
+            std::shared_ptr<zarrcore::RequestStatistics> statistics,
+            std::shared_ptr<AbsentKeys> absent)
       : vsi_store_(std::move(vsi_store)),
-        client_(std::move(folder), statistics),
+        client_(std::move(folder), std::move(statistics)),
         has_suffix_ranges_(!is_in_azure(vsi_store_->description())),
-        absent_(std::move(statistics)) {}
+        absent_(std::move(absent)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     return get(key, max_size, {});
@@ -45,18 +46,30 @@ class HttpStore final : public zarrcore::Store {
     return get_ranges(key, ranges, {});
   }
 
+  bool has(std::string_view key) override {
+    return with_key(key, [&] {
+      try {
+        return request(key, "0-0", zarrcore::kNoSizeLimit).has_value();
+      } catch (const HttpClient::OutOfRange&) {
+        return true;  // and empty
+      }
+    });
+  }
+
   std::shared_ptr<zarrcore::OpenValue> open(std::string_view key) override {
     return std::make_shared<OpenHttpValue>(*this, key);
   }
 
   void refresh() override {
     vsi_store_->refresh();
-    absent_.clear();
+    absent_->clear();
   }
+
+  void refresh_value(std::string_view key) override { vsi_store_->refresh_value(key); }
 
   void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
     vsi_store_->put_parts(key, parts);
-    absent_.remove(key);
+    absent_->remove(key);
   }
   bool put_if(std::string_view key, const ValueVersion& expected,
               std::span<const zarrcore::ValuePart> parts) override {
@@ -67,10 +80,10 @@ class HttpStore final : public zarrcore::Store {
     if (!condition.empty()) {
       try {
         with_key(key, [&] { put_object_if(path, condition, value.span()); });
-        absent_.remove(key);
+        absent_->remove(key);
         return true;
       } catch (const Error&) {
-        absent_.remove(key);
+        absent_->remove(key);
         if (version_now(key).differs_from(expected)) return false;
         if (checks_conditions(path)) throw;
       }
@@ -83,7 +96,7 @@ class HttpStore final : public zarrcore::Store {
   // GDAL sends no conditions with this request.
   bool erase_if(std::string_view key, const ValueVersion& expected) override {
     if (!expected.is_unknown()) {
-      absent_.remove(key);
+      absent_->remove(key);
       if (version_now(key).differs_from(expected)) return false;
       if (expected.is_absent()) return true;
       if (is_shared_) vsi_store_->note_dependent_put();
@@ -101,7 +114,7 @@ class HttpStore final : public zarrcore::Store {
     vsi_store_->erase_prefix(prefix, first);
   }
   void rename_prefix(std::string_view from, std::string_view to) override {
-    absent_.clear();
+    absent_->clear();
     vsi_store_->rename_prefix(from, to);
   }
   zarrcore::DirectoryListing list(std::string_view prefix) override {
@@ -112,6 +125,14 @@ class HttpStore final : public zarrcore::Store {
   }
   bool lists_all_at_once() const override { return vsi_store_->lists_all_at_once(); }
   bool has_prefix(std::string_view prefix) override { return vsi_store_->has_prefix(prefix); }
+  std::optional<zarrcore::DirectoryListing> list_at_once(std::string_view prefix) override {
+    return vsi_store_->list_at_once(prefix);
+  }
+  void use_listings() override { vsi_store_->use_listings(); }
+  bool is_known_absent(std::string_view path) const override {
+    return vsi_store_->is_known_absent(path);
+  }
+  std::optional<Parent> parent() const override { return vsi_store_->parent(); }
   std::string read_only_reason() const override { return vsi_store_->read_only_reason(); }
   std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
   bool ranges_are_requests() const override { return supports_ranges_; }
@@ -263,9 +284,9 @@ class HttpStore final : public zarrcore::Store {
   std::optional<HttpClient::Answer> request(std::string_view key, const std::string& range,
                                             std::uint64_t max_size) {
     zarrcore::check_key(key);
-    if (absent_.contains(key)) return std::nullopt;
+    if (absent_->contains(key)) return std::nullopt;
     auto answer = client_.get(key, range, max_size);
-    if (!answer) absent_.add(key);
+    if (!answer) absent_->add(key);
     return answer;
   }
 
@@ -298,16 +319,16 @@ class HttpStore final : public zarrcore::Store {
   std::atomic<bool> supports_ranges_{true};
   bool has_suffix_ranges_;              // those that count from the end
   std::atomic<bool> is_shared_{false};  // by note_dependent_put()
-  AbsentKeys absent_;
+  std::shared_ptr<AbsentKeys> absent_;  // those of vsi_store_ as well
 };
 
 }  // namespace
 
 std::shared_ptr<zarrcore::Store> make_http_store(
     HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
-    std::shared_ptr<zarrcore::RequestStatistics> statistics) {
-  return std::make_shared<HttpStore>(std::move(folder), std::move(vsi_store),
-                                     std::move(statistics));
+    std::shared_ptr<zarrcore::RequestStatistics> statistics, std::shared_ptr<AbsentKeys> absent) {
+  return std::make_shared<HttpStore>(std::move(folder), std::move(vsi_store), std::move(statistics),
+                                     std::move(absent));
 }
 
 }  // namespace gdal_zarr

@@ -2,7 +2,6 @@
 
 #if GDAL_ZARR_HAS_CURL
 
-#include <cpl_port.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -50,7 +50,7 @@ class SignalsBlocked {
 // "https://host:port" of a URL; empty without TLS.
 std::string server_with_tls(std::string_view url) {
   constexpr std::string_view kScheme = "https://";
-  if (!STARTS_WITH_CI(std::string(url.substr(0, kScheme.size())).c_str(), "https://")) return {};
+  if (zarrcore::lower_case(url.substr(0, kScheme.size())) != kScheme) return {};
   return std::string(url.substr(0, url.find_first_of("/?#", kScheme.size())));
 }
 

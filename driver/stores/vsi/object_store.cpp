@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "driver/gdal/compat.h"
@@ -103,6 +104,19 @@ void for_each_request(std::size_t count, const Body& body) {
   run_on(shared_context())(count, parallel_network_requests(), body);
 }
 
+// GDAL 3.6 sends a request for each blob of Azure, one after the other. Later versions name blobs
+// without the account, as if it were in the name of the host: emulators have it in the path.
+bool removes_many_blobs(const std::string& folder) {
+  constexpr std::string_view kPrefix = "/vsiaz/";
+  if (!GDAL_ZARR_AT_LEAST(3, 10) || !folder.starts_with(kPrefix)) return false;
+  const QuietCall call;
+  const char* const actual_url = VSIGetActualURL(folder.c_str());
+  const std::string url = without_query(actual_url != nullptr ? actual_url : "");
+  const auto path = url.find('/', std::min(url.find("://"), url.size()) + 3);
+  return path < url.size() &&
+         decode_percents(url.substr(path + 1)) == folder.substr(kPrefix.size());
+}
+
 // Whether the server removes many objects in one request. As GDAL says of the option, some servers
 // with the interface of S3 do not.
 bool removes_many(const std::string& folder) {
@@ -111,7 +125,7 @@ bool removes_many(const std::string& folder) {
     return !CPLTestBool(
         VSIGetPathSpecificOption(folder.c_str(), "CPL_VSIS3_USE_BASE_RMDIR_RECURSIVE", "NO"));
   }
-  return starts("/vsigs/") || starts("/vsiaz/");
+  return starts("/vsigs/") || removes_many_blobs(folder);
 }
 
 // Removes many objects in one request. The result says of which objects the server has said so.

@@ -1,5 +1,9 @@
 #include "driver/stores/vsi/vsi_path.h"
 
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+
 #include <algorithm>
 
 #include "zarrcore/base/text.h"
@@ -65,6 +69,18 @@ std::optional<std::string> parent_vsi_path(const std::string& path) {
     return std::nullopt;
   }
   return std::string(parent) + path.substr(end_of_name.position);
+}
+
+bool is_named_zarr(const std::string& path) {
+  return EQUAL(CPLGetExtension(without_query(path).c_str()), "zarr");
+}
+
+bool is_in_named_zarr(const std::string& path) {
+  return CPLString(path).ifind(".zarr/") != std::string::npos;
+}
+
+bool is_whole_by_name(const std::string& path) {
+  return !VSIIsLocal(path.c_str()) && is_named_zarr(path) && !is_in_named_zarr(path);
 }
 
 std::string without_query(const std::string& path) {

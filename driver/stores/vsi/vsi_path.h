@@ -19,6 +19,13 @@ std::string without_streaming(const std::string& path);
 // braces, as the name of an archive or of references may be, is not taken apart.
 std::optional<std::string> parent_vsi_path(const std::string& path);
 
+// Whether a folder has the name of a store: "….zarr". And whether one around it has.
+bool is_named_zarr(const std::string& path);
+bool is_in_named_zarr(const std::string& path);
+// Whether names show that a folder on the network is no part of a store around it: requests are not
+// spent on finding out.
+bool is_whole_by_name(const std::string& path);
+
 // The path without the query of a URL.
 std::string without_query(const std::string& path);
 

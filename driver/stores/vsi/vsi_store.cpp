@@ -66,22 +66,23 @@ class VsiStore final : public zarrcore::Store {
   auto with_file(std::string_view key, const Read& read, std::uint64_t wanted = 0) const {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
-    if (absent_.contains(key)) return Found();
+    if (absent_->contains(key)) return Found();
     return zarrcore::with_context([&] { return path; },
                                   [&]() -> Found {
                                     const File file = open_file(path, wanted);
                                     if (file) return read(file.get());
-                                    if (!VSIIsLocal(path.c_str())) absent_.add(key);
+                                    if (!VSIIsLocal(path.c_str())) absent_->add(key);
                                     return std::nullopt;
                                   });
   }
 
  public:
-  VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics)
+  VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics,
+           std::shared_ptr<AbsentKeys> absent)
       : root_(std::move(root)),
         is_in_object_store_(is_in_object_store(root_)),
         statistics_(std::move(statistics)),
-        absent_(statistics_) {
+        absent_(std::move(absent)) {
     if (!VSIIsLocal(root_.c_str())) parallel_requests_ = parallel_network_requests();
   }
 
@@ -114,8 +115,9 @@ class VsiStore final : public zarrcore::Store {
                              if (VSIIsLocal(path.c_str())) {
                                put_file(path, parts);
                              } else {
-                               absent_.remove(key);
+                               absent_->remove(key);
                                put_object(path, parts);
+                               absent_->remove(key);
                              }
                            });
   }
@@ -164,8 +166,9 @@ class VsiStore final : public zarrcore::Store {
 
   void rename_prefix(std::string_view from, std::string_view to) override {
     if (!is_in_object_store_) return Store::rename_prefix(from, to);
-    absent_.clear();
+    absent_->clear();
     rename_object_folder(path_of(from), path_of(to));
+    absent_->clear();
   }
 
   std::vector<std::string> list_all(std::string_view prefix) override {
@@ -183,32 +186,25 @@ class VsiStore final : public zarrcore::Store {
   bool has_prefix(std::string_view prefix) override {
     if (!is_in_object_store_) return Store::has_prefix(prefix);
     const zarrcore::CountedRequest request(statistics_.get());
-    return has_objects(folder_of(prefix));
+    const std::uint64_t begun = absent_->begin_listing();
+    if (has_objects(folder_of(prefix))) return true;
+    absent_->end_listing(begun, prefix, {});
+    return false;
+  }
+  void use_listings() override {
+    if (is_in_object_store_) absent_->use_listings();
+  }
+  bool is_known_absent(std::string_view path) const override {
+    return absent_->contains_node(path);
   }
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {
-    const VsiCall call;
-    const zarrcore::CountedRequest request(statistics_.get());
-    const std::string path = folder_of(prefix);
-    zarrcore::DirectoryListing listing;
-    const ListingFailures failures;
-    const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
-    const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
-    while (const VSIDIREntry* entry = directory ? VSIGetNextDirEntry(directory.get()) : nullptr) {
-      const std::string_view name = entry->pszName;
-      if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
-      bool is_directory = VSI_ISDIR(entry->nMode);
-      if (!entry->bModeKnown) {
-        VSIStatBufL status;
-        const std::string child = path + '/' + entry->pszName;
-        is_directory = VSIStatL(child.c_str(), &status) == 0 && VSI_ISDIR(status.st_mode);
-      }
-      (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
-    }
-    zarrcore::with_context([&] { return path; }, [&] { failures.check(); });
-    std::sort(listing.keys.begin(), listing.keys.end());
-    std::sort(listing.prefixes.begin(), listing.prefixes.end());
-    return listing;
+    return *list_up_to(SIZE_MAX, prefix);
+  }
+  std::optional<zarrcore::DirectoryListing> list_at_once(std::string_view prefix) override {
+    constexpr std::size_t kMaxNames = 900;  // less than a page of any server
+    if (!is_in_object_store_) return std::nullopt;
+    return list_up_to(kMaxNames, prefix);
   }
 
   std::string read_only_reason() const override {
@@ -231,7 +227,14 @@ class VsiStore final : public zarrcore::Store {
   // GDAL caches what it fetches over the network.
   void refresh() override {
     if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
-    absent_.clear();
+    absent_->clear();
+  }
+
+  void refresh_value(std::string_view key) override {
+    const std::string path = path_of(key);
+    if (VSIIsLocal(path.c_str())) return;
+    VSICurlPartialClearCache(path.c_str());
+    absent_->remove(key);
   }
 
   std::optional<Parent> parent() const override {
@@ -241,8 +244,8 @@ class VsiStore final : public zarrcore::Store {
     if (slash == std::string::npos || std::count(root_.begin(), root_.begin() + slash, '/') < 2) {
       return std::nullopt;
     }
-    return Parent{std::make_shared<VsiStore>(root_.substr(0, slash), nullptr),
-                  root_.substr(slash + 1, end - slash)};
+    if (is_whole_by_name(root_.substr(0, end + 1))) return std::nullopt;
+    return Parent{make_store(root_.substr(0, slash)), root_.substr(slash + 1, end - slash)};
   }
 
   const zarrcore::RequestStatistics* request_statistics() const override {
@@ -260,6 +263,36 @@ class VsiStore final : public zarrcore::Store {
     return prefix.empty() ? root_ : path_of(prefix);
   }
 
+  // Nullopt if there are more names.
+  std::optional<zarrcore::DirectoryListing> list_up_to(std::size_t max_names,
+                                                       std::string_view prefix) {
+    const VsiCall call;
+    const zarrcore::CountedRequest request(statistics_.get());
+    const std::string path = folder_of(prefix);
+    zarrcore::DirectoryListing listing;
+    const std::uint64_t begun = absent_->begin_listing();
+    const ListingFailures failures;
+    const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
+    const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
+    while (const VSIDIREntry* entry = directory ? VSIGetNextDirEntry(directory.get()) : nullptr) {
+      const std::string_view name = entry->pszName;
+      if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
+      if (listing.keys.size() + listing.prefixes.size() == max_names) return std::nullopt;
+      bool is_directory = VSI_ISDIR(entry->nMode);
+      if (!entry->bModeKnown) {
+        VSIStatBufL status;
+        const std::string child = path + '/' + entry->pszName;
+        is_directory = VSIStatL(child.c_str(), &status) == 0 && VSI_ISDIR(status.st_mode);
+      }
+      (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
+    }
+    zarrcore::with_context([&] { return path; }, [&] { failures.check(); });
+    std::sort(listing.keys.begin(), listing.keys.end());
+    std::sort(listing.prefixes.begin(), listing.prefixes.end());
+    absent_->end_listing(begun, prefix, listing);
+    return listing;
+  }
+
   static bool is_value(std::string_view key) {
     try {
       zarrcore::check_key(key);
@@ -272,7 +305,7 @@ class VsiStore final : public zarrcore::Store {
   std::string root_;
   bool is_in_object_store_ = false;
   std::shared_ptr<zarrcore::RequestStatistics> statistics_;  // may be null
-  mutable AbsentKeys absent_;
+  std::shared_ptr<AbsentKeys> absent_;
   std::atomic<bool> has_warned_{false};
   std::size_t parallel_requests_ = 1;
 };
@@ -292,9 +325,10 @@ std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {
   }
   const std::string path = without_streaming(name);
   const auto statistics = debugs() ? std::make_shared<zarrcore::RequestStatistics>() : nullptr;
-  auto store = std::make_shared<VsiStore>(path, statistics);
+  const auto absent = std::make_shared<AbsentKeys>(statistics);
+  auto store = std::make_shared<VsiStore>(path, statistics, absent);
   auto folder = HttpFolder::parse(path);
-  return folder ? make_http_store(std::move(*folder), std::move(store), statistics) : store;
+  return folder ? make_http_store(std::move(*folder), std::move(store), statistics, absent) : store;
 }
 
 }  // namespace gdal_zarr

@@ -37,9 +37,10 @@ bool is_probed(const std::string& path) {
          make_store(path)->parallel_requests() > 1;
 }
 
-std::optional<ProbedFolder> probe_folder(std::string path) {
+std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update) {
   while (path.find('?') == path.npos && path.ends_with('/')) path.pop_back();
-  ProbedFolder folder{path, make_store(path), {}};
+  ProbedFolder folder{path, make_store(path), {}, {}};
+  if (is_for_update) folder.listing = zarrcore::list_for_changes(*folder.store);
   zarrcore::DocumentRequests requests;
   const auto request = [&](std::initializer_list<std::string_view> names) {
     const std::vector<std::string> keys(names.begin(), names.end());
@@ -63,11 +64,19 @@ std::optional<ProbedFolder> probe_folder(std::string path) {
     const auto it = folder.documents.find(std::string(name));
     return it != folder.documents.end() && it->second != nullptr;
   };
-  // The first two are needed in any case, and the others only without them.
-  request({zarrcore::kNodeDocument, zarrcore::kV2ConsolidatedDocument});
+  // The first two are needed in any case, and the others only without them. What a listing lacks is
+  // not requested, and changes need consolidated metadata later if at all.
+  if (folder.listing) {
+    request({zarrcore::kNodeDocument});
+  } else {
+    request({zarrcore::kNodeDocument, zarrcore::kV2ConsolidatedDocument});
+  }
   if (!zarrcore::find_node_document(has)) {
     request(
         {zarrcore::kV2GroupDocument, zarrcore::kV2ArrayDocument, zarrcore::kV2AttributesDocument});
+  }
+  if (folder.listing && !zarrcore::find_node_document(has)) {
+    request({zarrcore::kV2ConsolidatedDocument});
   }
   if (!zarrcore::find_node_document(has)) {
     request({zarrcore::kV1ArrayDocument, zarrcore::kV1AttributesDocument});

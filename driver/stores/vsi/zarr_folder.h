@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 
@@ -16,7 +17,9 @@ namespace gdal_zarr {
 struct ProbedFolder {
   std::string path;  // without a trailing slash
   std::shared_ptr<zarrcore::Store> store;
-  std::map<std::string, zarrcore::DocumentText> documents;  // as HierarchyOptions has them
+  // As HierarchyOptions has them.
+  std::map<std::string, zarrcore::DocumentText> documents;
+  std::optional<zarrcore::DirectoryListing> listing;
 };
 
 // Whether a file of this name is a metadata document: the folder that holds it is a node. The
@@ -31,8 +34,9 @@ const char* find_main_document(const std::string& path);
 
 // Whether the folder `path` holds the metadata of a Zarr.
 bool is_zarr_folder(const std::string& path);
-// The same for a folder on the network. Empty when it is none, or cannot be read.
-std::optional<ProbedFolder> probe_folder(std::string path);
+// The same for a folder on the network, which may be opened for update. Empty when it is none, or
+// cannot be read.
+std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update = false);
 // Whether that is what a folder needs: requests for it wait, and several can wait at once.
 bool is_probed(const std::string& path);
 
