@@ -231,6 +231,7 @@ bool PendingChunk::try_to_put_chunk(bool is_locked, int tries) {
       const Count count(*this, inner);
       inner.rebase(stored->get(chain_.max_encoded_size()));
       expected = stored->version();
+      stored->release();
     }
   }
   const ValuePart value{inner.encoded()};

@@ -124,6 +124,9 @@ bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
     }
   }
   const ValueVersion expected = stored != nullptr ? stored->version() : ValueVersion();
+  auto stored_runs = std::ranges::count_if(
+      shard.runs(), [](const InnerChunkRun& run) { return run.stored.has_value(); });
+  if (stored != nullptr && stored_runs == 0) stored->release();
   const auto put = [&](std::span<const ValuePart> parts) {
     if (!is_locked) return store.put_if(key, expected, parts);
     store.put_parts(key, parts);
@@ -141,8 +144,9 @@ bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
   std::vector<ValuePart> parts;
   if (!sharding.index_at_end()) parts.push_back({index.span()});
   for (const InnerChunkRun& run : shard.runs()) {
-    parts.push_back(run.stored ? stored->part(run.stored->offset, run.stored->length)
-                               : ValuePart{run.bytes});
+    parts.push_back(run.stored
+                        ? stored->part(run.stored->offset, run.stored->length, --stored_runs == 0)
+                        : ValuePart{run.bytes});
   }
   if (sharding.index_at_end()) parts.push_back({index.span()});
   if (chain.shard_is_bare()) return put(parts);

@@ -109,9 +109,20 @@ Buffer StoredShard::read(std::uint64_t offset, std::uint64_t length) const {
   return std::move(parts->front());
 }
 
-ValuePart StoredShard::part(std::uint64_t offset, std::uint64_t length) const {
-  if (whole_) return {whole_->span().subspan(memory_size(offset), memory_size(length)), {}};
-  return {{}, [this, offset, length] { return read(offset, length); }};
+ValuePart StoredShard::part(std::uint64_t offset, std::uint64_t length, bool is_last) const {
+  if (whole_) {
+    if (is_last) release();
+    return {whole_->span().subspan(memory_size(offset), memory_size(length)), {}};
+  }
+  return {{}, [this, offset, length, is_last] {
+            Buffer bytes = read(offset, length);
+            if (is_last) release();
+            return bytes;
+          }};
+}
+
+void StoredShard::release() const {
+  if (value_) value_->release();
 }
 
 }  // namespace zarrcore

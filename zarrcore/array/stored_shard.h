@@ -92,8 +92,11 @@ class StoredShard {
   // Bytes of the shard, of the version that its index was read from. Throws ValueChanged when the
   // shard may have changed since.
   Buffer read(std::uint64_t offset, std::uint64_t length) const;
-  // The same for a put, which reads them when it needs them. This object must live until then.
-  ValuePart part(std::uint64_t offset, std::uint64_t length) const;
+  // The same for a put, which reads them when it needs them. This object must live until then. No
+  // more reads follow those of the last part.
+  ValuePart part(std::uint64_t offset, std::uint64_t length, bool is_last) const;
+  // No more reads follow: the shard is about to be replaced.
+  void release() const;
 
  private:
   StoredShard(Store& store, std::string key, const CodecChain& chain);

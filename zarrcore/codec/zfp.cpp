@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
@@ -72,6 +73,13 @@ class Stream {
   std::unique_ptr<zfp_stream, CloseStream> stream_;
 };
 
+// The library's words have the byte order of the host; stored ones are little-endian.
+void swap_words([[maybe_unused]] MutableByteSpan words) {
+  if constexpr (kHostEndian == Endian::big) {
+    swap_bytes(words, zfp_library().stream_alignment() / 8);
+  }
+}
+
 zfp_type type_of(const DataType& type) {
   if (type.kind == TypeKind::signed_integer && type.item_size == 4) return zfp_type_int32;
   if (type.kind == TypeKind::signed_integer && type.item_size == 8) return zfp_type_int64;
@@ -125,6 +133,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     }
     const std::size_t size = zfp_library().zfp_compress(stream.get(), field.get());
     if (size == 0) throw Error("zfp: the chunk cannot be compressed");
+    swap_words(buffer.span().first(size));
     // Copied, not truncated: the buffer can be many times as large.
     return Buffer::copy_of(ByteSpan(buffer.span()).first(size));
   }
@@ -143,6 +152,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     Buffer padded(readable_size(encoded.size(), parameters, shape));
     std::memcpy(padded.data(), encoded.data(), encoded.size());
     std::memset(padded.data() + encoded.size(), 0, padded.size() - encoded.size());
+    swap_words(padded.span());
     const Stream stream(padded.span());
     const Field field = make_field(shape, decoded.data());
     if (has_header_) {
@@ -177,6 +187,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
   void read_header(ByteSpan encoded, Parameters& parameters, Shape& shape) const {
     std::array<std::byte, (ZFP_HEADER_MAX_BITS / 64 + 2) * kWord> head{};
     std::copy_n(encoded.begin(), std::min(encoded.size(), head.size()), head.begin());
+    swap_words(head);
     const Stream stream(head);
     const Field field(zfp_library().zfp_field_alloc());
     if (!field) throw std::bad_alloc();

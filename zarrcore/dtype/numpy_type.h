@@ -13,7 +13,7 @@ namespace zarrcore {
 
 struct NumpyType {
   DataType type;
-  Endian endian = Endian::little;  // of each unit of the type
+  Endian endian = Endian::little;  // of each unit of the type; also where the text states none
 };
 
 // Returns nullopt when `text` is not a type of fixed size that has a counterpart.

@@ -52,6 +52,7 @@ class OpenFile final : public OpenValue {
                         [&]() -> std::optional<Result> {
                           {
                             const std::lock_guard lock(mutex_);
+                            if (is_released_) throw ValueChanged();
                             if (!file_) {
                               auto file =
                                   std::make_unique<const LocalFile>(path_, LocalFile::Mode::read);
@@ -90,12 +91,21 @@ class OpenFile final : public OpenValue {
     return version_;
   }
 
+  // A file that stays open keeps its number, which distinguishes its version from later ones.
+  void release() override {
+    if (LocalFile::can_be_replaced()) return;
+    const std::lock_guard lock(mutex_);
+    is_released_ = true;
+    file_.reset();
+  }
+
  private:
   std::string path_;
   mutable std::mutex mutex_;  // guards the opening
   std::unique_ptr<const LocalFile> file_;
   std::optional<std::uint64_t> size_;
   ValueVersion version_;
+  bool is_released_ = false;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@
 
 namespace zarrcore {
 
-// An open file that closes itself. Other programs can replace, rename and remove it meanwhile.
+// An open file that closes itself. Other programs can replace, rename and remove it meanwhile, on
+// Windows if its file system can do so: NTFS can; network drives and memory cards often cannot.
 class LocalFile {
  public:
   enum class Mode : std::uint8_t {
@@ -29,6 +30,9 @@ class LocalFile {
   LocalFile& operator=(const LocalFile&) = delete;
 
   bool is_open() const { return handle_ != kNoHandle; }
+
+  // Whether all file systems can replace an open file.
+  static bool can_be_replaced();
 
   // Whether this path exists and is not a folder. Throws Error when that is unknown.
   static bool is_file(const std::string& path);

@@ -89,6 +89,10 @@ ValueVersion version_at(int folder, const char* path) {
   return errno == ENOENT || errno == ENOTDIR ? ValueVersion::absent() : ValueVersion();
 }
 
+bool LocalFile::can_be_replaced() {
+  return true;
+}
+
 ValueVersion LocalFile::version(const std::string& path) {
   return version_at(AT_FDCWD, path.c_str());
 }

@@ -97,6 +97,10 @@ class ZARRCORE_API OpenValue {
 
   // Unknown before the first read, and if the store does not know versions.
   virtual ValueVersion version() const = 0;
+
+  // No more reads follow: the program is about to replace the value. On Windows, some file systems
+  // cannot replace files that are open.
+  virtual void release() {}
 };
 
 // A lock, held until this object is destroyed.

@@ -100,6 +100,10 @@ LocalFile::~LocalFile() {
   if (is_open()) ::CloseHandle(handle_of(handle_));
 }
 
+bool LocalFile::can_be_replaced() {
+  return false;
+}
+
 ValueVersion LocalFile::version(const std::string& path) {
   return windows::version_at(windows::wide_path(path));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -11,11 +12,13 @@
 namespace zarrcore::test {
 namespace {
 
-// What its destructor reads is overwritten soon after it has been freed.
 class Marked {
  public:
   Marked() : mark_(kMark), memory_(std::make_unique<std::uint64_t>(kMark)) { ++made; }
   ~Marked() {
+    // If the memory of this object were free, one of these would get it.
+    std::vector<std::vector<std::byte>> others;
+    for (std::size_t i = 0; i < 2000; ++i) others.emplace_back(8 + i % 10 * 8, std::byte{0xaa});
     if (mark_ == kMark && *memory_ == kMark) ++intact;
     mark_ = 0;
   }

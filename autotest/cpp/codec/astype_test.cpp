@@ -15,17 +15,17 @@ std::unique_ptr<const Filter> make(std::string_view configuration) {
 TEST(Astype, CastsAsNumpyDoes) {
   // numcodecs.AsType('<i4', '<i8').encode(np.array([1, -2, 2**33 + 5], '<i8'))
   EXPECT_EQ(encoded_by(*make(R"({"encode_dtype": "<i4", "decode_dtype": "<i8"})"),
-                       elements<std::int64_t>({1, -2, 5})),
+                       little_endian<std::int64_t>({1, -2, 5})),
             from_hex("01000000feffffff05000000"));
   // numcodecs.AsType('|u1', '<f8').encode(np.array([1.9, -0.9, 45, 255.5], '<f8'))
   EXPECT_EQ(encoded_by(*make(R"({"encode_dtype": "|u1", "decode_dtype": "<f8"})"),
-                       elements<double>({1.9, -0.9, 45, 255.5})),
+                       little_endian<double>({1.9, -0.9, 45, 255.5})),
             from_hex("01002dff"));
   // numcodecs.AsType('>f4', '<f8').encode(np.array([0.1, -2], '<f8'))
   const auto to_big = make(R"({"encode_dtype": ">f4", "decode_dtype": "<f8"})");
-  EXPECT_EQ(encoded_by(*to_big, elements<double>({0.1, -2})), from_hex("3dcccccdc0000000"));
+  EXPECT_EQ(encoded_by(*to_big, little_endian<double>({0.1, -2})), from_hex("3dcccccdc0000000"));
   EXPECT_EQ(decoded_by(*to_big, from_hex("3dcccccdc0000000"), 16),
-            elements<double>({double{0.1f}, -2}));
+            little_endian<double>({double{0.1f}, -2}));
 }
 
 TEST(Astype, WhatATypeCannotHoldIsAnError) {
@@ -33,31 +33,34 @@ TEST(Astype, WhatATypeCannotHoldIsAnError) {
     return make(dump_json({{"encode_dtype", to}, {"decode_dtype", from}}));
   };
   EXPECT_ERROR(
-      cast("<i8", "<i4")->encode(elements<std::int64_t>({1, (std::int64_t{1} << 33) + 5})),
+      cast("<i8", "<i4")->encode(little_endian<std::int64_t>({1, (std::int64_t{1} << 33) + 5})),
       "astype: element 1 of the chunk is 8589934597, which cannot be stored: it would become "
       "5");
   for (const double value : {-1.9, 300.5, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_ERROR(cast("<f8", "|u1")->encode(elements<double>({7, value})),
+    EXPECT_ERROR(cast("<f8", "|u1")->encode(little_endian<double>({7, value})),
                  "element 1 of the chunk");
   }
-  EXPECT_ERROR(cast("<f8", "<f4")->encode(elements<double>({1e39})), "element 0", "1e+39");
-  EXPECT_NO_THROW(cast("<f8", "<f4")->encode(elements<double>({0.1, -1e-60, 3e38})));
-  EXPECT_ERROR(cast("<i8", "<f4")->encode(elements<std::int64_t>({16777217})), "is 16777217,");
-  EXPECT_ERROR(cast("<i8", "<f8")->encode(elements<std::int64_t>({INT64_MAX})),
+  EXPECT_ERROR(cast("<f8", "<f4")->encode(little_endian<double>({1e39})), "element 0", "1e+39");
+  EXPECT_NO_THROW(cast("<f8", "<f4")->encode(little_endian<double>({0.1, -1e-60, 3e38})));
+  EXPECT_ERROR(cast("<i8", "<f4")->encode(little_endian<std::int64_t>({16777217})), "is 16777217,");
+  EXPECT_ERROR(cast("<i8", "<f8")->encode(little_endian<std::int64_t>({INT64_MAX})),
                "is 9223372036854775807,");
-  EXPECT_ERROR(cast("|u1", "|b1")->encode(elements<std::uint8_t>({1, 0, 5})), "element 2", "is 5,");
-  EXPECT_ERROR(cast("<c16", "<f8")->encode(elements<double>({1, 0, 2, 3})), "element 1");
+  EXPECT_ERROR(cast("|u1", "|b1")->encode(little_endian<std::uint8_t>({1, 0, 5})), "element 2",
+               "is 5,");
+  EXPECT_ERROR(cast("<c16", "<f8")->encode(little_endian<double>({1, 0, 2, 3})), "element 1");
 }
 
 TEST(Astype, TheTypeOfTheArrayStandsInForAMissingOne) {
-  EXPECT_EQ(decoded_by(*make(R"({"encode_dtype": "int16"})"), elements<std::int16_t>({-3}), 8),
-            elements<double>({-3}));
+  EXPECT_EQ(decoded_by(*make(R"({"encode_dtype": "int16"})"), little_endian<std::int16_t>({-3}), 8),
+            little_endian<double>({-3}));
 }
 
 TEST(Astype, TimesAreTheirIntegers) {
   const auto filter = make(R"({"encode_dtype": "<i4", "decode_dtype": "<M8[s]"})");
-  EXPECT_EQ(encoded_by(*filter, elements<std::int64_t>({86400})), elements<std::int32_t>({86400}));
-  EXPECT_EQ(decoded_by(*filter, elements<std::int32_t>({-1}), 8), elements<std::int64_t>({-1}));
+  EXPECT_EQ(encoded_by(*filter, little_endian<std::int64_t>({86400})),
+            little_endian<std::int32_t>({86400}));
+  EXPECT_EQ(decoded_by(*filter, little_endian<std::int32_t>({-1}), 8),
+            little_endian<std::int64_t>({-1}));
 }
 
 TEST(Astype, TextsArePaddedAndNotCutOff) {

@@ -18,12 +18,13 @@ TEST(Bitround, RoundsAsNumcodecsDoes) {
       from_hex("0000ac3e00004840000048f1000000000000807f0000c07f0000807f"));
   // numcodecs.BitRound(10).encode(np.array([1 / 3, np.pi, -1e30, 1.5], '<f8'))
   const auto twice = make_filter("numcodecs.bitround", R"({"keepbits": 10})", kFloat64);
-  EXPECT_EQ(encoded_by(*twice, elements<double>({1.0 / 3, 3.141592653589793, -1e30, 1.5})),
+  EXPECT_EQ(encoded_by(*twice, little_endian<double>({1.0 / 3, 3.141592653589793, -1e30, 1.5})),
             from_hex("000000000054d53f000000000020094000000000004029c6000000000000f83f"));
   // numcodecs.BitRound(3).encode(np.array([1 / 3, np.pi, -100, 1.0625, 1.1875], '<f2'))
   const auto half = make_filter("numcodecs.bitround", R"({"keepbits": 3})", kFloat16);
-  EXPECT_EQ(encoded_by(*half, elements<std::uint16_t>({0x3555, 0x4248, 0xd640, 0x3c40, 0x3cc0})),
-            from_hex("8035804200d6003c003d"));
+  EXPECT_EQ(
+      encoded_by(*half, little_endian<std::uint16_t>({0x3555, 0x4248, 0xd640, 0x3c40, 0x3cc0})),
+      from_hex("8035804200d6003c003d"));
 }
 
 TEST(Bitround, AllBitsKeptIsNoChange) {

@@ -7,7 +7,7 @@ namespace zarrcore::test {
 namespace {
 
 // np.linspace(0, 1, 10)
-const Bytes kNinths = elements<double>(
+const Bytes kNinths = little_endian<double>(
     {0.0, 0.1111111111111111, 0.2222222222222222, 0.3333333333333333, 0.4444444444444444,
      0.5555555555555556, 0.6666666666666666, 0.7777777777777777, 0.8888888888888888, 1.0});
 
@@ -28,14 +28,15 @@ TEST(Quantize, StoresAsAnotherType) {
   const Bytes encoded =
       from_hex("000000000000003e0000803e0000a03e0000e03e0000103f0000303f0000403f0000603f0000803f");
   EXPECT_EQ(encoded_by(*filter, kNinths), encoded);
-  EXPECT_EQ(decoded_by(*filter, encoded, 80),
-            elements<double>({0, 0.125, 0.25, 0.3125, 0.4375, 0.5625, 0.6875, 0.75, 0.875, 1}));
+  EXPECT_EQ(
+      decoded_by(*filter, encoded, 80),
+      little_endian<double>({0, 0.125, 0.25, 0.3125, 0.4375, 0.5625, 0.6875, 0.75, 0.875, 1}));
 }
 
 TEST(Quantize, DigitsMayStandBeforeThePoint) {
   // numcodecs.Quantize(-2, '<f4').encode(np.array([12345.678, -149, 150], '<f4'))
   const auto filter = make_filter("numcodecs.quantize", R"({"digits": -2, "dtype": "<f4"})");
-  EXPECT_EQ(encoded_by(*filter, elements<float>({12345.678f, -149, 150})),
+  EXPECT_EQ(encoded_by(*filter, little_endian<float>({12345.678f, -149, 150})),
             from_hex("00004146000000c300000043"));
 }
 

@@ -89,6 +89,17 @@ TEST_F(WindowsFile, AValueThatIsReplacedStaysOpen) {
   EXPECT_FALSE(store_.has("a"));
 }
 
+// Also on file systems that cannot replace an open file.
+TEST_F(WindowsFile, AReleasedValueIsReplacedAndNoLongerRead) {
+  store_.put("a", bytes_of("old"));
+  const auto opened = store_.open("a");
+  EXPECT_EQ(opened->get(100)->text(), "old");
+  opened->release();
+  store_.put("a", bytes_of("replaced"));
+  EXPECT_THROW(opened->get(100), ValueChanged);
+  EXPECT_EQ(store_.get("a")->text(), "replaced");
+}
+
 TEST_F(WindowsFile, AnotherProgramDelaysAPut) {
   store_.put("a", bytes_of("old"));
   // Like a program that does not expect files to be replaced.

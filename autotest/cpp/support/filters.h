@@ -26,7 +26,7 @@ inline Bytes in_host_order(Bytes bytes, std::size_t item_size) {
 
 // The bytes of numbers, little-endian as filters get them by default.
 template <typename Number>
-Bytes elements(std::initializer_list<Number> numbers) {
+Bytes little_endian(std::initializer_list<Number> numbers) {
   return in_host_order(to_bytes(std::as_bytes(std::span(numbers.begin(), numbers.size()))),
                        sizeof(Number));
 }
