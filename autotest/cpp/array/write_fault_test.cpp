@@ -269,14 +269,16 @@ TEST_P(WriteFault, AChunkIsAsBeforeOrAsWrittenWhenTheWriterIsKilled) {
 TEST_P(WriteFault, AFullDiskIsAnErrorAndLeavesTheOldChunk) {
   const TemporaryFolder folder;
   const auto root = folder.path() / "a.zarr";
-  {
+  // Also a child, so that this process has no thread that holds ASan's allocator when it forks.
+  ChildProcess maker([&] {
     FileSystemStore store(root);
     create(store);
     const auto array = open_array(std::make_shared<FileSystemStore>(root));
     ArrayWriter writer(array, bounded());
     write(writer, everything(kShape), 1);
     writer.flush();
-  }
+  });
+  ASSERT_EQ(maker.wait(), 0);
   ChildProcess child([&] {
     // No file may become larger than this process allows.
     ::signal(SIGXFSZ, SIG_IGN);
