@@ -138,6 +138,7 @@ def main(folder, scale, *names):
 
     gdal.UseExceptions()
     folder = Path(folder)
+    shutil.rmtree(folder / "part", ignore_errors=True)  # of a run that was interrupted
     if any(name in IMAGES or name == "overviews.tif" for name in names):
         names = ("image.tif", *names)
     for name in names:
