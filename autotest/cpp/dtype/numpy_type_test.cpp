@@ -12,7 +12,7 @@ TEST(NumpyType, ATypeStringHasAByteOrderAKindAndASize) {
   EXPECT_EQ(big->endian, Endian::big);
   EXPECT_EQ(parse_numpy_type("<u2")->endian, Endian::little);
   EXPECT_EQ(parse_numpy_type("=u2")->endian, Endian::little);  // on every host
-  EXPECT_EQ(parse_numpy_type("!u2")->endian, Endian::big);  // network order
+  EXPECT_EQ(parse_numpy_type("!u2")->endian, Endian::big);     // network order
   EXPECT_EQ(parse_numpy_name("!d")->endian, Endian::big);
   const auto time = parse_numpy_type("<M8[10us]");
   ASSERT_TRUE(time);
