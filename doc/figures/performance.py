@@ -41,11 +41,14 @@ def draw():
                  "one or two threads, whichever is faster.", 12, GREY)
     drawing.text(24, 75, "All rows that both can do. Red: GDAL's own driver is faster.", 12, GREY)
 
+    most = max(row["builtin"] / row["ours"] for row in rows)
+    doublings = max(2, math.ceil(math.log2(most)))
+
     def x_of(ratio):
-        return LEFT + WIDTH * (math.log2(ratio) + 1) / 3
+        return LEFT + WIDTH * (math.log2(ratio) + 1) / (doublings + 1)
 
     bottom = height - 36
-    for mark in (0.5, 1, 2, 4):
+    for mark in (0.5, *(2 ** power for power in range(doublings + 1))):
         drawing.line(x_of(mark), TOP - 8, x_of(mark), bottom, INK if mark == 1 else PALE)
         drawing.text(x_of(mark), bottom + 18, f"{mark:g} ×", 12, GREY, anchor="middle")
     y = TOP
