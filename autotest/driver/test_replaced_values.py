@@ -116,12 +116,13 @@ def test_a_value_on_a_web_server(tmp_path, monkeypatch, codecs):
 
         write_state(chunk, codecs, states[2])
         dataset.FlushCache()
-        replaced = threading.Event()
+        replaced, once = threading.Event(), threading.Lock()
 
         def replace(path):
-            if path.endswith("/c/0/0") and not replaced.is_set():
-                write_state(chunk, codecs, states[3])
-                replaced.set()
+            with once:  # the server answers requests in parallel
+                if path.endswith("/c/0/0") and not replaced.is_set():
+                    write_state(chunk, codecs, states[3])
+                    replaced.set()
 
         server.after_answer = replace
         got = array.ReadAsArray()
