@@ -1,25 +1,14 @@
 """Forwards requests to an object store, records them, and lets chosen ones fail: with the status
 that `fail` returns and the document of an error."""
 import http.client
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
+
+from object_requests import ObjectRequestHandler
 
 NOT_FORWARDED = {"transfer-encoding", "connection", "content-length", "expect"}
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def body(self):
-        if self.headers.get("Transfer-Encoding", "") != "chunked":
-            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        body = b""
-        while size := int(self.rfile.readline(), 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
-
+class Handler(ObjectRequestHandler):
     def forward(self):
         body = self.body()
         server = self.server
@@ -53,9 +42,6 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(answer)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = forward
-
-    def log_message(self, *_):
-        pass
 
 
 class Proxy(ThreadingHTTPServer):

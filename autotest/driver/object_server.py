@@ -6,8 +6,11 @@ import hashlib
 import threading
 import time
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
+from pathlib import Path
 from xml.sax.saxutils import escape, unescape
+
+from object_requests import ObjectRequestHandler, s3_options
 
 BUCKET = "bucket"
 NO_SUCH_KEY = (b'<?xml version="1.0"?><Error><Code>NoSuchKey</Code>'
@@ -15,10 +18,7 @@ NO_SUCH_KEY = (b'<?xml version="1.0"?><Error><Code>NoSuchKey</Code>'
 MAX_KEYS = 1000  # of a page of a listing
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
+class Handler(ObjectRequestHandler):
     def do(self):
         body = self.body()
         request = [time.monotonic(), None, self.command, self.path]
@@ -36,16 +36,6 @@ class Handler(BaseHTTPRequestHandler):
         request[1] = time.monotonic()
 
     do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = do
-
-    def body(self):
-        if self.headers.get("Transfer-Encoding", "") != "chunked":
-            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        body = b""
-        while size := int(self.rfile.readline(), 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
 
     def answer(self, status, body=b"", **headers):
         self.send_response(status)
@@ -133,9 +123,6 @@ class Handler(BaseHTTPRequestHandler):
             f"<IsTruncated>{str(is_truncated).lower()}</IsTruncated>{contents}"
             "</ListBucketResult>").encode(), Content_Type="application/xml")
 
-    def log_message(self, *_):
-        pass
-
 
 class ObjectServer(ThreadingHTTPServer):
     request_queue_size = 64
@@ -156,7 +143,4 @@ class ObjectServer(ThreadingHTTPServer):
 
 def options(port):
     """GDAL's options for a server."""
-    return {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_HTTPS": "NO",
-            "AWS_S3_ENDPOINT": f"127.0.0.1:{port}", "AWS_VIRTUAL_HOSTING": "FALSE",
-            "CPL_AWS_CREDENTIALS_FILE": "/none", "AWS_CONFIG_FILE": "/none",
-            "no_proxy": "127.0.0.1"}
+    return s3_options(port, Path("/none")) | {"no_proxy": "127.0.0.1"}

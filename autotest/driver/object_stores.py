@@ -17,6 +17,7 @@ from pathlib import Path
 
 import failing_proxy
 import pytest
+from object_requests import s3_options
 from osgeo import gdal
 from webserver import running
 
@@ -48,13 +49,6 @@ def start_npm(name, arguments, port, log):
     if shutil.which("node") is None or not (SERVERS / name).exists():
         pytest.skip(f"{name} is not installed")
     return start(name, [SERVERS / name, *arguments], port, log)
-
-
-def s3_options(port, folder):
-    return {
-        "AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER", "AWS_HTTPS": "NO",
-        "AWS_S3_ENDPOINT": f"127.0.0.1:{port}", "AWS_VIRTUAL_HOSTING": "FALSE",
-        "CPL_AWS_CREDENTIALS_FILE": str(folder / "none"), "AWS_CONFIG_FILE": str(folder / "none")}
 
 
 def stop(process):

@@ -113,9 +113,10 @@ DocumentSource Hierarchy::documents() const {
 }
 
 bool Hierarchy::has_copies_for_changes() const {
+  const std::lock_guard one_at_a_time(copies_mutex_);
   {
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(reads_copies_later_, false)) return consolidated_.has_value();
+    if (!reads_copies_later_) return consolidated_.has_value();
   }
   std::optional<ConsolidatedDocuments> copies;
   try {
@@ -125,6 +126,7 @@ bool Hierarchy::has_copies_for_changes() const {
   }
   const std::lock_guard lock(mutex_);
   consolidated_ = std::move(copies);
+  reads_copies_later_ = false;
   return consolidated_.has_value();
 }
 

@@ -198,6 +198,7 @@ class ZARRCORE_API Hierarchy {
   mutable std::mutex mutex_;
   mutable std::optional<ConsolidatedDocuments> consolidated_;
   mutable bool reads_copies_later_ = false;  // when changes need consolidated metadata
+  mutable std::mutex copies_mutex_;          // held while they are read then
   bool is_new_ = false;  // nothing else is in the store than what was put from here
   mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
   // The array at a root that is also a group, or null; nullopt until it is looked for.

@@ -1,17 +1,13 @@
 // The thread that runs transfers, with a libcurl that this program is linked with: without GDAL, so
 // that ThreadSanitizer sees all of it but libcurl.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "autotest/driver/cpp/echo_server.h"
 #include "driver/stores/vsi/http_transfers.h"
 
 namespace gdal_zarr {
@@ -48,60 +44,9 @@ std::optional<bool> CurlLibrary::has_http2(CURL* /*handle*/) const {
 
 namespace {
 
-// A web server that answers each request of a connection with "ok", until the peer closes it.
-class Server {
+class Server : public test::EchoServer {
  public:
-  Server() : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    bind(listener_, reinterpret_cast<const sockaddr*>(&address), size);
-    listen(listener_, 64);
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
-    thread_ = std::thread([this] { accept_all(); });
-  }
-  ~Server() {
-    HttpTransfers::shut_down();
-    shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    close(listener_);
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-
-  const std::string& url() const { return url_; }
-
- private:
-  void accept_all() {
-    std::vector<std::thread> threads;
-    for (;;) {
-      const int connection = accept(listener_, nullptr, nullptr);
-      if (connection < 0) break;
-      threads.emplace_back([connection] { answer_all(connection); });
-    }
-    for (std::thread& thread : threads) thread.join();
-  }
-
-  static void answer_all(int connection) {
-    static constexpr std::string_view kAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-    std::string request;
-    std::array<char, 1024> some{};
-    for (;;) {
-      const auto size = recv(connection, some.data(), some.size(), 0);
-      if (size <= 0) break;
-      request.append(some.data(), static_cast<std::size_t>(size));
-      if (!request.ends_with("\r\n\r\n")) continue;
-      if (send(connection, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL) < 0) break;
-      request.clear();
-    }
-    close(connection);
-  }
-
-  int listener_;
-  std::string url_;
-  std::thread thread_;
+  Server() : EchoServer(&HttpTransfers::shut_down) {}
 };
 
 std::size_t append(char* bytes, std::size_t size, std::size_t count, void* text) {
@@ -132,7 +77,7 @@ int get_from_threads(const std::string& url) {
     threads.emplace_back([&, i] {
       // Readers of different options share the connections.
       const HttpTransfers::Limits limits{.max_connections = i % 2 == 0 ? 0 : 4};
-      for (int j = 0; j < kRequests; ++j) wrong += get(url, limits) == "ok" ? 0 : 1;
+      for (int j = 0; j < kRequests; ++j) wrong += get(url + "/ok", limits) == "/ok" ? 0 : 1;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -155,7 +100,7 @@ TEST(Transfers, StartAnewAfterTheThreadHasEnded) {
 TEST(Transfers, ThatFailAreReportedToTheirOwnThreads) {
   const Server server;
   std::thread others([&] { EXPECT_EQ(get_from_threads(server.url()), 0); });
-  for (int i = 0; i < 20; ++i) EXPECT_NE(get("http://127.0.0.1:1/", {}), "ok");
+  for (int i = 0; i < 20; ++i) EXPECT_NE(get("http://127.0.0.1:1/ok", {}), "/ok");
   others.join();
 }
 

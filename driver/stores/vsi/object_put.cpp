@@ -1,10 +1,8 @@
 #include "driver/stores/vsi/object_put.h"
 
 #include <cpl_conv.h>
-#include <cpl_error.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
-#include <cpl_vsi_error.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,8 +13,8 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
-#include "driver/gdal/messages.h"
 #include "driver/stores/vsi/conditional_put.h"
+#include "driver/stores/vsi/quiet_call.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -149,19 +147,14 @@ void put_object(const std::string& path, std::span<const ValuePart> parts) {
 }
 
 void put_object_if(const std::string& path, const std::string& condition, ByteSpan bytes) {
-  const CPLErrorStateBackuper state;
-  VSIErrorReset();
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  std::string problem;
+  const QuietCall call;
   try {
     const ValuePart whole{bytes};
     put(path, {&whole, 1}, condition);
   } catch (const Error& error) {
-    const std::string reason = mask_secrets(VSIGetLastErrorMsg());
-    problem = error.what() + (reason.empty() ? reason : ": " + reason);
+    const std::string reason = QuietCall::server_reason();
+    throw Error(error.what() + (reason.empty() ? reason : ": " + reason));
   }
-  CPLPopErrorHandler();
-  if (!problem.empty()) throw Error(problem);
 }
 
 }  // namespace gdal_zarr

@@ -21,7 +21,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/gdal/shared_context.h"
 #include "driver/stores/vsi/listing_failures.h"
-#include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/quiet_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -33,30 +33,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
-
-// While it lives, GDAL's errors are neither reported nor left behind: reason() is for our own.
-class QuietCall {
- public:
-  QuietCall() {
-    VSIErrorReset();
-    CPLErrorReset();
-    CPLPushErrorHandler(CPLQuietErrorHandler);
-  }
-  ~QuietCall() { CPLPopErrorHandler(); }
-  QuietCall(const QuietCall&) = delete;
-  QuietCall& operator=(const QuietCall&) = delete;
-
-  // What GDAL and the server said; may be empty.
-  static std::string reason() {
-    const std::string server = VSIGetLastErrorMsg();
-    const std::string gdal = CPLGetLastErrorMsg();
-    return mask_secrets(server.empty() || gdal.empty() ? server + gdal : gdal + ": " + server);
-  }
-
- private:
-  CPLErrorStateBackuper state_;
-  NetworkTimeouts timeouts_;
-};
 
 struct CloseFolder {
   void operator()(VSIDIR* folder) const { VSICloseDir(folder); }
