@@ -10,6 +10,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/layout.h"
 #include "autotest/cpp/support/stored_array.h"
+#include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::repeated_reads {
@@ -43,7 +44,7 @@ class RepeatedReads : public testing::TestWithParam<bool> {
     ReadOptions options;
     options.statistics = &statistics;
     EXPECT_EQ(read(*array_, window, options), expected(window));
-    return statistics.decoded_chunks;
+    return statistics.decoded_chunks.load();
   }
 
   static inline const Shape kShape{8, 8};
@@ -65,6 +66,28 @@ TEST_P(RepeatedReads, OfLaterWindowsAreDecodedOnce) {
     EXPECT_EQ(chunks_read(window), 0);
     EXPECT_EQ(context_->chunks.byte_count(), 0) << "chunks are kept for a third time";
   }
+}
+
+// What a writer has put is read through it, and windows are counted together with the array's.
+TEST_P(RepeatedReads, ThroughAWriterAreDecodedOnceAndSeeWhatItWrites) {
+  ArrayWriter writer(array_);
+  const auto chunks_read_by_writer = [&](const Selection& window) {
+    ReadStatistics statistics;
+    ReadOptions options;
+    options.statistics = &statistics;
+    Bytes values(element_count(window.count) * 2);
+    writer.read(window, {values.data(), c_strides(window.count, 2)}, options);
+    EXPECT_EQ(values, expected(window));
+    return statistics.decoded_chunks.load();
+  };
+  EXPECT_EQ(chunks_read_by_writer(kUpper), 2);
+  EXPECT_EQ(chunks_read_by_writer(kUpper), 2);
+  EXPECT_EQ(chunks_read_by_writer(kLower), 2);
+  EXPECT_EQ(chunks_read_by_writer(kLower), 0);
+  EXPECT_EQ(chunks_read_by_writer(kUpper), 2);
+  std::ranges::reverse(values_);
+  writer.write({{0, 0}, kShape, {}}, {values_.data(), c_strides(kShape, 2)}, {});
+  EXPECT_EQ(chunks_read_by_writer(kUpper), 2);
 }
 
 TEST_P(RepeatedReads, AreForgottenWhenTheProgramReadsEachWindowOnce) {
