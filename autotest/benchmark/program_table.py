@@ -1,6 +1,8 @@
 """The results of programs.py as a table and as a chart."""
 import math
 
+from program_rows import THREADS
+
 KINDS = {"program": "Programs", "api": "Loops over the API", "chunks": "Small chunks"}
 
 
@@ -11,10 +13,12 @@ def builtin(result):
 
 
 def floor(result):
-    """The program alone, or the codecs alone on all processors."""
-    seconds = {name: run["seconds"] for name, run in result["runs"].items()}
-    codecs = seconds.get("decoding", 0) + seconds.get("encoding", 0)
-    return max(seconds.get("alone", 0), codecs) or None
+    """The program alone, or the codecs alone on all processors, or the work of both on all
+    processors, whichever takes longest."""
+    parts = [result["runs"].get(name) for name in ("alone", "decoding", "encoding")]
+    alone, *codecs = [part or {"seconds": 0, "cpu": 0} for part in parts]
+    both = sum(part["cpu"] for part in (alone, *codecs)) / THREADS
+    return max(alone["seconds"], sum(part["seconds"] for part in codecs), both) or None
 
 
 def ratio(result):

@@ -17,11 +17,10 @@ import time
 from pathlib import Path
 
 import program_stores
-from program_rows import ROWS
+from program_rows import ROWS, THREADS
 from program_table import HEADER, draw_chart, line, print_summary
 
 HERE = Path(__file__).parent
-THREADS = 2
 PARTS_OF_FLOOR = ("alone", "decoding", "encoding")
 SHORT = 0.2  # seconds; such rows run more often, because they vary more
 
