@@ -1,6 +1,4 @@
 // Windows that are requested twice, as GDAL does for values and their mask, are decoded once.
-#include "zarrcore/array/repeated_reads.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

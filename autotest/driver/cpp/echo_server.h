@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +25,11 @@ class EchoServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    bind(listener_, reinterpret_cast<const sockaddr*>(&address), size);
-    listen(listener_, 64);
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+        listen(listener_, 64) != 0 ||
+        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      throw std::runtime_error("no port could be opened");
+    }
     url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
     thread_ = std::thread([this] { accept_all(); });
   }

@@ -1,6 +1,4 @@
 // Transfers of many threads at once, over connections that they share.
-#include "driver/stores/vsi/http_transfers.h"
-
 #include <gtest/gtest.h>
 
 #include "driver/stores/vsi/http_connection.h"
@@ -33,6 +31,7 @@ constexpr int kRequests = 25;
 int request_from_threads(const HttpFolder& folder, HttpConnection& connection) {
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       for (int j = 0; j < kRequests; ++j) {
@@ -73,8 +72,10 @@ TEST(HttpTransfers, OfManyDatasetsRunTogether) {
   const Server server;
   if (gdal_curl() == nullptr) GTEST_SKIP() << "libcurl of GDAL cannot be used directly";
   std::atomic<int> right{0};
+  constexpr int kReaders = 4;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
+  threads.reserve(kReaders);
+  for (int i = 0; i < kReaders; ++i) {
     threads.emplace_back([&] {
       const HttpFolder folder = server.folder();
       const auto connection = make_shared_connections(folder);
@@ -82,7 +83,7 @@ TEST(HttpTransfers, OfManyDatasetsRunTogether) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(right, 4 * kThreads * kRequests);
+  EXPECT_EQ(right, kReaders * kThreads * kRequests);
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ int get_from_threads(const std::string& url) {
   constexpr int kRequests = 20;
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       // Readers of different options share the connections.
