@@ -1,5 +1,6 @@
 # The version of packages. A release is a commit with the tag v1.0.0, the version of project(). Other
 # commits are named after their day and hash: 1.0.0~git… comes before the release, 1.0.0+git… after it.
+# 1.0.0~unknown is made where git answers nothing.
 # Without git, as in a source tarball, the file RELEASE says it, which script/package writes: version,
 # seconds since 1970, commit.
 set(GDAL_ZARR_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -24,7 +25,13 @@ elseif(GIT_FOUND AND EXISTS "${PROJECT_SOURCE_DIR}/.git")
     execute_process(COMMAND "${GIT_EXECUTABLE}" -C "${PROJECT_SOURCE_DIR}"
         log -1 --date=format:%Y%m%d --format=git%cd.%h
       OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    if(released)
+    if(commit STREQUAL "")
+      # Such as in a folder of another user.
+      execute_process(COMMAND "${GIT_EXECUTABLE}" -C "${PROJECT_SOURCE_DIR}" rev-parse HEAD
+        OUTPUT_QUIET ERROR_VARIABLE reason)
+      message(WARNING "Packages get the version ${PROJECT_VERSION}~unknown: ${reason}")
+      string(APPEND GDAL_ZARR_PACKAGE_VERSION "~unknown")
+    elseif(released)
       string(APPEND GDAL_ZARR_PACKAGE_VERSION "+${commit}")
     else()
       string(APPEND GDAL_ZARR_PACKAGE_VERSION "~${commit}")
