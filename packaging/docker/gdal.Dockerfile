@@ -1,4 +1,4 @@
-# GDAL's own image with the plugin. Not tried on it: see ../README.md.
+# GDAL's own image with the plugin. Tried on a stand-in: see ../README.md.
 #
 #   docker build -f packaging/docker/gdal.Dockerfile --build-arg TAG=ubuntu-small-3.10.3 -t gdal-zarr .
 #
