@@ -16,6 +16,7 @@
 
 #include "zarrcore/array/context.h"
 #include "zarrcore/array/partial_decoding.h"
+#include "zarrcore/array/repeated_reads.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/chunk/chunk_grid.h"
@@ -44,6 +45,7 @@ struct ArrayState {
   mutable std::atomic<std::uint64_t> cache_id;
   mutable std::atomic<bool> has_prefetched{false};
   mutable PartialDecoding partial_decoding;
+  mutable RepeatedReads repeated_reads;
 
   // Guarded by `chains_mutex`: the chains made so far, by chunk shape. Chains are never removed,
   // and each is constant.

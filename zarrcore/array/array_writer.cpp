@@ -286,19 +286,20 @@ void ArrayWriter::read(const Selection& selection, const Destination& destinatio
   with_context([&] { return array_->state().description(); },
                [&] {
                  array_->state().check_read(selection, destination);
+                 const WholeChunks whole_chunks = array_->state().repeated_reads.observe(selection);
                  for_each_batch(array_->state().grid, selection, destination.strides,
                                 [&](const std::vector<ChunkSlice>& chunks) {
                                   if (options_.locks) {
                                     read_locked(chunks, destination, options);
                                   } else {
-                                    read_chunks(chunks, destination, options);
+                                    read_chunks(chunks, destination, whole_chunks, options);
                                   }
                                 });
                });
 }
 
 void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
-                              const ReadOptions& options) {
+                              WholeChunks whole_chunks, const ReadOptions& options) {
   HeldChunks held(*this);
   std::vector<PendingSlice> pending_slices;
   std::vector<StoredPart> stored;
@@ -317,8 +318,9 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
       options.worker_scope);
   // Only now does the reader look at the caches: a chunk that has just been put has invalidated
   // them.
-  ChunkReader(array_->state(), *array_->state().context, destination.converter, options)
-      .read(std::move(stored));
+  ChunkReader reader(array_->state(), *array_->state().context, destination.converter, options);
+  reader.expect(whole_chunks);
+  reader.read(std::move(stored));
 }
 
 FileLocks::Held ArrayWriter::lock(const std::string& key) const {

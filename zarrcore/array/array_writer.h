@@ -98,7 +98,7 @@ class ZARRCORE_API ArrayWriter {
   void write_locked(const std::vector<ChunkSlice>& chunks, const Source& source,
                     const WriteOptions& options);
   void read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
-                   const ReadOptions& options);
+                   WholeChunks whole_chunks, const ReadOptions& options);
   void read_locked(const std::vector<ChunkSlice>& chunks, const Destination& destination,
                    const ReadOptions& options);
   FileLocks::Held lock(const std::string& key) const;

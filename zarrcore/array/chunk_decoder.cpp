@@ -72,6 +72,12 @@ CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
   return {cache_id_, part.chain, *part.key, part.offset, part.length};
 }
 
+bool ChunkDecoder::caches(const StoredPart& part) const {
+  if (part.destination == nullptr || !is_whole(part.axes)) return true;
+  // Reading the others takes no more than copying them.
+  return whole_chunks_ == WholeChunks::keep && !part.chain->elements_stand_alone();
+}
+
 std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
   if (context_.chunks.is_empty()) return nullptr;
   auto chunk = context_.chunks.find(cache_key(part), request_);
@@ -93,6 +99,9 @@ bool ChunkDecoder::copy_from_cache(const StoredPart& part) const {
   if (!chunk || !chunk->reaches(part.axes, part.chain->stored_spec())) return false;
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
+  if (whole_chunks_ == WholeChunks::release && !caches(part)) {
+    context_.chunks.erase(cache_key(part));  // its memory, which is hot, is for the next window
+  }
   return true;
 }
 
@@ -100,7 +109,7 @@ bool ChunkDecoder::copy_from_ahead(const StoredPart& part,
                                    const std::shared_ptr<const CachedChunk>& chunk) const {
   if (!is_current(part, *chunk)) return false;
   copy(part, chunk->all().data());
-  if (!is_whole(part.axes) || part.destination == nullptr) {
+  if (caches(part)) {
     context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
   }
   return true;
@@ -119,16 +128,14 @@ void ChunkDecoder::decode_ahead(const StoredPart& part, const Encoded& encoded,
 }
 
 void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const {
-  // A chunk that is used as a whole is not needed again, so it is not cached.
-  if (is_whole(part.axes) && part.destination != nullptr) {
-    decode_whole(part, encoded.bytes, scratch);
-  } else {
+  if (caches(part)) {
     decode_to_cache(part, encoded);
+  } else {
+    decode_whole(part, encoded.bytes, scratch);
   }
 }
 
-// Decodes a chunk of which only a part is used, or only that part of it, and caches it for requests
-// for the rest.
+// Decodes a chunk, or only the part of it that is used, and caches it for other requests.
 void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) const {
   const CodecChain& chain = *part.chain;
   const ValueVersion& version = version_of(part, encoded);

@@ -12,6 +12,7 @@
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/chunks_ahead.h"
 #include "zarrcore/array/context.h"
+#include "zarrcore/array/repeated_reads.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/store/store.h"
@@ -61,6 +62,11 @@ class ChunkDecoder {
   ChunkDecoder(const ArrayState& array, Context& context, const ElementConverter* converter,
                std::size_t threads);
 
+  // Until then, chunks that are used as a whole are not expected to be needed again.
+  void expect(WholeChunks whole_chunks) { whole_chunks_ = whole_chunks; }
+  // Whether a chunk is cached when it has been decoded.
+  bool caches(const StoredPart& part) const;
+
   // The cached chunk, of which perhaps only the first elements are decoded; null when it is not
   // cached, or from another version of its value.
   std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part) const;
@@ -69,7 +75,7 @@ class ChunkDecoder {
   bool has_cached(const StoredPart& part) const;
   // Copies the selected elements of a cached chunk; false when they are not cached.
   bool copy_from_cache(const StoredPart& part) const;
-  // The same for a chunk that was read ahead. One that was used as a whole is not cached.
+  // The same for a chunk that was read ahead.
   bool copy_from_ahead(const StoredPart& part,
                        const std::shared_ptr<const CachedChunk>& chunk) const;
   // Whether a chunk that was read ahead is still missing in the store.
@@ -117,6 +123,7 @@ class ChunkDecoder {
   std::uint64_t request_;
   std::uint64_t cache_id_;  // the array's when the request began
   const ElementConverter* converter_;
+  WholeChunks whole_chunks_ = WholeChunks::pass;
   ScratchPool scratch_;
 };
 

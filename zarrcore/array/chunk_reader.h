@@ -28,6 +28,8 @@ class ChunkReader {
   ChunkReader(const ArrayState& array, Context& context, const ElementConverter* converter,
               const ReadOptions& options, ReadAhead* ahead = nullptr);
 
+  void expect(WholeChunks whole_chunks) { decoder_.expect(whole_chunks); }
+
   // Throws Error, which names the chunk's key. All that is read of one shard is from one version of
   // its value: if another program replaces it meanwhile, all parts are read once more; if that
   // happens again, it is an error.

@@ -79,12 +79,11 @@ ReadAhead::Request::Request(ReadAhead* ahead, const Selection& selection,
   try {
     Box box = box_around(selection);
     const Range range = ahead->range_of(box);
-    const bool is_walk = ahead->observe(box, range);
-    {
-      const std::lock_guard lock(ahead->mutex_);
-      if (ahead->returned_) ahead->pause_ = (ahead->pause_ + (began_ - *ahead->returned_)) / 2;
+    if (ahead->is_repeated(box)) {
+      ahead_ = nullptr;
+      return;
     }
-    if (!is_walk) return;
+    if (!ahead->observe(box, range, began_)) return;
     ahead->chunks_.begin_request(box);
     box_ = std::move(box);
     ahead->plan(*box_, range, options);
@@ -152,8 +151,15 @@ Box ReadAhead::box_of(const std::vector<std::uint64_t>& position) const {
   return box;
 }
 
-bool ReadAhead::observe(const Box& box, const Range& range) {
+// Programs that ask for each window twice walk and pause as others do.
+bool ReadAhead::is_repeated(const Box& box) {
   const std::lock_guard lock(mutex_);
+  return walk_.is_at(box) && !last_start_.empty();
+}
+
+bool ReadAhead::observe(const Box& box, const Range& range, TimePoint began) {
+  const std::lock_guard lock(mutex_);
+  if (returned_) pause_ = (pause_ + (began - *returned_)) / 2;
   walk_.observe(box);
   if (expected_ && (!expected_->contains(box) || box.start < last_start_)) expected_.reset();
   last_start_ = box.start;
@@ -220,7 +226,7 @@ std::vector<Box> ReadAhead::next_chunks(const Box& box, const Range& range,
 }
 
 bool ReadAhead::is_reading_only(const Range& range, std::size_t threads) const {
-  return !is_remote() && count_of(range) >= 2 * threads && pause_ < reading_ / 8;
+  return !is_remote() && count_of(range) >= 2 * threads && pause_ < 2 * reading_;
 }
 
 void ReadAhead::plan(const Box& box, const Range& range, const ReadOptions& options) {

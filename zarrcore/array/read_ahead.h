@@ -30,6 +30,8 @@ namespace zarrcore {
 
 // Of one array, which must outlive it. Safe to use from several threads at once.
 class ReadAhead {
+  using TimePoint = std::chrono::steady_clock::time_point;
+
  public:
   // `unit` is the shape of what is decoded at once (Array::inner_chunk_shape).
   ReadAhead(const ArrayState& array, Shape unit);
@@ -56,7 +58,7 @@ class ReadAhead {
    private:
     ReadAhead* ahead_;
     std::optional<Box> box_;
-    std::chrono::steady_clock::time_point began_;
+    TimePoint began_;
   };
 
   // What has been read ahead of a part; helps with other chunks while it is being read.
@@ -72,8 +74,10 @@ class ReadAhead {
   Range range_of(const Box& box) const;
   Box box_of(const std::vector<std::uint64_t>& position) const;
   // Whether the requests up to this one make it likely that the walk goes on.
-  bool observe(const Box& box, const Range& range);
-  // Whether readers have all threads, and the program does little else than reading.
+  bool observe(const Box& box, const Range& range, TimePoint began);
+  bool is_repeated(const Box& box);
+  // Whether a request gives work to all threads, and the program does little else than reading:
+  // decoding to its memory then takes less than copying what was decoded ahead.
   bool is_reading_only(const Range& range, std::size_t threads) const;
   void plan(const Box& box, const Range& range, const ReadOptions& options);
   std::vector<Box> next_chunks(const Box& box, const Range& range, std::size_t max_count) const;
@@ -95,10 +99,10 @@ class ReadAhead {
   // Averages: between requests, and in them.
   std::chrono::steady_clock::duration pause_{};
   std::chrono::steady_clock::duration reading_{};
-  std::optional<std::chrono::steady_clock::time_point> returned_;  // from the last request
-  std::optional<Range> last_;                                      // of the last request
-  std::uint64_t walked_ = 0;      // the chunks that the walk has read
-  std::optional<Range> planned_;  // of the last request that was planned for
+  std::optional<TimePoint> returned_;  // from the last request
+  std::optional<Range> last_;          // of the last request
+  std::uint64_t walked_ = 0;           // the chunks that the walk has read
+  std::optional<Range> planned_;       // of the last request that was planned for
   WorkerScope scope_;
   std::size_t threads_ = 1;
   std::size_t posted_ = 0;

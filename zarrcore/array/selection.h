@@ -30,6 +30,8 @@ struct Selection {
   Shape start;
   Shape count;
   std::vector<std::int64_t> step = {};  // may be negative; empty means 1 everywhere
+
+  friend bool operator==(const Selection&, const Selection&) = default;
 };
 
 // The memory that a selection is read to. Element (i, j, …) of the selection, counted in selected

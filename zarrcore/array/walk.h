@@ -26,6 +26,8 @@ class Walk {
 
   void observe(const Box& box);
 
+  // Whether this was the last request.
+  bool is_at(const Box& box) const { return last_ == box; }
   // How many of the latest requests were a step of the walk; 0 when the last one broke it.
   std::size_t steps() const { return steps_; }
   // Whether the walk so far began at the start of the array along its dimension, and each box has

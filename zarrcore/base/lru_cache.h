@@ -70,6 +70,12 @@ class LruCache {
     shrink(request, removed);
   }
 
+  void erase(const Key& key) {
+    Entries removed;
+    const std::lock_guard lock(mutex_);
+    if (const auto it = index_.find(key); it != index_.end()) remove(it->second, removed);
+  }
+
   // Removes the values whose keys satisfy `predicate`.
   template <typename Predicate>
   void erase_if(const Predicate& predicate) {
