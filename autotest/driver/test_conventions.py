@@ -288,3 +288,5 @@ def test_file_list(tmp_path):
     assert files[0] == str(tmp_path)
     relative = {f.removeprefix(str(tmp_path)) for f in files[1:]}
     assert relative == {"/zarr.json", "/v/zarr.json", "/x/zarr.json"}
+    opened = str(tmp_path / "v/zarr.json")
+    assert gdal.Open(opened).GetFileList().count(opened) == 1

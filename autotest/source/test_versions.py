@@ -73,6 +73,21 @@ def test_packages_have_their_version_and_date_from_git(tmp_path):
     assert release() == [f"{VERSION}+git20260102.{commit}", seconds, commit]
 
 
+@pytest.mark.parametrize("option, reason", [
+    ("-DGIT=installed", "not a git repository"), ("-DCMAKE_DISABLE_FIND_PACKAGE_Git=ON", "")])
+def test_packages_are_no_release_if_git_does_not_answer(tmp_path, option, reason):
+    (tmp_path / ".git").mkdir()
+    script = tmp_path / "version.cmake"
+    script.write_text(f'set(PROJECT_SOURCE_DIR "{tmp_path}")\nset(PROJECT_VERSION 1.2.3)\n'
+                      f'include("{ROOT}/packaging/version.cmake")\n'
+                      'message("version ${GDAL_ZARR_PACKAGE_VERSION}")\n')
+    result = subprocess.run(["cmake", option, "-P", script], capture_output=True, text=True,
+                            check=True,
+                            env=os.environ | {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
+    assert result.stderr == "version 1.2.3~unknown\n"
+    assert "git does not answer" in result.stdout and reason in result.stdout
+
+
 def test_other_files_state_the_same_version():
     """Where a version must be written: what gdalinfo prints, and what programs ask for."""
     assert f"gdal-zarr {VERSION})" in text("README.md")

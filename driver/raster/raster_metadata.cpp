@@ -278,7 +278,8 @@ char** RasterDataset::GetFileList() {
       if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
       // A document inside a file of references is not a file.
       const std::string file = zarrcore::join_path(root, key);
-      if (path_exists(file)) files.AddString(file.c_str());
+      // PAM has listed the document by whose name the dataset was opened.
+      if (file != GetDescription() && path_exists(file)) files.AddString(file.c_str());
     }
     return files.StealList();
   });

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Not tried: see ../README.md.
+# Not tried with conda: see ../README.md.
 set -euo pipefail
 # shellcheck disable=SC2086  # CMAKE_ARGS are several
 cmake -G Ninja -S "$SRC_DIR" -B build-plugin $CMAKE_ARGS -DCMAKE_BUILD_TYPE=Release \

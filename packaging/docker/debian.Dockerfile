@@ -1,4 +1,5 @@
-# GDAL's programs, rasterio and the plugin on Debian 13, without compiler. Not tried: see ../README.md.
+# GDAL's programs, rasterio and the plugin on Debian 13, without compiler. Tried with Buildah: see
+# ../README.md.
 #
 #   docker build -f packaging/docker/debian.Dockerfile -t gdal-zarr .
 #   docker run --rm -v "$PWD/data:/data" gdal-zarr gdalinfo /data/geoid_v3_sharded.zarr

@@ -1,4 +1,4 @@
-# GDAL's own image with the plugin. Not tried on it: see ../README.md.
+# GDAL's own image with the plugin. Tried on a stand-in: see ../README.md.
 #
 #   docker build -f packaging/docker/gdal.Dockerfile --build-arg TAG=ubuntu-small-3.10.3 -t gdal-zarr .
 #
@@ -18,7 +18,7 @@ RUN cmake -G Ninja -S . -B build/image -DCMAKE_BUILD_TYPE=Release \
 RUN { ldd "$(find /image -name gdal_Zarr.so)" | awk '$2 == "=>" { print $3 }' \
       && ls /usr/lib/*/libzfp.so; } \
     | xargs readlink -f | sed 'p; s,^/usr,,' | xargs dpkg-query -S 2>/dev/null \
-    | cut -d: -f1 | sort -u >/packages
+    | sed '/^diversion /d; s/:.*//' | sort -u >/packages
 
 FROM ghcr.io/osgeo/gdal:${TAG}
 COPY --from=build /packages /tmp/packages

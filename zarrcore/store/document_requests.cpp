@@ -2,7 +2,28 @@
 
 #include <algorithm>
 
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/store.h"
+
 namespace zarrcore {
+namespace {
+
+// Throws a copy, because callers add what they know to its message.
+[[noreturn]] void throw_copy(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const NotAValue& copied) {
+    throw NotAValue(copied);
+  } catch (const AccessDenied& copied) {
+    throw AccessDenied(copied);
+  } catch (const ValueChanged& copied) {
+    throw ValueChanged(copied);
+  } catch (const Error& copied) {
+    throw Error(copied);
+  }
+}
+
+}  // namespace
 
 DocumentRequests::Kept::~Kept() {
   if (owner_ == nullptr) return;
@@ -48,7 +69,7 @@ std::optional<DocumentText> DocumentRequests::find(const std::string& key) const
   const std::lock_guard lock(mutex_);
   const auto it = answers_.find(key);
   if (it == answers_.end()) return std::nullopt;
-  if (it->second->error) std::rethrow_exception(it->second->error);
+  if (it->second->error) throw_copy(it->second->error);
   return it->second->text;
 }
 
