@@ -1,6 +1,7 @@
 // Transfers of many threads at once, over connections that they share.
 #include <gtest/gtest.h>
 
+#include "driver/stores/vsi/curl_library.h"
 #include "driver/stores/vsi/http_connection.h"
 #include "driver/stores/vsi/shared_connections.h"
 
