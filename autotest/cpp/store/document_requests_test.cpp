@@ -46,8 +46,10 @@ TEST(DocumentRequests, AnErrorIsTheSameForAllWhoAsk) {
     EXPECT_EQ(message_of<NotAValue>(requests, "page"), "page: a page");
     EXPECT_TRUE(message_of<ValueChanged>(requests, "replaced").starts_with("replaced: another"));
   }
+  constexpr int kThreads = 4;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       for (int j = 0; j < 100; ++j) {
         EXPECT_EQ(message_of<Error>(requests, "broken"), "broken: no answer");
