@@ -20,7 +20,14 @@ struct TestChain {
   bool keeps_values = true;  // what it decodes to can be encoded, and decodes to the same
 };
 
-// Inputs choose one by its number: new ones go to the end.
+#ifdef ZARRCORE_WITHOUT_ZFP
+inline constexpr bool kHasZfp = false;
+#else
+inline constexpr bool kHasZfp = true;
+#endif
+
+// Inputs choose one by its number: new ones go to the end, and without zfp, the first one stands in
+// place of those with it.
 std::span<const TestChain> test_chains();
 
 // An array with such chunks. Its only chunk with elements, all inside the array, has the key

@@ -1,7 +1,6 @@
 // Runs a fuzz target without a fuzzer, on inputs that are known: files, and those of folders.
-#include <sys/resource.h>
-
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -9,15 +8,17 @@
 #include <vector>
 
 #include "autotest/fuzz/input.h"
+#include "autotest/fuzz/peak_memory.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-// As of libFuzzer, which counts megabytes.
-constexpr long kMaxMemoryKilobytes = 2L << 20;
+// As of libFuzzer.
+constexpr std::uint64_t kMaxMemory = std::uint64_t{2} << 30;
 
 std::vector<fs::path> files_of(const fs::path& path) {
+  if (!fs::exists(path)) return {};  // Git keeps no folder for a target that has found nothing.
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(path)) files.push_back(entry.path());
@@ -31,9 +32,8 @@ void run(const fs::path& file) {
   // It has no NUL behind it that would hide a read past its end.
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
-  struct rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  zarrcore::fuzz::check(usage.ru_maxrss <= kMaxMemoryKilobytes, "an input takes little memory");
+  zarrcore::fuzz::check(zarrcore::fuzz::peak_memory() <= kMaxMemory,
+                        "an input takes little memory");
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ int main(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     for (const fs::path& file : files_of(arguments[i])) {
       // What is printed last is what broke a promise, or crashed.
-      std::fprintf(stderr, "%s\n", file.c_str());
+      std::fprintf(stderr, "%s\n", file.string().c_str());
       run(file);
       ++runs;
     }

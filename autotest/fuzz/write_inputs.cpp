@@ -40,14 +40,14 @@ void write_file(const fs::path& path, std::string_view content) {
 bool is_document(const fs::path& file) {
   static const std::set<std::string> kNames{"zarr.json", ".zarray", ".zgroup",   ".zattrs",
                                             "meta",      "attrs",   ".zmetadata"};
-  return kNames.contains(file.filename()) || file.extension() == ".json";
+  return kNames.contains(file.filename().string()) || file.extension() == ".json";
 }
 
 StoreValues values_of(const fs::path& folder) {
   StoreValues values;
   for (const auto& file : fs::recursive_directory_iterator(folder)) {
     if (!file.is_regular_file()) continue;
-    values[file.path().lexically_relative(folder)] = test::read_file(file.path());
+    values[file.path().lexically_relative(folder).generic_string()] = test::read_file(file.path());
   }
   return values;
 }
@@ -111,7 +111,8 @@ void set_element(MutableByteSpan element, const DataType& type, std::uint64_t nu
     const VariableElement variable{word.data(), word.size()};
     std::memcpy(element.data(), &variable, sizeof(variable));
   } else if (type.kind == TypeKind::fixed_utf32) {
-    for (std::size_t i = 0; i < word.size(); ++i) element[4 * i] = static_cast<std::byte>(word[i]);
+    const std::u32string text(word.begin(), word.end());
+    std::memcpy(element.data(), text.data(), text.size() * sizeof(char32_t));
   } else if (const auto converter = make_numeric_converter({TypeKind::unsigned_integer, 1}, type)) {
     const auto value = static_cast<std::byte>(number % 5);
     converter->convert(&value, 0, element.data(), 0, 1);
@@ -165,7 +166,7 @@ void write_documents(const fs::path& seeds, const std::string& store, const Stor
 void write_fixtures(const fs::path& seeds) {
   for (const auto& store : fs::directory_iterator(stores())) {
     if (!store.is_directory()) continue;
-    const std::string name = store.path().filename();
+    const std::string name = store.path().filename().string();
     const StoreValues values = values_of(store.path());
     write_documents(seeds, name, values);
     const std::string text = make_store_text(values);
@@ -237,6 +238,7 @@ void check_chains() {
   std::string chains;
   for (const TestChain& chain : test_chains()) chains += chain.codecs;
   for (const CodecName& codec : codec_names()) {
+    if (!kHasZfp && codec.name.find("zfp") != std::string_view::npos) continue;
     check(chains.find('"' + std::string(codec.name) + '"') != std::string::npos,
           "a chain of chains.h has the codec " + std::string(codec.name));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -74,7 +75,7 @@ void erase_chunks(const ArrayState& state, const std::vector<Chunk>& chunks,
   keys.reserve(chunks.size());
   for (const Chunk& chunk : chunks) keys.push_back(*state.key_of(chunk));
   state.context->pool.parallel_for(
-      ceil_divide(keys.size(), kAtOnce), std::max<std::size_t>(1, options.threads),
+      memory_size(ceil_divide(keys.size(), kAtOnce)), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
         const std::span all(keys);
         state.store->erase_all(

@@ -315,8 +315,9 @@ TEST_F(Writing, WhatAFilterCannotHoldIsAnErrorAndNotPut) {
       writer.flush();
     }
     ArrayWriter writer(array);
-    Bytes values = filled(4);
-    values[0] = std::byte{100};
+    std::vector<std::int16_t> numbers(80, 4);
+    numbers[0] = 100;
+    const Bytes values = elements(numbers);
     const auto write_all = [&] {
       write(writer, everything(kShape), values);
       writer.flush();
@@ -334,8 +335,11 @@ TEST_F(Writing, AFilterNeedNotHoldTheFillValueOutsideTheArray) {
         codec_list({sharding_codec({2, 3}, codec_list({kFixed, kBytes}), index_codecs())})}) {
     store_ = std::make_shared<MemoryStore>();
     const auto array = create(codecs, "9999");
-    Bytes values = filled(0);
-    for (std::size_t i = 0; i < values.size(); i += kItem) values[i] = std::byte(i % 13);
+    std::vector<std::int16_t> numbers(80);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = static_cast<std::int16_t>(i % 13);
+    }
+    const Bytes values = elements(numbers);
     ArrayWriter writer(array);
     write(writer, everything(kShape), values);
     writer.flush();
