@@ -82,7 +82,7 @@ ROWS = [
         encodes="blosc", since=0),
     Row("warp-to-zstd", "gdalwarp, GeoTIFF → v3 zstd, bilinear", "program", "image.tif", WARP,
         "zarr", "image.tif", "-of MEM", f"-of Zarr {ZSTD}", encodes="zstd", since=SHARDS_SINCE),
-    Row("rechunk", "gdalmdimtranslate, cube v2 (24,180,360) → v3 (96,32,32)", "program", "cube",
+    Row("rechunk", "gdalmdimtranslate, v2 (24,180,360) → v3 (96,32,32)", "program", "cube",
         MDIM, "zarr", options="-co FORMAT=ZARR_V3 -co ARRAY:BLOCKSIZE=96,32,32 "
         "-co ARRAY:COMPRESS=ZSTD -co ARRAY:ZSTD_LEVEL=3", decodes=1, encodes="cube-rechunked",
         since=SHARDS_SINCE),
