@@ -78,11 +78,11 @@ ReadAhead::Request::Request(ReadAhead* ahead, const Selection& selection,
   if (ahead->skips_chunks(selection)) return;
   try {
     Box box = box_around(selection);
-    const Range range = ahead->range_of(box);
     if (ahead->is_repeated(box)) {
       ahead_ = nullptr;
       return;
     }
+    const Range range = ahead->range_of(box);
     if (!ahead->observe(box, range, began_)) return;
     ahead->chunks_.begin_request(box);
     box_ = std::move(box);

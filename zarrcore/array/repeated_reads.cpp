@@ -7,10 +7,12 @@ namespace zarrcore {
 WholeChunks RepeatedReads::observe(const Selection& selection) {
   const std::lock_guard lock(mutex_);
   if (selection == last_) {
-    return std::exchange(was_repeated_, true) ? WholeChunks::pass : WholeChunks::release;
+    was_repeated_ = true;
+    return std::exchange(is_kept_, false) ? WholeChunks::release : WholeChunks::pass;
   }
   last_ = selection;
-  return std::exchange(was_repeated_, false) ? WholeChunks::keep : WholeChunks::pass;
+  is_kept_ = std::exchange(was_repeated_, false);
+  return is_kept_ ? WholeChunks::keep : WholeChunks::pass;
 }
 
 }  // namespace zarrcore

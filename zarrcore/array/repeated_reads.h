@@ -13,7 +13,7 @@ namespace zarrcore {
 enum class WholeChunks : std::uint8_t {
   pass,     // they are not expected to be needed again
   keep,     // the same request is expected to come again
-  release,  // it has come again
+  release,  // it has come again, for which they were kept
 };
 
 // Of one array. Safe to use from several threads at once.
@@ -26,6 +26,7 @@ class RepeatedReads {
   std::mutex mutex_;
   Selection last_;
   bool was_repeated_ = false;  // the last window
+  bool is_kept_ = false;       // until it comes again
 };
 
 }  // namespace zarrcore
