@@ -22,8 +22,8 @@ constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
 // bytes, when threads had nothing to do although the queue was full after a write.
 constexpr std::uint64_t kFirstQueuedBytes = 8 << 20;
 constexpr std::uint64_t kQueuedPart = 4;
-// A write of this many slices for each thread keeps all threads busy itself, and queueing costs
-// more than it gains.
+// A write of this many slices for each thread keeps all threads busy itself. Queueing it gains
+// something only if the program works long enough until the next one.
 constexpr std::size_t kManySlices = 4;
 // Smaller inner chunks of shards are encoded at once: a task takes about as long.
 constexpr std::uint64_t kMinBytesBehind = 16 << 10;
@@ -124,30 +124,47 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                                   });
                    return;
                  }
-                 FirstError error;
-                 if (queue_.jobs() == 0 && was_full_.exchange(false)) {
-                   max_queued_ = std::min(2 * max_queued_, options_.max_bytes / kQueuedPart);
-                 }
-                 evict(error, options.threads);
-                 std::vector<PendingSlice> slices;
-                 for_each_chunk(array_->state().grid, selection, source.strides,
-                                [&](const ChunkSlice& slice) {
-                                  const Pending chunk = pending(slice.chunk);
-                                  for (StoredSlice& inner : chunk->cut(slice))
-                                    slices.push_back({chunk, std::move(inner)});
-                                  if (slices.size() >= kBatchSize)
-                                    write_slices(slices, source, options, error);
-                                });
-                 write_slices(slices, source, options, error);
-                 error.rethrow();
-                 if (const auto earlier = queue_.take_error()) std::rethrow_exception(earlier);
+                 write_pending(selection, source, options);
                });
+}
+
+void ArrayWriter::write_pending(const Selection& selection, const Source& source,
+                                const WriteOptions& options) {
+  const Pace::TimePoint began = Pace::now();
+  {
+    const std::lock_guard lock(mutex_);
+    pace_.begin(began);
+  }
+  FirstError error;
+  if (queue_.jobs() == 0 && was_full_.exchange(false)) {
+    max_queued_ = std::min(2 * max_queued_, options_.max_bytes / kQueuedPart);
+  }
+  evict(error, options.threads);
+  std::vector<PendingSlice> slices;
+  for_each_chunk(array_->state().grid, selection, source.strides, [&](const ChunkSlice& slice) {
+    const Pending chunk = pending(slice.chunk);
+    for (StoredSlice& inner : chunk->cut(slice)) slices.push_back({chunk, std::move(inner)});
+    if (slices.size() >= kBatchSize) write_slices(slices, source, options, error);
+  });
+  write_slices(slices, source, options, error);
+  {
+    const std::lock_guard lock(mutex_);
+    pace_.end(began);
+  }
+  error.rethrow();
+  if (const auto earlier = queue_.take_error()) std::rethrow_exception(earlier);
+}
+
+bool ArrayWriter::writes_behind(std::size_t slices, const WriteOptions& options) const {
+  if (!options_.writes_behind || options.threads <= 1) return false;
+  if (is_slow() || slices < kManySlices * options.threads) return true;
+  const std::lock_guard lock(mutex_);
+  return pace_.is_mostly_work();
 }
 
 void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& source,
                                const WriteOptions& options, FirstError& error) {
-  const bool is_behind = options_.writes_behind && options.threads > 1 &&
-                         (is_slow() || slices.size() < kManySlices * options.threads);
+  const bool is_behind = writes_behind(slices.size(), options);
   array_->state().context->pool.parallel_for(
       slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {

@@ -18,6 +18,7 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/first_error.h"
+#include "zarrcore/array/pace.h"
 #include "zarrcore/array/write_queue.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/store/file_locks.h"
@@ -93,6 +94,8 @@ class ZARRCORE_API ArrayWriter {
   std::size_t requests() const;
   bool is_slow() const { return requests() > 1; }
 
+  void write_pending(const Selection& selection, const Source& source, const WriteOptions& options);
+  bool writes_behind(std::size_t slices, const WriteOptions& options) const;
   void write_slices(std::vector<PendingSlice>& slices, const Source& source,
                     const WriteOptions& options, FirstError& error);
   void write_locked(const std::vector<ChunkSlice>& chunks, const Source& source,
@@ -115,9 +118,10 @@ class ZARRCORE_API ArrayWriter {
   WriterOptions options_;
   std::atomic<std::uint64_t> pending_bytes_{0};
   std::atomic<std::uint64_t> put_bytes_{0};  // since free memory was last returned
-  mutable std::mutex mutex_;                 // guards order_ and chunks_
+  mutable std::mutex mutex_;                 // guards order_, chunks_ and pace_
   std::list<Pending> order_;                 // most recently written or read first
   std::map<std::vector<std::uint64_t>, std::list<Pending>::iterator> chunks_;
+  Pace pace_;               // of the writes
   std::mutex evict_mutex_;  // held by the thread that evicts
   std::atomic<std::uint64_t> max_queued_;
   std::atomic<bool> was_full_{false};  // the queue, since it was last empty

@@ -71,7 +71,7 @@ ReadAhead::~ReadAhead() {
 
 ReadAhead::Request::Request(ReadAhead* ahead, const Selection& selection,
                             const ReadOptions& options) noexcept
-    : ahead_(ahead), began_(std::chrono::steady_clock::now()) {
+    : ahead_(ahead), began_(Pace::now()) {
   if (ahead == nullptr || ahead->units_.empty() || !ahead->array_.context->pool.has_workers()) {
     return;
   }
@@ -95,10 +95,8 @@ ReadAhead::Request::Request(ReadAhead* ahead, const Selection& selection,
 ReadAhead::Request::~Request() {
   if (ahead_ == nullptr) return;
   if (box_) ahead_->chunks_.end_request(*box_);
-  const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(ahead_->mutex_);
-  ahead_->reading_ = (ahead_->reading_ + (now - began_)) / 2;
-  ahead_->returned_ = now;
+  ahead_->pace_.end(began_);
 }
 
 void ReadAhead::expect(const Box& box) {
@@ -157,9 +155,9 @@ bool ReadAhead::is_repeated(const Box& box) {
   return walk_.is_at(box) && !last_start_.empty();
 }
 
-bool ReadAhead::observe(const Box& box, const Range& range, TimePoint began) {
+bool ReadAhead::observe(const Box& box, const Range& range, Pace::TimePoint began) {
   const std::lock_guard lock(mutex_);
-  if (returned_) pause_ = (pause_ + (began - *returned_)) / 2;
+  pace_.begin(began);
   walk_.observe(box);
   if (expected_ && (!expected_->contains(box) || box.start < last_start_)) expected_.reset();
   last_start_ = box.start;
@@ -226,7 +224,7 @@ std::vector<Box> ReadAhead::next_chunks(const Box& box, const Range& range,
 }
 
 bool ReadAhead::is_reading_only(const Range& range, std::size_t threads) const {
-  return !is_remote() && count_of(range) >= 2 * threads && pause_ < 2 * reading_;
+  return !is_remote() && count_of(range) >= 2 * threads && pace_.is_mostly_calls();
 }
 
 void ReadAhead::plan(const Box& box, const Range& range, const ReadOptions& options) {

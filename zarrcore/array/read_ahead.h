@@ -10,7 +10,6 @@
 // Errors are dropped: the reader then reads the chunk itself.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +20,7 @@
 
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/chunks_ahead.h"
+#include "zarrcore/array/pace.h"
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/task_group.h"
@@ -30,8 +30,6 @@ namespace zarrcore {
 
 // Of one array, which must outlive it. Safe to use from several threads at once.
 class ReadAhead {
-  using TimePoint = std::chrono::steady_clock::time_point;
-
  public:
   // `unit` is the shape of what is decoded at once (Array::inner_chunk_shape).
   ReadAhead(const ArrayState& array, Shape unit);
@@ -58,7 +56,7 @@ class ReadAhead {
    private:
     ReadAhead* ahead_;
     std::optional<Box> box_;
-    TimePoint began_;
+    Pace::TimePoint began_;
   };
 
   // What has been read ahead of a part; helps with other chunks while it is being read.
@@ -74,7 +72,7 @@ class ReadAhead {
   Range range_of(const Box& box) const;
   Box box_of(const std::vector<std::uint64_t>& position) const;
   // Whether the requests up to this one make it likely that the walk goes on.
-  bool observe(const Box& box, const Range& range, TimePoint began);
+  bool observe(const Box& box, const Range& range, Pace::TimePoint began);
   bool is_repeated(const Box& box);
   // Whether a request gives work to all threads, and the program does little else than reading:
   // decoding to its memory then takes less than copying what was decoded ahead.
@@ -94,15 +92,12 @@ class ReadAhead {
 
   std::mutex mutex_;  // guards the following
   Walk walk_;
-  std::optional<Box> expected_;  // what the program has said, as long as it reads in that order
-  Shape last_start_;             // of the last request; empty before the first
-  // Averages: between requests, and in them.
-  std::chrono::steady_clock::duration pause_{};
-  std::chrono::steady_clock::duration reading_{};
-  std::optional<TimePoint> returned_;  // from the last request
-  std::optional<Range> last_;          // of the last request
-  std::uint64_t walked_ = 0;           // the chunks that the walk has read
-  std::optional<Range> planned_;       // of the last request that was planned for
+  std::optional<Box> expected_;   // what the program has said, as long as it reads in that order
+  Shape last_start_;              // of the last request; empty before the first
+  Pace pace_;                     // of the requests
+  std::optional<Range> last_;     // of the last request
+  std::uint64_t walked_ = 0;      // the chunks that the walk has read
+  std::optional<Range> planned_;  // of the last request that was planned for
   WorkerScope scope_;
   std::size_t threads_ = 1;
   std::size_t posted_ = 0;

@@ -23,18 +23,21 @@
 namespace zarrcore::test {
 namespace {
 
-// Its puts of chunks wait until it is opened.
+// Its puts of chunks, or of those whose keys begin so, wait until it is unblocked.
 class BlockedStore final : public StoreWrapper {
  public:
-  BlockedStore(std::shared_ptr<Store> inner, std::size_t parallel_requests)
-      : StoreWrapper(std::move(inner)), parallel_requests_(parallel_requests) {}
+  BlockedStore(std::shared_ptr<Store> inner, std::size_t parallel_requests,
+               std::string blocked = "c/")
+      : StoreWrapper(std::move(inner)),
+        parallel_requests_(parallel_requests),
+        blocked_(std::move(blocked)) {}
 
-  void open() { opened_.set_value(); }
+  void unblock() { unblocked_.set_value(); }
   int most_waiting() const { return most_; }
   int waiting() const { return waiting_; }
 
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
-    if (key.starts_with("c/")) {
+    if (key.starts_with(blocked_)) {
       const int now = ++waiting_;
       for (int seen = most_; now > seen && !most_.compare_exchange_weak(seen, now);) {
       }
@@ -47,8 +50,9 @@ class BlockedStore final : public StoreWrapper {
 
  private:
   std::size_t parallel_requests_;
-  std::promise<void> opened_;
-  std::shared_future<void> state_ = opened_.get_future().share();
+  std::string blocked_;
+  std::promise<void> unblocked_;
+  std::shared_future<void> state_ = unblocked_.get_future().share();
   std::atomic<int> waiting_ = 0;
   std::atomic<int> most_ = 0;
 };
@@ -97,7 +101,7 @@ class WriteBehind : public testing::TestWithParam<Layout> {
   static Selection chunk(std::uint64_t row, std::uint64_t column) {
     return {{row * kChunk[0], column * kChunk[1]}, kChunk, {1, 1}};
   }
-  // A write of few chunks is queued, one of many is not.
+  // A write of few chunks is always queued.
   void write_each_chunk(ArrayWriter& writer, const WriteOptions& options = kThreads) const {
     for (std::uint64_t row = 0; row < 4; ++row) {
       for (std::uint64_t column = 0; column < 6; ++column) {
@@ -132,7 +136,7 @@ TEST_P(WriteBehind, AWriteDoesNotWaitForItsPutAndIsSeen) {
   EXPECT_EQ(read_through(writer, chunk(1, 1)), written(chunk(1, 1)));
   EXPECT_GE(writer.pending_bytes(), kChunkBytes);
   EXPECT_FALSE(memory_->has("c/0/0"));
-  store->open();
+  store->unblock();
   EXPECT_EQ(read_through(writer, chunk(0, 0)), written(chunk(0, 0)));
   writer.flush(kThreads);
   EXPECT_EQ(writer.pending_bytes(), 0);
@@ -145,6 +149,31 @@ TEST_P(WriteBehind, TheQueueEndsWithoutAFlush) {
   ArrayWriter writer(array, behind());
   write_each_chunk(writer);
   wait_until([&] { return writer.pending_bytes() == 0; });
+  EXPECT_EQ(read(*open_array(memory_), everything(kShape)), values_);
+}
+
+TEST_P(WriteBehind, AProgramThatWorksBetweenLargeWritesDoesNotWaitForTheirPuts) {
+  const auto store = std::make_shared<BlockedStore>(memory_, 1, "c/2");
+  const auto array = open_array(store);
+  ArrayWriter writer(array, behind());
+  const auto two_rows = [](std::uint64_t row) {
+    return Selection{{row * kChunk[0], 0}, {2 * kChunk[0], kShape[1]}, {1, 1}};
+  };
+  const auto began = std::chrono::steady_clock::now();
+  write(writer, two_rows(0));
+  EXPECT_EQ(writer.pending_bytes(), 0) << "the first one is put at once";
+  std::this_thread::sleep_for(10 * (std::chrono::steady_clock::now() - began));
+  std::atomic<bool> has_returned = false;
+  std::thread program([&] {
+    write(writer, two_rows(2));
+    has_returned = true;
+  });
+  wait_until([&] { return has_returned.load(); });
+  EXPECT_GE(writer.pending_bytes(), kChunkBytes);
+  EXPECT_EQ(read_through(writer, two_rows(0)), written(two_rows(0)));
+  store->unblock();
+  program.join();
+  writer.flush(kThreads);
   EXPECT_EQ(read(*open_array(memory_), everything(kShape)), values_);
 }
 
@@ -167,7 +196,7 @@ TEST_P(WriteBehind, AFullQueueWaits) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_LE(chunks, 4);
   EXPECT_LE(writer.pending_bytes(), kBound / 4 + 3 * kChunkBytes);
-  store->open();
+  store->unblock();
   program.join();
   writer.flush(kThreads);
   EXPECT_EQ(read(*open_array(memory_), everything(kShape)), values_);
@@ -180,7 +209,7 @@ TEST_P(WriteBehind, ASlowStoreGetsSeveralPutsAtOnce) {
   ArrayWriter writer(array, behind());
   write(writer, everything(kShape));
   wait_until([&] { return store->waiting() == kRequests; });
-  store->open();
+  store->unblock();
   writer.flush(kThreads);
   EXPECT_EQ(read(*open_array(memory_), everything(kShape)), values_);
 }
@@ -238,7 +267,7 @@ TEST_P(WriteBehind, NothingIsPutAfterAStop) {
   std::thread stop([&] { writer.stop(); });
   // Lets the one that has begun end, when the others have been dropped.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  store->open();
+  store->unblock();
   stop.join();
   const auto keys = [&] { return memory_->list("c/0").keys.size(); };
   const auto put = keys();
