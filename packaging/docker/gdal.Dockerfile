@@ -7,7 +7,7 @@ ARG TAG=ubuntu-small-3.10.3
 FROM ghcr.io/osgeo/gdal:${TAG} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
     g++ cmake ninja-build pkg-config nlohmann-json3-dev libblosc-dev libdeflate-dev libzstd-dev \
-    liblz4-dev liblzma-dev libbz2-dev libisal-dev libzfp-dev
+    liblz4-dev liblzma-dev libbz2-dev libzfp-dev
 WORKDIR /gdal-zarr
 COPY . .
 RUN cmake -G Ninja -S . -B build/image -DCMAKE_BUILD_TYPE=Release \

@@ -7,7 +7,10 @@
 
 namespace zarrcore {
 
-// By ISA-L, or by tables where that library does not exist.
+// With the processor's instruction, or by tables where it has none.
 std::uint32_t crc32c(ByteSpan bytes);
+
+// Always by tables, for tests.
+std::uint32_t crc32c_by_tables(ByteSpan bytes);
 
 }  // namespace zarrcore
