@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <string>
+
+#include "zarrcore/base/error.h"
 #endif
 
 namespace zarrcore {
