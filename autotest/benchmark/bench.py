@@ -29,6 +29,7 @@ import node_stores  # noqa: E402
 import object_server  # noqa: E402
 import slow_server  # noqa: E402
 import tls_server  # noqa: E402
+from old_data import remove_old_data  # noqa: E402
 
 Row = namedtuple("Row", "case store api threads")
 READS_2D = ("all", "windows")
@@ -99,6 +100,8 @@ class Bench:
             self.zarr_versions = ()
 
     def make_data(self, wanted):
+        remove_old_data(self.data, {row.store for row in rows()},
+                        ("array_stores.py", "node_stores.py"))
         node_stores.make_all(self.data)
         for name in dict.fromkeys(row.store for row in wanted if not row.case.startswith("write")):
             if name in array_stores.STORES:

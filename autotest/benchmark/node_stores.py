@@ -10,20 +10,20 @@ REMOTE_LEVELS = ("level", "other")
 OBJECT_SIZE, OBJECT_CHUNK = 2048, 256
 
 
-def array_document(version, length, chunk):
+def array_document(version, shape, chunk):
     if version == 2:
-        return {"zarr_format": 2, "shape": [length], "chunks": [chunk], "dtype": "<i4",
+        return {"zarr_format": 2, "shape": shape, "chunks": chunk, "dtype": "<i4",
                 "compressor": None, "fill_value": 0, "filters": None, "order": "C"}
-    return {"zarr_format": 3, "node_type": "array", "shape": [length], "data_type": "int32",
-            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk]}},
+    return {"zarr_format": 3, "node_type": "array", "shape": shape, "data_type": "int32",
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunk}},
             "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
             "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-            "attributes": {"units": "K"}, "dimension_names": ["x"]}
+            "attributes": {"units": "K"}, "dimension_names": ["y", "x"]}
 
 
 def make_many(path, version, consolidated):
-    """10,000 arrays of 100 elements with two chunks each. Only those of the first array exist."""
-    documents = {f"a{i}": array_document(version, 100, 50) for i in range(ARRAYS)}
+    """10,000 arrays of 10 x 10 with two chunks each, none of which exists."""
+    documents = {f"a{i}": array_document(version, [10, 10], [5, 10]) for i in range(ARRAYS)}
     path.mkdir(parents=True)
     for name, document in documents.items():
         (path / name).mkdir()
@@ -47,17 +47,13 @@ def make_many(path, version, consolidated):
 def make_sparse(path, version):
     """An array of 1000 x 1000 chunks of 8 x 8, ten of which exist."""
     (path / "sparse").mkdir(parents=True)
-    document = array_document(version, 8000, 8)
-    document["shape"] = [8000, 8000]
+    document = array_document(version, [8000, 8000], [8, 8])
     chunk = np.arange(64, dtype="<i4").tobytes()
     keys = [f"{100 * i}.{99 * i}" for i in range(10)]
     if version == 2:
-        document["chunks"] = [8, 8]
         (path / ".zgroup").write_text('{"zarr_format": 2}')
         (path / "sparse" / ".zarray").write_text(json.dumps(document))
     else:
-        document["chunk_grid"]["configuration"]["chunk_shape"] = [8, 8]
-        document["dimension_names"] = ["y", "x"]
         keys = ["c/" + key.replace(".", "/") for key in keys]
         (path / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
         (path / "sparse" / "zarr.json").write_text(json.dumps(document))

@@ -6,7 +6,6 @@ The programs of a row take turns, and the best run of each counts: ours on 2 thr
 in brackets. MB is the peak of memory; of Python programs, what they took beyond the interpreter.
 """
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ import time
 from pathlib import Path
 
 import program_stores
+from old_data import remove_old_data
 from program_rows import ROWS, THREADS
 from program_table import HEADER, draw_chart, line, print_summary
 
@@ -51,35 +51,26 @@ class Bench:
         self.plugins = {"ours": options.build.resolve() / "driver"}
         if options.other:
             self.plugins["other"] = options.other.resolve()
-        self.floor = options.build.resolve() / "autotest/benchmark/zarr_floor"
+        benchmark = options.build.resolve() / "autotest/benchmark"
+        self.floor = benchmark / "zarr_floor"
+        self.empty_plugin = benchmark / "empty-plugin"
         self.version, self.release = gdal_version()
         self.stores = program_stores.described(options.scale)
 
     def make_data(self, rows):
-        self.remove_old_data()
+        remove_old_data(self.data, names_of_data(ROWS),
+                        ("program_stores.py", "array_stores.py", "node_stores.py"))
         missing = [name for name in names_of_data(rows) if not (self.data / name).exists()]
         if missing:
             subprocess.run([sys.executable, str(HERE / "program_stores.py"), str(self.data),
                             str(self.options.scale), *missing], check=True,
                            env=self.environment("ours"))
 
-    def remove_old_data(self):
-        """What was made by another version of these modules."""
-        sources = b"".join((HERE / name).read_bytes() for name in
-                           ("program_stores.py", "array_stores.py", "node_stores.py"))
-        digest, stamp = hashlib.sha256(sources).hexdigest(), self.data / "described-by.txt"
-        if stamp.exists() and stamp.read_text() == digest:
-            return
-        for path in (self.data / name for name in names_of_data(ROWS)):
-            if path.exists():
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-        stamp.write_text(digest)
-
     def programs(self, row):
         found = [*self.plugins]
         if self.version >= row.since:
             found += ["built-in 1", "built-in 2"]
-        if row.floor_source:
+        if row.floor_source or (row.only_opens and self.version >= row.since):
             found.append("alone")
         if row.decodes:
             found.append("decoding")
@@ -111,9 +102,11 @@ class Bench:
             result = self.measure_codec(row, program)
         else:
             is_alone = program == "alone"
-            source = self.data / (row.floor_source if is_alone else row.source)
+            source = self.data / (row.floor_source if is_alone and row.floor_source else row.source)
             target = self.target(row, source)
             environment = self.environment(program) | row.environment_of(self.stores)
+            if is_alone and row.only_opens:
+                environment["GDAL_DRIVER_PATH"] = str(self.empty_plugin)
             # Else the system writes what the last program wrote while this one runs.
             os.sync()
             if row.command:
