@@ -9,7 +9,6 @@
 #include "driver/conventions/proj.h"
 #include "driver/gdal/crs_import.h"
 #include "driver/gdal/messages.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {

@@ -4,8 +4,6 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
-#include <iterator>
-
 namespace gdal_zarr {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "driver/multidim/attribute_owner.h"
 
 #include <utility>
-#include <vector>
 
 #include "driver/multidim/json_attribute.h"
 

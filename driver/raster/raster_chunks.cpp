@@ -1,7 +1,6 @@
 // Chunks below a window: reading them in advance, and whether they are stored.
 #include <cpl_string.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "driver/gdal/error_guard.h"

@@ -1,9 +1,7 @@
 // Reading the selected elements of a chunk without the rest, where elements stand alone
 // (CodecChain::elements_stand_alone).
-#include <algorithm>
 
 #include "zarrcore/array/chunk_reader.h"
-#include "zarrcore/base/error.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {

@@ -1,8 +1,10 @@
 // Codecs whose library this build was configured without: their names are known, and using them is
 // an error that names the library.
+// IWYU pragma: begin_keep, unused where no library is missing
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json_value.h"
 #include "zarrcore/codec/codec.h"
+// IWYU pragma: end_keep
 
 namespace zarrcore {
 
