@@ -37,7 +37,7 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
                  if (const auto other = metadata.chunk_key_encoding.other_scalar_key();
                      other && first.empty()) {
                    const std::string key =
-                       join_path(metadata.chunk_prefix, metadata.chunk_key_encoding.encode(first));
+                       metadata.chunk_key_encoding.encode(first, metadata.chunk_prefix);
                    if (!store->get_ranges(key, {}))
                      scalar_key = join_path(metadata.chunk_prefix, *other);
                  }
@@ -63,8 +63,8 @@ std::string ArrayState::description() const {
 }
 
 std::shared_ptr<const std::string> ArrayState::key_of(std::span<const std::uint64_t> chunk) const {
-  return std::make_shared<const std::string>(scalar_key.value_or(
-      join_path(metadata.chunk_prefix, metadata.chunk_key_encoding.encode(chunk))));
+  return std::make_shared<const std::string>(
+      scalar_key ? *scalar_key : metadata.chunk_key_encoding.encode(chunk, metadata.chunk_prefix));
 }
 
 const CodecChain& ArrayState::chain_of(std::span<const std::uint64_t> chunk) const {

@@ -32,8 +32,8 @@ constexpr std::uint64_t kMinBytesBehind = 16 << 10;
 void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
                     const std::function<void(const std::vector<ChunkSlice>&)>& body) {
   std::vector<ChunkSlice> batch;
-  for_each_chunk(grid, selection, strides, [&](ChunkSlice slice) {
-    batch.push_back(std::move(slice));
+  for_each_chunk(grid, selection, strides, [&](const ChunkSlice& slice) {
+    batch.push_back(slice);
     if (batch.size() < kBatchSize) return;
     body(batch);
     batch.clear();

@@ -10,23 +10,6 @@ namespace {
 // A block takes so much longer to decode by itself than as a part of the chunk: it is copied.
 constexpr double kBlockOverhead = 1.25;
 
-// Which blocks of `block_size` bytes contain elements that `axes` select, in a dense chunk of
-// `chunk_size` bytes and the given shape.
-std::vector<bool> touched_blocks(std::span<const AxisSlice> axes,
-                                 std::span<const std::uint64_t> shape, std::uint64_t item_size,
-                                 std::uint64_t chunk_size, std::uint64_t block_size) {
-  std::vector<bool> touched(memory_size(ceil_divide(chunk_size, block_size)));
-  // No block fits into a smaller gap.
-  const std::uint64_t max_gap = block_size - 1;
-  for_each_run(axes, shape, item_size, max_gap, [&](std::uint64_t offset, std::uint64_t length) {
-    const std::uint64_t last = (offset + length - 1) / block_size;
-    for (auto block = static_cast<std::size_t>(offset / block_size); block <= last; ++block) {
-      touched[block] = true;
-    }
-  });
-  return touched;
-}
-
 }  // namespace
 
 CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
@@ -42,6 +25,32 @@ CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t 
       blocks_(std::make_unique<std::atomic<Block>[]>(count_)),
       missing_(count_) {}
 
+// Which blocks contain elements that `axes` select.
+std::vector<bool> CachedChunk::touched_blocks(std::span<const AxisSlice> axes) const {
+  const ChunkSpec& spec = chain_->stored_spec();
+  std::vector<bool> touched(count_);
+  // No block fits into a smaller gap.
+  const std::uint64_t max_gap = block_size_ - 1;
+  for_each_run(axes, spec.shape, spec.data_type.item_size, max_gap,
+               [&](std::uint64_t offset, std::uint64_t length) {
+                 const std::uint64_t last = (offset + length - 1) / block_size_;
+                 for (auto block = static_cast<std::size_t>(offset / block_size_); block <= last;
+                      ++block) {
+                   touched[block] = true;
+                 }
+               });
+  return touched;
+}
+
+bool CachedChunk::is_decoded(std::span<const AxisSlice> axes) const {
+  if (missing_ == 0) return true;
+  const std::vector<bool> wanted = touched_blocks(axes);
+  for (std::size_t block = 0; block < count_; ++block) {
+    if (wanted[block] && blocks_[block] != Block::decoded) return false;
+  }
+  return true;
+}
+
 const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes) const {
   if (missing_ > 0) decode_blocks(axes);
   return chunk_.elements.data();
@@ -49,9 +58,7 @@ const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes) const {
 
 // Decodes the missing blocks with elements that `axes` select, or all.
 void CachedChunk::decode_blocks(std::span<const AxisSlice> axes) const {
-  const ChunkSpec& spec = chain_->stored_spec();
-  const std::vector<bool> wanted = touched_blocks(axes, spec.shape, spec.data_type.item_size,
-                                                  chunk_.elements.size(), block_size_);
+  const std::vector<bool> wanted = touched_blocks(axes);
   if (is_new_.exchange(false)) {
     const auto count = static_cast<double>(count_);
     const auto part = static_cast<double>(std::ranges::count(wanted, true));

@@ -47,6 +47,8 @@ class CachedChunk {
   bool reaches(std::span<const AxisSlice> axes, const ChunkSpec& spec) const {
     return end_of(axes, spec.shape, spec.data_type.item_size) <= chunk_.elements.size();
   }
+  // Whether these elements are decoded. They must be within its reach.
+  bool is_decoded(std::span<const AxisSlice> axes) const;
   // The chunk, in which at least the elements that `axes` select are decoded. Throws Error.
   const std::byte* elements(std::span<const AxisSlice> axes) const;
   // All elements of a chunk that is not decoded in blocks.
@@ -60,6 +62,7 @@ class CachedChunk {
   // NOLINTNEXTLINE(performance-enum-size)
   enum class Block : std::uint32_t { encoded, in_work, decoded };
 
+  std::vector<bool> touched_blocks(std::span<const AxisSlice> axes) const;
   void decode_blocks(std::span<const AxisSlice> axes) const;
   bool decode_whole() const;
   void decode_block(std::size_t block) const;

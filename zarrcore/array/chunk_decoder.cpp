@@ -80,7 +80,12 @@ bool ChunkDecoder::caches(const StoredPart& part) const {
 
 std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
   if (context_.chunks.is_empty()) return nullptr;
-  auto chunk = context_.chunks.find(cache_key(part), request_);
+  return find_cached(part, cache_key(part));
+}
+
+std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part,
+                                                             const CacheKey& key) const {
+  auto chunk = context_.chunks.find(key, request_);
   return chunk && is_current(part, *chunk) ? chunk : nullptr;
 }
 
@@ -94,13 +99,15 @@ bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) 
                                                          : part.version);
 }
 
-bool ChunkDecoder::copy_from_cache(const StoredPart& part) const {
-  const auto chunk = find_cached(part);
+bool ChunkDecoder::copy_from_cache(const StoredPart& part, const CacheKey& key,
+                                   bool may_decode) const {
+  const auto chunk = find_cached(part, key);
   if (!chunk || !chunk->reaches(part.axes, part.chain->stored_spec())) return false;
+  if (!may_decode && !chunk->is_decoded(part.axes)) return false;
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
   if (whole_chunks_ == WholeChunks::release && !caches(part)) {
-    context_.chunks.erase(cache_key(part));  // its memory, which is hot, is for the next window
+    context_.chunks.erase(key);  // its memory, which is hot, is for the next window
   }
   return true;
 }

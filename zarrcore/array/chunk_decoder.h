@@ -73,8 +73,9 @@ class ChunkDecoder {
 
   // Whether the selected elements of the chunk are cached, or can be decoded from what is.
   bool has_cached(const StoredPart& part) const;
-  // Copies the selected elements of a cached chunk; false when they are not cached.
-  bool copy_from_cache(const StoredPart& part) const;
+  // Copies the selected elements of a chunk from the cache, where its key is `key`; false when they
+  // are not there, or there is something to decode and `may_decode` is false.
+  bool copy_from_cache(const StoredPart& part, const CacheKey& key, bool may_decode) const;
   // The same for a chunk that was read ahead.
   bool copy_from_ahead(const StoredPart& part,
                        const std::shared_ptr<const CachedChunk>& chunk) const;
@@ -112,6 +113,7 @@ class ChunkDecoder {
   std::uint64_t item_size() const { return array_.metadata.data_type.item_size; }
 
  private:
+  std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part, const CacheKey& key) const;
   bool is_current(const StoredPart& part, const CachedChunk& chunk) const;
   void decode_to_cache(const StoredPart& part, Encoded encoded) const;
   std::optional<Buffer> decode_prefix(const StoredPart& part, ByteSpan encoded) const;

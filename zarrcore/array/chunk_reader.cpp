@@ -15,6 +15,9 @@ constexpr std::uint64_t kMaxIndexBytes = 64 << 20;
 // The same for shards that are fetched as a whole, by their decoded size.
 constexpr std::uint64_t kMaxShardBytes = 256 << 20;
 
+// Waking another thread takes about as long as decoding or copying this much.
+constexpr std::uint64_t kMinBytesPerThread = 64 << 10;
+
 // Whether the part may be fetched together with its neighbours in the same value.
 bool is_range_of_value(const StoredPart& part) {
   return !part.is_whole_value() && !part.bytes;
@@ -149,13 +152,20 @@ void ChunkReader::open_shards(std::span<const StoredPart> shards, std::span<Open
     return static_cast<std::size_t>(same - shards.begin());
   };
   const auto open = [&](std::size_t i) {
-    if (shards[i].ahead == nullptr && take_ahead(shards[i])) return;
+    const bool is_ahead = shards[i].ahead != nullptr;  // it is to be read ahead
+    if (!is_ahead && take_ahead(shards[i], decoder_.cache_key(shards[i]))) return;
     const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
     opened[i] = shards_.open(shards[i], is_whole(shards[i].axes));
   };
-  parallel_for(shards.size(), [&](std::size_t i) {
+  const auto open_first = [&](std::size_t i) {
     if (same_before(i) == i) open(i);
-  });
+  };
+  if (takes_little_copying(shards) &&
+      std::ranges::all_of(shards, [&](const auto& shard) { return shards_.has_index(shard); })) {
+    for (std::size_t i = 0; i < shards.size(); ++i) open_first(i);
+  } else {
+    parallel_for(shards.size(), open_first);
+  }
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::size_t same = same_before(i);
     if (same == i) continue;
@@ -199,24 +209,42 @@ void ChunkReader::expand(const OpenShard& shard, std::vector<StoredPart>& parts)
 }
 
 void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
-  if (!chunks.empty() && chunks.front().ahead != nullptr) {
+  if (chunks.empty()) return;
+  if (chunks.front().ahead != nullptr) {
     const auto unneeded =
         std::stable_partition(chunks.begin(), chunks.end(), [this](const StoredPart& part) {
           return !decoder_.has_cached(part) &&
                  ahead_->chunks().is_stored_at(*part.ahead, decoder_.cache_key(part));
         });
     chunks = {chunks.begin(), unneeded};
+  } else if (takes_little_copying(chunks)) {
+    const auto others =
+        std::stable_partition(chunks.begin(), chunks.end(),
+                              [this](const StoredPart& part) { return copy_kept(part, false); });
+    chunks = {others, chunks.end()};
   }
+  if (chunks.empty()) return;
   const std::vector<Fetch> fetches = make_fetches(chunks);
-  // Waking another thread takes about as long as decoding this much.
-  constexpr std::uint64_t kMinBytesPerThread = 64 << 10;
-  const bool is_little = !chunks.empty() && store_.parallel_requests() == 1 &&
+  const bool is_little = store_.parallel_requests() == 1 &&
                          chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
   if (is_little) {
     for (const Fetch& fetch : fetches) read_together(fetch);
   } else {
     parallel_for(fetches.size(), [&](std::size_t i) { read_together(fetches[i]); });
   }
+}
+
+// Whether copying all that is selected takes less than waking another thread.
+bool ChunkReader::takes_little_copying(std::span<const StoredPart> parts) const {
+  if (workers_ == 1 || store_.parallel_requests() > 1) return false;
+  std::uint64_t bytes = 0;
+  for (const StoredPart& part : parts) {
+    std::uint64_t selected = decoder_.item_size();
+    for (const AxisSlice& axis : part.axes) selected *= axis.count;
+    bytes += selected;
+    if (bytes > kMinBytesPerThread) return false;
+  }
+  return true;
 }
 
 // Sorts the inner chunks of each shard by offset and fetches neighbours together, but not so many
@@ -261,13 +289,7 @@ void ChunkReader::read_together(Fetch parts) {
   std::vector<const StoredPart*> wanted;
   wanted.reserve(parts.size());
   for (const StoredPart& part : parts) {
-    const bool is_ahead = part.ahead != nullptr;  // it is to be read ahead
-    if (!is_ahead && take_ahead(part)) continue;
-    if (!is_ahead && decoder_.copy_from_cache(part)) {
-      count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
-    } else {
-      wanted.push_back(&part);
-    }
+    if (part.ahead != nullptr || !copy_kept(part, true)) wanted.push_back(&part);
   }
   if (wanted.empty()) return;
   const StoredPart& first = *wanted.front();
@@ -320,9 +342,18 @@ void ChunkReader::read_together(Fetch parts) {
       });
 }
 
-bool ChunkReader::take_ahead(const StoredPart& part) {
+bool ChunkReader::copy_kept(const StoredPart& part, bool may_decode) {
+  if (ahead_ == nullptr && context_.chunks.is_empty()) return false;
+  const CacheKey key = decoder_.cache_key(part);
+  if (take_ahead(part, key)) return true;
+  if (!decoder_.copy_from_cache(part, key, may_decode)) return false;
+  count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
+  return true;
+}
+
+bool ChunkReader::take_ahead(const StoredPart& part, const CacheKey& key) {
   if (ahead_ == nullptr) return false;
-  const ChunksAhead::Taken taken = ahead_->take(decoder_.cache_key(part));
+  const ChunksAhead::Taken taken = ahead_->take(key);
   if (taken.chunk) {
     if (!decoder_.copy_from_ahead(part, taken.chunk)) return false;
     count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);

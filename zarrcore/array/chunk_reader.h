@@ -57,10 +57,14 @@ class ChunkReader {
 
   void open_shards(std::span<const StoredPart> shards, std::span<OpenShard> opened);
   void read_chunks(std::span<StoredPart> chunks);
+  bool takes_little_copying(std::span<const StoredPart> parts) const;
   std::vector<Fetch> make_fetches(std::span<StoredPart> chunks) const;
   void read_together(Fetch parts);
-  // Takes from what has been read ahead; false when the part was not.
-  bool take_ahead(const StoredPart& part);
+  // Takes from what has been read ahead; false when the part was not. `key` is the part's.
+  bool take_ahead(const StoredPart& part, const CacheKey& key);
+  // Copies what has been read ahead or is cached; false when there is nothing, or something to
+  // decode and `may_decode` is false.
+  bool copy_kept(const StoredPart& part, bool may_decode);
   void decode(const StoredPart& part, ChunkDecoder::Encoded encoded, DecodedChunk& scratch);
   MeasuredStage measure(ReadStatistics::Count nanoseconds) const {
     return {options_.statistics, nanoseconds};

@@ -88,7 +88,7 @@ void for_each_run(std::span<const AxisSlice> axes, std::span<const std::uint64_t
 }
 
 void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
-                    const std::function<void(ChunkSlice)>& body) {
+                    const std::function<void(const ChunkSlice&)>& body) {
   if (std::find(selection.count.begin(), selection.count.end(), 0) != selection.count.end()) {
     return;
   }
@@ -98,6 +98,7 @@ void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Str
   Strides along_memory = strides;
   std::vector<std::uint64_t> steps(rank, 1);
   std::vector<AxisWalker> walkers;
+  walkers.reserve(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     const std::uint64_t count = selection.count[i];
     const std::int64_t step = selection.step.empty() || count == 1 ? 1 : selection.step[i];
@@ -111,18 +112,19 @@ void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Str
     }
     walkers.emplace_back(grid.dimension(i), start, count, steps[i]);
   }
+  ChunkSlice slice;
+  slice.chunk.resize(rank);
+  slice.axes.resize(rank);
   do {
-    ChunkSlice slice;
     slice.offset = first;
     for (std::size_t i = 0; i < rank; ++i) {
       const AxisWalker::Slice& along = walkers[i].slice();
-      const GridDimension& dimension = grid.dimension(i);
-      slice.chunk.push_back(along.chunk);
-      slice.axes.push_back({along.start, along.count, steps[i], dimension.chunk_extent(along.chunk),
-                            along_memory[i]});
+      const std::uint64_t extent = grid.dimension(i).chunk_extent(along.chunk);
+      slice.chunk[i] = along.chunk;
+      slice.axes[i] = {along.start, along.count, steps[i], extent, along_memory[i]};
       slice.offset += static_cast<std::ptrdiff_t>(along.position) * along_memory[i];
     }
-    body(std::move(slice));
+    body(slice);
   } while (advance(walkers));
 }
 

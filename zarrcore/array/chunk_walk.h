@@ -64,9 +64,10 @@ struct ChunkSlice {
 };
 
 // Calls `body` with the slice of every chunk that a selection meets. The selection has been checked
-// (check_selection). `strides` are those of the caller's memory, for the selected elements.
+// (check_selection). `strides` are those of the caller's memory, for the selected elements. All
+// calls get the same object.
 void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
-                    const std::function<void(ChunkSlice)>& body);
+                    const std::function<void(const ChunkSlice&)>& body);
 
 // The part of a chunk slice in one inner chunk of a shard.
 struct StoredSlice {

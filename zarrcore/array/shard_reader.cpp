@@ -64,6 +64,10 @@ OpenShard ShardReader::open(const StoredPart& shard, bool wants_all) const {
       });
 }
 
+bool ShardReader::has_index(const StoredPart& shard) const {
+  return context_.shard_indexes.find(decoder_.cache_key(shard)) != nullptr;
+}
+
 // Whether the inner chunks of a shard have been prefetched, and its value may since have been
 // removed.
 bool ShardReader::is_prefetched(const StoredPart& shard) const {

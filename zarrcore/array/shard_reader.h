@@ -32,6 +32,9 @@ class ShardReader {
   // only parts of the bytes are read, it cannot be.
   OpenShard open(const StoredPart& shard, bool wants_all) const;
 
+  // Whether the index of the shard is cached, perhaps from another version of it.
+  bool has_index(const StoredPart& shard) const;
+
   // Ranges of the open value of a part, of the version that the part refers to.
   static std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
                                                          std::span<const ByteRange> ranges);

@@ -1,20 +1,28 @@
 #include "zarrcore/chunk/chunk_key_encoding.h"
 
+#include <array>
 #include <charconv>
 #include <system_error>
 
 namespace zarrcore {
 
-std::string ChunkKeyEncoding::encode(std::span<const std::uint64_t> chunk) const {
-  std::string coordinates;
+std::string ChunkKeyEncoding::encode(std::span<const std::uint64_t> chunk,
+                                     std::string_view path) const {
+  std::array<char, 20> digits;  // of the largest number
+  std::string key;
+  key.reserve(path.size() + 2 + 4 * chunk.size());
+  key += path;
+  if (!path.empty()) key += '/';
+  if (kind != Kind::v2) key += 'c';
+  if (chunk.empty() && kind != Kind::default_) key += '0';
+  bool is_separated = kind == Kind::default_;
   for (const std::uint64_t coordinate : chunk) {
-    if (!coordinates.empty()) coordinates += separator;
-    coordinates += std::to_string(coordinate);
+    if (is_separated) key += separator;
+    is_separated = true;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), coordinate).ptr;
+    key.append(digits.data(), end);
   }
-  if (kind == Kind::default_)
-    return chunk.empty() ? "c" : std::string("c") + separator + coordinates;
-  if (chunk.empty()) coordinates = "0";
-  return kind == Kind::draft ? "c" + coordinates : coordinates;
+  return key;
 }
 
 std::optional<std::vector<std::uint64_t>> ChunkKeyEncoding::decode(std::string_view key,

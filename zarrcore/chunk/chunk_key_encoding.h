@@ -28,8 +28,8 @@ struct ZARRCORE_API ChunkKeyEncoding {
 
   bool operator==(const ChunkKeyEncoding&) const = default;
 
-  // The key of a chunk, by its position in the grid; relative to the array.
-  std::string encode(std::span<const std::uint64_t> chunk) const;
+  // The key of a chunk, by its position in the grid, below a path, which may be empty.
+  std::string encode(std::span<const std::uint64_t> chunk, std::string_view path = {}) const;
 
   // The chunk with this key in a grid of `rank` dimensions; nullopt when no chunk has it.
   std::optional<std::vector<std::uint64_t>> decode(std::string_view key, std::size_t rank) const;

@@ -383,6 +383,35 @@ TEST(Array, TheWorkerScopeIsUsed) {
   EXPECT_EQ(outside, 0);
 }
 
+// Waking one takes longer than copying a row.
+TEST(Array, RowsOfCachedChunksWakeNoThread) {
+  Random random(28);
+  const std::string gzip = codec_list({bytes_codec(), codec("gzip")});
+  const std::string blosc = codec_list(
+      {bytes_codec(),
+       codec("blosc",
+             R"("cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":2,"blocksize":0)")});
+  const std::string shards = codec_list({sharding_codec({16, 64}, gzip, index_codecs())});
+  for (const auto& [chunk, codecs] :
+       {std::pair<Shape, std::string>{{16, 64}, gzip}, {{16, 64}, blosc}, {{32, 128}, shards}}) {
+    SCOPED_TRACE(codecs);
+    const Stored stored = make_stored(random, {32, 8192}, chunk, "uint16", codecs);
+    std::atomic<int> woken = 0;
+    const ReadOptions options{.threads = 4, .worker_scope = [&](const std::function<void()>& work) {
+                                ++woken;
+                                work();
+                              }};
+    const auto read_row = [&](std::uint64_t row) {
+      const Selection selection{{row, 0}, {1, 8192}};
+      ASSERT_EQ(read(*stored.array, selection, options), selected(stored, selection));
+    };
+    read_row(0);
+    woken = 0;
+    for (std::uint64_t row = 1; row < 16; ++row) read_row(row);
+    EXPECT_EQ(woken, 0);
+  }
+}
+
 TEST(Array, AFailingStoreIsAnErrorThatNamesArrayAndChunk) {
   Random random(27);
   const Stored stored = make_stored(random, {40, 40}, {10, 10}, "uint8", kPlain);

@@ -32,6 +32,15 @@ TEST(ChunkKeyEncoding, RankZeroHasOneKey) {
   EXPECT_EQ(v2.encode(Chunk{}), "0");
 }
 
+TEST(ChunkKeyEncoding, KeysCanBeBelowAPath) {
+  const ChunkKeyEncoding normal{Kind::default_, '/'};
+  EXPECT_EQ(normal.encode(Chunk{1, 2}, "group/array"), "group/array/c/1/2");
+  EXPECT_EQ(normal.encode(Chunk{}, "array"), "array/c");
+  const ChunkKeyEncoding draft{Kind::draft, '/'};
+  EXPECT_EQ(draft.encode(Chunk{1, 2}, "array"), "array/c1/2");
+  EXPECT_EQ(draft.encode(Chunk{}, "array"), "array/c0");
+}
+
 TEST(ChunkKeyEncoding, CoordinatesKeepAllDigits) {
   const ChunkKeyEncoding encoding{Kind::default_, '/'};
   EXPECT_EQ(encoding.encode(Chunk{UINT64_MAX}), "c/18446744073709551615");
