@@ -61,6 +61,19 @@ def tiles(source):
     return checksum
 
 
+def scanlines(source):
+    from osgeo import gdal
+
+    dataset = gdal.Open(source)
+    band = dataset.GetRasterBand(1)
+    row = np.empty((1, band.XSize), np.uint16)
+    checksum = 0
+    for y in range(band.YSize):
+        band.ReadAsArray(0, y, band.XSize, 1, buf_obj=row)
+        checksum = checksum_of(row, checksum)
+    return checksum
+
+
 def pans(source):
     """A view of 1536 x 1024 that is dragged by a third of its width, at zooms 1/8 to 1."""
     from osgeo import gdal
@@ -157,8 +170,8 @@ def write_small(target, store, values, rows):
 
 
 CASES = {"blocks": blocks, "tiles": tiles, "pans": pans, "dask": dask, "windows": windows,
-         "slices": slices, "open-v2": open_all, "open-v3": open_all, "small-shard": read_all,
-         "small-files": read_all}
+         "scanlines": scanlines, "slices": slices, "open-v2": open_all, "open-v3": open_all,
+         "small-shard": read_all, "small-files": read_all}
 
 
 # --- The result of programs that write ----------------------------------------------------------

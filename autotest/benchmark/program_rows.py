@@ -25,7 +25,9 @@ class Row:
     floor_source: str = ""
     floor_options: str = ""  # of the program alone, in the place of {options}
     options: str = ""
-    decodes: float = 0  # the part of the source's chunks that the row needs
+    # The part of the source's chunks that the row needs, each of them once; those of overviews
+    # count as chunks of the source.
+    decodes: float = 0
     encodes: str = ""  # the store whose chunks the row writes
     since: int = V3_SINCE  # the version from which GDAL's own driver can do it
     compares: bool = True  # whether all programs must have the same result
@@ -74,6 +76,9 @@ ROWS = [
         "image.tif", "-of MEM", decodes=1, since=SHARDS_SINCE),
     Row("warp", "gdalwarp, v3 zstd → GeoTIFF, bilinear", "program", "zstd", WARP, "tif",
         "image.tif", "-of MEM", decodes=1),
+    Row("hillshade", "gdaldem hillshade, v3 zstd → GeoTIFF", "program", "zstd",
+        "gdaldem hillshade -q {options} {source} {target}", "tif", "image.tif", "-of MEM",
+        decodes=1),
     Row("to-zstd", "gdal_translate, GeoTIFF → v3 zstd", "program", "image.tif", TRANSLATE, "zarr",
         "image.tif", "-of MEM", f"-of Zarr {ZSTD}", encodes="zstd", since=SHARDS_SINCE),
     Row("to-shards", "gdal_translate, GeoTIFF → v3 shards", "program", "image.tif", TRANSLATE,
@@ -98,13 +103,15 @@ ROWS = [
     Row("blocks", "rasterio, block windows of v3 zstd", "program", "zstd",
         floor_source="image.tif", decodes=1),
     Row("pans", "QGIS-like pans over overviews", "program", "overviews",
-        floor_source="overviews.tif", since=SHARDS_SINCE),
+        floor_source="overviews.tif", decodes=0.25, since=SHARDS_SINCE),
     Row("tiles", "tile server: 500 tiles of 256² by rasterio, overviews", "program", "overviews",
-        floor_source="overviews.tif", since=SHARDS_SINCE),
+        floor_source="overviews.tif", decodes=0.43, since=SHARDS_SINCE),
     Row("dask", "rioxarray with chunks of dask, v3 zstd", "program", "zstd",
         floor_source="image.tif", decodes=1),
     Row("windows", "400 windows of 256² in chunks of 1024², Blosc-zstd", "api", "blosc-zstd",
-        floor_source="image.tif"),
+        floor_source="image.tif", decodes=0.72),
+    Row("scanlines", "each row of pixels of v3 zstd by itself", "api", "zstd",
+        floor_source="image.tif", decodes=1),
     Row("slices", "10 slices of a sharded cube", "api", "cube-sharded",
         decodes=7 / 8, since=SHARDS_SINCE),  # the slices are in seven of eight layers of chunks
     Row("open-v2", "opening 10,000 arrays, v2", "api", "v2-many-consolidated", since=0),

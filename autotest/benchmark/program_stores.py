@@ -59,6 +59,7 @@ def described(scale):
         Store("shards", 3, "zstd", side, (4096, 4096), inner=(256, 256)),
         Store("blosc", 2, "blosc", side, (512, 512)),
         Store("blosc-zstd", 3, "blosc", side, (1024, 1024)),
+        Store("overviews", 3, "zstd", side, (512, 512)),  # without its overviews
     ]
     return arrays(scale) | {store.name: store for store in stores}
 

@@ -166,6 +166,12 @@ class Bench:
             [sys.executable, HERE / "program_probe.py", "checksum", result["target"], "",
              self.options.scale], environment))
 
+    @staticmethod
+    def is_hopeless(program, best):
+        """Whether GDAL's own driver takes minutes with two threads, as for rows of pixels."""
+        alone, both = (best.get(f"built-in {threads}") for threads in (1, 2))
+        return program == "built-in 2" and bool(both) and both["seconds"] > 3 * alone["seconds"]
+
     def run(self, row):
         best = {}
         failed = {}
@@ -175,7 +181,7 @@ class Bench:
             if turn >= repeat and best.get("ours", {"seconds": SHORT})["seconds"] >= SHORT:
                 break
             for program in self.programs(row):
-                if program in failed:
+                if program in failed or self.is_hopeless(program, best):
                     continue
                 try:
                     result = self.measure(row, program)

@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = Path(os.environ.get("ZARR_PLUGIN_DIR", ROOT / "build/release/driver")).resolve()
-ROWS = "info|translate|to-zstd|to-v2|rechunk|addo|blocks|tiles|windows|slices|write-small-files"
+ROWS = ("info|translate|hillshade|to-zstd|to-v2|rechunk|addo|blocks|tiles|windows|scanlines|slices|"
+        "write-small-files")
 
 
 @pytest.mark.skipif(not (PLUGIN.parent / "autotest/benchmark/zarr_floor").exists(),
