@@ -7,7 +7,7 @@
 #include "driver/multidim/rename_dimension.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/path.h"
+#include "zarrcore/base/path.h"  // IWYU pragma: keep, for GDAL 3.8 and newer
 
 namespace gdal_zarr {
 

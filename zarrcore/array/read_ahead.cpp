@@ -223,15 +223,29 @@ std::vector<Box> ReadAhead::next_chunks(const Box& box, const Range& range,
   return chunks;
 }
 
-bool ReadAhead::is_reading_only(const Range& range, std::size_t threads) const {
-  return !is_remote() && count_of(range) >= 2 * threads && pace_.is_mostly_calls();
+double ReadAhead::used_part(const Box& box, const Range& range) const {
+  double part = 1;
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    const auto [first, last] = range[i];
+    const std::uint64_t end = units_[i].chunk_start(last) + units_[i].chunk_extent(last);
+    part *=
+        static_cast<double>(box.count[i]) / static_cast<double>(end - units_[i].chunk_start(first));
+  }
+  return part;
+}
+
+bool ReadAhead::is_reading_only(const Box& box, const Range& range, std::size_t threads) const {
+  // Other requests that follow are of the same chunks. They leave threads idle.
+  constexpr double kLittle = 0.25;
+  return !is_remote() && count_of(range) >= 2 * threads && pace_.is_mostly_calls() &&
+         used_part(box, range) > kLittle;
 }
 
 void ReadAhead::plan(const Box& box, const Range& range, const ReadOptions& options) {
   const std::lock_guard lock(mutex_);
   // Requests inside of the same chunks have the same next chunks.
   if (planned_ == range) return;
-  if (is_reading_only(range, options.threads)) return;
+  if (is_reading_only(box, range, options.threads)) return;
   planned_ = range;
   threads_ = options.threads;
   const std::size_t at_once = is_remote() ? array_.store->parallel_requests() : options.threads;

@@ -74,9 +74,11 @@ class ReadAhead {
   // Whether the requests up to this one make it likely that the walk goes on.
   bool observe(const Box& box, const Range& range, Pace::TimePoint began);
   bool is_repeated(const Box& box);
-  // Whether a request gives work to all threads, and the program does little else than reading:
-  // decoding to its memory then takes less than copying what was decoded ahead.
-  bool is_reading_only(const Range& range, std::size_t threads) const;
+  // Whether the chunks of a request give work to all threads, and the program does little else than
+  // reading them: decoding to its memory then takes less than copying what was decoded ahead.
+  bool is_reading_only(const Box& box, const Range& range, std::size_t threads) const;
+  // The part of the elements of its chunks that a request needs.
+  double used_part(const Box& box, const Range& range) const;
   void plan(const Box& box, const Range& range, const ReadOptions& options);
   std::vector<Box> next_chunks(const Box& box, const Range& range, std::size_t max_count) const;
   void post_tasks();

@@ -151,6 +151,21 @@ TEST(ReadAhead, ReadsTheNextChunksWhileTheProgramDoesNot) {
   EXPECT_EQ(fetch_counts(*store).count("c/0/2"), 0);
 }
 
+// Rows of the same chunks keep one thread busy with copying.
+TEST(ReadAhead, ReadsTheNextChunksWhileTheProgramReadsRowsOfTheLast) {
+  const WalkedArray stored({64, 2048}, {32, 32}, kCompressed);
+  const auto store = std::make_shared<ObservedStore>(stored.memory);
+  const auto array = open_array(store);
+  store->take_requests();
+  const ReadOptions options = ahead_options();
+  for (const auto& row : tile_walk({16, 2048}, {1, 2048}, {1, 2048})) read(*array, row, options);
+  std::map<std::string, int> counts;
+  wait_for([&] {
+    for (const auto& [key, count] : fetch_counts(*store)) counts[key] += count;
+    return counts.size() == 128;
+  });
+}
+
 TEST(ReadAhead, AWalkFetchesEachChunkOnce) {
   for (const std::size_t requests : {1, 4, 16}) {
     for (const bool is_backward : {false, true}) {
