@@ -74,7 +74,7 @@ class ChunkDecoder {
   // Whether the selected elements of the chunk are cached, or can be decoded from what is.
   bool has_cached(const StoredPart& part) const;
   // Copies the selected elements of a chunk from the cache, where its key is `key`; false when they
-  // are not there, or there is something to decode and `may_decode` is false.
+  // are not cached, or would have to be decoded while `may_decode` is false.
   bool copy_from_cache(const StoredPart& part, const CacheKey& key, bool may_decode) const;
   // The same for a chunk that was read ahead.
   bool copy_from_ahead(const StoredPart& part,
