@@ -153,7 +153,9 @@ void ChunkReader::open_shards(std::span<const StoredPart> shards, std::span<Open
   };
   const auto open = [&](std::size_t i) {
     const bool is_ahead = shards[i].ahead != nullptr;  // it is to be read ahead
-    if (!is_ahead && take_ahead(shards[i], decoder_.cache_key(shards[i]))) return;
+    if (!is_ahead && ahead_ != nullptr && take_ahead(shards[i], decoder_.cache_key(shards[i]))) {
+      return;
+    }
     const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
     opened[i] = shards_.open(shards[i], is_whole(shards[i].axes));
   };
@@ -345,14 +347,13 @@ void ChunkReader::read_together(Fetch parts) {
 bool ChunkReader::copy_kept(const StoredPart& part, bool may_decode) {
   if (ahead_ == nullptr && context_.chunks.is_empty()) return false;
   const CacheKey key = decoder_.cache_key(part);
-  if (take_ahead(part, key)) return true;
+  if (ahead_ != nullptr && take_ahead(part, key)) return true;
   if (!decoder_.copy_from_cache(part, key, may_decode)) return false;
   count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
   return true;
 }
 
 bool ChunkReader::take_ahead(const StoredPart& part, const CacheKey& key) {
-  if (ahead_ == nullptr) return false;
   const ChunksAhead::Taken taken = ahead_->take(key);
   if (taken.chunk) {
     if (!decoder_.copy_from_ahead(part, taken.chunk)) return false;

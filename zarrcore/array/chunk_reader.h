@@ -60,7 +60,7 @@ class ChunkReader {
   bool takes_little_copying(std::span<const StoredPart> parts) const;
   std::vector<Fetch> make_fetches(std::span<StoredPart> chunks) const;
   void read_together(Fetch parts);
-  // Takes from what has been read ahead; false when the part was not. `key` is the part's.
+  // With `ahead_`: takes what has been read ahead; false when the part was not. `key` is its key.
   bool take_ahead(const StoredPart& part, const CacheKey& key);
   // Copies what has been read ahead or is cached; false when there is nothing, or something to
   // decode and `may_decode` is false.
