@@ -200,6 +200,21 @@ def test_reading_in_advance(root):
     assert read.chunks() == (0, 0, 4, 0)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_large_image_is_not_loaded_in_advance(root, threads):
+    """By one thread neither, which would decode it no earlier than the program reads it."""
+    write_array(root / "x.zarr" / "large", np.ones((4096, 4096), "u2"), (512, 512), [BYTES])
+    code = ("from osgeo import gdal; gdal.UseExceptions(); import sys;"
+            "d = gdal.Open(f'ZARR:\"{sys.argv[1]}\":/large'); d.AdviseRead(0, 0, 4096, 4096);"
+            "d.ReadAsArray(0, 0, 512, 512)")
+    environment = os.environ | {"CPL_DEBUG": "ZARR", "GDAL_NUM_THREADS": str(threads)}
+    text = subprocess.run([sys.executable, "-c", code, root / "x.zarr"], capture_output=True,
+                          text=True, env=environment, check=True).stderr
+    messages = [Message(READ.match(line)) for line in text.splitlines()
+                if line.startswith("ZARR: read")]
+    assert [message.what.split(" /")[0] for message in messages] == ["read"]
+
+
 def test_statistics_of_gdal(root, monkeypatch):
     """GDAL counts the requests of its own file systems alone, so all go through them."""
     code = ("from osgeo import gdal; import sys; gdal.UseExceptions();"

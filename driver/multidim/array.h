@@ -66,8 +66,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Loads the chunks of a selection, for later reads. Options: CACHE_SIZE, in bytes (half of GDAL's
   // block cache); NUM_THREADS. Throws zarrcore::Error, also when they do not fit.
   void advise(const zarrcore::Selection& selection, CSLConstList options) const;
-  // Says that a large selection will be read in parts; false when it is small, or when nothing may
-  // be read ahead: advise() is then better.
+  // Says that a large selection will be read in parts. False when advise() is better: it is small,
+  // or nothing may be read ahead.
   bool expect_reads(const zarrcore::Selection& selection) const;
   // The number of elements of a selection, with steps of 1, in chunks that are stored, and in all.
   // Stops at the first that is stored, or missing, if that is wanted. Empty if it would take too

@@ -51,6 +51,8 @@ bool Array::expect_reads(const zarrcore::Selection& selection) const {
   if ((bytes && *bytes <= kLittle) || writer_if_any()) return false;
   zarrcore::ReadOptions options;
   options.threads = thread_count();
+  // One thread decodes the chunks of files when they are read, and needs no memory to keep them.
+  if (options.threads <= 1 && session_->hierarchy().store()->parallel_requests() == 1) return true;
   allow_read_ahead(options);
   if (!options.lasting_scope || options.threads <= 1) return false;
   check_exists();
