@@ -116,6 +116,7 @@ void Array::read_selection(const Selection& selection, const Destination& destin
   state_.check_read(selection, destination);
   const ReadAhead::Request request(read_ahead(options), selection, options);
   ChunkReader reader(state_, *state_.context, destination.converter, options, request.ahead());
+  reader.expect_requests(request.requests_per_chunk());
   // What is prefetched stays for the reads that follow.
   if (destination.data != nullptr) reader.expect(state_.repeated_reads.observe(selection));
   std::vector<StoredPart> batch;

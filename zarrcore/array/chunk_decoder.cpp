@@ -6,6 +6,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/thread_object.h"
+#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
@@ -15,6 +16,15 @@ MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
   const std::uint64_t size = chain.decoded_size();
   if (scratch.elements.size() != size) scratch.elements = Buffer(size);
   return scratch.elements.span();
+}
+
+// Decodes a chunk to memory of its own: that of its bytes, if they are fetched ones of which each
+// element keeps its place.
+DecodedChunk decode_to_keep(const CodecChain& chain, const ChunkDecoder::Encoded& encoded) {
+  if (encoded.owner == nullptr || !chain.elements_stand_alone()) return chain.decode(encoded.bytes);
+  check_size("the chunk has ", encoded.bytes.size(), chain.decoded_size());
+  chain.decode_elements(encoded.owner->span());
+  return {std::move(*encoded.owner), {}};
 }
 
 const ValueVersion& version_of(const StoredPart& part, const ChunkDecoder::Encoded& encoded) {
@@ -130,7 +140,7 @@ bool ChunkDecoder::is_still_missing(const StoredPart& part) const {
 void ChunkDecoder::decode_ahead(const StoredPart& part, const Encoded& encoded,
                                 ChunksAhead& ahead) const {
   ahead.put(*part.ahead, cache_key(part),
-            std::make_shared<const CachedChunk>(part.chain->decode(encoded.bytes),
+            std::make_shared<const CachedChunk>(decode_to_keep(*part.chain, encoded),
                                                 KeptState{version_of(part, encoded)}));
 }
 
@@ -158,7 +168,7 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
     chunk = std::make_shared<const CachedChunk>(DecodedChunk{std::move(*prefix), {}},
                                                 KeptState{version});
   } else {
-    chunk = std::make_shared<const CachedChunk>(chain.decode(encoded.bytes),
+    chunk = std::make_shared<const CachedChunk>(decode_to_keep(chain, encoded),
                                                 KeptState{version, part.is_prefetched()});
   }
   copy(part, chunk->elements(part.axes));

@@ -29,6 +29,8 @@ class ChunkReader {
               const ReadOptions& options, ReadAhead* ahead = nullptr);
 
   void expect(WholeChunks whole_chunks) { decoder_.expect(whole_chunks); }
+  // So many requests like this one, which is among them, will need elements of each chunk.
+  void expect_requests(std::uint64_t per_chunk) { requests_per_chunk_ = per_chunk; }
 
   // Throws Error, which names the chunk's key. All that is read of one shard is from one version of
   // its value: if another program replaces it meanwhile, all parts are read once more; if that
@@ -86,6 +88,7 @@ class ChunkReader {
   ChunkDecoder decoder_;
   ShardReader shards_;
   ReadAhead* ahead_;
+  std::uint64_t requests_per_chunk_ = 1;
 };
 
 }  // namespace zarrcore

@@ -32,12 +32,14 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
                    bytes += offset + length - reach;
                  }
                });
-  // Repeated row-by-row reads must not cost more requests than fetching the chunk once, which is
-  // then cached.
+  // Reads of a chunk in parts, those before this one and those that are expected, must not cost
+  // more than fetching the chunk once, which is then cached.
+  const std::uint64_t cost = ranges.size() * bytes_per_range;
+  if (bytes > size || cost + bytes > size / requests_per_chunk_) return std::nullopt;
   const CacheKey key = decoder_.cache_key(part);
   const auto spent = context_.spent_on_parts.find(key);
-  const std::uint64_t overhead = (spent ? *spent : 0) + ranges.size() * bytes_per_range;
-  if (bytes > size || overhead > size - bytes) return std::nullopt;
+  const std::uint64_t overhead = (spent ? *spent : 0) + cost;
+  if (overhead > size - bytes) return std::nullopt;
   context_.spent_on_parts.insert(key, std::make_shared<const std::uint64_t>(overhead),
                                  sizeof(overhead));
   return ranges;

@@ -45,9 +45,7 @@ ReadAhead::ReadAhead(const ArrayState& array, Shape unit)
     // Other shards are fetched as a whole.
     if (!chain->shard_is_bare()) return;
   }
-  // Reading such a chunk is as much work as copying it from here.
-  if (chain->elements_stand_alone() && !is_remote()) return;
-  needs_whole_units_ = chain->elements_stand_alone();
+  can_read_parts_ = chain->elements_stand_alone();
   const auto elements = checked_product(unit_shape_);
   const auto bytes =
       elements ? checked_multiply(*elements, array.metadata.data_type.item_size) : std::nullopt;
@@ -83,7 +81,10 @@ ReadAhead::Request::Request(ReadAhead* ahead, const Selection& selection,
       return;
     }
     const Range range = ahead->range_of(box);
-    if (!ahead->observe(box, range, began_)) return;
+    const auto requests_per_chunk = ahead->observe(box, range, began_);
+    if (!requests_per_chunk) return;
+    requests_per_chunk_ = *requests_per_chunk;
+    if (ahead->reads_parts(box, requests_per_chunk_)) return;
     ahead->chunks_.begin_request(box);
     box_ = std::move(box);
     ahead->plan(*box_, range, options);
@@ -155,7 +156,8 @@ bool ReadAhead::is_repeated(const Box& box) {
   return walk_.is_at(box) && !last_start_.empty();
 }
 
-bool ReadAhead::observe(const Box& box, const Range& range, Pace::TimePoint began) {
+std::optional<std::uint64_t> ReadAhead::observe(const Box& box, const Range& range,
+                                                Pace::TimePoint began) {
   const std::lock_guard lock(mutex_);
   pace_.begin(began);
   walk_.observe(box);
@@ -177,9 +179,24 @@ bool ReadAhead::observe(const Box& box, const Range& range, Pace::TimePoint bega
     walked_ += std::min(added, UINT64_MAX - walked_);
   }
   last_ = range;
-  if (expected_) return true;
   const std::size_t needed = is_remote() ? kRemoteSteps : walk_.is_scan() ? 1 : kLocalSteps;
-  return walk_.steps() >= needed;
+  if (!expected_ && walk_.steps() < needed) return std::nullopt;
+  return walk_.requests_within(unit_shape_);
+}
+
+bool ReadAhead::reads_parts(const Box& box, std::uint64_t requests_per_chunk) const {
+  if (!can_read_parts_ || is_remote()) return false;
+  std::uint64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < units_.size(); ++i) {
+    rows *= std::min(box.count[i], unit_shape_[i]);
+  }
+  const std::uint64_t item_size = array_.metadata.data_type.item_size;
+  const std::uint64_t row_bytes = std::min(box.count.back(), unit_shape_.back()) * item_size;
+  const std::uint64_t range_bytes = array_.store->bytes_per_range();
+  // Gaps that are shorter than a request are read.
+  const std::uint64_t bytes =
+      rows * std::min(unit_shape_.back() * item_size, row_bytes + range_bytes);
+  return bytes + range_bytes < unit_bytes_ / requests_per_chunk;
 }
 
 // The chunks of the next requests, in the order of need, without those in `range`.
@@ -208,7 +225,7 @@ std::vector<Box> ReadAhead::next_chunks(const Box& box, const Range& range,
           is_whole &= next.start[i] <= chunk.start[i] &&
                       next.start[i] + next.count[i] >= chunk.start[i] + chunk.count[i];
         }
-        if (is_whole || !needs_whole_units_) chunks.push_back(std::move(chunk));
+        if (is_whole || !can_read_parts_ || !is_remote()) chunks.push_back(std::move(chunk));
       }
       std::size_t axis = position.size();
       while (axis > 0 && position[axis - 1] == next_range[axis - 1].second) {

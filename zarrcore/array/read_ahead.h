@@ -52,10 +52,13 @@ class ReadAhead {
 
     // Null unless chunks of the request may have been read ahead.
     ReadAhead* ahead() const { return box_ ? ahead_ : nullptr; }
+    // How many requests, this one among them, are expected to need elements of each chunk.
+    std::uint64_t requests_per_chunk() const { return requests_per_chunk_; }
 
    private:
     ReadAhead* ahead_;
     std::optional<Box> box_;
+    std::uint64_t requests_per_chunk_ = 1;
     Pace::TimePoint began_;
   };
 
@@ -71,14 +74,18 @@ class ReadAhead {
   bool skips_chunks(const Selection& selection) const;
   Range range_of(const Box& box) const;
   Box box_of(const std::vector<std::uint64_t>& position) const;
-  // Whether the requests up to this one make it likely that the walk goes on.
-  bool observe(const Box& box, const Range& range, Pace::TimePoint began);
+  // How many requests of the walk need each chunk; nullopt unless the requests up to this one make
+  // it likely that the walk goes on.
+  std::optional<std::uint64_t> observe(const Box& box, const Range& range, Pace::TimePoint began);
   bool is_repeated(const Box& box);
   // Whether the chunks of a request give work to all threads, and the program does little else than
   // reading them: decoding to its memory then takes less than copying what was decoded ahead.
   bool is_reading_only(const Box& box, const Range& range, std::size_t threads) const;
   // The part of the elements of its chunks that a request needs.
   double used_part(const Box& box, const Range& range) const;
+  // Whether so many requests like this one read a chunk in parts, and not as a whole, because that
+  // takes less. Chunks whose elements stand alone can be read so.
+  bool reads_parts(const Box& box, std::uint64_t requests_per_chunk) const;
   void plan(const Box& box, const Range& range, const ReadOptions& options);
   std::vector<Box> next_chunks(const Box& box, const Range& range, std::size_t max_count) const;
   void post_tasks();
@@ -90,7 +97,7 @@ class ReadAhead {
   std::vector<GridDimension> units_;  // of chunks or inner chunks; empty: nothing is read ahead
   Shape unit_shape_;
   std::uint64_t unit_bytes_ = 0;
-  bool needs_whole_units_ = false;
+  bool can_read_parts_ = false;  // CodecChain::elements_stand_alone
 
   std::mutex mutex_;  // guards the following
   Walk walk_;

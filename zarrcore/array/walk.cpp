@@ -142,6 +142,15 @@ Box Walk::clipped(const Shape& start) const {
   return box;
 }
 
+std::uint64_t Walk::requests_within(const Shape& unit) const {
+  std::uint64_t requests = 1;
+  for (const Loop& loop : loops_) {
+    const std::uint64_t steps = ceil_divide(unit[loop.axis], absolute(loop.step));
+    requests = checked_multiply(requests, std::max<std::uint64_t>(1, steps)).value_or(UINT64_MAX);
+  }
+  return requests;
+}
+
 void Walk::predict(const Shape& unit, bool guesses,
                    const std::function<bool(const Box&)>& body) const {
   if (steps_ == 0) return;

@@ -34,6 +34,10 @@ class Walk {
   // begun where the one before it ended.
   bool is_scan() const { return is_scan_; }
 
+  // How many requests of the walk begin within `unit` elements along each dimension, such as those
+  // of a chunk: at least 1.
+  std::uint64_t requests_within(const Shape& unit) const;
+
   // Calls `body` with the boxes of the next requests, in order, until it returns false or the walk
   // ends. Steps that are shorter than `unit` along their dimension are taken together. `guesses`:
   // after the first line, the walk is expected to go on with the next line, before it has.
