@@ -119,9 +119,12 @@ void Array::read_selection(const Selection& selection, const Destination& destin
   reader.expect_requests(request.requests_per_chunk());
   // What is prefetched stays for the reads that follow.
   if (destination.data != nullptr) reader.expect(state_.repeated_reads.observe(selection));
+  RecentKeys::Use keys(state_.recent_keys);
   std::vector<StoredPart> batch;
   for_each_chunk(state_.grid, selection, destination.strides, [&](const ChunkSlice& slice) {
-    batch.push_back(state_.part_of(slice, destination.data));
+    batch.push_back(state_.part_of(slice, destination.data, keys.next(slice.chunk, [&] {
+      return state_.key_of(slice.chunk);
+    })));
     if (batch.size() == ChunkReader::kBatchSize) {
       reader.read(std::move(batch));
       batch.clear();

@@ -81,10 +81,11 @@ const CodecChain& ArrayState::chain_for(const Shape& chunk_shape) const {
   return *chain;
 }
 
-StoredPart ArrayState::part_of(const ChunkSlice& slice, std::byte* data) const {
+StoredPart ArrayState::part_of(const ChunkSlice& slice, std::byte* data,
+                               std::shared_ptr<const std::string> key) const {
   StoredPart part;
   part.chain = &chain_of(slice.chunk);
-  part.key = key_of(slice.chunk);
+  part.key = std::move(key);
   part.axes = permute_axes(slice.axes, part.chain->axis_order());
   if (data != nullptr) part.destination = data + slice.offset;
   return part;

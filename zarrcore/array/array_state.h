@@ -16,6 +16,7 @@
 
 #include "zarrcore/array/context.h"
 #include "zarrcore/array/partial_decoding.h"
+#include "zarrcore/array/recent_keys.h"
 #include "zarrcore/array/repeated_reads.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
@@ -46,6 +47,7 @@ struct ArrayState {
   mutable std::atomic<bool> has_prefetched{false};
   mutable PartialDecoding partial_decoding;
   mutable RepeatedReads repeated_reads;
+  mutable RecentKeys recent_keys;
 
   // Guarded by `chains_mutex`: the chains made so far, by chunk shape. Chains are never removed,
   // and each is constant.
@@ -58,7 +60,12 @@ struct ArrayState {
   std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
   const CodecChain& chain_of(std::span<const std::uint64_t> chunk) const;
   // What is read for a chunk slice; `data` is the caller's memory, or null to fill the cache only.
-  StoredPart part_of(const ChunkSlice& slice, std::byte* data) const;
+  StoredPart part_of(const ChunkSlice& slice, std::byte* data) const {
+    return part_of(slice, data, key_of(slice.chunk));
+  }
+  // The same with the chunk's key.
+  StoredPart part_of(const ChunkSlice& slice, std::byte* data,
+                     std::shared_ptr<const std::string> key) const;
   // Throws Error when a selection or the memory for it does not fit the array.
   void check_read(const Selection& selection, const Destination& destination) const;
   // Makes reads that begin later see what has been put since.

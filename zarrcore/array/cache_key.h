@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace zarrcore {
@@ -13,18 +14,21 @@ namespace zarrcore {
 struct CacheKey {
   std::uint64_t array_id = 0;
   const void* chain = nullptr;
-  std::string key;
+  std::shared_ptr<const std::string> key;  // never null; equal strings are equal keys
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
 
-  bool operator==(const CacheKey&) const = default;
+  bool operator==(const CacheKey& other) const {
+    return array_id == other.array_id && chain == other.chain && offset == other.offset &&
+           length == other.length && (key == other.key || *key == *other.key);
+  }
   // Bytes outside of the object.
-  std::uint64_t byte_count() const { return key.size(); }
+  std::uint64_t byte_count() const { return key->size(); }
 };
 
 struct CacheKeyHash {
   std::size_t operator()(const CacheKey& key) const {
-    std::size_t hash = std::hash<std::string>()(key.key) ^ std::hash<const void*>()(key.chain);
+    std::size_t hash = std::hash<std::string>()(*key.key) ^ std::hash<const void*>()(key.chain);
     for (const std::uint64_t number : {key.array_id, key.offset, key.length}) {
       hash =
           hash * static_cast<std::size_t>(0x9e3779b97f4a7c15u) + std::hash<std::uint64_t>()(number);

@@ -79,7 +79,7 @@ ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
       scratch_(threads) {}
 
 CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
-  return {cache_id_, part.chain, *part.key, part.offset, part.length};
+  return {cache_id_, part.chain, part.key, part.offset, part.length};
 }
 
 bool ChunkDecoder::caches(const StoredPart& part) const {

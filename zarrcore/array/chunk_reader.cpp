@@ -347,10 +347,11 @@ void ChunkReader::read_together(Fetch parts) {
 bool ChunkReader::copy_kept(const StoredPart& part, bool may_decode) {
   if (ahead_ == nullptr && context_.chunks.is_empty()) return false;
   const CacheKey key = decoder_.cache_key(part);
-  if (ahead_ != nullptr && take_ahead(part, key)) return true;
-  if (!decoder_.copy_from_cache(part, key, may_decode)) return false;
-  count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
-  return true;
+  if (decoder_.copy_from_cache(part, key, may_decode)) {
+    count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
+    return true;
+  }
+  return ahead_ != nullptr && take_ahead(part, key);
 }
 
 bool ChunkReader::take_ahead(const StoredPart& part, const CacheKey& key) {

@@ -13,7 +13,7 @@ namespace {
 TEST(CacheKey, EveryPartOfItCounts) {
   LruCache<CacheKey, std::string, CacheKeyHash> cache(1 << 20);
   const int chains[2] = {};
-  const CacheKey base{.array_id = 1, .key = "a"};
+  const CacheKey base{.array_id = 1, .key = std::make_shared<const std::string>("a")};
   cache.insert(base, std::make_shared<const std::string>("1"), 5);
   EXPECT_NE(cache.find(base), nullptr);
   CacheKey other = base;
@@ -29,8 +29,10 @@ TEST(CacheKey, EveryPartOfItCounts) {
   other.array_id = 2;
   EXPECT_EQ(cache.find(other), nullptr);
   other = base;
-  other.key = "b";
+  other.key = std::make_shared<const std::string>("b");
   EXPECT_EQ(cache.find(other), nullptr);
+  other.key = std::make_shared<const std::string>("a");
+  EXPECT_NE(cache.find(other), nullptr);
 }
 
 }  // namespace
