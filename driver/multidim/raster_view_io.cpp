@@ -81,6 +81,15 @@ bool RasterView::transfer(GDALRWFlag flag, const RasterRequest& request,
   });
 }
 
+bool RasterView::goes_on(const RasterRequest& request, double done) const {
+  if (request.progress == nullptr || request.progress(done, "", request.progress_data) != FALSE) {
+    return true;
+  }
+  report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
+         array().GetFullName().c_str());
+  return false;
+}
+
 std::vector<std::uint64_t> RasterView::cut(std::size_t axis, std::uint64_t first,
                                            std::uint64_t step, std::uint64_t count,
                                            std::uint64_t max_parts) const {
@@ -154,11 +163,7 @@ bool RasterView::transfer_with_progress(GDALRWFlag flag, const RasterRequest& re
                       static_cast<std::ptrdiff_t>(row) * request.line_space +
                       static_cast<std::ptrdiff_t>(column) * request.pixel_space;
         if (!transfer_part(flag, part, bands.subspan(band, band_end - band))) return false;
-        if (request.progress(++done / total, "", request.progress_data) == FALSE) {
-          report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
-                 array().GetFullName().c_str());
-          return false;
-        }
+        if (!goes_on(request, ++done / total)) return false;
         column = column_end;
       }
       row = row_end;

@@ -106,6 +106,9 @@ class RasterDataset final : public GDALPamDataset {
  private:
   friend class RasterBand;
 
+  std::optional<CPLErr> read_decimated(int x, int y, int columns, int rows,
+                                       const RasterRequest& request, std::span<const int> bands);
+
   // An overview of `fine`.
   RasterDataset(RasterView view, const RasterDataset& fine);
   // The indexing variables of the dimensions that make bands, or null; kept so that their chunks

@@ -1,8 +1,10 @@
 // The read and write path of the classic API, from RasterIO() to a view of arrays
 // (raster_view_io.cpp).
 #include <algorithm>
+#include <memory>
 
 #include "driver/gdal/error_guard.h"
+#include "driver/raster/decimated_read.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/resampled_write.h"
@@ -10,16 +12,34 @@
 namespace gdal_zarr {
 namespace {
 
-bool is_evenly_stepped(int length, int buffer_length) {
-  return buffer_length > 0 && length % buffer_length == 0;
-}
-
 // Whether a window between pixels has other lengths than the whole pixels given with it: then
 // pixels are resampled, even if as many are asked for.
 bool has_other_lengths(const GDALRasterIOExtraArg& extra, int columns, int rows) {
   return extra.bFloatingPointWindowValidity != FALSE &&
          (extra.dfXSize != columns || extra.dfYSize != rows);
 }
+
+// Whether the window has no other place or lengths between pixels.
+bool is_of_whole_pixels(const GDALRasterIOExtraArg& extra, int x, int y, int columns, int rows) {
+  return extra.bFloatingPointWindowValidity == FALSE ||
+         (extra.dfXOff == x && extra.dfYOff == y && extra.dfXSize == columns &&
+          extra.dfYSize == rows);
+}
+
+// Makes a request report its progress as a part of a larger one's, as long as this object lives.
+class PartOfProgress {
+ public:
+  PartOfProgress(RasterRequest& request, double from, double to) {
+    if (request.progress == nullptr || request.progress == GDALDummyProgress) return;
+    scaled_.reset(GDALCreateScaledProgress(from, to, request.progress, request.progress_data));
+    request.progress = GDALScaledProgress;
+    request.progress_data = scaled_.get();
+  }
+
+ private:
+  std::unique_ptr<void, decltype(&GDALDestroyScaledProgress)> scaled_{nullptr,
+                                                                      GDALDestroyScaledProgress};
+};
 
 }  // namespace
 
@@ -47,28 +67,47 @@ void RasterDataset::settle_blocks(std::span<const int> bands, int x, int y, int 
   }
 }
 
+// Reads to a smaller buffer, whose size is that of the request. Nullopt where the pixels are too
+// unevenly spaced.
+std::optional<CPLErr> RasterDataset::read_decimated(int x, int y, int columns, int rows,
+                                                    const RasterRequest& request,
+                                                    std::span<const int> bands) {
+  if (static_cast<std::uint64_t>(columns) < request.columns ||
+      static_cast<std::uint64_t>(rows) < request.rows) {
+    return std::nullopt;
+  }
+  const auto column_runs = nearest_pixels(x, columns, static_cast<int>(request.columns));
+  const auto row_runs = nearest_pixels(y, rows, static_cast<int>(request.rows));
+  if (!column_runs || !row_runs) return std::nullopt;
+  if (is_writable()) settle_blocks(bands, x, y, columns, rows);
+  const auto pixels = static_cast<double>(request.columns * request.rows);
+  double done = 0;
+  for (const PixelRun& row_run : *row_runs) {
+    for (const PixelRun& column_run : *column_runs) {
+      RasterRequest part = request;
+      part.x = column_run.first;
+      part.x_step = column_run.step;
+      part.columns = column_run.count;
+      part.y = row_run.first;
+      part.y_step = row_run.step;
+      part.rows = row_run.count;
+      part.buffer = static_cast<std::byte*>(request.buffer) +
+                    static_cast<std::ptrdiff_t>(row_run.place) * request.line_space +
+                    static_cast<std::ptrdiff_t>(column_run.place) * request.pixel_space;
+      const double after = done + static_cast<double>(part.columns * part.rows) / pixels;
+      const PartOfProgress progress(part, done, after);
+      if (!view_.transfer(GF_Read, part, bands)) return CE_Failure;
+      done = after;
+    }
+  }
+  return CE_None;
+}
+
 std::optional<CPLErr> RasterDataset::transfer_directly(
     GDALRWFlag flag, int x, int y, int columns, int rows, void* buffer, int buffer_columns,
     int buffer_rows, GDALDataType type, std::span<const int> bands, GSpacing pixel_space,
     GSpacing line_space, GSpacing band_space, const GDALRasterIOExtraArg* extra) {
-  const bool is_exact = buffer_columns == columns && buffer_rows == rows &&
-                        (flag == GF_Write || !has_other_lengths(*extra, columns, rows));
-  const bool is_stepped = flag == GF_Read && extra->eResampleAlg == GRIORA_NearestNeighbour &&
-                          extra->bFloatingPointWindowValidity == FALSE &&
-                          is_evenly_stepped(columns, buffer_columns) &&
-                          is_evenly_stepped(rows, buffer_rows);
-  if (!is_exact && !is_stepped && flag == GF_Read) return std::nullopt;
-  if (is_writable()) settle_blocks(bands, x, y, columns, rows);
-  if (flag == GF_Write) {
-    store_values_of_bands();
-    for (const int index : bands) band(index + 1).drop_statistics();
-  }
   RasterRequest request;
-  request.x_step = static_cast<std::uint64_t>(columns / buffer_columns);
-  request.y_step = static_cast<std::uint64_t>(rows / buffer_rows);
-  // Nearest neighbour takes the pixel under the centre of each pixel of the buffer.
-  request.x = static_cast<std::uint64_t>(x) + request.x_step / 2;
-  request.y = static_cast<std::uint64_t>(y) + request.y_step / 2;
   request.columns = static_cast<std::uint64_t>(buffer_columns);
   request.rows = static_cast<std::uint64_t>(buffer_rows);
   request.buffer = buffer;
@@ -78,11 +117,25 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
   request.band_space = band_space;
   request.progress = extra->pfnProgress;
   request.progress_data = extra->pProgressData;
-  if (!is_exact && flag == GF_Write) {
+  const bool is_exact = buffer_columns == columns && buffer_rows == rows &&
+                        (flag == GF_Write || !has_other_lengths(*extra, columns, rows));
+  if (!is_exact && flag == GF_Read) {
+    if (extra->eResampleAlg != GRIORA_NearestNeighbour ||
+        !is_of_whole_pixels(*extra, x, y, columns, rows)) {
+      return std::nullopt;
+    }
+    return read_decimated(x, y, columns, rows, request, bands);
+  }
+  if (is_writable()) settle_blocks(bands, x, y, columns, rows);
+  if (flag == GF_Write) {
+    store_values_of_bands();
+    for (const int index : bands) band(index + 1).drop_statistics();
+  }
+  request.x = static_cast<std::uint64_t>(x);
+  request.y = static_cast<std::uint64_t>(y);
+  if (!is_exact) {
     request.columns = static_cast<std::uint64_t>(columns);
     request.rows = static_cast<std::uint64_t>(rows);
-    request.x = static_cast<std::uint64_t>(x);
-    request.y = static_cast<std::uint64_t>(y);
     return write_resampled(view_, request, bands, buffer_columns, buffer_rows) ? CE_None
                                                                                : CE_Failure;
   }

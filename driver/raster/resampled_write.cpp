@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "driver/gdal/error_guard.h"
-#include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 constexpr std::uint64_t kMaxStripBytes = std::uint64_t{64} << 20;
 
 // For each pixel of a window, the pixel of the buffer that contains its upper left corner.
-std::vector<std::ptrdiff_t> nearest_pixels(std::uint64_t count, int buffer_count) {
+std::vector<std::ptrdiff_t> containing_pixels(std::uint64_t count, int buffer_count) {
   std::vector<std::ptrdiff_t> nearest(count);
   const double step = buffer_count / static_cast<double>(count);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -28,8 +27,8 @@ std::vector<std::ptrdiff_t> nearest_pixels(std::uint64_t count, int buffer_count
 bool write_resampled(const RasterView& view, const RasterRequest& request,
                      std::span<const int> bands, int buffer_columns, int buffer_rows) {
   return guarded(false, [&] {
-    const auto columns = nearest_pixels(request.columns, buffer_columns);
-    const auto rows = nearest_pixels(request.rows, buffer_rows);
+    const auto columns = containing_pixels(request.columns, buffer_columns);
+    const auto rows = containing_pixels(request.rows, buffer_rows);
     const auto pixel = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(request.type));
     const std::size_t row_bytes = columns.size() * pixel;
     // Strips of whole rows of blocks, so that chunks are written as a whole.
@@ -66,11 +65,7 @@ bool write_resampled(const RasterView& view, const RasterRequest& request,
       if (!view.transfer(GF_Write, part, bands)) return false;
       first += count;
       const double done = static_cast<double>(first) / static_cast<double>(rows.size());
-      if (request.progress != nullptr && !request.progress(done, "", request.progress_data)) {
-        report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
-               view.array().GetFullName().c_str());
-        return false;
-      }
+      if (!view.goes_on(request, done)) return false;
     }
     return true;
   });

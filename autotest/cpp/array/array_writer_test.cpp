@@ -394,8 +394,10 @@ TEST_F(Writing, TheCacheMakesWayForWhatWaits) {
   const auto array = create(kLayouts[0].codecs);
   const auto context = std::make_shared<Context>(2000, 0);
   ArrayWriter writer(std::make_shared<const Array>(store_, "", array->metadata(), context));
-  context->chunks.insert({1, nullptr, "old", 0, 0}, nullptr, 700);
-  context->chunks.insert({1, nullptr, "new", 0, 0}, nullptr, 700);
+  for (const char* key : {"old", "new"}) {
+    context->chunks.insert({1, nullptr, std::make_shared<const std::string>(key), 0, 0}, nullptr,
+                           700);
+  }
   const std::uint64_t both = context->chunks.byte_count();
   for (std::uint64_t row = 0; row < 3; ++row) {
     write(writer, {{row, 0}, {1, 8}, {1, 1}}, filled(2));

@@ -166,6 +166,44 @@ TEST(ReadAhead, ReadsTheNextChunksWhileTheProgramReadsRowsOfTheLast) {
   });
 }
 
+// Their chunks are fetched as a whole once the walk is known, instead of range by range.
+TEST(ReadAhead, ReadsUncompressedChunksOfWhichAWalkNeedsAllRows) {
+  const WalkedArray stored({128, 2048}, {64, 1024}, codec_list({bytes_codec()}));
+  const auto store = std::make_shared<ObservedStore>(stored.memory);
+  const auto array = open_array(store);
+  store->take_requests();
+  const auto rows = tile_walk(stored.shape, {1, 2048}, {1, 2048});
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(read(*array, rows[i], ahead_options()), stored.expected(rows[i]));
+  }
+  std::map<std::string, int> ranges;
+  std::map<std::string, int> wholes;
+  wait_for([&] {
+    for (const auto& request : store->take_requests()) {
+      ++(request.is_whole ? wholes : ranges)[request.key];
+    }
+    return wholes.size() == 4;
+  });
+  EXPECT_EQ(ranges, (std::map<std::string, int>{{"c/0/0", 1}, {"c/0/1", 1}}));
+  for (const auto& [key, count] : wholes) EXPECT_EQ(count, 1) << key;
+  for (const auto& row : rows) {
+    EXPECT_EQ(read(*array, row, ahead_options()), stored.expected(row));
+  }
+}
+
+TEST(ReadAhead, LeavesUncompressedChunksOfWhichAWalkNeedsFewRows) {
+  const WalkedArray stored({128, 2048}, {64, 1024}, codec_list({bytes_codec()}));
+  const auto store = std::make_shared<ObservedStore>(stored.memory);
+  const auto array = open_array(store);
+  store->take_requests();
+  for (const auto& row : tile_walk(stored.shape, {1, 2048}, {32, 2048})) {
+    EXPECT_EQ(read(*array, row, ahead_options()), stored.expected(row));
+  }
+  for (const auto& request : store->take_requests()) {
+    EXPECT_FALSE(request.is_whole) << request.key;
+  }
+}
+
 TEST(ReadAhead, AWalkFetchesEachChunkOnce) {
   for (const std::size_t requests : {1, 4, 16}) {
     for (const bool is_backward : {false, true}) {

@@ -73,6 +73,16 @@ TEST(Walk, RowsAndSlicesAreExpected) {
   expect_predicted({40, 50}, rows, 1);
 }
 
+TEST(Walk, RequestsWithinAChunkAreCounted) {
+  const Shape shape{100, 90};
+  const Shape chunk{25, 40};
+  EXPECT_EQ(observed(shape, {{{0, 0}, {1, 90}}}).requests_within(chunk), 1);
+  EXPECT_EQ(observed(shape, {{{0, 0}, {1, 90}}, {{1, 0}, {1, 90}}}).requests_within(chunk), 25);
+  EXPECT_EQ(observed(shape, {{{9, 0}, {1, 90}}, {{2, 0}, {1, 90}}}).requests_within(chunk), 4);
+  EXPECT_EQ(observed(shape, {{{0, 0}, {30, 90}}, {{30, 0}, {30, 90}}}).requests_within(chunk), 1);
+  EXPECT_EQ(observed(shape, tiles({20, 90}, {10, 10}, {10, 10})).requests_within(chunk), 12);
+}
+
 TEST(Walk, BandsOfEachTileAreALoopOfTheirOwn) {
   const Shape shape{3, 40, 40};
   Walk walk(shape);
