@@ -23,6 +23,7 @@ MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
 DecodedChunk decode_to_keep(const CodecChain& chain, const ChunkDecoder::Encoded& encoded) {
   if (encoded.owner == nullptr || !chain.elements_stand_alone()) return chain.decode(encoded.bytes);
   check_size("the chunk has ", encoded.bytes.size(), chain.decoded_size());
+  encoded.owner->shrink_to_fit();
   chain.decode_elements(encoded.owner->span());
   return {std::move(*encoded.owner), {}};
 }
