@@ -1,5 +1,5 @@
 """Windows read to smaller buffers by nearest neighbour: the pixels that GDAL takes from a GeoTIFF,
-with one request for all chunks between them."""
+in a few requests for all chunks."""
 import os
 import random
 import subprocess
@@ -74,7 +74,7 @@ def test_gdal_translate(paths, tmp_path):
 
 
 def test_few_requests(paths):
-    """The steps of 10 and of 11 pixels lie in a few runs; there are 110 blocks."""
+    """The steps of 10 and of 11 pixels lie in a few runs; there are over 100 blocks."""
     code = ("from osgeo import gdal; gdal.UseExceptions(); import sys;"
             "dataset = gdal.Open(sys.argv[1]);"
             "dataset.GetRasterBand(1).ReadAsArray(buf_xsize=61, buf_ysize=51)")

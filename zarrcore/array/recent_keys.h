@@ -1,5 +1,5 @@
 // The keys of the chunks of an array's latest request. Programs that read row by row need the same
-// chunks in request after request, and making their keys takes as long as copying a row of each.
+// chunks in request after request.
 #pragma once
 
 #include <cstddef>
