@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -23,25 +24,26 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
       metadata(std::move(array_metadata)),
       context(std::move(array_context)),
       cache_id(next_cache_id()) {
-  with_context([&] { return description(); },
-               [&] {
-                 make_fill_value();
-                 grid = metadata.chunk_runs.empty()
-                            ? ChunkGrid::regular(metadata.shape, metadata.chunk_shape)
-                            : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
-                 // Made now, so that opening the array reports faulty codecs.
-                 const Shape first(metadata.shape.size(), 0);
-                 first_chain = &chain_for(grid.chunk_shape(first));
-                 // For the v3 draft, writers and the specification differ on the key of a scalar's
-                 // only chunk.
-                 if (const auto other = metadata.chunk_key_encoding.other_scalar_key();
-                     other && first.empty()) {
-                   const std::string key =
-                       metadata.chunk_key_encoding.encode(first, metadata.chunk_prefix);
-                   if (!store->get_ranges(key, {}))
-                     scalar_key = join_path(metadata.chunk_prefix, *other);
-                 }
-               });
+  with_context(
+      [&] { return description(); },
+      [&] {
+        make_fill_value();
+        grid = metadata.chunk_runs.empty()
+                   ? ChunkGrid::regular(metadata.shape, metadata.chunk_shape)
+                   : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
+        // Made now, so that opening the array reports faulty codecs.
+        const Shape first(metadata.shape.size(), 0);
+        first_chain = &chain_for(grid.chunk_shape(first));
+        const std::uint64_t elements = checked_product(metadata.shape).value_or(UINT64_MAX);
+        byte_count = checked_multiply(elements, metadata.data_type.item_size).value_or(UINT64_MAX);
+        // For the v3 draft, writers and the specification differ on the key of a scalar's
+        // only chunk.
+        if (const auto other = metadata.chunk_key_encoding.other_scalar_key();
+            other && first.empty()) {
+          const std::string key = metadata.chunk_key_encoding.encode(first, metadata.chunk_prefix);
+          if (!store->get_ranges(key, {})) scalar_key = join_path(metadata.chunk_prefix, *other);
+        }
+      });
 }
 
 void ArrayState::make_fill_value() {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "zarrcore/array/chunk_reuse.h"
 #include "zarrcore/array/context.h"
 #include "zarrcore/array/partial_decoding.h"
 #include "zarrcore/array/recent_keys.h"
@@ -40,12 +41,14 @@ struct ArrayState {
   std::vector<std::byte> fill_value;  // one element, as missing chunks have it
   ChunkGrid grid;
   const CodecChain* first_chain = nullptr;  // of the first chunk; in a regular grid, of all chunks
+  std::uint64_t byte_count = 0;             // of all elements, at most UINT64_MAX
   std::optional<std::string> scalar_key;    // if it is not the one that the key encoding gives
 
   // The array's part of the keys in the context's caches. A new id invalidates what is cached.
   mutable std::atomic<std::uint64_t> cache_id;
   mutable std::atomic<bool> has_prefetched{false};
   mutable PartialDecoding partial_decoding;
+  mutable ChunkReuse chunk_reuse;
   mutable RepeatedReads repeated_reads;
   mutable RecentKeys recent_keys;
 

@@ -11,6 +11,9 @@
 namespace zarrcore {
 namespace {
 
+// Memory for smaller chunks costs little.
+constexpr std::uint64_t kMinCountedBytes = 128 << 10;
+
 // Memory for a decoded chunk; its content is undefined.
 MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
   const std::uint64_t size = chain.decoded_size();
@@ -77,16 +80,44 @@ ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
       request_(++context.requests),
       cache_id_(array.cache_id),
       converter_(converter),
+      reuse_is_likely_(array.byte_count <= context.chunks.max_bytes() ||
+                       array.chunk_reuse.is_likely()),
       scratch_(threads) {}
+
+ChunkDecoder::~ChunkDecoder() {
+  array_.chunk_reuse.observe({used_before_, new_});
+}
 
 CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
   return {cache_id_, part.chain, part.key, part.offset, part.length};
 }
 
-bool ChunkDecoder::caches(const StoredPart& part) const {
+bool ChunkDecoder::may_cache(const StoredPart& part) const {
   if (part.destination == nullptr || !is_whole(part.axes)) return true;
   // Reading the others takes no more than copying them.
   return whole_chunks_ == WholeChunks::keep && !part.chain->elements_stand_alone();
+}
+
+// Whether ChunkReuse decides if the chunk is cached. Fetching a chunk again from a server costs too
+// much for that, and parts of those whose elements stand alone are read without the rest, unless
+// the whole has become worth it.
+bool ChunkDecoder::is_reuse_counted(const StoredPart& part) const {
+  return part.destination != nullptr && part.chain->decoded_size() >= kMinCountedBytes &&
+         !part.chain->elements_stand_alone() && array_.store->parallel_requests() == 1 &&
+         !is_whole(part.axes);
+}
+
+// For a chunk that may be cached, and is not, or only its first elements. Once for each.
+bool ChunkDecoder::is_to_be_cached(const StoredPart& part) const {
+  if (!is_reuse_counted(part)) return true;
+  const CacheKey key = cache_key(part);
+  const bool is_known =
+      reuse_is_likely_
+          ? context_.chunks.find(key, request_) != nullptr
+          : array_.chunk_reuse.remember(CacheKeyHash()(key),
+                                        context_.chunks.max_bytes() / part.chain->decoded_size());
+  ++(is_known ? used_before_ : new_);
+  return reuse_is_likely_ || is_known;
 }
 
 std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
@@ -117,7 +148,8 @@ bool ChunkDecoder::copy_from_cache(const StoredPart& part, const CacheKey& key,
   if (!may_decode && !chunk->is_decoded(part.axes)) return false;
   with_context([&] { return "chunk " + *part.key; },
                [&] { copy(part, chunk->elements(part.axes)); });
-  if (whole_chunks_ == WholeChunks::release && !caches(part)) {
+  if (is_reuse_counted(part)) ++used_before_;
+  if (whole_chunks_ == WholeChunks::release && !may_cache(part)) {
     context_.chunks.erase(key);  // its memory, which is hot, is for the next window
   }
   return true;
@@ -127,7 +159,7 @@ bool ChunkDecoder::copy_from_ahead(const StoredPart& part,
                                    const std::shared_ptr<const CachedChunk>& chunk) const {
   if (!is_current(part, *chunk)) return false;
   copy(part, chunk->all().data());
-  if (caches(part)) {
+  if (may_cache(part) && is_to_be_cached(part)) {
     context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
   }
   return true;
@@ -146,14 +178,15 @@ void ChunkDecoder::decode_ahead(const StoredPart& part, const Encoded& encoded,
 }
 
 void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const {
-  if (caches(part)) {
+  if (may_cache(part)) {
     decode_to_cache(part, encoded);
   } else {
     decode_whole(part, encoded.bytes, scratch);
   }
 }
 
-// Decodes a chunk, or only the part of it that is used, and caches it for other requests.
+// Decodes a chunk, or only the part of it that is used, and caches it for other requests if that is
+// worth it.
 void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) const {
   const CodecChain& chain = *part.chain;
   const ValueVersion& version = version_of(part, encoded);
@@ -173,6 +206,7 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
                                                 KeptState{version, part.is_prefetched()});
   }
   copy(part, chunk->elements(part.axes));
+  if (!is_to_be_cached(part)) return;
   context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
 }
 

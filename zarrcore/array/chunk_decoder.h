@@ -61,11 +61,16 @@ class ChunkDecoder {
   // `context`.
   ChunkDecoder(const ArrayState& array, Context& context, const ElementConverter* converter,
                std::size_t threads);
+  ~ChunkDecoder();
+  ChunkDecoder(const ChunkDecoder&) = delete;
+  ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
   // Until then, chunks that are used as a whole are not expected to be needed again.
   void expect(WholeChunks whole_chunks) { whole_chunks_ = whole_chunks; }
-  // Whether a chunk is cached when it has been decoded.
-  bool caches(const StoredPart& part) const;
+  // Until then, chunks of which parts are used are cached if the array's ChunkReuse says so.
+  void expect_reuse() { reuse_is_likely_ = true; }
+  // Whether a chunk may be cached when it has been decoded.
+  bool may_cache(const StoredPart& part) const;
 
   // The cached chunk, of which perhaps only the first elements are decoded; null when it is not
   // cached, or from another version of its value.
@@ -115,6 +120,8 @@ class ChunkDecoder {
  private:
   std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part, const CacheKey& key) const;
   bool is_current(const StoredPart& part, const CachedChunk& chunk) const;
+  bool is_reuse_counted(const StoredPart& part) const;
+  bool is_to_be_cached(const StoredPart& part) const;
   void decode_to_cache(const StoredPart& part, Encoded encoded) const;
   std::optional<Buffer> decode_prefix(const StoredPart& part, ByteSpan encoded) const;
   void decode_whole(const StoredPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
@@ -126,6 +133,10 @@ class ChunkDecoder {
   std::uint64_t cache_id_;  // the array's when the request began
   const ElementConverter* converter_;
   WholeChunks whole_chunks_ = WholeChunks::pass;
+  bool reuse_is_likely_;
+  // See ChunkReuse::Counts.
+  mutable std::atomic<std::uint64_t> used_before_ = 0;
+  mutable std::atomic<std::uint64_t> new_ = 0;
   ScratchPool scratch_;
 };
 

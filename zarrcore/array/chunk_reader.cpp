@@ -301,7 +301,7 @@ void ChunkReader::read_together(Fetch parts) {
         if (wanted.size() == 1 && read_elements(first)) return;
         if (first.is_whole_value() && !first.bytes) {
           // Only cached chunks need a version.
-          const auto value = decoder_.caches(first) ? store_.open(*first.key) : nullptr;
+          const auto value = decoder_.may_cache(first) ? store_.open(*first.key) : nullptr;
           const std::uint64_t max_size = first.chain->max_encoded_size();
           auto encoded = [&] {
             const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);

@@ -30,7 +30,10 @@ class ChunkReader {
 
   void expect(WholeChunks whole_chunks) { decoder_.expect(whole_chunks); }
   // So many requests like this one, which is among them, will need elements of each chunk.
-  void expect_requests(std::uint64_t per_chunk) { requests_per_chunk_ = per_chunk; }
+  void expect_requests(std::uint64_t per_chunk) {
+    requests_per_chunk_ = per_chunk;
+    if (per_chunk > 1) decoder_.expect_reuse();
+  }
 
   // Throws Error, which names the chunk's key. All that is read of one shard is from one version of
   // its value: if another program replaces it meanwhile, all parts are read once more; if that
