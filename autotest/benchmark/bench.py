@@ -29,6 +29,7 @@ import node_stores  # noqa: E402
 import object_server  # noqa: E402
 import slow_server  # noqa: E402
 import tls_server  # noqa: E402
+from drivers import V3_SINCE, gdal_version  # noqa: E402
 from old_data import remove_old_data  # noqa: E402
 
 Row = namedtuple("Row", "case store api threads")
@@ -37,11 +38,6 @@ READS_CUBE = ("all", "series", "slices")
 ROUND_TRIPS = (30, 100)  # of the remote cases, in milliseconds
 OBJECT_CASES = ("object create", "object update", "object append", "object delete")
 PROTOCOLS = ("http", "tls", "http2")  # the last with TLS, if Node.js is installed
-
-
-def gdal_version():
-    from osgeo import gdal
-    return int(gdal.VersionInfo())
 
 
 def rows():
@@ -71,7 +67,7 @@ def rows():
                         if protocol != "http2" or shutil.which("node"):
                             yield Row(case, f"v{version}-remote-{suffix}",
                                       f"{protocol} {milliseconds}", 2)
-        if gdal_version() >= 3080000:  # which can change and delete arrays
+        if gdal_version()[0] >= V3_SINCE:  # which can change and delete arrays
             for case in OBJECT_CASES:
                 yield Row(case, f"v{version}-object", "s3 30", 2)
 
@@ -86,7 +82,7 @@ class Bench:
         self.no_plugin.mkdir(parents=True, exist_ok=True)
         self.servers = {}
         self.certificate = None
-        self.builtin_versions = (2, 3) if gdal_version() >= 3080000 else (2,)
+        self.builtin_versions = (2, 3) if gdal_version()[0] >= V3_SINCE else (2,)
         try:
             import aiohttp  # noqa: F401  with which fsspec reads from web servers
             import fsspec  # noqa: F401

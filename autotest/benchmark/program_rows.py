@@ -9,9 +9,7 @@ own driver beside a plugin that does nothing.
 from dataclasses import dataclass
 from pathlib import Path
 
-THREADS = 2  # of our driver and of the codec; GDAL's own is run with each number up to it
-V3_SINCE = 3080000  # GDAL's own driver reads v3
-SHARDS_SINCE = 3130000  # and shards, writes them and zstd of v3, and has overviews
+from drivers import SHARDS_SINCE, V3_SINCE
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The results of programs.py as a table and as a chart."""
 import math
 
-from program_rows import THREADS
+from drivers import THREADS
 
 KINDS = {"program": "Programs", "api": "Loops over the API", "chunks": "Small chunks"}
 

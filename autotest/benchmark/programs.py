@@ -16,25 +16,14 @@ import time
 from pathlib import Path
 
 import program_stores
+from drivers import BUILTIN, THREADS, Drivers, Failed, gdal_version, is_hopeless, printed
 from old_data import remove_old_data
-from program_rows import ROWS, THREADS
+from program_rows import ROWS
 from program_table import HEADER, draw_chart, line, print_summary
 
 HERE = Path(__file__).parent
 PARTS_OF_FLOOR = ("alone", "decoding", "encoding")
 SHORT = 0.2  # seconds; such rows run more often, because they vary more
-
-
-class Failed(Exception):
-    pass
-
-
-def gdal_version():
-    """As GDAL counts: 3060200 for 3.6.2."""
-    text = subprocess.run(["gdalinfo", "--version"], capture_output=True, text=True,
-                          check=True).stdout
-    major, minor, patch = map(int, re.search(r"(\d+)\.(\d+)\.(\d+)", text).groups())
-    return major * 1_000_000 + minor * 10_000 + patch * 100, f"{major}.{minor}.{patch}"
 
 
 def names_of_data(rows):
@@ -46,11 +35,10 @@ class Bench:
     def __init__(self, options):
         self.options = options
         self.data = options.data.resolve() / f"scale-{options.scale:g}"
-        self.no_plugin = self.data / "no-plugin"
-        self.no_plugin.mkdir(parents=True, exist_ok=True)
         self.plugins = {"ours": options.build.resolve() / "driver"}
         if options.other:
             self.plugins["other"] = options.other.resolve()
+        self.environment = Drivers(self.plugins, self.data / "no-plugin").environment
         benchmark = options.build.resolve() / "autotest/benchmark"
         self.floor = benchmark / "zarr_floor"
         self.empty_plugin = benchmark / "empty-plugin"
@@ -69,7 +57,7 @@ class Bench:
     def programs(self, row):
         found = [*self.plugins]
         if self.version >= row.since:
-            found += ["built-in 1", "built-in 2"]
+            found += BUILTIN
         if row.floor_source or (row.only_opens and self.version >= row.since):
             found.append("alone")
         if row.decodes:
@@ -77,14 +65,6 @@ class Bench:
         if row.encodes:
             found.append("encoding")
         return found
-
-    def environment(self, program):
-        threads = int(program[-1]) if program.startswith("built-in") else THREADS
-        return os.environ | {
-            "GDAL_DRIVER_PATH": str(self.plugins.get(program, self.no_plugin)),
-            "GDAL_NUM_THREADS": str(threads),
-            "GDAL_PAM_ENABLED": "NO",
-        }
 
     def target(self, row, source):
         """A name that does not exist yet, or a copy of the source for programs that change it."""
@@ -138,15 +118,8 @@ class Bench:
         return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime,
                 "peak_mb": round(usage.ru_maxrss / 1024), "checksum": statistics}
 
-    def output(self, command, environment=None):
-        run = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
-        if run.returncode != 0:
-            messages = run.stderr.strip().splitlines() or [f"exit code {run.returncode}"]
-            raise Failed(f"{Path(command[1]).name}: {messages[-1]}")
-        return run.stdout
-
     def measure_probe(self, arguments, environment):
-        return json.loads(self.output(
+        return json.loads(printed(
             [sys.executable, HERE / "program_probe.py", *arguments], environment))
 
     def measure_codec(self, row, program):
@@ -154,7 +127,7 @@ class Bench:
         command = [self.floor, *self.stores[name].floor_arguments(self.data, THREADS)]
         if program == "encoding":
             command[1:1] = ["--encode", self.target(row, self.data).parent]
-        seconds, cpu = map(float, self.output(command).split())
+        seconds, cpu = map(float, printed(command).split())
         part = row.decodes if program == "decoding" else 1
         return {"seconds": part * seconds, "cpu": part * cpu}
 
@@ -162,15 +135,9 @@ class Bench:
         """Of what a program wrote, read by the same driver."""
         # GDAL's own driver reads a whole array at once only if half of this holds its chunks.
         environment = self.environment(program) | {"GDAL_CACHEMAX": "4096"}
-        return json.loads(self.output(
+        return json.loads(printed(
             [sys.executable, HERE / "program_probe.py", "checksum", result["target"], "",
              self.options.scale], environment))
-
-    @staticmethod
-    def is_hopeless(program, best):
-        """Whether GDAL's own driver takes minutes with two threads, as for rows of pixels."""
-        alone, both = (best.get(f"built-in {threads}") for threads in (1, 2))
-        return program == "built-in 2" and bool(both) and both["seconds"] > 3 * alone["seconds"]
 
     def run(self, row):
         best = {}
@@ -181,7 +148,8 @@ class Bench:
             if turn >= repeat and best.get("ours", {"seconds": SHORT})["seconds"] >= SHORT:
                 break
             for program in self.programs(row):
-                if program in failed or self.is_hopeless(program, best):
+                seconds = {name: run["seconds"] for name, run in best.items()}
+                if program in failed or is_hopeless(program, seconds):
                     continue
                 try:
                     result = self.measure(row, program)

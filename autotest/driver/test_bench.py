@@ -1,4 +1,5 @@
-"""`script/bench --programs` on small rasters: that its rows run, and that all drivers agree."""
+"""`script/bench --programs` and `--layouts` on small rasters: that their rows run, and that all
+drivers agree."""
 import json
 import os
 import subprocess
@@ -13,15 +14,20 @@ ROWS = ("info|translate|hillshade|to-zstd|to-v2|rechunk|addo|blocks|tiles|window
         "write-small-files")
 
 
+def bench(script, data, results, *options):
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "autotest/benchmark" / script), "--scale", "0.03", "--repeat",
+         "1", "--build", str(PLUGIN.parent), "--data", str(data), "--json", str(results), *options],
+        capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run
+
+
 @pytest.mark.skipif(not (PLUGIN.parent / "autotest/benchmark/zarr_floor").exists(),
                     reason="this build has no floor")
 def test_programs(tmp_path):
     results, chart = tmp_path / "results.json", tmp_path / "chart.png"
-    run = subprocess.run(
-        [sys.executable, str(ROOT / "autotest/benchmark/programs.py"), "--scale", "0.03",
-         "--repeat", "1", "--rows", ROWS, "--build", str(PLUGIN.parent), "--data", str(tmp_path),
-         "--json", str(results), "--chart", str(chart)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout + run.stderr
+    run = bench("programs.py", tmp_path, results, "--rows", ROWS, "--chart", str(chart))
     rows = json.loads(results.read_text())
     assert set(rows) == set(ROWS.split("|"))
     for name, row in rows.items():
@@ -31,3 +37,23 @@ def test_programs(tmp_path):
         assert name in run.stdout
     assert {"alone", "encoding"} <= set(rows["to-zstd"]["runs"])
     assert chart.read_bytes().startswith(b"\x89PNG")
+
+
+# Stores that GDAL's own driver has always been able to read.
+LAYOUTS = {"v2-zlib": ("whole", "rows", "10 % mean", "statistics", "copy", "write 128²"),
+           "cube-none": ("slices", "100 series", "write slices")}
+
+
+def test_layouts(tmp_path):
+    results = tmp_path / "results.json"
+    names = {f"{layout} {case}" for layout, cases in LAYOUTS.items() for case in cases}
+    run = bench("layouts.py", tmp_path, results, "--only", f"^({'|'.join(sorted(names))})$")
+    cells = json.loads(results.read_text())
+    assert set(cells) == names
+    for name, cell in cells.items():
+        assert not cell["differs"] and not cell["failed"], name
+        assert set(cell["seconds"]) == {"ours", "built-in 1", "built-in 2"}
+        assert all(seconds > 0 for seconds in cell["seconds"].values())
+    for layout in LAYOUTS:
+        assert f"\n{layout} " in run.stdout
+    assert f"{len(names)} ratios" in run.stdout
