@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "zarrcore/array/chunk_reader.h"
+#include "zarrcore/array/locked_chunks.h"
 #include "zarrcore/array/pending_chunk.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/free_memory.h"
@@ -25,6 +26,9 @@ constexpr std::uint64_t kQueuedPart = 4;
 // A write of this many slices for each thread keeps all threads busy itself. Queueing it gains
 // something only if the program works long enough until the next one.
 constexpr std::size_t kManySlices = 4;
+// So few and small slices are copied by the calling thread: to wake others takes longer.
+constexpr std::size_t kMaxSmallSlices = 256;
+constexpr std::uint64_t kMaxSmallBytes = 128 << 10;
 // Smaller inner chunks of shards are encoded at once: a task takes about as long.
 constexpr std::uint64_t kMinBytesBehind = 16 << 10;
 
@@ -47,6 +51,7 @@ void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Str
 struct ArrayWriter::PendingSlice {
   Pending chunk;
   StoredSlice slice;
+  bool is_ready = false;  // has been written, and the inner chunk is to be encoded
 };
 
 // Chunks that are being read. None of them is put meanwhile: a shard would be read with the index
@@ -118,9 +123,11 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                                std::to_string(array_->shape().size()) + " dimensions of the array");
                  }
                  if (options_.locks) {
+                   const LockedChunks locked(array_->state(), *options_.locks);
                    for_each_batch(array_->state().grid, selection, source.strides,
                                   [&](const std::vector<ChunkSlice>& chunks) {
-                                    write_locked(chunks, source, options);
+                                    locked.write(chunks, source, options_.stores_empty_chunks,
+                                                 options.threads, options.worker_scope);
                                   });
                    return;
                  }
@@ -162,30 +169,61 @@ bool ArrayWriter::writes_behind(std::size_t slices, const WriteOptions& options)
   return pace_.is_mostly_work();
 }
 
+bool ArrayWriter::are_small(const std::vector<PendingSlice>& slices) const {
+  if (slices.size() > kMaxSmallSlices) return false;
+  std::uint64_t elements = 0;
+  for (const PendingSlice& part : slices) elements += element_count(part.slice.axes);
+  return elements <= kMaxSmallBytes / array_->state().metadata.data_type.item_size;
+}
+
+// Removes the slices for which nothing is left to do. The chunks of the others have to be decoded
+// first, or encoded now.
+void ArrayWriter::copy_slices(std::vector<PendingSlice>& slices, const Source& source) {
+  std::erase_if(slices, [&](PendingSlice& part) {
+    const auto written = part.chunk->write(part.slice, source.data + part.slice.offset,
+                                           source.converter, PendingChunk::Work::copying);
+    part.is_ready = written == PendingChunk::Written::is_ready;
+    return written == PendingChunk::Written::yes;
+  });
+}
+
+// Writes a slice that copy_slices() has left.
+void ArrayWriter::write_slice(PendingSlice& part, const Source& source, bool encodes_at_once) {
+  if (part.is_ready) {
+    if (!encodes_at_once) return;
+    part.chunk->encode(part.slice.position);
+    part.is_ready = false;
+    return;
+  }
+  const auto work = encodes_at_once ? PendingChunk::Work::encoding : PendingChunk::Work::decoding;
+  const auto write = [&] {
+    return part.chunk->write(part.slice, source.data + part.slice.offset, source.converter, work);
+  };
+  auto written = write();
+  while (written == PendingChunk::Written::is_retired) {
+    part.chunk = pending(part.chunk->index());
+    written = write();
+  }
+  part.is_ready = written == PendingChunk::Written::is_ready;
+}
+
 void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& source,
                                const WriteOptions& options, FirstError& error) {
   const bool is_behind = writes_behind(slices.size(), options);
+  if (options.threads > 1 && are_small(slices)) copy_slices(slices, source);
   array_->state().context->pool.parallel_for(
       slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        Pending& chunk = slices[i].chunk;
-        const StoredSlice& slice = slices[i].slice;
-        const auto write = [&] {
-          const bool encodes_at_once =
-              !is_behind || (chunk->is_shard() && chunk->decoded_size() < kMinBytesBehind);
-          return chunk->write(slice, source.data + slice.offset, source.converter, encodes_at_once);
-        };
-        auto written = write();
-        while (written == PendingChunk::Written::no) {
-          chunk = pending(chunk->index());
-          written = write();
-        }
-        if (written == PendingChunk::Written::is_ready) {
-          encode_behind(chunk, slice.position, options);
+        PendingSlice& part = slices[i];
+        const bool encodes_at_once =
+            !is_behind || (part.chunk->is_shard() && part.chunk->decoded_size() < kMinBytesBehind);
+        write_slice(part, source, encodes_at_once);
+        if (part.is_ready) {
+          encode_behind(part.chunk, part.slice.position, options);
         } else if (is_behind) {
-          if (chunk->claim_put()) put_behind(chunk, options);
-        } else if (chunk->is_complete()) {
-          error.keep([&] { put(chunk); });
+          if (part.chunk->claim_put()) put_behind(part.chunk, options);
+        } else if (part.chunk->is_complete()) {
+          error.keep([&] { put(part.chunk); });
         }
         evict(error, options.threads);
       },
@@ -307,7 +345,9 @@ void ArrayWriter::read(const Selection& selection, const Destination& destinatio
                  for_each_batch(array_->state().grid, selection, destination.strides,
                                 [&](const std::vector<ChunkSlice>& chunks) {
                                   if (options_.locks) {
-                                    read_locked(chunks, destination, options);
+                                    LockedChunks(array_->state(), *options_.locks)
+                                        .read(chunks, destination, options.threads,
+                                              options.worker_scope);
                                   } else {
                                     read_chunks(chunks, destination, whole_chunks, options);
                                   }
@@ -329,7 +369,7 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
   array_->state().context->pool.parallel_for(
       pending_slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        const auto& [chunk, slice] = pending_slices[i];
+        const auto& [chunk, slice, _] = pending_slices[i];
         chunk->read(slice, destination.data + slice.offset, destination.converter);
       },
       options.worker_scope);
@@ -338,41 +378,6 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
   ChunkReader reader(array_->state(), *array_->state().context, destination.converter, options);
   reader.expect(whole_chunks);
   reader.read(std::move(stored));
-}
-
-FileLocks::Held ArrayWriter::lock(const std::string& key) const {
-  return with_context([&] { return "chunk " + key; }, [&] { return options_.locks->lock(key); });
-}
-
-void ArrayWriter::write_locked(const std::vector<ChunkSlice>& chunks, const Source& source,
-                               const WriteOptions& options) {
-  array_->state().context->pool.parallel_for(
-      chunks.size(), std::max<std::size_t>(1, options.threads),
-      [&](std::size_t i) {
-        PendingChunk chunk(array_->state(), chunks[i].chunk, pending_bytes_,
-                           options_.stores_empty_chunks);
-        const FileLocks::Held held = lock(chunk.key());
-        for (const StoredSlice& slice : chunk.cut(chunks[i])) {
-          chunk.write(slice, source.data + slice.offset, source.converter, true);
-        }
-        chunk.put(true);
-      },
-      options.worker_scope);
-}
-
-// Bypasses the caches, which do not know what other processes have put.
-void ArrayWriter::read_locked(const std::vector<ChunkSlice>& chunks, const Destination& destination,
-                              const ReadOptions& options) {
-  array_->state().context->pool.parallel_for(
-      chunks.size(), std::max<std::size_t>(1, options.threads),
-      [&](std::size_t i) {
-        Context fresh(0, 0);
-        std::vector<StoredPart> part{array_->state().part_of(chunks[i], destination.data)};
-        const FileLocks::Held held = lock(*part.front().key);
-        const ReadOptions alone;
-        ChunkReader(array_->state(), fresh, destination.converter, alone).read(std::move(part));
-      },
-      options.worker_scope);
 }
 
 }  // namespace zarrcore

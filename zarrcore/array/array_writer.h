@@ -96,15 +96,13 @@ class ZARRCORE_API ArrayWriter {
 
   void write_pending(const Selection& selection, const Source& source, const WriteOptions& options);
   bool writes_behind(std::size_t slices, const WriteOptions& options) const;
+  bool are_small(const std::vector<PendingSlice>& slices) const;
+  void copy_slices(std::vector<PendingSlice>& slices, const Source& source);
+  void write_slice(PendingSlice& part, const Source& source, bool encodes_at_once);
   void write_slices(std::vector<PendingSlice>& slices, const Source& source,
                     const WriteOptions& options, FirstError& error);
-  void write_locked(const std::vector<ChunkSlice>& chunks, const Source& source,
-                    const WriteOptions& options);
   void read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
                    WholeChunks whole_chunks, const ReadOptions& options);
-  void read_locked(const std::vector<ChunkSlice>& chunks, const Destination& destination,
-                   const ReadOptions& options);
-  FileLocks::Held lock(const std::string& key) const;
 
   Pending pending(const std::vector<std::uint64_t>& chunk);
   void put(const Pending& chunk);

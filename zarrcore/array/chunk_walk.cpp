@@ -6,6 +6,12 @@
 
 namespace zarrcore {
 
+std::uint64_t element_count(std::span<const AxisSlice> axes) {
+  std::uint64_t count = 1;
+  for (const AxisSlice& axis : axes) count *= axis.count;
+  return count;
+}
+
 bool is_whole(std::span<const AxisSlice> axes) {
   return std::all_of(axes.begin(), axes.end(), [](const AxisSlice& axis) {
     return axis.start == 0 && axis.step == 1 && axis.count == axis.extent;

@@ -82,11 +82,12 @@ std::vector<StoredSlice> PendingChunk::cut(const ChunkSlice& slice) const {
 }
 
 PendingChunk::Written PendingChunk::write(const StoredSlice& slice, const std::byte* source,
-                                          const ElementConverter* converter, bool encodes_at_once) {
+                                          const ElementConverter* converter, Work work) {
   const std::shared_lock lock(mutex_);
-  if (is_retired_) return Written::no;
+  if (is_retired_) return Written::is_retired;
   PendingInnerChunk& inner = inner_at(slice.position);
   const std::lock_guard inner_lock(inner.mutex);
+  if (work == Work::copying && !inner.is_decoded()) return Written::needs_decoding;
   return with_context([&] { return "chunk " + *key_; },
                       [&] {
                         const Count count(*this, inner);
@@ -94,7 +95,7 @@ PendingChunk::Written PendingChunk::write(const StoredSlice& slice, const std::b
                           inner.load(fetch(slice.position, inner));
                         }
                         if (!inner.write(slice, source, converter)) return Written::yes;
-                        if (encodes_at_once) {
+                        if (work == Work::encoding) {
                           inner.encode();
                           return Written::yes;
                         }

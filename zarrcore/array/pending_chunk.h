@@ -46,16 +46,22 @@ class PendingChunk {
   // Cuts a slice of the chunk into those of its inner chunks.
   std::vector<StoredSlice> cut(const ChunkSlice& slice) const;
 
-  enum class Written : std::uint8_t {
-    no,  // this object is retired
-    yes,
-    is_ready,  // the caller has to encode() the inner chunk
+  // What write() does itself. Each includes those before it.
+  enum class Work : std::uint8_t {
+    copying,   // to an inner chunk that is decoded in memory
+    decoding,  // what was stored, or allocating memory
+    encoding,  // an inner chunk, once all of it has been written
   };
-  // Writes a slice of an inner chunk. When all of it has been written, the inner chunk is encoded
-  // at once, or is ready for it. Throws Error, which names the chunk; the slice may then be partly
-  // written, but what was written before is not lost.
+  enum class Written : std::uint8_t {
+    is_retired,      // not written: the caller needs another object
+    needs_decoding,  // not written, with Work::copying
+    yes,
+    is_ready,  // the caller has to encode() the inner chunk; not with Work::encoding
+  };
+  // Writes a slice of an inner chunk. Throws Error, which names the chunk; the slice may then be
+  // partly written, but what was written before is not lost.
   Written write(const StoredSlice& slice, const std::byte* source,
-                const ElementConverter* converter, bool encodes_at_once);
+                const ElementConverter* converter, Work work);
 
   std::uint64_t pending_bytes() const { return bytes_; }
   // Of an inner chunk.

@@ -10,12 +10,6 @@
 namespace zarrcore {
 namespace {
 
-std::uint64_t product(std::span<const AxisSlice> axes, std::uint64_t AxisSlice::* member) {
-  std::uint64_t result = 1;
-  for (const AxisSlice& axis : axes) result *= axis.*member;
-  return result;
-}
-
 // Copies elements of variable length; the memory that they point to is copied to the arena.
 void copy_variable(const SliceLayout& layout, const ElementConverter* converter,
                    const std::byte* source, Arena& arena, std::byte* destination) {
@@ -43,7 +37,8 @@ void PendingInnerChunk::load(const std::optional<Buffer>& stored) {
 
 bool PendingInnerChunk::write(const StoredSlice& slice, const std::byte* source,
                               const ElementConverter* converter) {
-  const std::uint64_t inside = product(slice.axes, &AxisSlice::extent);
+  std::uint64_t inside = 1;
+  for (const AxisSlice& axis : slice.axes) inside *= axis.extent;
   if (inside_.empty()) {
     for (const AxisSlice& axis : slice.axes) inside_.push_back(axis.extent);
   }
@@ -64,7 +59,7 @@ bool PendingInnerChunk::write(const StoredSlice& slice, const std::byte* source,
   }
   state_ = State::decoded;
   encoded_ = {};
-  changed_ += product(slice.axes, &AxisSlice::count);
+  changed_ += element_count(slice.axes);
   // For overlapping slices this may be too early, which only costs another decoding.
   return is_whole_ && changed_ >= inside;
 }

@@ -2,6 +2,7 @@
 // chunks in request after request.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,8 @@ namespace zarrcore {
 class RecentKeys {
  public:
   using Key = std::shared_ptr<const std::string>;
+  // The positions of chunks in the grid, and their keys.
+  using Known = std::vector<std::pair<std::vector<std::uint64_t>, Key>>;
 
   // The keys of one request. While it has those of the latest one, other requests have none.
   class Use {
@@ -25,7 +28,7 @@ class RecentKeys {
       known_.swap(keys_.known_);
     }
     ~Use() {
-      known_.resize(next_ < known_.size() ? next_ : known_.size());
+      known_.resize(std::min(next_, known_.size()));
       const std::lock_guard lock(keys_.mutex_);
       known_.swap(keys_.known_);
     }
@@ -48,7 +51,7 @@ class RecentKeys {
 
    private:
     RecentKeys& keys_;
-    std::vector<std::pair<std::vector<std::uint64_t>, Key>> known_;
+    Known known_;
     std::size_t next_ = 0;
   };
 
@@ -57,7 +60,7 @@ class RecentKeys {
   static constexpr std::size_t kMaxKeys = 1024;
 
   std::mutex mutex_;
-  std::vector<std::pair<std::vector<std::uint64_t>, Key>> known_;
+  Known known_;
 };
 
 }  // namespace zarrcore

@@ -146,7 +146,7 @@ std::uint64_t Walk::requests_within(const Shape& unit) const {
   std::uint64_t requests = 1;
   for (const Loop& loop : loops_) {
     const std::uint64_t steps = ceil_divide(unit[loop.axis], absolute(loop.step));
-    requests = checked_multiply(requests, std::max<std::uint64_t>(1, steps)).value_or(UINT64_MAX);
+    requests = checked_multiply(requests, steps).value_or(UINT64_MAX);
   }
   return requests;
 }

@@ -294,6 +294,29 @@ TEST_P(WriteBehind, ThreadsOfTheQueueRunInTheScopeOfTheCall) {
   EXPECT_EQ(scopes, 24 * (GetParam().codecs.find("sharding") == std::string::npos ? 1 : 4));
 }
 
+TEST_P(WriteBehind, ARowInsideOfChunksWakesNoOtherThread) {
+  const auto array = open_array(memory_);
+  ArrayWriter writer(array, behind());
+  std::atomic<int> scopes = 0;
+  WriteOptions options{4};
+  options.worker_scope = [&](const std::function<void()>& work) {
+    ++scopes;
+    work();
+  };
+  const std::uint64_t inner = GetParam().codecs.find("sharding") == std::string::npos ? 128 : 64;
+  for (std::uint64_t row = 0; row < kShape[0]; ++row) {
+    const int before = scopes;
+    const Selection one{{row, 0}, {1, kShape[1]}, {1, 1}};
+    writer.write(one, source(one), options);
+    // The first row of a chunk allocates its memory, the last one encodes it.
+    if (row % inner != 0 && row % inner != inner - 1) {
+      ASSERT_EQ(scopes, before) << row;
+    }
+  }
+  writer.flush(kThreads);
+  EXPECT_EQ(read(*open_array(memory_), everything(kShape)), values_);
+}
+
 TEST_P(WriteBehind, WithoutASecondThreadAWritePuts) {
   const auto array = open_array(memory_);
   ArrayWriter writer(array, behind());
