@@ -353,7 +353,7 @@ void Session::flush() {
   const auto attempt = [&](const auto& action) {
     try {
       action();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       if (!first_error) first_error = std::current_exception();
     }
   };

@@ -107,9 +107,12 @@ ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chun
     order_.splice(order_.begin(), order_, it->second);
     return *it->second;
   }
-  order_.push_front(std::make_shared<PendingChunk>(array_->state(), chunk, pending_bytes_,
-                                                   options_.stores_empty_chunks));
-  chunks_.emplace(chunk, order_.begin());
+  // Nothing is added if memory runs out on the way.
+  std::list<Pending> added;
+  added.push_front(std::make_shared<PendingChunk>(array_->state(), chunk, pending_bytes_,
+                                                  options_.stores_empty_chunks));
+  chunks_.emplace(chunk, added.begin());
+  order_.splice(order_.begin(), added);
   return order_.front();
 }
 

@@ -106,12 +106,11 @@ PendingChunk::Written PendingChunk::write(const StoredSlice& slice, const std::b
 
 PendingInnerChunk& PendingChunk::inner_at(std::size_t position) {
   const std::lock_guard lock(inner_mutex_);
-  auto& inner = inner_chunks_[position];
-  if (!inner) {
-    inner = std::make_unique<PendingInnerChunk>(array_, inner_chain_, sharding_ != nullptr,
-                                                stores_empty_);
-  }
-  return *inner;
+  const auto it = inner_chunks_.find(position);
+  if (it != inner_chunks_.end()) return *it->second;
+  auto inner = std::make_unique<PendingInnerChunk>(array_, inner_chain_, sharding_ != nullptr,
+                                                   stores_empty_);
+  return *inner_chunks_.emplace(position, std::move(inner)).first->second;
 }
 
 PendingInnerChunk* PendingChunk::find_inner(std::size_t position) const {

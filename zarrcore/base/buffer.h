@@ -50,8 +50,14 @@ class Buffer {
   // Drops the bytes past `size`, which must not be larger than the current size. Their memory is
   // kept: a buffer that lives long should be shrunk to fit.
   void truncate(std::size_t size) { size_ = size; }
-  void shrink_to_fit() {
-    if (capacity_ > size_) *this = copy_of(span());
+  // Does nothing if there is not enough memory for a copy.
+  void shrink_to_fit() noexcept {
+    if (capacity_ == size_) return;
+    std::unique_ptr<std::byte[]> kept(new (std::nothrow) std::byte[size_]);
+    if (!kept) return;
+    std::memcpy(kept.get(), data(), size_);
+    data_.swap(kept);
+    capacity_ = size_;
   }
   // In bytes of memory.
   std::size_t capacity() const { return capacity_; }

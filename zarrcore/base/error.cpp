@@ -44,7 +44,7 @@ void rethrow_with_context(std::initializer_list<ContextPart> context) {
     add_to(error);
     throw;
   } catch (const std::bad_alloc&) {
-    Error error("not enough memory");
+    OutOfMemory error;
     add_to(error);
     throw error;
   } catch (const std::exception& exception) {

@@ -28,6 +28,13 @@ class ZARRCORE_API Error : public std::exception {
   std::string message_;
 };
 
+// There was not enough memory: nothing is known about what was to be read. Functions that continue
+// without something faulty let this error pass.
+class ZARRCORE_API OutOfMemory : public Error {
+ public:
+  OutOfMemory() : Error("not enough memory") {}
+};
+
 // A piece of a context: a text, which must outlive the call that it is for, or a number.
 class ZARRCORE_API ContextPart {
  public:
@@ -49,7 +56,7 @@ class ZARRCORE_API ContextPart {
 [[noreturn]] ZARRCORE_API void rethrow_with_context(std::initializer_list<ContextPart> context);
 
 // Runs `body` and returns what it returns. An exception leaves as an Error with `context` in front,
-// whatever it was: running out of memory nearly always means that a file asked for too much. The
+// whatever it was; std::bad_alloc as OutOfMemory, since often a file asked for too much. The
 // context is one text, several parts in braces, or a function that makes the text; nothing is
 // joined or made unless there is an error.
 template <typename Body>

@@ -26,6 +26,8 @@ bool is_group_or_consolidated(Store& store, const Format& format) {
     const auto node = format.read_node(documents, "", NodeKind::group);
     if (node && std::holds_alternative<GroupMetadata>(*node)) return true;
     return format.read_consolidated(documents, "").has_value();
+  } catch (const OutOfMemory&) {
+    throw;
   } catch (const Error&) {
     return false;
   }
@@ -181,6 +183,8 @@ void ConsolidatedCopies::add_copied(DocumentMap& documents, const std::string& k
                                     const LazyDocument& document) const {
   try {
     documents.emplace(key, document.get());
+  } catch (const OutOfMemory&) {
+    throw;
   } catch (const Error& error) {
     on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
   }

@@ -16,6 +16,8 @@ void collect(const DocumentSource& stored, const Format& format, const std::stri
   for (const std::string& key : format.node_keys(path)) {
     try {
       if (auto document = stored.document(key)) own.emplace(key, std::move(*document));
+    } catch (const OutOfMemory&) {
+      throw;
     } catch (const Error& error) {
       on_problem(std::string(error.what()) + "; consolidated metadata is without it");
     }
@@ -24,6 +26,8 @@ void collect(const DocumentSource& stored, const Format& format, const std::stri
   try {
     const auto node = format.read_node(documents_in(own), path);
     is_group = node && std::holds_alternative<GroupMetadata>(*node);
+  } catch (const OutOfMemory&) {
+    throw;
   } catch (const Error&) {
     // Its documents are collected as they are.
   }

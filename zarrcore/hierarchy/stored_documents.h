@@ -25,7 +25,7 @@ DocumentSource documents_with_text(
 DocumentSource documents_in(const DocumentMap& documents);
 
 // The documents of the node at `path`, and of all nodes below it. Documents that cannot be read are
-// left out and reported to `on_problem`.
+// left out and reported to `on_problem`. Throws OutOfMemory.
 DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
                               const std::function<void(const std::string& problem)>& on_problem);
 

@@ -1,0 +1,13 @@
+// Memory that runs out: `new` of the whole program fails where a test wants it to.
+#pragma once
+
+#include <cstdint>
+
+namespace zarrcore::test {
+
+// The allocation that comes after `number` others fails, on whatever thread; then none does.
+void fail_allocation_after(std::uint64_t number);
+// From now on none fails. False if none has failed since fail_allocation_after().
+bool stop_failing_allocations();
+
+}  // namespace zarrcore::test
