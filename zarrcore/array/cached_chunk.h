@@ -42,6 +42,9 @@ class CachedChunk {
               PartialDecoding& decoding, const KeptState& state);
 
   const KeptState& state() const { return state_; }
+  // The stamp (Store::stamp) with which the value was seen to be current.
+  std::uint64_t stamp() const { return stamp_; }
+  void set_stamp(std::uint64_t stamp) const { stamp_ = stamp; }
 
   // Whether elements() can have the elements that `axes` select in a chunk of `spec`.
   bool reaches(std::span<const AxisSlice> axes, const ChunkSpec& spec) const {
@@ -71,6 +74,7 @@ class CachedChunk {
   void count_decoded(std::size_t blocks) const;
 
   KeptState state_;
+  mutable std::atomic<std::uint64_t> stamp_ = 0;
   mutable DecodedChunk chunk_;
   // For a chunk that is decoded in blocks:
   const CodecChain* chain_ = nullptr;

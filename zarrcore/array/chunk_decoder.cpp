@@ -78,6 +78,7 @@ ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
     : array_(array),
       context_(context),
       request_(++context.requests),
+      moment_(array.store->moment()),
       cache_id_(array.cache_id),
       converter_(converter),
       reuse_is_likely_(array.byte_count <= context.chunks.max_bytes() ||
@@ -137,8 +138,14 @@ bool ChunkDecoder::has_cached(const StoredPart& part) const {
 }
 
 bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) const {
-  return chunk.state().is_good_for(part.is_whole_value() ? array_.store->current_version(*part.key)
-                                                         : part.version);
+  if (!part.is_whole_value()) return chunk.state().is_good_for(part.version);
+  Store& store = *array_.store;
+  const std::uint64_t stamp = store.stamp(*part.key, moment_);
+  if (stamp != 0 && chunk.stamp() == stamp) return true;
+  const ValueVersion current = store.current_version(*part.key);
+  if (!chunk.state().is_good_for(current)) return false;
+  if (stamp != 0 && !current.is_absent() && store.is_stamped(*part.key)) chunk.set_stamp(stamp);
+  return true;
 }
 
 bool ChunkDecoder::copy_from_cache(const StoredPart& part, const CacheKey& key,

@@ -130,6 +130,7 @@ class ChunkDecoder {
   const ArrayState& array_;
   Context& context_;
   std::uint64_t request_;
+  std::uint64_t moment_;    // of the store, when the request began
   std::uint64_t cache_id_;  // the array's when the request began
   const ElementConverter* converter_;
   WholeChunks whole_chunks_ = WholeChunks::pass;

@@ -137,6 +137,14 @@ ValueVersion FileSystemStore::current_version(std::string_view key) {
   return LocalFile::version(file_of(key));
 }
 
+std::uint64_t FileSystemStore::stamp(std::string_view key, std::uint64_t moment) {
+  return watch_->stamp(folders_.root(), parent_path(key), moment);
+}
+
+bool FileSystemStore::is_stamped(std::string_view key) {
+  return FolderWatch::shows_changes(file_of(key));
+}
+
 bool FileSystemStore::has(std::string_view key) {
   const std::string path = file_of(key);
   return with_context([&] { return path; }, [&] { return LocalFile::is_file(path); });

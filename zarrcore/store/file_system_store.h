@@ -8,8 +8,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "zarrcore/base/api.h"
+#include "zarrcore/store/folder_watch.h"
 #include "zarrcore/store/store.h"
 #include "zarrcore/store/store_folders.h"
 
@@ -32,6 +34,9 @@ class ZARRCORE_API FileSystemStore final : public Store {
   // The file stays open, so replacing it does not affect reads.
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
+  std::uint64_t moment() override { return watch_->moment(); }
+  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override;
+  bool is_stamped(std::string_view key) override;
   bool knows_versions() const override { return true; }
   std::size_t max_open_values() const override { return 64; }
   void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
@@ -57,6 +62,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
 
   FileSystemOptions options_;
   StoreFolders folders_;
+  std::shared_ptr<FolderWatch> watch_ = FolderWatch::of_process();
 };
 
 }  // namespace zarrcore

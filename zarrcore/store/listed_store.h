@@ -22,6 +22,11 @@ class ListedStore final : public Store {
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
+  std::uint64_t moment() override { return store_->moment(); }
+  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
+    return store_->stamp(key, moment);
+  }
+  bool is_stamped(std::string_view key) override { return store_->is_stamped(key); }
   bool knows_versions() const override { return store_->knows_versions(); }
   std::size_t max_open_values() const override { return store_->max_open_values(); }
   void refresh() override;

@@ -131,6 +131,16 @@ class ZARRCORE_API Store {
   // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
+  // For programs that use kept values again and again, without asking for their versions each time.
+  //
+  // The present moment of this store. Later ones have larger numbers.
+  virtual std::uint64_t moment() { return 0; }
+  // A number that is different after the value at `key` has changed; zero if the store has none. It
+  // was so at `moment` or later. Values have the same one until any of them changes.
+  virtual std::uint64_t stamp(std::string_view /*key*/, std::uint64_t /*moment*/) { return 0; }
+  // Whether stamps tell of changes of the value that exists at `key`.
+  virtual bool is_stamped(std::string_view /*key*/) { return false; }
+
   // Whether the versions of all values are known.
   virtual bool knows_versions() const { return false; }
 

@@ -1,0 +1,251 @@
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "zarrcore/base/process.h"
+#include "zarrcore/store/folder_watch.h"
+
+namespace zarrcore {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMaxFolders = 64;
+// A folder is watched once this many requests have asked for it: more if it has changed soon after
+// that.
+constexpr std::uint64_t kFirstRequests = 8;
+constexpr std::uint64_t kMostRequests = 1 << 12;
+constexpr std::uint64_t kSoon = 16;  // times the requests before
+
+constexpr std::uint32_t kChanges = IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE |
+                                   IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+// Whether all changes of a file system are made by this system, which then knows of them.
+bool is_on_this_system(const std::string& folder) {
+  constexpr std::array<std::uint32_t, 6> kLocal{0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */,
+                                                0x9123683e /* Btrfs */,    0xf2f52010 /* F2FS */,
+                                                0x2fc12fc1 /* ZFS */,      0x01021994 /* tmpfs */};
+  struct statfs status;
+  return ::statfs(folder.c_str(), &status) == 0 &&
+         std::ranges::find(kLocal, static_cast<std::uint32_t>(status.f_type)) != kLocal.end();
+}
+
+// The device and the number of an existing folder.
+using Identity = std::pair<dev_t, ino_t>;
+
+std::optional<Identity> identity_of(const std::string& folder) {
+  struct stat status;
+  if (::stat(folder.c_str(), &status) != 0) return std::nullopt;
+  return Identity{status.st_dev, status.st_ino};
+}
+
+// How often this process has forked, counted in both processes: they share what inotify reports.
+std::atomic<std::uint64_t> forks{0};
+
+std::uint64_t fork_count() {
+  [[maybe_unused]] static const bool is_counting = [] {
+    at_fork([] {}, [] { ++forks; });
+    return true;
+  }();
+  return forks;
+}
+
+// What this thread asked for last: mostly, the next chunk is in the same folder.
+struct LastAnswer {
+  std::uint64_t moment = 0;
+  std::uint64_t stamp = 0;
+  std::string root;
+  std::string below;
+};
+
+// Moments and stamps are unique in the process: a last answer can be of another FolderWatch.
+std::atomic<std::uint64_t> last_moment{0};
+std::atomic<std::uint64_t> last_stamp{0};
+
+}  // namespace
+
+class FolderWatch::Watched {
+ public:
+  ~Watched() { stop(); }
+
+  std::uint64_t stamp(const std::string& root, std::string_view below, std::uint64_t moment) {
+    // Another thread may hold it for a while, and in a forked child forever.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return 0;
+    if (forks_ != fork_count()) stop();
+    Folder& folder = find(root, below);
+    if (folder.checked >= moment) return folder.stamp;
+    const std::uint64_t now = last_moment;  // before what follows
+    if (folder.watch >= 0) {
+      take_reports();
+      check_place(folder);
+    }
+    ++folder.requests;
+    if (folder.watch < 0 && folder.requests >= folder.needed) start(folder);
+    if (folder.watch >= 0 && Clock::now() >= folder.expiry) renew(folder);
+    folder.checked = now;
+    return folder.stamp;
+  }
+
+ private:
+  struct Folder {
+    std::string root;
+    std::string below;
+    std::uint64_t requests = 0;  // since the last change, or the last try to watch it
+    std::uint64_t needed = kFirstRequests;
+    std::uint64_t checked = 0;  // the moment for which `stamp` holds
+    std::uint64_t stamp = 0;
+    int watch = -1;
+    Identity identity = {};
+    Clock::time_point expiry;  // of the stamp
+
+    std::string path() const { return below.empty() ? root : root + '/' + below; }
+  };
+
+  // The most recently used one is first.
+  Folder& find(const std::string& root, std::string_view below) {
+    const auto found = std::ranges::find_if(folders_, [&](const Folder& folder) {
+      return folder.below == below && folder.root == root;
+    });
+    if (found == folders_.end()) {
+      Folder added;
+      added.root = root;
+      added.below = below;
+      folders_.push_front(std::move(added));
+      if (folders_.size() > kMaxFolders) {
+        forget(folders_.back().watch);
+        folders_.pop_back();
+      }
+    } else {
+      folders_.splice(folders_.begin(), folders_, found);
+    }
+    return folders_.front();
+  }
+
+  void start(Folder& folder) {
+    folder.requests = 0;
+    const std::string path = folder.path();
+    if (!is_on_this_system(path)) return;
+    if (inotify_ < 0) {
+      inotify_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+      if (inotify_ < 0) return;
+    }
+    // The path can come to lead to another folder meanwhile.
+    const auto before = identity_of(path);
+    const int watch = ::inotify_add_watch(inotify_, path.c_str(), kChanges);
+    if (watch < 0) return;
+    const auto after = identity_of(path);
+    folder.watch = watch;
+    if (!before || before != after) return forget(watch);
+    folder.identity = *before;
+    renew(folder);
+  }
+
+  static void renew(Folder& folder) {
+    folder.stamp = ++last_stamp;
+    folder.expiry = Clock::now() + std::chrono::milliseconds(kMilliseconds);
+  }
+
+  void check_place(const Folder& folder) {
+    if (folder.watch >= 0 && identity_of(folder.path()) != folder.identity) forget(folder.watch);
+  }
+
+  void take_reports() {
+    alignas(inotify_event) std::array<char, 4096> reports;
+    while (true) {
+      const ssize_t size = ::read(inotify_, reports.data(), reports.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && errno == EAGAIN) return;
+      if (size <= 0) return stop();
+      for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
+        inotify_event report;
+        std::memcpy(&report, reports.data() + at, sizeof(report));
+        // Some are missing.
+        if ((report.mask & IN_Q_OVERFLOW) != 0) return stop();
+        forget(report.wd);
+        at += sizeof(report) + report.len;
+      }
+    }
+  }
+
+  // Paths can lead to the same folder, which then has one watch.
+  void forget(int watch) {
+    if (watch < 0) return;
+    bool is_watched = false;
+    for (Folder& folder : folders_) {
+      if (folder.watch != watch) continue;
+      is_watched = true;
+      end(folder);
+    }
+    if (is_watched) ::inotify_rm_watch(inotify_, watch);
+  }
+
+  static void end(Folder& folder) {
+    if (folder.watch < 0) return;
+    const bool is_soon = folder.requests < kSoon * folder.needed;
+    folder.needed = is_soon ? std::min(4 * folder.needed, kMostRequests) : kFirstRequests;
+    folder.watch = -1;
+    folder.stamp = 0;
+    folder.requests = 0;
+  }
+
+  void stop() {
+    for (Folder& folder : folders_) end(folder);
+    if (inotify_ >= 0) ::close(inotify_);
+    inotify_ = -1;
+    forks_ = fork_count();
+  }
+
+  std::mutex mutex_;
+  std::list<Folder> folders_;
+  int inotify_ = -1;
+  std::uint64_t forks_ = fork_count();
+};
+
+std::shared_ptr<FolderWatch> FolderWatch::of_process() {
+  static std::mutex mutex;
+  static std::weak_ptr<FolderWatch> current;
+  const std::lock_guard lock(mutex);
+  auto watch = current.lock();
+  if (!watch) {
+    watch = std::make_shared<FolderWatch>();
+    current = watch;
+  }
+  return watch;
+}
+
+FolderWatch::FolderWatch() : watched_(std::make_unique<Watched>()) {}
+FolderWatch::~FolderWatch() = default;
+
+std::uint64_t FolderWatch::moment() {
+  return ++last_moment;
+}
+
+std::uint64_t FolderWatch::stamp(const std::string& root, std::string_view below,
+                                 std::uint64_t moment) {
+  thread_local LastAnswer last;
+  if (last.moment < moment || last.below != below || last.root != root) {
+    const std::uint64_t stamp = watched_->stamp(root, below, moment);
+    last = {moment, stamp, root, std::string(below)};
+  }
+  return last.stamp;
+}
+
+bool FolderWatch::shows_changes(const std::string& path) {
+  struct stat status;
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+}
+
+}  // namespace zarrcore
