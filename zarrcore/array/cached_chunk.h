@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "zarrcore/array/chunk_walk.h"
+#include "zarrcore/array/kept_state.h"
 #include "zarrcore/array/partial_decoding.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
-
-// The version of the value that something was cached from, and whether it was prefetched: then it
-// is still used after the value has been removed.
-struct KeptState {
-  ValueVersion version;
-  bool is_prefetched = false;
-
-  // Whether it may be used when the value has the version `current`.
-  bool is_good_for(const ValueVersion& current) const {
-    if (!is_prefetched) return version.is_good_for(current);
-    return current.is_absent() || !version.differs_from(current);
-  }
-};
 
 // The decoded elements of a chunk, in stored order: all, or the first ones. If its codecs compress
 // blocks separately (Blosc), only the blocks that are needed are decoded, each of them once. Safe
@@ -42,9 +29,6 @@ class CachedChunk {
               PartialDecoding& decoding, const KeptState& state);
 
   const KeptState& state() const { return state_; }
-  // The stamp (Store::stamp) with which the value was seen to be current.
-  std::uint64_t stamp() const { return stamp_; }
-  void set_stamp(std::uint64_t stamp) const { stamp_ = stamp; }
 
   // Whether elements() can have the elements that `axes` select in a chunk of `spec`.
   bool reaches(std::span<const AxisSlice> axes, const ChunkSpec& spec) const {
@@ -74,7 +58,6 @@ class CachedChunk {
   void count_decoded(std::size_t blocks) const;
 
   KeptState state_;
-  mutable std::atomic<std::uint64_t> stamp_ = 0;
   mutable DecodedChunk chunk_;
   // For a chunk that is decoded in blocks:
   const CodecChain* chain_ = nullptr;

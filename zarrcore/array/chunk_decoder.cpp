@@ -138,14 +138,8 @@ bool ChunkDecoder::has_cached(const StoredPart& part) const {
 }
 
 bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) const {
-  if (!part.is_whole_value()) return chunk.state().is_good_for(part.version);
-  Store& store = *array_.store;
-  const std::uint64_t stamp = store.stamp(*part.key, moment_);
-  if (stamp != 0 && chunk.stamp() == stamp) return true;
-  const ValueVersion current = store.current_version(*part.key);
-  if (!chunk.state().is_good_for(current)) return false;
-  if (stamp != 0 && !current.is_absent() && store.is_stamped(*part.key)) chunk.set_stamp(stamp);
-  return true;
+  return part.is_whole_value() ? chunk.state().is_current(*array_.store, *part.key, moment_)
+                               : chunk.state().is_good_for(part.version);
 }
 
 bool ChunkDecoder::copy_from_cache(const StoredPart& part, const CacheKey& key,

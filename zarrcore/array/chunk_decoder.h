@@ -115,6 +115,8 @@ class ChunkDecoder {
 
   CacheKey cache_key(const StoredPart& part) const;
   std::uint64_t request() const { return request_; }
+  // When the request began, as the store counts.
+  std::uint64_t moment() const { return moment_; }
   std::uint64_t item_size() const { return array_.metadata.data_type.item_size; }
 
  private:
@@ -130,7 +132,7 @@ class ChunkDecoder {
   const ArrayState& array_;
   Context& context_;
   std::uint64_t request_;
-  std::uint64_t moment_;    // of the store, when the request began
+  std::uint64_t moment_;
   std::uint64_t cache_id_;  // the array's when the request began
   const ElementConverter* converter_;
   WholeChunks whole_chunks_ = WholeChunks::pass;

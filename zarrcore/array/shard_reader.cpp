@@ -73,7 +73,7 @@ bool ShardReader::has_index(const StoredPart& shard) const {
 bool ShardReader::is_prefetched(const StoredPart& shard) const {
   if (!uses_cached_indexes_) return false;
   const auto cached = context_.shard_indexes.find(decoder_.cache_key(shard));
-  return cached && cached->state.is_prefetched &&
+  return cached && cached->state.is_prefetched() &&
          (!store_.knows_versions() || store_.current_version(*shard.key).is_absent());
 }
 
@@ -101,7 +101,7 @@ bool ShardReader::fetch_checked(StoredPart& shard) const {
 bool ShardReader::decompress(StoredPart& shard) const {
   const CacheKey key = decoder_.cache_key(shard);
   if (const auto cached = decoder_.find_cached(shard)) {
-    shard.version = cached->state().version;
+    shard.version = cached->state().version();
     shard.bytes = elements_of(cached);
     return true;
   }
@@ -133,9 +133,11 @@ std::shared_ptr<const ShardIndex> ShardReader::read_index(StoredPart& shard,
   const CacheKey key = decoder_.cache_key(shard);
   const bool is_outermost = shard.is_whole_value();
   if (const auto cached = context_.shard_indexes.find(key); cached && uses_cached_indexes_) {
-    const ValueVersion current = is_outermost ? store_.current_version(*shard.key) : shard.version;
-    if (cached->state.is_good_for(current)) {
-      shard.version = cached->state.version;
+    const bool is_current = is_outermost
+                                ? cached->state.is_current(store_, *shard.key, decoder_.moment())
+                                : cached->state.is_good_for(shard.version);
+    if (is_current) {
+      shard.version = cached->state.version();
       return index_of(cached);
     }
   }
@@ -144,7 +146,7 @@ std::shared_ptr<const ShardIndex> ShardReader::read_index(StoredPart& shard,
   if (!fetched) return nullptr;
   shard.version = shard.value->version();
   const auto index = std::make_shared<const CachedIndex>(
-      CachedIndex{std::move(fetched->index), {shard.version, shard.is_prefetched()}});
+      CachedIndex{std::move(fetched->index), KeptState(shard.version, shard.is_prefetched())});
   context_.shard_indexes.insert(key, index, index->index.byte_count());
   return index_of(index);
 }

@@ -1,0 +1,14 @@
+#include "zarrcore/array/kept_state.h"
+
+namespace zarrcore {
+
+bool KeptState::is_current(Store& store, const std::string& key, std::uint64_t moment) const {
+  const std::uint64_t stamp = store.stamp(key, moment);
+  if (stamp != 0 && stamp_ == stamp) return true;
+  const ValueVersion current = store.current_version(key);
+  if (!is_good_for(current)) return false;
+  if (stamp != 0 && !current.is_absent() && store.is_stamped(key)) stamp_ = stamp;
+  return true;
+}
+
+}  // namespace zarrcore
