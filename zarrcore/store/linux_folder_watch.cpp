@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "zarrcore/base/process.h"
+#include "zarrcore/base/thread_object.h"
 #include "zarrcore/store/folder_watch.h"
 
 namespace zarrcore {
@@ -93,7 +94,10 @@ class FolderWatch::Watched {
       check_place(folder);
     }
     ++folder.requests;
-    if (folder.watch < 0 && folder.requests >= folder.needed) start(folder);
+    if (folder.watch < 0 && folder.requests >= folder.needed) {
+      folder.requests = 0;
+      if (!start(folder)) folder.needed = kMostRequests;
+    }
     if (folder.watch >= 0 && Clock::now() >= folder.expiry) renew(folder);
     folder.checked = now;
     return folder.stamp;
@@ -134,23 +138,27 @@ class FolderWatch::Watched {
     return folders_.front();
   }
 
-  void start(Folder& folder) {
-    folder.requests = 0;
+  // False when the folder cannot be watched.
+  bool start(Folder& folder) {
     const std::string path = folder.path();
-    if (!is_on_this_system(path)) return;
+    if (!is_on_this_system(path)) return false;
     if (inotify_ < 0) {
       inotify_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-      if (inotify_ < 0) return;
+      if (inotify_ < 0) return false;
     }
     // The path can come to lead to another folder meanwhile.
     const auto before = identity_of(path);
     const int watch = ::inotify_add_watch(inotify_, path.c_str(), kChanges);
-    if (watch < 0) return;
+    if (watch < 0) return false;
     const auto after = identity_of(path);
     folder.watch = watch;
-    if (!before || before != after) return forget(watch);
-    folder.identity = *before;
-    renew(folder);
+    if (before && before == after) {
+      folder.identity = *before;
+      renew(folder);
+    } else {
+      forget(watch);
+    }
+    return true;
   }
 
   static void renew(Folder& folder) {
@@ -235,7 +243,7 @@ std::uint64_t FolderWatch::moment() {
 
 std::uint64_t FolderWatch::stamp(const std::string& root, std::string_view below,
                                  std::uint64_t moment) {
-  thread_local LastAnswer last;
+  auto& last = thread_object<LastAnswer>();
   if (last.moment < moment || last.below != below || last.root != root) {
     const std::uint64_t stamp = watched_->stamp(root, below, moment);
     last = {moment, stamp, root, std::string(below)};
