@@ -11,6 +11,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/observed_store.h"
+#include "autotest/cpp/support/small_array.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/store/memory_store.h"
@@ -42,18 +43,6 @@ class FailedChanges : public testing::Test {
     hierarchy_->flush();
   }
 
-  static ArrayMetadata array() {
-    ArrayMetadata metadata;
-    metadata.shape = {4};
-    metadata.chunk_shape = {2};
-    metadata.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
-    metadata.data_type = {TypeKind::unsigned_integer, 1};
-    metadata.codecs = {{"bytes"}};
-    metadata.dimension_names = {std::nullopt};
-    metadata.attributes["title"] = "array";
-    return metadata;
-  }
-
   std::shared_ptr<MemoryStore> memory_ = std::make_shared<MemoryStore>();
   std::string broken_ = "nothing";
   std::unique_ptr<Hierarchy> hierarchy_;
@@ -62,21 +51,21 @@ class FailedChanges : public testing::Test {
 TEST_F(FailedChanges, ANodeThatCannotBeCreatedLeavesNoDocuments) {
   for (const char* document : {".zarray", ".zattrs"}) {
     broken_ = std::string("a/") + document;
-    EXPECT_ERROR(hierarchy_->create_node("a", array()), document);
+    EXPECT_ERROR(hierarchy_->create_node("a", small_array()), document);
     EXPECT_TRUE(memory_->list("a").is_empty()) << document;
     EXPECT_EQ(hierarchy_->node("a"), nullptr);
   }
   hierarchy_->flush();
   EXPECT_TRUE(Hierarchy(memory_).is_consolidated());
   broken_ = "nothing";
-  hierarchy_->create_node("a", array());
+  hierarchy_->create_node("a", small_array());
   hierarchy_->flush();
   EXPECT_NE(Hierarchy(memory_).node("a"), nullptr);
 }
 
 TEST_F(FailedChanges, NewNodesAreRemovedWhileNothingCanBePut) {
   const std::array<std::string, 2> paths{"a", "b"};
-  for (const std::string& path : paths) hierarchy_->create_node(path, array());
+  for (const std::string& path : paths) hierarchy_->create_node(path, small_array());
   broken_ = "";
   EXPECT_ERROR(hierarchy_->flush(), ".zmetadata");
   EXPECT_ERROR(hierarchy_->erase_nodes(paths), ".zmetadata");
@@ -91,7 +80,7 @@ TEST_F(FailedChanges, NewNodesAreRemovedWhileNothingCanBePut) {
 }
 
 TEST_F(FailedChanges, ConsolidatedMetadataThatFailedHasAllChangesLater) {
-  for (const char* path : {"a", "b"}) hierarchy_->create_node(path, array());
+  for (const char* path : {"a", "b"}) hierarchy_->create_node(path, small_array());
   hierarchy_->flush();
   broken_ = ".zmetadata";
   hierarchy_->update_node("a", [](NodeMetadata& node) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <variant>
 
+#include "autotest/cpp/support/small_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/metadata/v2.h"
@@ -24,33 +25,20 @@ class FailingChanges : public testing::TestWithParam<const char*> {
  protected:
   static bool is_v2() { return std::string(GetParam()) == "V2"; }
 
-  static ArrayMetadata array() {
-    ArrayMetadata metadata;
-    metadata.shape = {4};
-    metadata.chunk_shape = {2};
-    metadata.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
-    metadata.data_type = {TypeKind::unsigned_integer, 1};
-    metadata.fill_value = {std::byte{0}};
-    metadata.codecs = {{"bytes"}};
-    metadata.dimension_names = {std::nullopt};
-    metadata.attributes["title"] = "array";
-    return metadata;
-  }
-
   static std::shared_ptr<Store> new_store() {
     auto store = std::make_shared<MemoryStore>();
     const auto hierarchy =
         Hierarchy::create(store, is_v2() ? v2_format() : v3_format(), GroupMetadata());
-    hierarchy->create_node("a", array());
+    hierarchy->create_node("a", small_array());
     hierarchy->create_node("group", GroupMetadata());
-    hierarchy->create_node("group/b", array());
+    hierarchy->create_node("group/b", small_array());
     hierarchy->flush();
     return store;
   }
 
   // May be called again when it has failed.
   static void change(Hierarchy& hierarchy) {
-    if (hierarchy.node("group/c") == nullptr) hierarchy.create_node("group/c", array());
+    if (hierarchy.node("group/c") == nullptr) hierarchy.create_node("group/c", small_array());
     hierarchy.update_node("a", [](NodeMetadata& node) {
       std::get<ArrayMetadata>(node).attributes["title"] = "changed";
     });
