@@ -16,7 +16,7 @@ import numpy as np
 from osgeo import gdal, osr
 
 DATA = np.arange(3 * 40 * 50, dtype="u4").reshape(3, 40, 50)
-PERIODS = [*range(1, 40), *range(41, 120, 6), *range(121, 2000, 31), 3000]
+PERIODS = [*range(1, 40), *range(41, 120, 6), *range(121, 3000, 31)]
 
 
 def read_raster(store):

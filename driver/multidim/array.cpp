@@ -100,6 +100,14 @@ const std::vector<std::shared_ptr<GDALDimension>>& Array::GetDimensions() const 
   return dimensions_;
 }
 
+const std::vector<std::shared_ptr<GDALDimension>>& Array::known_dimensions() const {
+  const auto& dimensions = GetDimensions();
+  if (dimensions.size() != rank()) {
+    throw Error("array " + GetFullName() + ": its dimensions are not known");
+  }
+  return dimensions;
+}
+
 void Array::forget_dimensions() {
   const std::lock_guard lock(dimensions_mutex_);
   has_dimensions_ = false;

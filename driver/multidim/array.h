@@ -153,6 +153,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // dimensions have their lengths. Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
   void forget_dimensions();
+  // One for each dimension of the array. Throws Error when they cannot be found out.
+  const std::vector<std::shared_ptr<GDALDimension>>& known_dimensions() const;
 
   // GDALMDArray.
 

@@ -171,7 +171,7 @@ std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
     }
   }
   if (x) {
-    if (const auto variable = GetDimensions()[*x]->GetIndexingVariable()) {
+    if (const auto variable = known_dimensions()[*x]->GetIndexingVariable()) {
       sources.linear_unit = variable->GetUnit();
       if (STARTS_WITH_CI(sources.linear_unit.c_str(), "degree")) sources.root = nullptr;
     }

@@ -52,10 +52,7 @@ class MessagesBehind {
 Array::Region Array::region(const GUInt64* start, const size_t* count, const GInt64* step,
                             const GPtrDiff_t* stride,
                             const GDALExtendedDataType& buffer_type) const {
-  // GDAL sized its arguments by the dimensions, which may have been unavailable.
-  if (GetDimensions().size() != rank()) {
-    throw Error("array " + GetFullName() + ": its dimensions are not known");
-  }
+  known_dimensions();  // by which GDAL has sized its arguments
   Region region;
   const auto item_size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
   for (std::size_t i = 0; i < rank(); ++i) {

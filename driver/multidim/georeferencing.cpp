@@ -60,7 +60,7 @@ std::optional<SpatialTransform> find_spatial(const RasterView& view) {
 }
 
 std::optional<GeoTransform> from_coordinates(const RasterView& view) {
-  const auto& dimensions = view.array().GetDimensions();
+  const auto& dimensions = view.array().known_dimensions();
   for (const auto axis : {*view.x_axis(), *view.y_axis()}) {
     const auto* regular = dynamic_cast<const RegularDimension*>(dimensions[axis].get());
     if (regular != nullptr && regular->is_relative()) return std::nullopt;
@@ -118,8 +118,9 @@ std::vector<double> read_coordinates(const GDALDimension& dimension) {
       variable->GetDataType().GetClass() != GEDTC_NUMERIC) {
     return {};
   }
-  const std::uint64_t block = std::max<std::uint64_t>(1, variable->GetBlockSize().front());
-  if (dimension.GetSize() / block > kMaxCoordinateChunks) return {};
+  const std::vector<GUInt64> block = variable->GetBlockSize();
+  if (block.size() != 1) return {};
+  if (dimension.GetSize() / std::max<std::uint64_t>(1, block[0]) > kMaxCoordinateChunks) return {};
   std::vector<double> values(dimension.GetSize());
   const GUInt64 start = 0;
   const std::size_t count = values.size();
@@ -159,7 +160,7 @@ CPLStringList find_geolocation(const RasterView& view, const OGRSpatialReference
   CPLStringList domain;
   if (!view.x_axis() || !view.y_axis()) return domain;
   const Array& array = view.array();
-  const auto& dimensions = array.GetDimensions();
+  const auto& dimensions = array.known_dimensions();
   std::shared_ptr<Array> longitude;
   std::shared_ptr<Array> latitude;
   for (const auto& variable : array.coordinate_arrays()) {

@@ -21,7 +21,7 @@ using zarrcore::Json;
 RasterDimension raster_dimension(const Array& array, std::optional<std::size_t> axis) {
   if (!axis) return {};
   const auto& name = array.metadata().dimension_names[*axis];
-  return {name.value_or(std::string()), array.GetDimensions()[*axis]->GetSize()};
+  return {name.value_or(std::string()), array.known_dimensions()[*axis]->GetSize()};
 }
 
 // The group of an array, in which its coordinates are.
@@ -227,7 +227,7 @@ void store_georeferencing(const RasterView& view, const std::optional<GeoTransfo
 void store_coarser_coordinates(const Array& fine, const Array& coarse, std::size_t axis,
                                int factor) {
   Session& session = *fine.session();
-  const GDALDimension& dimension = *fine.GetDimensions()[axis];
+  const GDALDimension& dimension = *fine.known_dimensions()[axis];
   const auto variable = std::dynamic_pointer_cast<Array>(dimension.GetIndexingVariable());
   const std::string& name = dimension.GetName();
   if (!variable || variable->GetName() != name) return;

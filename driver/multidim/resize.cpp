@@ -17,7 +17,7 @@ namespace {
 // The dimensions that get another length.
 std::map<std::shared_ptr<Dimension>, std::uint64_t> changed_dimensions(
     const Array& array, const zarrcore::Shape& shape) {
-  const auto& dimensions = array.GetDimensions();
+  const auto& dimensions = array.known_dimensions();
   std::map<std::shared_ptr<Dimension>, std::uint64_t> sizes;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     auto dimension = std::dynamic_pointer_cast<Dimension>(dimensions[i]);

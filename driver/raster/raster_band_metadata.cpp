@@ -56,7 +56,7 @@ void RasterBand::make_dimension_metadata() {
   CPLStringList items;
   const std::vector<std::uint64_t> indexes = view().other_indexes(nBand - 1);
   for (std::size_t i = 0; i < indexes.size(); ++i) {
-    const GDALDimension& dimension = *array().GetDimensions()[view().other_axes()[i]];
+    const GDALDimension& dimension = *array().known_dimensions()[view().other_axes()[i]];
     const std::string prefix = "DIM_" + dimension.GetName();
     const auto set = [&](const char* suffix, const std::string& value) {
       items.SetNameValue((prefix + suffix).c_str(), value.c_str());

@@ -100,6 +100,8 @@ std::size_t ChunksAhead::waiting() const {
 std::vector<ChunksAhead::Chunk> ChunksAhead::next(std::size_t max_count) {
   std::vector<Chunk> chunks;
   const std::lock_guard lock(mutex_);
+  // Before any state changes: there may be no memory.
+  chunks.reserve(std::min(max_count, waiting_.size()));
   while (chunks.size() < max_count && !waiting_.empty()) {
     Chunk chunk = std::move(waiting_.front());
     waiting_.pop_front();

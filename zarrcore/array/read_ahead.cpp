@@ -160,6 +160,19 @@ std::optional<std::uint64_t> ReadAhead::observe(const Box& box, const Range& ran
                                                 Pace::TimePoint began) {
   const std::lock_guard lock(mutex_);
   pace_.begin(began);
+  try {
+    note(box, range);
+  } catch (...) {  // there is no memory
+    walk_.forget();
+    throw;
+  }
+  const std::size_t needed = is_remote() ? kRemoteSteps : walk_.is_scan() ? 1 : kLocalSteps;
+  if (!expected_ && walk_.steps() < needed) return std::nullopt;
+  return walk_.requests_within(unit_shape_);
+}
+
+// With `mutex_` locked.
+void ReadAhead::note(const Box& box, const Range& range) {
   walk_.observe(box);
   if (expected_ && (!expected_->contains(box) || box.start < last_start_)) expected_.reset();
   last_start_ = box.start;
@@ -179,9 +192,6 @@ std::optional<std::uint64_t> ReadAhead::observe(const Box& box, const Range& ran
     walked_ += std::min(added, UINT64_MAX - walked_);
   }
   last_ = range;
-  const std::size_t needed = is_remote() ? kRemoteSteps : walk_.is_scan() ? 1 : kLocalSteps;
-  if (!expected_ && walk_.steps() < needed) return std::nullopt;
-  return walk_.requests_within(unit_shape_);
 }
 
 bool ReadAhead::reads_parts(const Box& box, std::uint64_t requests_per_chunk) const {
@@ -309,6 +319,20 @@ void ReadAhead::run_task() {
   }
 }
 
+// At the end of its scope, gives those chunks up that have not been read: requests wait for them.
+class ReadAhead::GivenUp {
+ public:
+  GivenUp(ChunksAhead& all, std::span<const ChunksAhead::Chunk> chunks)
+      : all_(all), chunks_(chunks) {}
+  ~GivenUp() { all_.give_up(chunks_); }
+  GivenUp(const GivenUp&) = delete;
+  GivenUp& operator=(const GivenUp&) = delete;
+
+ private:
+  ChunksAhead& all_;
+  std::span<const ChunksAhead::Chunk> chunks_;
+};
+
 // False when no chunk is waiting.
 bool ReadAhead::read_next() {
   try {
@@ -317,14 +341,12 @@ bool ReadAhead::read_next() {
                     : std::max<std::uint64_t>(1, kTaskBytes / unit_bytes_));
     const std::vector<ChunksAhead::Chunk> chunks = chunks_.next(max_count);
     if (chunks.empty()) return false;
+    const GivenUp unread(chunks_, chunks);
     ReadOptions options;
-    try {
+    {
       const std::lock_guard lock(mutex_);
       options.threads = is_remote() ? threads_ : 1;
       options.worker_scope = scope_;
-    } catch (const std::exception&) {
-      chunks_.give_up(chunks);
-      throw;
     }
     const auto work = [&] { read(chunks, options); };
     if (options.worker_scope) {
@@ -332,7 +354,6 @@ bool ReadAhead::read_next() {
     } else {
       work();
     }
-    chunks_.give_up(chunks);
     return true;
   } catch (const std::exception&) {
     return false;

@@ -67,6 +67,8 @@ class ReadAhead {
   ChunksAhead& chunks() { return chunks_; }
 
  private:
+  class GivenUp;
+
   // The positions of chunks along each dimension: first and last.
   using Range = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
@@ -77,6 +79,7 @@ class ReadAhead {
   // How many requests of the walk need each chunk; nullopt unless the requests up to this one make
   // it likely that the walk goes on.
   std::optional<std::uint64_t> observe(const Box& box, const Range& range, Pace::TimePoint began);
+  void note(const Box& box, const Range& range);
   bool is_repeated(const Box& box);
   // Whether the chunks of a request give work to all threads, and the program does little else than
   // reading them: decoding to its memory then takes less than copying what was decoded ahead.

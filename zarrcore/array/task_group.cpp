@@ -1,7 +1,7 @@
 #include "zarrcore/array/task_group.h"
 
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -12,7 +12,7 @@ namespace zarrcore {
 
 // Guarded by the mutex of the pool.
 struct TaskGroup::Queue {
-  std::deque<Task> tasks;
+  std::list<Task> tasks;
   std::size_t running = 0;
   std::size_t invitations = 0;  // of workers: queued, or running a task
 
@@ -105,7 +105,7 @@ void TaskGroup::finish() {
 }
 
 void TaskGroup::cancel() {
-  std::deque<Task> dropped;  // destroyed after the lock is released
+  std::list<Task> dropped;  // destroyed after the lock is released
   std::unique_lock lock(pool_->mutex);
   dropped.swap(queue_->tasks);
   pool_->tasks_changed.wait(lock, [this] { return queue_->running == 0; });

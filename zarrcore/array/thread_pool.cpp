@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -141,7 +141,7 @@ void ThreadPool::State::work() {
   while (true) {
     wake.wait(lock, [this] { return stopping || !loops.empty() || !tasks.empty(); });
     if (stopping) return;
-    std::deque<std::shared_ptr<Job>>& jobs = loops.empty() ? tasks : loops;
+    std::list<std::shared_ptr<Job>>& jobs = loops.empty() ? tasks : loops;
     std::shared_ptr<Job> job = std::move(jobs.front());
     jobs.pop_front();
     --idle;
@@ -177,7 +177,7 @@ void ThreadPool::State::resume() {
 }
 
 void ThreadPool::State::end_tasks() {
-  std::deque<std::shared_ptr<Job>> dropped;  // destroyed after the lock is released
+  std::list<std::shared_ptr<Job>> dropped;  // destroyed after the lock is released
   std::unique_lock lock(mutex);
   is_ending = true;
   dropped.swap(tasks);

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 
@@ -49,8 +49,9 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   const long process = process_id();
   std::mutex mutex;  // guards the following
   std::condition_variable wake;
-  std::deque<std::shared_ptr<Job>> loops;  // each invites one worker to a loop
-  std::deque<std::shared_ptr<Job>> tasks;  // run while no loop wants workers
+  // Lists, because an empty one needs no memory: a destructor may be what drops tasks.
+  std::list<std::shared_ptr<Job>> loops;  // each invites one worker to a loop
+  std::list<std::shared_ptr<Job>> tasks;  // run while no loop wants workers
   std::size_t workers = 0;
   std::size_t idle = 0;
   std::size_t running_tasks = 0;

@@ -120,6 +120,13 @@ void Walk::observe(const Box& box) {
   last_ = box;
 }
 
+void Walk::forget() noexcept {
+  last_.reset();
+  loops_.clear();
+  steps_ = 0;
+  is_scan_ = false;
+}
+
 // In the line that `start` is in.
 std::uint64_t Walk::steps_left(const Loop& loop, const Shape& start) const {
   const std::uint64_t from = start[loop.axis];

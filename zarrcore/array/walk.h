@@ -24,7 +24,10 @@ class Walk {
   // The walk that goes on after `box` through all of `within`, which contains it, in C order.
   static Walk through(const Box& box, const Box& within);
 
+  // When it throws, it must be forgotten.
   void observe(const Box& box);
+  // From now on, nothing has been observed.
+  void forget() noexcept;
 
   // Whether this was the last request.
   bool is_at(const Box& box) const { return last_ == box; }

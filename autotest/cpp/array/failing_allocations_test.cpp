@@ -9,6 +9,7 @@
 #include <functional>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/stored_array.h"
@@ -187,6 +188,31 @@ TEST_P(FailingAllocations, AReadFailsOrIsRight) {
       EXPECT_EQ(seen, selected(old_, kShape, 4, kPart)) << number;
     }
     EXPECT_EQ(read(*array, everything(kShape)), old_) << number;
+    return has_failed;
+  });
+}
+
+TEST_P(FailingAllocations, RowsAreReadAheadOrTheReadFails) {
+  const auto store = stored();
+  for_each_allocation([&](std::uint64_t number) {
+    auto array = open_array(store);
+    ReadOptions options{GetParam().threads};
+    options.lasting_scope = [] { return [](const std::function<void()>& work) { work(); }; };
+    std::vector<Bytes> rows(kShape[0], Bytes(kShape[1] * 4));
+    std::vector<bool> is_read(kShape[0]);
+    fail_allocation_after(number);
+    for (std::uint64_t y = 0; y < kShape[0]; ++y) {
+      is_read[y] = succeeds([&] {
+        array->read({{y, 0}, {1, kShape[1]}, {1, 1}},
+                    {rows[y].data(), c_strides(kShape, 4), nullptr}, options);
+      });
+    }
+    array.reset();  // while tasks may be queued
+    const bool has_failed = stop_failing_allocations();
+    for (std::uint64_t y = 0; y < kShape[0]; ++y) {
+      if (!is_read[y]) continue;
+      EXPECT_EQ(rows[y], selected(old_, kShape, 4, {{y, 0}, {1, kShape[1]}, {1, 1}})) << number;
+    }
     return has_failed;
   });
 }

