@@ -14,12 +14,9 @@
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/resize.h"
 #include "zarrcore/base/arena.h"
-#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
-
-using zarrcore::Error;
 
 zarrcore::ReadOptions read_options(CallerState& caller) {
   zarrcore::ReadOptions options;
