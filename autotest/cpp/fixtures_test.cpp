@@ -9,7 +9,7 @@
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/zarrcore.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::fixtures_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -191,4 +191,4 @@ TEST(FixtureStores, MostAreReadable) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::fixtures_test

@@ -8,7 +8,7 @@ namespace {
 constexpr unsigned kStoreOption = 1;
 constexpr unsigned kRasterOnly = 2;  // without effect on the multidimensional API
 
-constexpr std::string_view kKind = "open option";
+constexpr std::string_view kOpenOption = "open option";
 constexpr unsigned kAllScopes = kStoreOption | kRasterOnly;
 
 constexpr OptionValue kMissingChunks[] = {{"FILL"}, {"ERROR"}};
@@ -58,8 +58,8 @@ constexpr Option kOpenOptions[] = {
 
 }  // namespace
 
-OpenOptions::OpenOptions(CSLConstList list) : OptionValues(kOpenOptions, list, kAllScopes, kKind) {
-  warn_of_similar_names(kOpenOptions, kAllScopes, kKind, list);
+OpenOptions::OpenOptions(CSLConstList list) : OptionValues(kOpenOptions, list, kAllScopes, kOpenOption) {
+  warn_of_similar_names(kOpenOptions, kAllScopes, kOpenOption, list);
 }
 
 std::string open_option_list() {

@@ -46,7 +46,7 @@ bool is_one_of(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
 
-bool is_name_character(char c) {
+bool is_parameter_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          is_one_of(c, "-_.");
 }
@@ -124,7 +124,7 @@ class Masker {
   std::size_t mask_value(std::size_t equals) {
     std::size_t begin = equals;
     std::string name;
-    while (begin > 0 && is_name_character(value(begin - 1))) name += value(--begin);
+    while (begin > 0 && is_parameter_character(value(begin - 1))) name += value(--begin);
     std::reverse(name.begin(), name.end());
     const bool is_in_query = begin > 0 && is_one_of(value(begin - 1), "?&;");
     if (!is_secret(zarrcore::lower_case(name), is_in_query)) return equals + 1;

@@ -23,7 +23,7 @@ bool is_all(const Json& list, bool (*test)(const Json&)) {
 bool is_string(const Json& value) {
   return value.is_string();
 }
-bool is_number(const Json& value) {
+bool is_json_number(const Json& value) {
   return value.is_number();
 }
 
@@ -119,7 +119,7 @@ std::shared_ptr<JsonAttribute> make_of_kind(const Identity& identity, const Json
   if (is_all(value, is_string)) {
     return make_text(identity, value.get<std::vector<std::string>>(), true, GEDTST_NONE);
   }
-  if (is_all(value, is_number)) return make_numbers(identity, value, common_type(value), true);
+  if (is_all(value, is_json_number)) return make_numbers(identity, value, common_type(value), true);
   return make_text(identity, {json_text(value)}, false, GEDTST_JSON);
 }
 
@@ -206,7 +206,7 @@ std::shared_ptr<GDALAttribute> find_attribute(const std::string& owner_name, con
 
 std::string attribute_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (!is_all(value, is_number)) return json_text(value);
+  if (!is_all(value, is_json_number)) return json_text(value);
   std::string text = "{";
   for (const Json& number : value) {
     if (text.size() > 1) text += ',';

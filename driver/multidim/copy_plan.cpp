@@ -64,7 +64,7 @@ std::vector<Length> lengths_along(std::uint64_t length, std::uint64_t source, st
   return lengths;
 }
 
-struct Candidate {
+struct SlabCandidate {
   zarrcore::Shape slab;
   std::uint64_t size;
   double reads;
@@ -72,7 +72,7 @@ struct Candidate {
 
 // Of slabs that read equally little and have about as many elements as wanted, those that are long
 // along the last dimensions are best: many sources are stored in this order.
-bool is_better(const Candidate& a, const Candidate& b, std::uint64_t wanted) {
+bool is_better(const SlabCandidate& a, const SlabCandidate& b, std::uint64_t wanted) {
   if (std::abs(a.reads - b.reads) > 1e-6) return a.reads < b.reads;
   if (a.size < wanted || b.size < wanted) return a.size > b.size;
   if (a.size / 2 >= wanted || b.size / 2 >= wanted) return a.size < b.size;
@@ -96,8 +96,8 @@ std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
     lengths.push_back(
         lengths_along(shape[i], source[i], target[i], rank - i > varied ? 1 : max_count));
   }
-  std::optional<Candidate> best;
-  Candidate candidate{zarrcore::Shape(rank), 0, 1};
+  std::optional<SlabCandidate> best;
+  SlabCandidate candidate{zarrcore::Shape(rank), 0, 1};
   std::vector<std::uint64_t> position(rank, 0);
   do {
     auto& [slab, slab_size, reads] = candidate;

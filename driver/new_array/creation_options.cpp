@@ -13,7 +13,7 @@ namespace {
 
 using zarrcore::Error;
 
-constexpr std::string_view kKind = "creation option";
+constexpr std::string_view kCreationOption = "creation option";
 
 void warn(const std::string& message) {
   report(CE_Warning, CPLE_AppDefined, "%s", message.c_str());
@@ -37,7 +37,7 @@ void check_declared_type(const std::string& name, const std::string& type,
   const bool is_real = EQUAL(type.c_str(), "float") || EQUAL(type.c_str(), "real");
   if ((is_int && !zarrcore::parse_number<std::int64_t>(value)) ||
       (is_real && !zarrcore::parse_number<double>(value))) {
-    throw Error(std::string(kKind) + ' ' + name + " is \"" + value + "\", not " +
+    throw Error(std::string(kCreationOption) + ' ' + name + " is \"" + value + "\", not " +
                 (is_int ? "an integer" : "a number"));
   }
 }
@@ -90,11 +90,11 @@ void warn_of_unused_options(CSLConstList options, unsigned scopes) {
   for (CSLConstList entry = options; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view name = entry_name(*entry);
     if (is_option_of(values.registered(), name)) continue;
-    warn_of_unknown_name(creation_options(), scopes, kKind, *entry, NameWarning::always);
+    warn_of_unknown_name(creation_options(), scopes, kCreationOption, *entry, NameWarning::always);
     const Option* option = find_creation_option(name);
     if (option != nullptr && (option->scope & scopes) != 0 && !option->needed.empty() &&
         !values.has_one_of(option->needed)) {
-      warn(std::string(kKind) + ' ' + std::string(name) + " has no effect without " +
+      warn(std::string(kCreationOption) + ' ' + std::string(name) + " has no effect without " +
            std::string(option->needed));
     }
   }
@@ -104,12 +104,12 @@ void suggest_creation_options(CSLConstList options) {
   const CreationOptions values(options, kArrayOption);
   for (CSLConstList entry = options; entry != nullptr && *entry != nullptr; ++entry) {
     if (is_option_of(values.registered(), entry_name(*entry))) continue;
-    warn_of_unknown_name(creation_options(), kAllOptions, kKind, *entry, NameWarning::if_similar);
+    warn_of_unknown_name(creation_options(), kAllOptions, kCreationOption, *entry, NameWarning::if_similar);
   }
 }
 
 CreationOptions::CreationOptions(CSLConstList options, unsigned scopes)
-    : OptionValues(creation_options(), options, scopes, kKind) {
+    : OptionValues(creation_options(), options, scopes, kCreationOption) {
   if (is_given("COMPRESS")) registered_ = find_registered(text("COMPRESS"));
   if (!registered_) return;
   for (const CompressorOption& option : registered_->options) {

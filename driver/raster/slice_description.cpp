@@ -9,7 +9,7 @@
 namespace gdal_zarr {
 namespace {
 
-constexpr std::string_view kPrefix = "DIM_";
+constexpr std::string_view kDimensionPrefix = "DIM_";
 constexpr std::string_view kIndex = "_INDEX";
 
 std::string shortest(auto number) {
@@ -65,11 +65,11 @@ std::string describe_slice(CSLConstList metadata) {
     const char* index = CPLParseNameValue(items[i], &key);
     const std::string name = key != nullptr ? key : "";
     CPLFree(key);
-    if (index == nullptr || !name.starts_with(kPrefix) || !name.ends_with(kIndex)) continue;
+    if (index == nullptr || !name.starts_with(kDimensionPrefix) || !name.ends_with(kIndex)) continue;
     const std::string prefix = name.substr(0, name.size() - kIndex.size());
-    if (prefix.size() <= kPrefix.size()) continue;
+    if (prefix.size() <= kDimensionPrefix.size()) continue;
     if (!description.empty()) description += ", ";
-    description += prefix.substr(kPrefix.size()) + '=' + value_text(items, prefix, index);
+    description += prefix.substr(kDimensionPrefix.size()) + '=' + value_text(items, prefix, index);
   }
   const char* band = items.FetchNameValue("DIM_Band_INDEX");
   const bool is_number_alone = band != nullptr &&

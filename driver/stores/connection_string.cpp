@@ -16,7 +16,7 @@ namespace {
 
 using zarrcore::Error;
 
-constexpr std::string_view kPrefix = "ZARR:";
+constexpr std::string_view kConnectionPrefix = "ZARR:";
 
 std::string without_final_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -101,7 +101,7 @@ ConnectionString parse_connection_string(const std::string& name) {
   if (!has_prefix(name)) {
     connection.store_path = store_of(without_file_scheme(name));
   } else {
-    const std::string_view text = std::string_view(name).substr(kPrefix.size());
+    const std::string_view text = std::string_view(name).substr(kConnectionPrefix.size());
     if (text.starts_with('"')) {
       const auto quote = text.find('"', 1);
       if (quote == std::string_view::npos) {
@@ -132,7 +132,7 @@ ConnectionString parse_connection_string(const std::string& name) {
 std::string format_connection_string(const std::string& store_path, const std::string& array) {
   // A path with a quotation mark cannot be quoted.
   const char* quote = store_path.find('"') == std::string::npos ? "\"" : "";
-  return std::string(kPrefix) + quote + store_path + quote + ':' + array;
+  return std::string(kConnectionPrefix) + quote + store_path + quote + ':' + array;
 }
 
 }  // namespace gdal_zarr

@@ -19,7 +19,7 @@ namespace {
 using Chunk = std::vector<std::uint64_t>;
 
 // How one dimension changes.
-struct Axis {
+struct ResizedAxis {
   std::uint64_t chunk_length;
   std::uint64_t chunks;  // remaining, at least in part
   std::uint64_t length;  // remaining elements
@@ -86,7 +86,7 @@ void erase_chunks(const ArrayState& state, const std::vector<Chunk>& chunks,
 
 // Writes the fill value to all elements of a chunk that do not remain. `whole` is the array
 // extended to a multiple of its chunk shape.
-void clear_outside(ArrayWriter& writer, const Array& whole, const std::vector<Axis>& axes,
+void clear_outside(ArrayWriter& writer, const Array& whole, const std::vector<ResizedAxis>& axes,
                    const Chunk& chunk) {
   Selection all;
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -127,7 +127,7 @@ void resize(const Array& array, const Shape& new_shape, const WriteOptions& opti
                [&] {
                  if (new_shape == array.shape()) return;
                  const std::size_t rank = array.shape().size();
-                 std::vector<Axis> axes;
+                 std::vector<ResizedAxis> axes;
                  ArrayMetadata padded = array.metadata();
                  for (std::size_t i = 0; i < rank; ++i) {
                    const std::uint64_t chunk_length = padded.chunk_shape[i];

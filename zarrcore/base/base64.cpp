@@ -7,14 +7,14 @@
 namespace zarrcore {
 namespace {
 
-constexpr std::string_view kAlphabet =
+constexpr std::string_view kBase64Alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr std::array<std::int16_t, 256> make_values() {
   std::array<std::int16_t, 256> values{};
   values.fill(-1);
-  for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
-    values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::int16_t>(i);
+  for (std::size_t i = 0; i < kBase64Alphabet.size(); ++i) {
+    values[static_cast<unsigned char>(kBase64Alphabet[i])] = static_cast<std::int16_t>(i);
   }
   return values;
 }
@@ -52,7 +52,7 @@ std::string encode_base64(ByteSpan bytes) {
       bits = bits << 8 | (k < present ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0);
     }
     for (std::size_t k = 0; k < 4; ++k) {
-      text.push_back(k <= present ? kAlphabet[bits >> (18 - 6 * k) & 63] : '=');
+      text.push_back(k <= present ? kBase64Alphabet[bits >> (18 - 6 * k) & 63] : '=');
     }
   }
   return text;

@@ -12,7 +12,7 @@
 namespace zarrcore {
 namespace {
 
-struct Axis {
+struct LoopAxis {
   std::uint64_t count;
   std::ptrdiff_t source;
   std::ptrdiff_t destination;
@@ -21,10 +21,10 @@ struct Axis {
 // The box as a loop nest, outermost axis first: axes of one element are dropped, the destination is
 // walked in memory order as far as possible, and axes that continue each other in both layouts are
 // merged. Empty for a single element.
-RankList<Axis> loop_nest(std::span<const std::uint64_t> shape,
+RankList<LoopAxis> loop_nest(std::span<const std::uint64_t> shape,
                          std::span<const std::ptrdiff_t> source,
                          std::span<const std::ptrdiff_t> destination) {
-  RankList<Axis> axes(shape.size());
+  RankList<LoopAxis> axes(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
     axes.push_back({shape[i], source[i], destination[i]});
@@ -36,8 +36,8 @@ RankList<Axis> loop_nest(std::span<const std::uint64_t> shape,
   }
   std::size_t kept = 0;
   for (std::size_t i = 1; i < axes.size(); ++i) {
-    Axis& outer = axes[kept];
-    const Axis& inner = axes[i];
+    LoopAxis& outer = axes[kept];
+    const LoopAxis& inner = axes[i];
     const auto extent = static_cast<std::ptrdiff_t>(inner.count);
     if (outer.source == inner.source * extent && outer.destination == inner.destination * extent) {
       outer = {outer.count * inner.count, inner.source, inner.destination};
@@ -51,7 +51,7 @@ RankList<Axis> loop_nest(std::span<const std::uint64_t> shape,
 
 // Calls `body(source, destination)` for every position of the outer axes.
 template <typename Body>
-void for_each_position(const RankList<Axis>& axes, const std::byte* source, std::byte* destination,
+void for_each_position(const RankList<LoopAxis>& axes, const std::byte* source, std::byte* destination,
                        const Body& body) {
   RankList<std::uint64_t> position(axes.size());
   position.resize(axes.size());
@@ -126,7 +126,7 @@ void copy_row(std::size_t item_size, const std::byte* source, std::ptrdiff_t sou
 constexpr std::uint64_t kTile = 32;
 
 template <typename Row>
-void copy_tiles(const Axis& a, const Axis& b, const std::byte* source, std::byte* destination,
+void copy_tiles(const LoopAxis& a, const LoopAxis& b, const std::byte* source, std::byte* destination,
                 const Row& row) {
   for (std::uint64_t i = 0; i < a.count; i += kTile) {
     const std::uint64_t rows = std::min(kTile, a.count - i);
@@ -144,20 +144,20 @@ void copy_tiles(const Axis& a, const Axis& b, const std::byte* source, std::byte
 }
 
 template <typename Row>
-void run(RankList<Axis> axes, const std::byte* source, std::byte* destination, const Row& row) {
+void run(RankList<LoopAxis> axes, const std::byte* source, std::byte* destination, const Row& row) {
   if (axes.empty()) {
     row(source, std::ptrdiff_t{0}, destination, std::ptrdiff_t{0}, std::size_t{1});
     return;
   }
-  const Axis inner = axes[axes.size() - 1];
+  const LoopAxis inner = axes[axes.size() - 1];
   axes.resize(axes.size() - 1);
   // If the source is densest along another axis than the inner one, these two make the tiles.
-  const Axis* densest = std::min_element(
+  const LoopAxis* densest = std::min_element(
       axes.begin(), axes.end(),
-      [](const Axis& a, const Axis& b) { return std::abs(a.source) < std::abs(b.source); });
+      [](const LoopAxis& a, const LoopAxis& b) { return std::abs(a.source) < std::abs(b.source); });
   if (densest != axes.end() && densest->source != 0 &&
       std::abs(densest->source) < std::abs(inner.source)) {
-    const Axis outer = *densest;
+    const LoopAxis outer = *densest;
     axes.erase(static_cast<std::size_t>(densest - axes.begin()));
     for_each_position(axes, source, destination, [&](const std::byte* from, std::byte* to) {
       copy_tiles(outer, inner, from, to,

@@ -6,7 +6,7 @@
 namespace zarrcore::icechunk {
 namespace {
 
-constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+constexpr std::string_view kIdAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 constexpr std::size_t kObjectIdLetters = 20;
 
 }  // namespace
@@ -17,15 +17,15 @@ std::string id_text(ByteSpan id) {
   int count = 0;
   for (const std::byte byte : id) {
     bits = bits << 8 | std::to_integer<std::uint32_t>(byte);
-    for (count += 8; count >= 5; count -= 5) text += kAlphabet[bits >> (count - 5) & 31];
+    for (count += 8; count >= 5; count -= 5) text += kIdAlphabet[bits >> (count - 5) & 31];
   }
-  if (count > 0) text += kAlphabet[bits << (5 - count) & 31];
+  if (count > 0) text += kIdAlphabet[bits << (5 - count) & 31];
   return text;
 }
 
 bool is_object_id(std::string_view text) {
   return text.size() == kObjectIdLetters && std::ranges::all_of(text, [](char c) {
-           return kAlphabet.find(c) != std::string_view::npos;
+           return kIdAlphabet.find(c) != std::string_view::npos;
          });
 }
 

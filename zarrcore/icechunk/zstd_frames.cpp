@@ -15,7 +15,7 @@ constexpr std::uint64_t kFirstSize = 16 << 10;
 // Documents and references compress about this well.
 constexpr std::uint64_t kUsualRatio = 8;
 
-struct FreeContext {
+struct FreeDecoder {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
@@ -42,7 +42,7 @@ ZstdDictionary make_zstd_dictionary(ByteSpan bytes) {
 }
 
 Buffer decompress_zstd(ByteSpan frames, std::uint64_t max_size, const ZSTD_DDict* dictionary) {
-  auto& context = thread_object<std::unique_ptr<ZSTD_DCtx, FreeContext>>();
+  auto& context = thread_object<std::unique_ptr<ZSTD_DCtx, FreeDecoder>>();
   if (!context) context.reset(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
   checked(ZSTD_DCtx_reset(context.get(), ZSTD_reset_session_and_parameters));

@@ -15,7 +15,7 @@
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::array_test {
 namespace {
 
 const std::string kPlain = codec_list({bytes_codec()});
@@ -473,4 +473,4 @@ TEST(Array, MetadataThatCannotBeUsedNamesTheArray) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::array_test

@@ -12,7 +12,7 @@
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::array_writer_test {
 namespace {
 
 constexpr std::uint64_t kItem = 2;  // bytes of an element of the arrays here
@@ -417,4 +417,4 @@ TEST_F(Writing, ASelectionOutsideIsRefused) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::array_writer_test

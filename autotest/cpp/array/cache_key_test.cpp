@@ -7,7 +7,7 @@
 
 #include "zarrcore/base/lru_cache.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::cache_key_test {
 namespace {
 
 TEST(CacheKey, EveryPartOfItCounts) {
@@ -36,4 +36,4 @@ TEST(CacheKey, EveryPartOfItCounts) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::cache_key_test

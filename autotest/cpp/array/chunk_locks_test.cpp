@@ -16,7 +16,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::chunk_locks_test {
 namespace {
 
 constexpr std::uint64_t kProcesses = 4;
@@ -182,4 +182,4 @@ TEST_F(ChunkLocks, ZarrPythonTakesPart) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::chunk_locks_test

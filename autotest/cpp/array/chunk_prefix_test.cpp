@@ -9,7 +9,7 @@
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test::chunk_prefix {
+namespace zarrcore::test::chunk_prefix_test {
 namespace {
 
 const std::string kZstd = codec("zstd", R"("level": 3, "checksum": false)");
@@ -131,4 +131,4 @@ TEST(ChunkPrefix, OfARemoteStoreAChunkIsDecodedAsAWhole) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test::chunk_prefix
+}  // namespace zarrcore::test::chunk_prefix_test

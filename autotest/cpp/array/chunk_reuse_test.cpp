@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test::chunk_reuse {
+namespace zarrcore::test::chunk_reuse_test {
 namespace {
 
 constexpr ChunkReuse::Counts kNew{0, 1};
@@ -119,4 +119,4 @@ TEST(ChunkReuse, AllAreKeptOfAnArrayThatFitsIntoTheCache) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test::chunk_reuse
+}  // namespace zarrcore::test::chunk_reuse_test

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace zarrcore::test {
+namespace zarrcore::test::context_test {
 namespace {
 
 // Pages that the system has cleared for this process.
@@ -40,4 +40,4 @@ TEST(Context, LargeBuffersGetTheMemoryOfThoseBefore) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::context_test

@@ -17,7 +17,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::failing_allocations_test {
 namespace {
 
 struct Layout {
@@ -243,4 +243,4 @@ INSTANTIATE_TEST_SUITE_P(Layouts, FailingAllocations, testing::ValuesIn(kLayouts
                          [](const auto& layout) { return std::string(layout.param.label); });
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::failing_allocations_test

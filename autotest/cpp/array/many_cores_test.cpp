@@ -15,7 +15,7 @@
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test::many_cores {
+namespace zarrcore::test::many_cores_test {
 namespace {
 
 class Meeting {
@@ -264,4 +264,4 @@ TEST_F(ShardedImage, SixtyFourThreadsDecode) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test::many_cores
+}  // namespace zarrcore::test::many_cores_test

@@ -8,7 +8,7 @@
 #include "zarrcore/array/chunk_walk.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::partial_chunk_test {
 namespace {
 
 // Fetches every range by itself, even from the chunks of a test.
@@ -238,4 +238,4 @@ TEST(Runs, TouchTheBlocksThatTheirElementsDo) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::partial_chunk_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace zarrcore::test {
+namespace zarrcore::test::partial_decoding_test {
 namespace {
 
 // The rest costs as much as the whole chunk.
@@ -56,4 +56,4 @@ TEST(PartialDecoding, AProgramThatChangesIsNoticed) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::partial_decoding_test

@@ -22,7 +22,7 @@
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::read_ahead_test {
 namespace {
 
 ReadOptions ahead_options(std::size_t threads = 3) {
@@ -523,4 +523,4 @@ TEST(ReadAhead, AForkedChildGoesOnWithAWalk) {
 #endif
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::read_ahead_test

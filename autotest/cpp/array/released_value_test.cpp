@@ -12,7 +12,7 @@
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::released_value_test {
 namespace {
 
 // Fails to replace or erase a value that is open.
@@ -144,4 +144,4 @@ TEST_P(ReleasedValue, AChunkIsReplacedOnceItsOldValueIsNoLongerOpen) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::released_value_test

@@ -11,7 +11,7 @@
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test::repeated_reads {
+namespace zarrcore::test::repeated_reads_test {
 namespace {
 
 const std::string kCompressed = codec_list({bytes_codec(), codec("zstd")});
@@ -125,4 +125,4 @@ TEST_P(RepeatedReads, SeeWhatHasBeenPutInBetween) {
 INSTANTIATE_TEST_SUITE_P(ChunksAndInnerChunks, RepeatedReads, testing::Bool());
 
 }  // namespace
-}  // namespace zarrcore::test::repeated_reads
+}  // namespace zarrcore::test::repeated_reads_test

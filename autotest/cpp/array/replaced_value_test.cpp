@@ -14,7 +14,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::replaced_value_test {
 namespace {
 
 const Shape kShardShape{4, 4};
@@ -195,4 +195,4 @@ TEST(ReplacedShard, OneThatNeverStaysIsAnError) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::replaced_value_test

@@ -12,7 +12,7 @@
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::resize_test {
 namespace {
 
 using Kind = ChunkKeyEncoding::Kind;
@@ -179,4 +179,4 @@ TEST(Resize, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::resize_test

@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::selection_test {
 namespace {
 
 TEST(AxisWalker, VisitsEverySelectedElementOnceAndInOrder) {
@@ -94,4 +94,4 @@ TEST(CheckSelection, RefusesAnotherRank) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::selection_test

@@ -13,7 +13,7 @@
 #include "zarrcore/metadata/codec_metadata.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::shard_writer_test {
 namespace {
 
 using Entry = ShardIndex::Entry;
@@ -214,4 +214,4 @@ TEST(ShardedWriting, InnerChunksThatStayAreNotDecoded) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::shard_writer_test

@@ -11,7 +11,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::sharded_array_test {
 namespace {
 
 const std::string kPlain = codec_list({bytes_codec()});
@@ -383,4 +383,4 @@ TEST(ShardedArray, RandomlyCorruptShardsEndInAnErrorOrInValues) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::sharded_array_test

@@ -15,7 +15,7 @@
 
 #include "autotest/cpp/support/wait_until.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::task_group_test {
 namespace {
 
 // Lets tasks wait until the test says go.
@@ -193,4 +193,4 @@ TEST(TaskGroup, TasksPauseWhileTheProcessForks) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::task_group_test

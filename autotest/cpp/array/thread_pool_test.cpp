@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::thread_pool_test {
 namespace {
 
 TEST(ThreadPool, EveryCallIsMadeOnce) {
@@ -214,4 +214,4 @@ TEST(ThreadPool, MayBeDestroyedRightAfterALoop) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::thread_pool_test

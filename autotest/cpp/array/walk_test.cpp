@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::walk_test {
 namespace {
 
 using Boxes = std::vector<Box>;
@@ -157,4 +157,4 @@ TEST(Walk, TheBoxAroundASelectionHasAllItsElements) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::walk_test

@@ -20,7 +20,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::write_behind_test {
 namespace {
 
 // Its puts of chunks, or of those whose keys begin so, wait until it is unblocked.
@@ -355,4 +355,4 @@ TEST_P(WriteBehind, WhatIsWrittenAgainMeanwhileIsNotLost) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::write_behind_test

@@ -18,7 +18,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::write_fault_test {
 namespace {
 
 struct Layout {
@@ -308,4 +308,4 @@ TEST_P(WriteFault, AFullDiskIsAnErrorAndLeavesTheOldChunk) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::write_fault_test

@@ -7,7 +7,7 @@
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/file_system_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::writer_memory_test {
 namespace {
 
 // Two shards of 256 MB that are not compressed, of inner chunks of 1 MB.
@@ -98,4 +98,4 @@ TEST_F(WriterMemory, WholeChunksStayUnder512Megabytes) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::writer_memory_test

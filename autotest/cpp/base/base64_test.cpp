@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::base64_test {
 namespace {
 
 // RFC 4648, section 10.
@@ -54,4 +54,4 @@ TEST(Base64, AllBytesSurviveARoundTrip) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::base64_test

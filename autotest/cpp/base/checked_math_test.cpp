@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::checked_math_test {
 namespace {
 
 using Factors = std::vector<std::uint64_t>;
@@ -49,4 +49,4 @@ TEST(CheckedMath, CeilDivideRoundsUpWithoutOverflow) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::checked_math_test

@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::endian_test {
 namespace {
 
 TEST(Endian, LoadsBothByteOrders) {
@@ -70,4 +70,4 @@ TEST(Endian, SingleBytesHaveNoOrder) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::endian_test

@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::error_test {
 namespace {
 
 TEST(Error, EachLevelPutsItsContextInFront) {
@@ -39,4 +39,4 @@ TEST(Error, OtherExceptionsPassAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::error_test

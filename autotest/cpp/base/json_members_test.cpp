@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::json_members_test {
 namespace {
 
 std::string members_of(std::string_view text, TrailingComma trailing_comma) {
@@ -25,4 +25,4 @@ TEST(JsonMembers, ATrailingCommaIsRefusedUnlessItIsAccepted) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::json_members_test

@@ -9,7 +9,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::json_test {
 namespace {
 
 std::string nested(std::size_t depth, char open, char close) {
@@ -324,4 +324,4 @@ TEST(Json, AgreesWithTheParserOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::json_test

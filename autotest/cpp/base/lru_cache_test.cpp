@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::lru_cache_test {
 namespace {
 
 using Cache = LruCache<std::string, std::string>;
@@ -206,4 +206,4 @@ TEST(LruCache, ManyThreadsMayUseItAtOnce) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::lru_cache_test

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::odometer_test {
 namespace {
 
 // The offsets of all positions of a box, in the order of the visit.
@@ -35,4 +35,4 @@ TEST(Odometer, ABoxWithoutDimensionsHasOnePosition) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::odometer_test

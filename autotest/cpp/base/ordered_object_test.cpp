@@ -3,7 +3,7 @@
 
 #include "zarrcore/base/json.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::ordered_object_test {
 namespace {
 
 constexpr int kMany = 5000;
@@ -63,4 +63,4 @@ TEST(OrderedObject, CopiesAndMovesStandAlone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::ordered_object_test

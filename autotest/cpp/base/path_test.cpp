@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::path_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -63,4 +63,4 @@ TEST(Path, KeysBelowAPath) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::path_test

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::shared_mutex_test {
 namespace {
 
 // Each is new, as threads that are the first to use it are in danger of being let in together.
@@ -72,4 +72,4 @@ TEST(SharedMutex, ReadersShareItAndAWriterIsRefusedMeanwhile) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::shared_mutex_test

@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/layout.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::strided_test {
 namespace {
 
 // Copies in the obvious way.
@@ -153,4 +153,4 @@ TEST(Strides, ContiguityDoesNotDependOnAxesOfOneElement) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::strided_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace zarrcore::test {
+namespace zarrcore::test::text_test {
 namespace {
 
 TEST(Text, LowerCaseChangesAsciiLettersOnly) {
@@ -44,4 +44,4 @@ TEST(Text, DigitsHaveABase) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::text_test

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::thread_object_test {
 namespace {
 
 class Marked {
@@ -72,4 +72,4 @@ TEST(ThreadObject, TypesHaveObjectsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::thread_object_test

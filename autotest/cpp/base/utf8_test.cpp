@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::utf8_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -54,4 +54,4 @@ TEST(Utf8, WhatIsNoCharacterIsNotWritten) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::utf8_test

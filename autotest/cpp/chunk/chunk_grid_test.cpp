@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::chunk_grid_test {
 namespace {
 
 ChunkGrid regular(const Shape& array_shape, const Shape& chunk_shape) {
@@ -66,4 +66,4 @@ TEST(ChunkGrid, RefusesMoreChunksThanCanBeCounted) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::chunk_grid_test

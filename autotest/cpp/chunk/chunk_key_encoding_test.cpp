@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace zarrcore::test {
+namespace zarrcore::test::chunk_key_encoding_test {
 namespace {
 
 using Kind = ChunkKeyEncoding::Kind;
@@ -74,4 +74,4 @@ TEST(ChunkKeyEncoding, WhatIsNoKeyIsNotDecoded) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::chunk_key_encoding_test

@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::astype_test {
 namespace {
 
 std::unique_ptr<const Filter> make(std::string_view configuration) {
@@ -87,4 +87,4 @@ TEST(Astype, RefusesCastsThatItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::astype_test

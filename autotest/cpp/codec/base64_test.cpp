@@ -4,7 +4,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::base64_test {
 namespace {
 
 TEST(Base64Codec, TheVectorsOfTheRfc) {
@@ -43,4 +43,4 @@ TEST(Base64Codec, OtherTextsAreErrors) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::base64_test

@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::bitround_test {
 namespace {
 
 const DataType kFloat16{TypeKind::floating, 2};
@@ -58,4 +58,4 @@ TEST(Bitround, RefusesANumberOfBitsThatIsNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::bitround_test

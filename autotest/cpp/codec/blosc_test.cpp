@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/base/endian.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::blosc_test {
 namespace {
 
 void expect_refused(std::string_view configuration, std::string_view problem) {
@@ -140,4 +140,4 @@ TEST(Blosc, AHeaderOfAnotherVersionIsAnError) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::blosc_test

@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::bytes_test {
 namespace {
 
 constexpr const char* kLittle = R"({"endian": "little"})";
@@ -89,4 +89,4 @@ TEST(BytesCodec, AnEmptyChunkHasNoBytes) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::bytes_test

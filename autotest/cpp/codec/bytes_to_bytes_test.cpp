@@ -10,7 +10,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/vector_registers.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::bytes_to_bytes_test {
 namespace {
 
 struct Case {
@@ -173,4 +173,4 @@ TEST_P(BytesToBytes, NoiseIsAnError) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::bytes_to_bytes_test

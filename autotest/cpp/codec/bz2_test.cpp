@@ -4,7 +4,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::bz2_test {
 namespace {
 
 // numcodecs.BZ2(9).encode(bytes(i // 7 % 50 for i in range(300)))
@@ -72,4 +72,4 @@ TEST(Bz2, LevelsOutOfRangeDoNotKeepFromDecoding) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::bz2_test

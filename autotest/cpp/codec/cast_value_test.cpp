@@ -9,7 +9,7 @@
 #include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::cast_value_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -366,4 +366,4 @@ TEST(CastValue, RefusesConfigurationsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::cast_value_test

@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::categorize_test {
 namespace {
 
 const DataType kText8{TypeKind::fixed_utf32, 32};
@@ -116,4 +116,4 @@ TEST(Categorize, RefusesConfigurationsThatAreNotRight) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::categorize_test

@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::checksum_test {
 namespace {
 
 TEST(Crc32, StandsInFrontUnlessItIsToldOtherwise) {
@@ -128,4 +128,4 @@ TEST(Checksums, RefuseConfigurationsThatAreNotRight) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::checksum_test

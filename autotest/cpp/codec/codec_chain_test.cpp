@@ -6,7 +6,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::codec_chain_test {
 namespace {
 
 using Order = std::vector<std::size_t>;
@@ -214,4 +214,4 @@ TEST(CodecChain, AChunkLargerThanAnyMemoryIsRefused) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::codec_chain_test

@@ -6,7 +6,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::crc32c_test {
 namespace {
 
 TEST(Crc32c, TheVectorsOfTheRfc) {
@@ -97,4 +97,4 @@ TEST(Crc32c, RefusesALocationThatIsNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::crc32c_test

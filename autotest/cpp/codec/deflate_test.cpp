@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::deflate_test {
 namespace {
 
 // regular_bytes(300), compressed by gzip 1.12.
@@ -99,4 +99,4 @@ TEST(Deflate, RefusesALevelThatIsNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::deflate_test

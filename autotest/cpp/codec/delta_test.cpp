@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::delta_test {
 namespace {
 
 constexpr auto kMin = std::numeric_limits<std::int32_t>::min();
@@ -107,4 +107,4 @@ TEST(Delta, RefusesTypesThatHaveNoDifferences) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::delta_test

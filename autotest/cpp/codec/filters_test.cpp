@@ -7,7 +7,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::filters_test {
 namespace {
 
 struct Case {
@@ -179,4 +179,4 @@ TEST_P(Filters, StandOnEitherSideOfTheBytesCodec) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::filters_test

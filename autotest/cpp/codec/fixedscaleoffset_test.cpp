@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::fixedscaleoffset_test {
 namespace {
 
 std::unique_ptr<const Filter> make(std::string_view configuration) {
@@ -104,4 +104,4 @@ TEST(FixedScaleOffset, RefusesConfigurationsThatAreNotRight) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::fixedscaleoffset_test

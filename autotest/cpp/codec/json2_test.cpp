@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/array_codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::json2_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -93,4 +93,4 @@ TEST(Json2, RefusesConfigurationsThatItCannotServe) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::json2_test

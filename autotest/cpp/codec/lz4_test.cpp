@@ -4,7 +4,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::lz4_test {
 namespace {
 
 // numcodecs.LZ4().encode(bytes([7] * 100 + [1, 2, 3])).hex()
@@ -73,4 +73,4 @@ TEST(Lz4, AnyAccelerationEncodes) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::lz4_test

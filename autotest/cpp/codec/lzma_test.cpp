@@ -4,7 +4,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::lzma_test {
 namespace {
 
 // What numcodecs.LZMA made of bytes(i // 7 % 50 for i in range(300)).
@@ -176,4 +176,4 @@ TEST(Lzma, RefusesConfigurationsThatAreNotRight) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::lzma_test

@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/array_codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::msgpack2_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -81,4 +81,4 @@ TEST(Msgpack2, NoiseIsAnErrorOrText) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::msgpack2_test

@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::numcodecs_packbits_test {
 namespace {
 
 const DataType kBool{TypeKind::boolean, 1};
@@ -44,4 +44,4 @@ TEST(NumcodecsPackbits, PaddingThatCannotBeIsAnError) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::numcodecs_packbits_test

@@ -8,7 +8,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/dtype/numpy_type.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::numpy_arithmetic_test {
 namespace {
 
 DataType type(std::string_view name) {
@@ -83,4 +83,4 @@ TEST(NumpyArithmetic, TimesOfDifferentUnitsDoNotMeet) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::numpy_arithmetic_test

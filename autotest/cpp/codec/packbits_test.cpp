@@ -4,7 +4,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/dtype/data_type.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::packbits_test {
 namespace {
 
 const DataType kBool{TypeKind::boolean, 1};
@@ -116,4 +116,4 @@ TEST(Packbits, RefusesConfigurationsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::packbits_test

@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::quantize_test {
 namespace {
 
 // np.linspace(0, 1, 10)
@@ -54,4 +54,4 @@ TEST(Quantize, RefusesConfigurationsThatAreNotRight) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::quantize_test

@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::registry_test {
 namespace {
 
 TEST(Registry, KnowsTheCodecsOfTheSpecificationAndOfNumcodecs) {
@@ -118,4 +118,4 @@ TEST(Registry, AProviderAddsCodecsButReplacesNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::registry_test

@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/array_codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::reshape_test {
 namespace {
 
 auto make_reshape(std::string_view shape, const ChunkSpec& spec) {
@@ -76,4 +76,4 @@ TEST(Reshape, RefusesShapesThatAreNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::reshape_test

@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/dtype/float16.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::scale_offset_test {
 namespace {
 
 auto make_scale_offset(std::string_view configuration, const ChunkSpec& spec) {
@@ -164,4 +164,4 @@ TEST(ScaleOffset, RefusesConfigurationsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::scale_offset_test

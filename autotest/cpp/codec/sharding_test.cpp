@@ -10,7 +10,7 @@
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/base/endian.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::sharding_test {
 namespace {
 
 const std::string kPlain = codec_list({bytes_codec()});
@@ -292,4 +292,4 @@ TEST(Sharding, CorruptShardsNeverReachOutsideTheDestination) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::sharding_test

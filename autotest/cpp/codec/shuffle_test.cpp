@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/filters.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::shuffle_test {
 namespace {
 
 TEST(Shuffle, ShufflesAsNumcodecsDoes) {
@@ -39,4 +39,4 @@ TEST(Shuffle, RefusesASizeThatIsNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::shuffle_test

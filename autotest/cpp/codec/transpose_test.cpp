@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/layout.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::transpose_test {
 namespace {
 
 std::unique_ptr<const ArrayToArrayCodec> make_transpose_codec(std::string_view order,
@@ -56,4 +56,4 @@ TEST(Transpose, RefusesWhatIsNoPermutation) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::transpose_test

@@ -3,7 +3,7 @@
 #include "autotest/cpp/support/array_codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::vlen_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -128,4 +128,4 @@ TEST(Vlen, EachCodecIsForItsOwnType) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::vlen_test

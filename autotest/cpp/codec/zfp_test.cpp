@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/layout.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::zfp_test {
 namespace {
 
 // a = (np.arange(35) ** 2 / 7).reshape(5, 7)
@@ -258,4 +258,4 @@ TEST(Zfp, RefusesConfigurationsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::zfp_test

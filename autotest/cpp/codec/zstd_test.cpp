@@ -6,7 +6,7 @@
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::zstd_test {
 namespace {
 
 // regular_bytes(300), compressed by the zstd program from a pipe: without a content size, with a
@@ -139,4 +139,4 @@ TEST(Zstd, RefusesConfigurationsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::zstd_test

@@ -12,7 +12,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/dtype/float16.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::convert_test {
 namespace {
 
 struct Half {
@@ -239,4 +239,4 @@ TEST(Convert, AChainOfOneIsThatOne) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::convert_test

@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::data_type_test {
 namespace {
 
 TEST(DataType, CoreNamesGoBothWays) {
@@ -87,4 +87,4 @@ TEST(DataType, NumbersAndStringsAreToldApart) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::data_type_test

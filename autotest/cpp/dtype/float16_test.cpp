@@ -7,7 +7,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::float16_test {
 namespace {
 
 // The value of a half-precision number by the definition of IEEE 754.
@@ -83,4 +83,4 @@ TEST(Float16, EveryNanStaysOne) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::float16_test

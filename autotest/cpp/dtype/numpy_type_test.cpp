@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace zarrcore::test {
+namespace zarrcore::test::numpy_type_test {
 namespace {
 
 TEST(NumpyType, ATypeStringHasAByteOrderAKindAndASize) {
@@ -59,4 +59,4 @@ TEST(NumpyType, WhatNumPyDoesNotHaveIsNotWritten) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::numpy_type_test

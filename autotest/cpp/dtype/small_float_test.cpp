@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace zarrcore::test {
+namespace zarrcore::test::small_float_test {
 namespace {
 
 // Formats by what their names say, and what the codes that could be infinities and NaNs mean.
@@ -111,4 +111,4 @@ TEST(SmallFloatE8m0, EveryCodeIsAPowerOfTwoButTheLast) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::small_float_test

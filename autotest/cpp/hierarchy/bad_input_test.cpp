@@ -12,7 +12,7 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::bad_input_test {
 namespace {
 
 constexpr std::size_t kMillion = 1'000'000;
@@ -479,4 +479,4 @@ TEST_F(BadV2Input, NamesThatLeadOutInConsolidatedMetadata) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::bad_input_test

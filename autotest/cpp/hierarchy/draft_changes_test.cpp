@@ -9,7 +9,7 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::draft_changes_test {
 namespace {
 
 const std::string kDraftArray =
@@ -144,4 +144,4 @@ TEST_P(DraftChanges, NewNodesAndNamesAreRefused) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::draft_changes_test

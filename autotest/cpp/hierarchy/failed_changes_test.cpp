@@ -16,7 +16,7 @@
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::failed_changes_test {
 namespace {
 
 // A store that fails to put some keys, but can read and remove all.
@@ -96,4 +96,4 @@ TEST_F(FailedChanges, ConsolidatedMetadataThatFailedHasAllChangesLater) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::failed_changes_test

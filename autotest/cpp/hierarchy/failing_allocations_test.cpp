@@ -18,7 +18,7 @@
 #include "zarrcore/metadata/v3.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::failing_allocations_test {
 namespace {
 
 class FailingChanges : public testing::TestWithParam<const char*> {
@@ -94,4 +94,4 @@ INSTANTIATE_TEST_SUITE_P(Formats, FailingChanges, testing::Values("V2", "V3"),
                          [](const auto& format) { return std::string(format.param); });
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::failing_allocations_test

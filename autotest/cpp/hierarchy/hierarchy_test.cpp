@@ -16,7 +16,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::hierarchy_test {
 namespace {
 
 constexpr const char* kV2Group = R"({"zarr_format": 2})";
@@ -485,4 +485,4 @@ TEST(Hierarchy, FoldersOfChunksAreNoChildren) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::hierarchy_test

@@ -9,7 +9,7 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::kept_text_test {
 namespace {
 
 // Numbers that no float64 holds, and others that are not spelled as they would be written.
@@ -149,4 +149,4 @@ TEST(KeptText, AttributesThatAreRenamedOrReplaced) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::kept_text_test

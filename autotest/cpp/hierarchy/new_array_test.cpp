@@ -10,7 +10,7 @@
 #include "zarrcore/metadata/v3.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore {
+namespace zarrcore::test::new_array_test {
 namespace {
 
 struct NewArrayStore {
@@ -166,4 +166,4 @@ TEST(TypedValues, OtherCountsAndTypesAreErrors) {
 }
 
 }  // namespace
-}  // namespace zarrcore
+}  // namespace zarrcore::test::new_array_test

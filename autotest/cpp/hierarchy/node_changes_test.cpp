@@ -17,7 +17,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::node_changes_test {
 namespace {
 
 GroupMetadata group_with(const std::string& title) {
@@ -450,4 +450,4 @@ TEST(HierarchyChanges, WhatCannotBeExpressedIsNotTouched) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::node_changes_test

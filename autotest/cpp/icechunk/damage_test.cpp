@@ -6,7 +6,7 @@
 #include "autotest/cpp/support/one_virtual_file.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::damage_test {
 namespace {
 
 using icechunk::IcechunkStore;
@@ -123,4 +123,4 @@ TEST(DamagedIcechunkObject, EveryLength) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::damage_test

@@ -11,7 +11,7 @@
 #include "zarrcore/icechunk/yaml_containers.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::icechunk_store_test {
 namespace {
 
 using icechunk::IcechunkStore;
@@ -372,4 +372,4 @@ TEST(Icechunk, ContainersInYaml) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::icechunk_store_test

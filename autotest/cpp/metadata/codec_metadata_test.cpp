@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::codec_metadata_test {
 namespace {
 
 NamedConfiguration parsed(std::string_view json) {
@@ -51,4 +51,4 @@ TEST(NamedConfiguration, ComeInLists) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::codec_metadata_test

@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/metadata/fill_value.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::fill_value_format_test {
 namespace {
 
 const DataType kInt16{TypeKind::signed_integer, 2};
@@ -159,4 +159,4 @@ TEST(FormatFillValue, OfStructuresThatAreNoObjectsIsTheirBytes) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::fill_value_format_test

@@ -7,7 +7,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::fill_value_test {
 namespace {
 
 const DataType kBool{TypeKind::boolean, 1};
@@ -218,4 +218,4 @@ TEST(FillValue, TheMessageQuotesLongValuesInPart) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::fill_value_test

@@ -12,7 +12,7 @@
 #include "zarrcore/metadata/v3.h"
 #include "zarrcore/store/file_system_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::fixture_documents_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ TEST(FixtureDocuments, ConsolidatedMetadataIsKept) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::fixture_documents_test

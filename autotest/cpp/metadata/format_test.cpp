@@ -13,7 +13,7 @@
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::format_test {
 namespace {
 
 // Documents under their keys; notes what was asked for.
@@ -314,4 +314,4 @@ TEST(V3Format, ConsolidatesAGroupAndAllBelow) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::format_test

@@ -9,7 +9,7 @@
 #include "zarrcore/metadata/draft.h"
 #include "zarrcore/metadata/v1.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::older_formats_test {
 namespace {
 
 Json v1_document(std::string_view compression, std::string_view options) {
@@ -193,4 +193,4 @@ TEST(DraftFormat, GroupsAreImpliedAndConsolidatedMetadataIsNoNode) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::older_formats_test

@@ -7,7 +7,7 @@
 #include "zarrcore/metadata/v1.h"
 #include "zarrcore/metadata/v2.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::v2_document_test {
 namespace {
 
 using Kind = ChunkKeyEncoding::Kind;
@@ -280,4 +280,4 @@ TEST(V1Document, WhatV1CannotSayIsRefused) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::v2_document_test

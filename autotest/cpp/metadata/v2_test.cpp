@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::v2_test {
 namespace {
 
 Json document() {
@@ -272,4 +272,4 @@ TEST(V2Array, DimensionNamesThatDoNotFitStayAttributes) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::v2_test

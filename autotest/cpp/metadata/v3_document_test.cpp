@@ -7,7 +7,7 @@
 #include "zarrcore/metadata/v3.h"
 #include "zarrcore/metadata/v3_data_type.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::v3_document_test {
 namespace {
 
 ArrayMetadata model() {
@@ -170,4 +170,4 @@ TEST(V3DataType, StructuresOfNumPyMayHaveNone) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::v3_document_test

@@ -6,7 +6,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/metadata/v3_data_type.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::v3_test {
 namespace {
 
 Json document() {
@@ -280,4 +280,4 @@ TEST(V3DataType, AnUnknownOneIsRefusedEvenIfItNeedNotBeUnderstood) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::v3_test

@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::byte_range_test {
 namespace {
 
 TEST(ByteRange, ResolvesFromBothEnds) {
@@ -32,4 +32,4 @@ TEST(ByteRange, ValuesAreBoundedBeforeTheyAreRead) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::byte_range_test

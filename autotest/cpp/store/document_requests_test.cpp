@@ -11,7 +11,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/store.h"
 
-namespace zarrcore {
+namespace zarrcore::test::document_requests_test {
 namespace {
 
 void run_in_turn(std::size_t count, std::size_t /*at_once*/,
@@ -62,4 +62,4 @@ TEST(DocumentRequests, AnErrorIsTheSameForAllWhoAsk) {
 }
 
 }  // namespace
-}  // namespace zarrcore
+}  // namespace zarrcore::test::document_requests_test

@@ -10,7 +10,7 @@
 #include "autotest/cpp/support/process.h"
 #include "autotest/cpp/support/temporary_folder.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::file_locks_test {
 namespace {
 
 TEST(FileLocks, ThreadsExcludeEachOther) {
@@ -89,4 +89,4 @@ TEST(FileLocks, WhatCannotBeLockedIsAnError) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::file_locks_test

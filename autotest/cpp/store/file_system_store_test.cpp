@@ -19,7 +19,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/temporary_folder.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::file_system_store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -212,4 +212,4 @@ TEST_F(FileSystemStoreTest, ErasingBelowAFileRemovesNothing) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::file_system_store_test

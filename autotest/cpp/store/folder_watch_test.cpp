@@ -30,7 +30,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::folder_watch_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -330,4 +330,4 @@ TEST_F(ReadsOfWatchedFolders, AskForFewVersions) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::folder_watch_test

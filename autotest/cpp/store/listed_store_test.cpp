@@ -17,7 +17,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::listed_store_test {
 namespace {
 
 class ListedStoreTest : public testing::Test {
@@ -196,4 +196,4 @@ TEST_F(ListedStoreTest, KnowsWhatIsPutWhileAFolderIsListed) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::listed_store_test

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace zarrcore {
+namespace zarrcore::test::request_statistics_test {
 namespace {
 
 TEST(RequestStatistics, RequestsOneAfterTheOtherAreRoundTrips) {
@@ -35,4 +35,4 @@ TEST(RequestStatistics, RequestsTogetherAreOneRoundTrip) {
 }
 
 }  // namespace
-}  // namespace zarrcore
+}  // namespace zarrcore::test::request_statistics_test

@@ -14,7 +14,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::store_test {
 namespace {
 
 // A fresh store, and whatever has to live as long.
@@ -230,4 +230,4 @@ TEST_P(AnyStore, HasADescription) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::store_test

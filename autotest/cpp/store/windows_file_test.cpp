@@ -14,7 +14,7 @@
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/local_paths.h"
 
-namespace zarrcore::test {
+namespace zarrcore::test::windows_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -211,4 +211,4 @@ TEST_F(WindowsFile, ProcessesAndThreadsExcludeEachOther) {
 }
 
 }  // namespace
-}  // namespace zarrcore::test
+}  // namespace zarrcore::test::windows_file_test

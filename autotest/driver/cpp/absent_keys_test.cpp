@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::absent_keys_test {
 namespace {
 
 using zarrcore::DirectoryListing;
@@ -74,4 +74,4 @@ TEST(AbsentKeys, IgnoreListingsOfStoresThatAreOnlyRead) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::absent_keys_test

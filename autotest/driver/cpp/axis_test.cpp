@@ -4,7 +4,7 @@
 
 #include "driver/gdal/compat.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::axis_test {
 namespace {
 
 std::string type_of(const std::string& name, std::string_view attributes = "{}") {
@@ -51,4 +51,4 @@ TEST(Axis, DirectionsAreThoseOfRisingValues) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::axis_test

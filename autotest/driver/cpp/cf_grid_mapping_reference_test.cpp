@@ -4,7 +4,7 @@
 
 #include "autotest/driver/cpp/grid_mapping.h"
 
-namespace gdal_zarr::test {
+namespace gdal_zarr::test::cf_grid_mapping_reference_test {
 namespace {
 
 // Positions and where they lie in the grid.
@@ -333,4 +333,4 @@ INSTANTIATE_TEST_SUITE_P(Cf, GridMapping, testing::ValuesIn(kReferences),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace gdal_zarr::test
+}  // namespace gdal_zarr::test::cf_grid_mapping_reference_test

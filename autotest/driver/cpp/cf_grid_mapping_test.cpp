@@ -9,7 +9,7 @@
 #include "autotest/driver/cpp/grid_mapping.h"
 #include "driver/conventions/cf/grid_mapping.h"
 
-namespace gdal_zarr::test {
+namespace gdal_zarr::test::cf_grid_mapping_test {
 namespace {
 
 std::string wkt_of_epsg(int code) {
@@ -326,4 +326,4 @@ TEST(GridMappingProblem, LeavesTheErrorsOfGdalAlone) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr::test
+}  // namespace gdal_zarr::test::cf_grid_mapping_test

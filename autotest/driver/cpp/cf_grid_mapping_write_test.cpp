@@ -8,7 +8,7 @@
 #include "autotest/driver/cpp/grid_mapping.h"
 #include "driver/conventions/crs.h"
 
-namespace gdal_zarr::test {
+namespace gdal_zarr::test::cf_grid_mapping_write_test {
 namespace {
 
 OGRSpatialReference crs_named(const std::string& text) {
@@ -195,4 +195,4 @@ TEST(LinearUnit, IsAWordThatUdunitsKnows) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr::test
+}  // namespace gdal_zarr::test::cf_grid_mapping_write_test

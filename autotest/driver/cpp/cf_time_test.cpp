@@ -5,7 +5,7 @@
 
 #include "driver/conventions/cf/time.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::cf_time_test {
 namespace {
 
 std::string time_of(double value, const std::string& units, const std::string& calendar = "") {
@@ -84,4 +84,4 @@ TEST(CfTime, WhatIsNoTimeIsNone) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::cf_time_test

@@ -7,7 +7,7 @@
 #include "zarrcore/metadata/v2.h"
 #include "zarrcore/metadata/v3.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::chunk_layout_test {
 namespace {
 
 using test::error_of;
@@ -160,4 +160,4 @@ TEST(ChunkLayout, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::chunk_layout_test

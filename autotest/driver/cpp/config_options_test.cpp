@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::config_options_test {
 namespace {
 
 TEST(ConfigOptions, AreInTheOrderOfTheirEnumerators) {
@@ -80,4 +80,4 @@ TEST(ConfigOptions, AreListedWithDescriptions) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::config_options_test

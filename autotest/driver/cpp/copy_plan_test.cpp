@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::copy_plan_test {
 namespace {
 
 using zarrcore::Box;
@@ -167,4 +167,4 @@ TEST(CopyPlan, SlabsDivideABox) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::copy_plan_test

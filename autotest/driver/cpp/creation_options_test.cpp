@@ -9,7 +9,7 @@
 #include "autotest/driver/cpp/options.h"
 #include "driver/gdal/compat.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::creation_options_test {
 namespace {
 
 using test::error_of;
@@ -200,4 +200,4 @@ TEST(CreationOptions, DataTypesAreOnesThatGdalKnows) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::creation_options_test

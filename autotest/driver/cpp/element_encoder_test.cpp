@@ -17,7 +17,7 @@
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::element_encoder_test {
 namespace {
 
 using test::error_of;
@@ -312,4 +312,4 @@ TEST(ElementEncoder, TakesAnyStrides) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::element_encoder_test

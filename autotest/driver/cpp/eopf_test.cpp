@@ -3,7 +3,7 @@
 #include <cpl_error.h>
 #include <gtest/gtest.h>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::eopf_test {
 namespace {
 
 TEST(Eopf, TilesAreZonesOfUtm) {
@@ -59,4 +59,4 @@ TEST(Eopf, OtherShapesOfAttributesAreNone) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::eopf_test

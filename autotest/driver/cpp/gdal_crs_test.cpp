@@ -6,7 +6,7 @@
 #include "driver/conventions/crs.h"
 #include "driver/conventions/shown_attributes.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::gdal_crs_test {
 namespace {
 
 using zarrcore::Json;
@@ -64,4 +64,4 @@ TEST(GdalCrs, AnEpochIsReadBack) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::gdal_crs_test

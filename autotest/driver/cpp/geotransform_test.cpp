@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::geotransform_test {
 namespace {
 
 TEST(RegularAxis, EvenStepsOfBothSigns) {
@@ -83,4 +83,4 @@ TEST(GeoTransform, TheAttributeIsSixNumbers) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::geotransform_test

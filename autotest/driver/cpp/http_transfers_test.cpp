@@ -15,7 +15,7 @@
 
 #include "autotest/driver/cpp/echo_server.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::http_transfers_test {
 namespace {
 
 class Server : public test::EchoServer {
@@ -88,6 +88,6 @@ TEST(HttpTransfers, OfManyDatasetsRunTogether) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::http_transfers_test
 
 #endif

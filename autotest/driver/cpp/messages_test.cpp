@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::messages_test {
 namespace {
 
 TEST(Messages, SecretsAreMasked) {
@@ -66,4 +66,4 @@ TEST(Messages, ThoseOfGdalAreMaskedAtTheEndOfTheScope) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::messages_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::multiscales_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -81,4 +81,4 @@ TEST(Multiscales, OtherAttributesAreNone) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::multiscales_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::nczarr_test {
 namespace {
 
 using Paths = std::vector<std::string>;
@@ -59,4 +59,4 @@ TEST(Nczarr, ItsOwnAttributesAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::nczarr_test

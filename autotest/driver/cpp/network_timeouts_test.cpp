@@ -3,7 +3,7 @@
 #include <cpl_conv.h>
 #include <gtest/gtest.h>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::network_timeouts_test {
 namespace {
 
 TEST(NetworkTimeouts, AreSetWhereNobodyHasSetThem) {
@@ -30,4 +30,4 @@ TEST(NetworkTimeouts, LeaveWhatTheProgramHasSet) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::network_timeouts_test

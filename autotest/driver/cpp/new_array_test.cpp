@@ -13,7 +13,7 @@
 #include "zarrcore/metadata/v3.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::new_array_test {
 namespace {
 
 using test::error_of;
@@ -424,4 +424,4 @@ TEST_P(CreatedArray, GivesBackWhatWasWritten) {
 INSTANTIATE_TEST_SUITE_P(Options, CreatedArray, testing::ValuesIn(cases()));
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::new_array_test

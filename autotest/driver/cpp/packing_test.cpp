@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::packing_test {
 namespace {
 
 using zarrcore::DataType;
@@ -90,4 +90,4 @@ TEST(Packing, TimesHaveUnits) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::packing_test

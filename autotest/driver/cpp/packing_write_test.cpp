@@ -9,7 +9,7 @@
 #include "driver/conventions/packing.h"
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::packing_write_test {
 namespace {
 
 using zarrcore::ArrayMetadata;
@@ -207,4 +207,4 @@ TEST(WritePacking, NodataHasTheSizeOfTheType) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::packing_write_test

@@ -14,7 +14,7 @@
 #include "driver/stores/references/parquet/snappy.h"
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::parquet_column_test {
 namespace {
 
 using zarrcore::Buffer;
@@ -114,4 +114,4 @@ TEST(PageCodec, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::parquet_column_test

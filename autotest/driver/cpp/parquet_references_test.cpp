@@ -16,7 +16,7 @@
 #include "driver/stores/references/reference_store.h"
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::parquet_references_test {
 namespace {
 
 using zarrcore::Buffer;
@@ -320,4 +320,4 @@ TEST_F(ParquetReferencesTest, AreAStore) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::parquet_references_test

@@ -7,7 +7,7 @@
 
 #include "driver/conventions/eopf.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::proj_test {
 namespace {
 
 using Read = std::shared_ptr<OGRSpatialReference> (*)(const zarrcore::Json&);
@@ -93,4 +93,4 @@ TEST(Eopf, TheProductStatesTheCrsOfAnyArray) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::proj_test

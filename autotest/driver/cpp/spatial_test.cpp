@@ -3,7 +3,7 @@
 #include <cpl_error.h>
 #include <gtest/gtest.h>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::spatial_test {
 namespace {
 
 std::optional<GeoTransform> transform_of(std::string_view attributes) {
@@ -68,4 +68,4 @@ TEST(Spatial, DimensionsAreYAndX) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::spatial_test

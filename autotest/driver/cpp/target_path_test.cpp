@@ -6,7 +6,7 @@
 
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::target_path_test {
 namespace {
 
 // What a document in `folder` means by `target`.
@@ -90,4 +90,4 @@ TEST(TargetPaths, DoNotLeadFromTheNetworkToLocalFiles) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::target_path_test

@@ -9,7 +9,7 @@
 
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::type_mapping_test {
 namespace {
 
 using zarrcore::DataType;
@@ -101,4 +101,4 @@ TEST(TypeMapping, ACompoundMayTakeSomeComponentsInItsOwnOrder) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::type_mapping_test

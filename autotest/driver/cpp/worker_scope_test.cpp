@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::worker_scope_test {
 namespace {
 
 void CPL_STDCALL note_message(CPLErr /*severity*/, CPLErrorNum /*number*/, const char* message) {
@@ -62,4 +62,4 @@ TEST(WorkerScope, ReportsAtTheEndOfTheCall) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::worker_scope_test

@@ -14,7 +14,7 @@
 #include "driver/conventions/spatial.h"
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::write_georeferencing_test {
 namespace {
 
 using zarrcore::Json;
@@ -596,4 +596,4 @@ TEST(AttributeChange, IsNoMoreThanTheDifference) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::write_georeferencing_test

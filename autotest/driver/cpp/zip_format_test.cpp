@@ -5,7 +5,7 @@
 
 #include "zarrcore/base/endian.h"
 
-namespace gdal_zarr {
+namespace gdal_zarr::test::zip_format_test {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
@@ -58,4 +58,4 @@ TEST(ZipFormat, TheEndSaysWhereTheCentralRecordsAre) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr
+}  // namespace gdal_zarr::test::zip_format_test

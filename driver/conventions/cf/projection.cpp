@@ -20,7 +20,7 @@ using zarrcore::Error;
 using zarrcore::find_member;
 using zarrcore::Json;
 
-bool is_same_name(std::string_view a, std::string_view b) {
+bool is_similar_name(std::string_view a, std::string_view b) {
   return simplified(a) == simplified(b);
 }
 
@@ -113,7 +113,7 @@ Json completed(const std::string& grid_mapping, Json attributes, const Crs& geog
                                          {"polar_stereographic", complete_polar},
                                          {"sinusoidal", complete_sinusoidal}};
   for (const Completion& completion : kCompletions) {
-    if (is_same_name(completion.grid_mapping, grid_mapping)) {
+    if (is_similar_name(completion.grid_mapping, grid_mapping)) {
       completion.complete(attributes, geographic);
     }
   }
@@ -145,7 +145,7 @@ bool is_variant(Variant variant, const Attributes& attributes) {
 const Projection& find_projection(const std::string& grid_mapping, const Attributes& attributes) {
   const auto rows = projections();
   return *std::find_if(rows.begin(), rows.end(), [&](const Projection& row) {
-    return is_same_name(row.grid_mapping, grid_mapping) && is_variant(row.variant, attributes);
+    return is_similar_name(row.grid_mapping, grid_mapping) && is_variant(row.variant, attributes);
   });
 }
 
@@ -284,7 +284,7 @@ void write_implied(Json& attributes, const Projection& projection) {
 
 bool is_projection(const std::string& grid_mapping) {
   return std::ranges::any_of(projections(), [&](const Projection& row) {
-    return is_same_name(row.grid_mapping, grid_mapping);
+    return is_similar_name(row.grid_mapping, grid_mapping);
   });
 }
 

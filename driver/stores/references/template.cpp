@@ -16,12 +16,12 @@ constexpr int kMaxDepth = 32;         // of parentheses, and of templates in tem
 constexpr int kMaxRenderings = 1000;  // of templates and expressions, for one text
 constexpr std::int64_t kMaxFormatWidth = 64;
 
-bool is_name_start(char c) {
+bool is_identifier_start(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-bool is_name_character(char c) {
-  return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+bool is_identifier_character(char c) {
+  return is_identifier_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
 std::string text_of(const TemplateValue& value) {
@@ -253,14 +253,14 @@ class Expression {
     }
     if (c == '\'' || c == '"') return read_text(c);
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) return read_number();
-    if (is_name_start(c)) return named_value();
+    if (is_identifier_start(c)) return named_value();
     throw Error(c == '\0' ? "a value is missing at the end"
                           : "a value is missing at \"" + rest() + "\"");
   }
 
   std::string_view read_name() {
     const std::size_t start = at_;
-    while (at_ < text_.size() && is_name_character(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_identifier_character(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
 
@@ -280,7 +280,7 @@ class Expression {
     const auto [stop, error] = std::from_chars(text_.data() + at_, end, number);
     if (error != std::errc()) throw Error("a number does not fit 64 bits");
     at_ = static_cast<std::size_t>(stop - text_.data());
-    if (at_ < text_.size() && (text_[at_] == '.' || is_name_character(text_[at_]))) {
+    if (at_ < text_.size() && (text_[at_] == '.' || is_identifier_character(text_[at_]))) {
       throw Error("\"" + rest() + "\" is not part of an integer");
     }
     return number;
@@ -291,7 +291,7 @@ class Expression {
     TemplateVariables arguments;
     if (accept('(') && !accept(')')) {
       do {
-        if (!is_name_start(peek())) throw Error("an argument has no name");
+        if (!is_identifier_start(peek())) throw Error("an argument has no name");
         const std::string argument(read_name());
         expect('=');
         arguments.insert_or_assign(argument, sum());

@@ -1,0 +1,35 @@
+"""A build stays cheap: by what the compiler makes of the sources, since times differ between machines."""
+import build_cost
+import pytest
+from tree import ROOT
+
+BUILD = ROOT / "build/release"
+# Bytes of machine code for each line of a target. Twice as many for a target is a template that is
+# instantiated for hundreds of types, and takes the compiler twice as long.
+LIMITS = {"zarrcore/CMakeFiles/zarrcore.dir/": 100, "driver/CMakeFiles/zarr_driver.dir/": 100}
+# Objects of a target.
+UNITS = 12
+
+
+@pytest.fixture(scope="module")
+def objects():
+    if not (BUILD / ".ninja_log").exists():
+        pytest.skip("build/release was not built with Ninja")
+    if "CMAKE_BUILD_TYPE:STRING=Release" not in (BUILD / "CMakeCache.txt").read_text():
+        pytest.skip("build/release is not optimized")
+    return build_cost.objects(BUILD)
+
+
+@pytest.mark.parametrize("target", LIMITS)
+def test_code_for_each_line(objects, target):
+    mine = [one for one in objects if one.path.startswith(target)]
+    assert mine
+    lines = sum(one.lines for one in mine)
+    assert lines > 15_000
+    assert sum(one.code for one in mine) / lines < LIMITS[target]
+
+
+def test_files_are_compiled_together(objects):
+    """One object costs the headers once: a dozen files apart take as long as the target in units."""
+    for target in LIMITS:
+        assert len([one for one in objects if one.path.startswith(target)]) <= UNITS
