@@ -6,6 +6,7 @@ With ZARR_PLUGIN_DIR=disable the tests of autotest/dropin run on the built-in dr
 import os
 from pathlib import Path
 
+import night
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,6 +16,9 @@ PLUGIN_DIR = Path(os.environ.get("ZARR_PLUGIN_DIR") or ROOT / "build/release/dri
 if not BUILTIN and not list(PLUGIN_DIR.glob("gdal_Zarr.*")):
     pytest.exit(f"no gdal_Zarr plugin in {PLUGIN_DIR}: build it, or set ZARR_PLUGIN_DIR", 2)
 
+# For processes that import a test: what is here.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(ROOT / "autotest"), *filter(None, [os.environ.get("PYTHONPATH")])])
 # GDAL reads it once, when osgeo registers the drivers.
 os.environ["GDAL_DRIVER_PATH"] = "disable" if BUILTIN else str(PLUGIN_DIR)
 
@@ -22,6 +26,14 @@ from osgeo import gdal, osr  # noqa: E402
 
 gdal.UseExceptions()
 osr.UseExceptions()
+
+
+def pytest_configure(config):
+    night.configure(config)
+
+
+def pytest_collection_modifyitems(config, items):
+    night.select(config, items)
 
 
 def pytest_sessionstart(session):

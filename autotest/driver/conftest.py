@@ -1,5 +1,4 @@
 """Stores that the tests of bad input damage, and libraries that are preloaded into programs."""
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from bad_stores import DATA  # noqa: E402
 from icechunk_stores import repository, virtual  # noqa: E402, F401
 from object_stores import azure, azure_proxy, azure_sas, bucket, moto, moto_proxy, proxy, s3  # noqa: E402, F401
 from stores import BYTES, GZIP, write_array, write_group  # noqa: E402
+from toolchain import COMPILER  # noqa: E402
 from v2_stores import write_v2  # noqa: E402
 
 
@@ -35,11 +35,10 @@ def v2(tmp_path):
 def build_shim(tmp_path_factory):
     """Compiles a source file of this folder into a library for LD_PRELOAD."""
     def build(name):
-        compiler = shutil.which("g++")
-        if compiler is None or not sys.platform.startswith("linux"):
-            pytest.skip("needs Linux and g++")
+        if not sys.platform.startswith("linux"):
+            pytest.skip("needs Linux")
         library = tmp_path_factory.mktemp("shim") / f"{name}.so"
-        subprocess.run([compiler, "-std=c++17", "-O1", "-fPIC", "-shared", "-o", library,
+        subprocess.run([COMPILER, "-std=c++17", "-O1", "-fPIC", "-shared", "-o", library,
                         Path(__file__).parent / f"{name}.cpp", "-ldl"], check=True)
         return library
 

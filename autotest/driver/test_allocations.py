@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from failing_allocations import DATA
+from night import each_value
 from stores import BYTES, GZIP, write_array, write_group
 
 FOLDER = Path(__file__).parent
@@ -17,6 +18,7 @@ def shim(build_shim):
     return build_shim("failing_allocations")
 
 
+@each_value()
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("scenario", ["read_raster", "read_arrays", "write_raster", "write_arrays"])
 def test_every_nth(tmp_path, shim, scenario, threads):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from bad_stores import DATA, read_everything
+from night import rounds
 from numcodecs import Zlib
 from osgeo import gdal
 from stores import BLOSC, BYTES, CRC32C, GZIP, ZSTD, sharding, transpose, write_array, write_group
@@ -102,7 +103,7 @@ def write_targets(folder):
     write_array(folder / "cube", DATA.reshape(2, 2, 4, 4), (1, 2, 2, 4), [sharding((1, 1, 2, 2))])
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(rounds(1, 100)))
 def test_any_damage(tmp_path, seed):
     """With one damaged file at a time, the store reads or fails, and the process survives."""
     write_targets(tmp_path)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from night import night
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = Path(os.environ.get("ZARR_PLUGIN_DIR", ROOT / "build/release/driver")).resolve()
@@ -23,6 +24,7 @@ def bench(script, data, results, *options):
     return run
 
 
+@night
 @pytest.mark.skipif(not (PLUGIN.parent / "autotest/benchmark/zarr_floor").exists(),
                     reason="this build has no floor")
 def test_programs(tmp_path):
@@ -44,6 +46,7 @@ LAYOUTS = {"v2-zlib": ("whole", "rows", "10 % mean", "statistics", "copy", "writ
            "cube-none": ("slices", "100 series", "write slices")}
 
 
+@night
 def test_layouts(tmp_path):
     results = tmp_path / "results.json"
     names = {f"{layout} {case}" for layout, cases in LAYOUTS.items() for case in cases}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from night import each_value
 from osgeo import gdal
 from stores import BYTES, sharding, write_array, write_group
 from test_forks import in_child
@@ -318,6 +319,7 @@ def read_for_ever(server):
         assert_reads(server)
 
 
+@each_value()
 @pytest.mark.parametrize("protocol", ["tls", "http2"])
 @pytest.mark.parametrize("scenario", [
     read_in_child, end_with_an_open_dataset, end_after_the_drivers, end_while_others_read])

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from multidim import create, create_array, open_root
+from night import each_value
 from osgeo import gdal
 from test_full_disk import file_system
 from test_write_memory import peak
@@ -55,6 +56,7 @@ def slices(tmp_path):
     return tmp_path / "source.zarr"
 
 
+@each_value()
 @pytest.mark.parametrize("memory", [LEAST, 64 << 20])
 @pytest.mark.parametrize("chunks", SOURCES)
 def test_values(tmp_path, chunks, memory):

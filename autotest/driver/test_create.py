@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from classic import REPLACES_STORES, open_raster, write_tiff
+from night import each_value
 from osgeo import gdal, gdal_array, osr
 from test_programs import run
 
@@ -93,6 +94,7 @@ def assert_same(path, want_path, ignore=()):
 
 # --- pixels --------------------------------------------------------------------------------------
 
+@each_value()
 @pytest.mark.parametrize("zarr_format", ["ZARR_V2", "ZARR_V3"])
 @pytest.mark.parametrize("gdal_type", TYPES)
 def test_every_type(tmp_path, gdal_type, zarr_format):
@@ -151,6 +153,7 @@ def for_bands(options, bands):
             for name, value in options.items() if name != "INTERLEAVE"}
 
 
+@each_value()
 @pytest.mark.parametrize("interleave", ["BAND", "PIXEL"])
 @pytest.mark.parametrize("bands", [1, 3, 40])
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -265,6 +268,7 @@ def assert_described_as(path, source, ignore=()):
     np.testing.assert_array_equal(open_raster(path).ReadAsArray(), source.ReadAsArray())
 
 
+@each_value()
 @pytest.mark.parametrize("layout", ["default", "v3", "by pixel", "shards", "F order"])
 @pytest.mark.parametrize("bands", [1, 3])
 def test_description(tmp_path, bands, layout):
@@ -306,6 +310,7 @@ NODATA = {
 }
 
 
+@each_value()
 @pytest.mark.parametrize("zarr_format", ["ZARR_V2", "ZARR_V3"])
 @pytest.mark.parametrize("gdal_type, nodata",
                          [(t, v) for t, values in NODATA.items() for v in values])
@@ -461,6 +466,7 @@ def subdatasets(path):
     return [name for name, _ in gdal.Open(str(path)).GetSubDatasets()]
 
 
+@each_value()
 @pytest.mark.parametrize("zarr_format", ["ZARR_V2", "ZARR_V3"])
 @pytest.mark.parametrize("convention", ["GDAL", "SPATIAL_PROJ", "CF"])
 def test_append(tmp_path, zarr_format, convention):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import rasterio
 from classic import REPLACES_STORES, open_raster, write_tiff
+from night import rounds
 from osgeo import gdal
 from stores import write_array, write_group
 from test_create import PLACE
@@ -158,7 +159,8 @@ def test_cancelled(source, target, layout, is_appended):
     before = snapshot(target)
     described = gdal.Open(str(source))
     described.GetRasterBand(2).SetCategoryNames(["what", "goes", "to PAM"])
-    for moment in range(100):
+    # By day at some calls, the first ones among them.
+    for moment in sorted({*range(3), *range(0, 200, rounds(7, 1)), 199}):
         calls = []
 
         def progress(share, text, data):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from classic import open_raster, write_tiff
+from night import each_value, night
 from osgeo import gdal
 from test_create_failures import driver, fail, snapshot
 
@@ -125,6 +126,10 @@ def test_multidimensional_copy(tmp_path, small_disk, options):
     assert not snapshot(small_disk)
 
 
+@each_value()
+@pytest.mark.parametrize("options", [
+    name if name.startswith("compressed") else pytest.param(name, marks=night)
+    for name in LAYOUTS], indirect=True)
 @pytest.mark.parametrize("is_flushed", [False, True], ids=["closed", "flushed"])
 def test_new_raster(small_disk, options, is_flushed):
     """Each chunk of a piecewise write, whether it failed or not, is as written, or missing."""

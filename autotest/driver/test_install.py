@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from osgeo import gdal
+from toolchain import CONFIGURE
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = Path(os.environ["GDAL_DRIVER_PATH"]) / "gdal_Zarr.so"
@@ -27,7 +28,7 @@ def run(*command, code=0, **environment):
 def build(tmp_path):
     """Configures a separate build, with the plugin that was built before."""
     def configure(*options):
-        run("cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build", *options)
+        run("cmake", *CONFIGURE, "-S", ROOT, "-B", tmp_path / "build", *options)
         shutil.copy(PLUGIN, tmp_path / "build/driver")
         return tmp_path / "build"
     return configure

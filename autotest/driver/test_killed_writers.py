@@ -1,7 +1,7 @@
 """Killed writers: every chunk and document is either the old or the new one, and the next writer
 repairs the rest.
 
-ZARR_FAULT_ROUNDS says how often each kind of writer is killed; 200 rounds take minutes.
+ZARR_FAULT_ROUNDS says how often each kind of writer is killed, by night 200 times.
 """
 import itertools
 import json
@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 from classic import write_tiff
 from multidim import create, create_array, numeric, open_root, open_to_write
+from night import rounds
 from osgeo import gdal
 
-ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", "25"))
+ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", rounds(9, 200)))
 CHUNK = 32
 DATA = np.random.default_rng(8).integers(0, 1 << 30, (96, 128), "i4")
 LAYOUTS = {

@@ -1,7 +1,7 @@
 """Processes limited to little memory, few files or no threads: reading and writing either succeed
 or fail with an error. Nothing crashes and nothing hangs.
 
-ZARR_FAULT_ROUNDS is the number of memory limits to try.
+ZARR_FAULT_ROUNDS is the number of memory limits to try, by night 200.
 """
 import os
 import resource
@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from multidim import create, create_array
+from night import rounds
 from osgeo import gdal, gdal_array  # noqa: F401 (loaded before memory runs out)
 
-ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", "25"))
+ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", rounds(8, 200)))
 NOBODY = 65534
 # Large enough for memory to matter: 4 MB.
 BEFORE = np.random.default_rng(10).integers(0, 1000, (1024, 1024), "i4")

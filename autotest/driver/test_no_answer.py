@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from night import each_value
 
 ARRAY = {
     "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|u1", "compressor": None,
@@ -74,6 +75,7 @@ def write_references(path, chunk):
     return path
 
 
+@each_value()
 @pytest.mark.parametrize("length", [[], [0, 4]], ids=["whole", "part"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_targets_of_references(tmp_path, monkeypatch, kind, length):
@@ -92,6 +94,7 @@ def test_devices(tmp_path, target):
     assert target.removeprefix("file://") in error and "file" in error
 
 
+@each_value()
 @pytest.mark.parametrize("kind", ["pipe", "socket", "link to a device"])
 @pytest.mark.parametrize("name", [
     'ZARR:"{}"', "/vsikerchunk_json_ref/{{{}}}", 'ZARR:"/vsikerchunk_json_ref/{{{}}}"'])
@@ -100,6 +103,7 @@ def test_documents_of_references(tmp_path, kind, name):
     assert str(document) in error_of(name.format(document))
 
 
+@each_value()
 @pytest.mark.parametrize("kind", ["pipe", "socket", "link to a device"])
 @pytest.mark.parametrize("document", ["zarr.json", ".zgroup", "v/.zarray", "v/0"])
 def test_documents_of_stores(tmp_path, kind, document):
@@ -119,6 +123,7 @@ def silent_server():
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
+@each_value()
 @pytest.mark.parametrize("options", [
     {"GDAL_HTTP_TIMEOUT": "1"},
     {"GDAL_HTTP_LOW_SPEED_TIME": "1", "GDAL_HTTP_LOW_SPEED_LIMIT": "1"},

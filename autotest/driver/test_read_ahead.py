@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 from multidim import create, create_array
+from night import each_value, rounds
 from osgeo import gdal
 from test_forks import in_child
 from webserver import serve
@@ -18,7 +19,7 @@ LAYOUTS = {
     "v3": ["FORMAT=ZARR_V3", "COMPRESS=ZSTD", f"BLOCKSIZE={BLOCK},{BLOCK}"],
     "shards": ["FORMAT=ZARR_V3", "COMPRESS=ZSTD", "BLOCKSIZE=100,250", "SHARD_CHUNK_SHAPE=50,50"],
 }
-ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", "12"))
+ROUNDS = int(os.environ.get("ZARR_FAULT_ROUNDS", rounds(4, 200)))
 WINDOWS = [(x, y, BLOCK, BLOCK) for y in range(0, DATA.shape[0], BLOCK)
            for x in range(0, DATA.shape[1], BLOCK)]
 
@@ -136,6 +137,7 @@ if int(gdal.VersionInfo()) < 3130000:  # which crashes then, with datasets of al
         "import ctypes; gdal.GDALDestroyDriverManager(); ctypes.CDLL(None).exit(0)")
 
 
+@each_value()
 @pytest.mark.parametrize("end", EXITS.values(), ids=EXITS)
 def test_programs_that_end_in_the_middle(path, end, read_ahead):
     """They leave the dataset open."""

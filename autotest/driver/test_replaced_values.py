@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from multidim import open_array
+from night import rounds
 from osgeo import gdal
 from stores import BLOSC, BYTES, CRC32C, GZIP, ZSTD, encode, sharding, write_array
 from webserver import serve
@@ -24,7 +25,7 @@ LAYOUTS = {
     "nested": [sharding((32, 32), [sharding(INNER, [BYTES, GZIP])])],
     "checked as a whole": [sharding(INNER, [BYTES, ZSTD]), CRC32C],
 }
-SECONDS = 20 / len(LAYOUTS)
+SECONDS = rounds(8, 200) / len(LAYOUTS)
 
 # Renames one prepared file after the other over the chunk, until its input ends.
 WRITER = """

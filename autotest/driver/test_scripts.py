@@ -36,7 +36,7 @@ def test_an_unreachable_registry_is_reported_in_one_line(tmp_path):
 def test_tests_with_zarrita_are_skipped_by_name(tmp_path):
     without_zarrita(tmp_path)
     shutil.copytree(AUTOTEST / "driver", tmp_path / "driver")
-    for name in ("conftest.py", "pytest.ini"):
+    for name in ("conftest.py", "night.py", "pytest.ini", "toolchain.py"):
         shutil.copy(AUTOTEST / name, tmp_path)
     result = run(
         sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", "-k", "padded_strings",

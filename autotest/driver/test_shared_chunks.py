@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 import rasterio
+from night import each_value
 from osgeo import gdal
 from rasterio.windows import Window
 
@@ -85,6 +86,7 @@ def write_corners(name, path, corners, barrier):
 
 
 # Starting a process takes longer than all its writes.
+@each_value()
 @pytest.mark.parametrize("writer", WRITERS)
 def test_processes_lose_nothing(store, writer):
     context = multiprocessing.get_context("spawn")
@@ -159,6 +161,7 @@ SCALES = [(96, 96, 32, 48), (7, 5, 20, 31), (50, 3, 1, 1), (61, 47, 60, 46)]
 
 
 # GDAL's way through the block cache would put whole blocks; ours gives the same pixels.
+@each_value()
 @pytest.mark.parametrize("columns, rows, buffer_columns, buffer_rows", SCALES)
 def test_a_resampled_write_is_that_of_gdal(store, columns, rows, buffer_columns, buffer_rows):
     pixels = np.random.default_rng(5).integers(1, 60000, (buffer_rows, buffer_columns), np.uint16)

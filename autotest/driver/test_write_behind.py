@@ -12,6 +12,7 @@ import multidim
 import numpy as np
 import pytest
 from classic import open_raster
+from night import rounds
 from osgeo import gdal
 
 SIDE = 1024
@@ -70,7 +71,7 @@ def write_history(dataset, seed):
     return expected
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(rounds(1, 30)))
 def test_the_same_is_stored_with_and_without(tmp_path, options, seed):
     files = []
     for number, behind in enumerate(("YES", "NO")):
@@ -175,7 +176,7 @@ def assert_whole_chunks(path):
     assert ((got == expected).all(axis=1) | (got == 0).all(axis=1)).all()
 
 
-@pytest.mark.parametrize("attempt", range(5))
+@pytest.mark.parametrize("attempt", range(rounds(1, 20)))
 def test_a_program_that_ends_without_closing(tmp_path, options, attempt):
     path = tmp_path / "a.zarr"
     result = run(leak_dataset, str(path), options)

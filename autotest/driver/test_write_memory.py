@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from classic import open_raster
 from multidim import open_root
+from night import night
 from osgeo import gdal
 
 LIMIT = 512 << 10  # in kilobytes, as getrusage() counts
@@ -76,13 +77,14 @@ def assert_is_tiled(path, tile):
         assert (strip == tile[:, None]).all(), y
 
 
-@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("compression", [pytest.param("plain", marks=night), "compressed"])
 def test_copy(raster, store, tile, compression):
     options = creation(SHARDS + COMPRESSIONS[compression])
     assert peak("gdal_translate", "-q", *options, raster, store) < LIMIT
     assert_is_tiled(store, tile)
 
 
+@night
 def test_warp_onto(raster, store, tile):
     dataset = gdal.GetDriverByName("Zarr").Create(
         str(store), WIDTH, HEIGHT, 1, gdal.GDT_Float32, SHARDS + COMPRESSIONS["compressed"])
@@ -113,7 +115,7 @@ def test_rows(raster, store, tile):
     assert_is_tiled(store, tile)
 
 
-@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("compression", ["plain", pytest.param("compressed", marks=night)])
 def test_multidimensional_copy(store, tile, tmp_path, compression):
     """Chunks of other shapes than the source, which is references to one file, repeated: the data
     read is buffered as well."""

@@ -8,6 +8,7 @@ import shlex
 import numpy as np
 import pytest
 from classic import open_raster, write_tiff
+from night import each_value, night
 from osgeo import gdal, ogr, osr
 from test_create import assert_same, translate
 from test_programs import run
@@ -31,7 +32,9 @@ def tif(tmp_path):
     return write_tiff(tmp_path / "a.tif", GRID, place=PLACE, crs=32633)
 
 
-@pytest.fixture(params=LAYOUTS)
+# Two by day.
+@pytest.fixture(params=[pytest.param(name, marks=[] if name in ("v2", "shards") else night)
+                        for name in LAYOUTS])
 def twins(request, tif):
     """A store and a GeoTIFF of the same raster."""
     store = tif.with_suffix(".zarr")
@@ -98,6 +101,7 @@ def sources(tmp_path, tif, shapes):
     return {"in": tif, "shapes": shapes, "shown": shown, "holes": holes}
 
 
+@each_value("program", "layout")
 @pytest.mark.parametrize("program, layout", [
     (program, layout) for program in NEW for layout in ("v2", "shards", "CF")
     if "{co}" in NEW[program] or layout == "v2"
@@ -158,6 +162,7 @@ def test_fillnodata_in_place(tmp_path, sources, layout):
     assert open_raster(store).ReadAsArray().min() >= 0
 
 
+@each_value()
 @pytest.mark.parametrize("arguments", [
     "-a_srs EPSG:25832", "-a_ullr 0 100 240 -80", "-mo A=1 -mo B=two", "-unsetgt",
     "-a_srs EPSG:4326 -a_ullr 7 48 7.12 47.91", "-scale 0.5 -offset 3", "-units m",

@@ -1,6 +1,6 @@
 """zarrcore, built without GDAL and installed into a folder of its own, static and shared."""
 import pytest
-from prefix import ROOT, Installed, run
+from prefix import CONFIGURE, ROOT, Installed, run
 
 
 @pytest.fixture(scope="session", params=["static", "shared"])
@@ -9,7 +9,7 @@ def installed(request, tmp_path_factory):
     is_shared = request.param == "shared"
     build = ROOT / "build/package"
     prefix = tmp_path_factory.mktemp(request.param) / "prefix"
-    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Debug",
+    run("cmake", *CONFIGURE, "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Debug",
         "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DBUILD_DRIVER=OFF", "-DBUILD_TESTING=OFF",
         f"-DBUILD_SHARED_LIBS={'ON' if is_shared else 'OFF'}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
         "-DCMAKE_INSTALL_LIBDIR=lib")

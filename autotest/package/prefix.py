@@ -1,9 +1,10 @@
 """Running commands, and using an installed zarrcore."""
 import os
 import subprocess
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from toolchain import COMPILER, CONFIGURE, ROOT
+
+__all__ = ["COMPILER", "CONFIGURE", "ROOT", "Installed", "run"]
 
 
 def run(*command, code=0, **environment):
@@ -31,6 +32,6 @@ class Installed:
 
     def compile(self, source, program, *options):
         """With pkg-config; warnings are errors."""
-        run("c++", "-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", source, "-o", program,
+        run(COMPILER, "-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", source, "-o", program,
             *self.pkg_config("--cflags", "--libs"), f"-Wl,-rpath,{self.library.parent}", *options)
         return program

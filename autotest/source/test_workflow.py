@@ -32,7 +32,8 @@ def test_scripts_know_their_options():
 
 
 def test_systems_and_releases_exist():
-    for job, script in (("systems", "script/matrix"), ("packages", "script/package")):
+    for job, script in (("systems", "script/matrix"), ("bare", "script/matrix"),
+                        ("packages", "script/package")):
         (values,) = JOBS[job]["strategy"]["matrix"].values()
         usage = re.search(rf"usage: {script} (\S+)", text(script))[1].split("|")
         assert set(values) <= set(usage)
