@@ -38,7 +38,7 @@ void Array::advise(const zarrcore::Selection& selection, CSLConstList options) c
                                      *bytes / 8);
   CallerState caller;
   zarrcore::ReadOptions reading;
-  reading.threads = thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
+  reading.threads = session_->thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
   reading.worker_scope = caller.scope();
   const ReadReport report(session_->read_reports(), *session_->hierarchy().store(),
                           "read in advance", GetFullName(), selection, reading);
@@ -50,7 +50,7 @@ bool Array::expect_reads(const zarrcore::Selection& selection) const {
   constexpr std::uint64_t kLittle = std::uint64_t{16} << 20;
   if ((bytes && *bytes <= kLittle) || writer_if_any()) return false;
   zarrcore::ReadOptions options;
-  options.threads = thread_count();
+  options.threads = session_->thread_count();
   // One thread decodes the chunks of files when they are read, and needs no memory to keep them.
   if (options.threads <= 1 && session_->hierarchy().store()->parallel_requests() == 1) return true;
   allow_read_ahead(options);

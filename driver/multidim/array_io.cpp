@@ -18,16 +18,16 @@
 namespace gdal_zarr {
 namespace {
 
-zarrcore::ReadOptions read_options(CallerState& caller) {
+zarrcore::ReadOptions read_options(const Session& session, CallerState& caller) {
   zarrcore::ReadOptions options;
-  options.threads = thread_count();
+  options.threads = session.thread_count();
   options.worker_scope = caller.scope();
   return options;
 }
 
-zarrcore::WriteOptions write_options(CallerState& caller) {
+zarrcore::WriteOptions write_options(const Session& session, CallerState& caller) {
   zarrcore::WriteOptions options;
-  options.threads = thread_count();
+  options.threads = session.thread_count();
   options.worker_scope = caller.scope();
   return options;
 }
@@ -68,7 +68,7 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
   CallerState caller;
   const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
                                           converter.get()};
-  zarrcore::ReadOptions options = read_options(caller);
+  zarrcore::ReadOptions options = read_options(*session_, caller);
   options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
   allow_read_ahead(options);
   const ReadReport report(session_->read_reports(), *session_->hierarchy().store(), "read",
@@ -90,7 +90,7 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   const auto encoder = make_element_encoder(buffer_type, array_->data_type());
   const MessagesBehind messages(*messages_behind_);
   CallerState caller;
-  zarrcore::WriteOptions options = write_options(caller);
+  zarrcore::WriteOptions options = write_options(*session_, caller);
   options.scope_behind = caller.scope_for(messages_behind_);
   writer()->write(selection,
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
@@ -227,7 +227,7 @@ void Array::flush() const {
   if (!writer) return;
   const MessagesBehind messages(*messages_behind_);
   CallerState caller;
-  writer->flush(write_options(caller));
+  writer->flush(write_options(*session_, caller));
 }
 
 void Array::stop_writing() {
@@ -252,7 +252,7 @@ void Array::set_shape(const zarrcore::Shape& shape) {
     writer_.reset();
   }
   CallerState caller;
-  zarrcore::resize(*old, shape, write_options(caller));
+  zarrcore::resize(*old, shape, write_options(*session_, caller));
 }
 
 }  // namespace gdal_zarr

@@ -18,6 +18,7 @@
 #include "driver/multidim/copy_plan.h"
 #include "driver/stores/references/target_path.h"
 #include "driver/stores/vsi/temporary_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 
@@ -183,8 +184,10 @@ class ValueCopy {
     Elements next(type_);
     // Not on a thread of the pool, whose tasks must not fork: GDAL starts programs for some
     // drivers. Without a new thread, get() loads.
+    const bool has_threads =
+        target_.session()->thread_count() > 1 && !has_foreign_file_system(source_.GetFilename());
     const std::launch policy =
-        thread_count() > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred;
+        has_threads ? std::launch::async | std::launch::deferred : std::launch::deferred;
     const auto start_loading = [&](std::size_t i) {
       return std::async(policy, [&, i] {
         bool is_loaded = false;

@@ -8,11 +8,13 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/shared_context.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/find_or_make.h"
 #include "driver/multidim/group.h"
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
@@ -72,6 +74,7 @@ std::vector<std::pair<std::string, std::shared_ptr<T>>> take_below(
 
 Session::Session(std::string path, SessionOptions options)
     : path_(std::move(path)),
+      keeps_to_calling_thread_(has_foreign_file_system(path_)),
       options_(std::move(options)),
       context_(shared_context()),
       pam_values_(std::make_shared<PamValues>(path_ + "/pam")),
@@ -121,6 +124,10 @@ Session::~Session() {
   if (read_reports_) {
     read_reports_->report_sum(path_, hierarchy_ ? hierarchy_->store().get() : nullptr);
   }
+}
+
+std::size_t Session::thread_count(const char* wanted) const {
+  return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
 }
 
 bool Session::has_pam() const {

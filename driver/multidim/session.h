@@ -108,6 +108,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool has_pam() const;
   // Whether requests of the store wait for answers, and several can wait at the same time.
   bool is_slow() const { return hierarchy_->store()->parallel_requests() > 1; }
+  // How many threads a call may use: GDAL_NUM_THREADS, or `wanted` if it is not null. One, without work
+  // behind the program, if the store's file system may know the calling thread alone.
+  std::size_t thread_count(const char* wanted = nullptr) const;
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
@@ -177,6 +180,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void move_objects(const std::string& node_path, const std::string& new_path);
 
   std::string path_;
+  bool keeps_to_calling_thread_;
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();

@@ -77,7 +77,7 @@ VsiVirtualFiles::VsiVirtualFiles(const std::string& repository, bool ignores_cha
     : targets_(repository),
       ignores_changes_(ignores_changes),
       // Also a local repository may have virtual chunks on the network.
-      parallel_requests_(parallel_network_requests()) {}
+      parallel_requests_(has_foreign_file_system(repository) ? 1 : parallel_network_requests()) {}
 
 std::string VsiVirtualFiles::resolve(const VirtualFile& file) {
   return zarrcore::with_context({file.url}, [&] {

@@ -6,13 +6,16 @@
 #include <cpl_vsi_virtual.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/vsi_call.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/local_paths.h"
@@ -84,9 +87,11 @@ void check_is_absent(const std::string& path) {
   // Over the network the reason above is reliable, and asking again would be another request.
   if (!VSIIsLocal(path.c_str())) return;
   VSIStatBufL status;
-  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-      !VSI_ISDIR(status.st_mode)) {
-    throw Error("cannot be opened");
+  errno = 0;
+  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0) {
+    if (!VSI_ISDIR(status.st_mode)) throw Error("cannot be opened");
+  } else if (errno != 0 && errno != ENOENT && errno != ENOTDIR && has_foreign_file_system(path)) {
+    throw Error("cannot be opened: " + std::generic_category().message(errno));
   }
 }
 

@@ -14,6 +14,16 @@ namespace {
 // "/vsicurl?option=value&url=…", where the value of url is percent-encoded.
 constexpr std::string_view kLongForm = "/vsicurl?";
 
+// All that GDAL 3.6 to 3.13 and this driver install, without "/vsi".
+constexpr std::string_view kFileSystems[] = {
+    "7z",       "adls",    "adls_streaming",       "az",                        "az_streaming",
+    "cached",   "crypt",   "curl",                 "curl_streaming",            "gs",
+    "gs_streaming", "gzip", "hdfs",                "icechunk",                  "kerchunk_json_ref",
+    "kerchunk_json_ref_cached", "kerchunk_parquet_ref", "mem",  "oss",         "oss_streaming",
+    "pmtiles",  "rar",     "s3",                   "s3_streaming",              "sparse",
+    "stdin",    "stdout",  "stdout_redirect",      "subfile",                   "swift",
+    "swift_streaming", "tar", "webhdfs",           "zip"};
+
 // Where the key is inserted, and whether it must be percent-encoded.
 struct Place {
   std::size_t position;
@@ -81,6 +91,18 @@ bool is_in_named_zarr(const std::string& path) {
 
 bool is_whole_by_name(const std::string& path) {
   return !VSIIsLocal(path.c_str()) && is_named_zarr(path) && !is_in_named_zarr(path);
+}
+
+bool has_foreign_file_system(std::string_view path) {
+  constexpr std::string_view kStart = "/vsi";
+  for (std::size_t at = path.find(kStart); at != path.npos; at = path.find(kStart, at + 1)) {
+    // Elsewhere it is a part of a longer name.
+    if (at > 0 && std::string_view("/{,=&?").find(path[at - 1]) == std::string_view::npos) continue;
+    const std::string_view rest = path.substr(at + kStart.size());
+    const std::string_view name = rest.substr(0, rest.find_first_of("/?{}"));
+    if (std::ranges::find(kFileSystems, name) == std::end(kFileSystems)) return true;
+  }
+  return false;
 }
 
 std::string without_query(const std::string& path) {

@@ -83,7 +83,9 @@ class VsiStore final : public zarrcore::Store {
         is_in_object_store_(is_in_object_store(root_)),
         statistics_(std::move(statistics)),
         absent_(std::move(absent)) {
-    if (!VSIIsLocal(root_.c_str())) parallel_requests_ = parallel_network_requests();
+    if (!VSIIsLocal(root_.c_str()) && !has_foreign_file_system(root_)) {
+      parallel_requests_ = parallel_network_requests();
+    }
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
