@@ -1,7 +1,7 @@
 """What a build costs: of each object, the seconds that it took to compile, and its machine code.
 
-usage: build_cost.py [FOLDER]    FOLDER is a build tree of Ninja, by default build/release. Times are those
-                                 of the last build of each object, with whatever else ran beside it.
+usage: build_cost.py [FOLDER]    FOLDER is a build tree of Ninja, by default build/release. Times
+                                 are those of the last build of each object, whatever ran beside it.
 """
 import re
 import subprocess
@@ -43,7 +43,7 @@ def _sources(build, output):
 def objects(build):
     """Of all objects that exist, the most expensive first."""
     paths = {output: seconds for output, seconds in _seconds(build).items()
-             if output.endswith(".cpp.o") or output.endswith(".cxx.o")}
+             if output.endswith((".cpp.o", ".cxx.o"))}
     paths = {output: seconds for output, seconds in paths.items() if (build / output).exists()}
     sizes = subprocess.check_output(["size", *paths], cwd=build, text=True).splitlines()[1:]
     found = []

@@ -1,8 +1,8 @@
 """What runs by day, in minutes, and what only `script/test --night` runs, in hours.
 
-A test marked `night` runs by night alone. A test marked `each_value("first", "second")` runs by day with
-some of its parameters' combinations, in which each value of the named parameters occurs at least once
-(of all parameters, if none is named), and by night with all combinations.
+A test marked `night` runs by night alone. A test marked `each_value("first", "second")` runs by day
+with some of its parameters' combinations, in which each value of the named parameters occurs at
+least once (of all parameters, if none is named), and by night with all combinations.
 """
 import os
 
@@ -33,8 +33,8 @@ def by_day(items):
         elif marker is None or not hasattr(item, "callspec"):
             runs.append(item)
         else:
-            values = item.callspec.indices
-            wanted = {(name, values[name]) for name in marker.args or values}
+            values = item.callspec.params
+            wanted = {(name, repr(values[name])) for name in marker.args or values}
             met = seen.setdefault(item.location[:1] + (item.originalname,), set())
             (runs if wanted - met else waits).append(item)
             met |= wanted

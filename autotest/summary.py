@@ -1,8 +1,8 @@
-"""The last lines of script/test: a table of its suites, and of each failed test the command that repeats
-it. The exit code is 1 if any failed.
+"""The last lines of script/test: a table of its suites, and of each failed test the command that
+repeats it. The exit code is 1 if any failed.
 
-usage: summary.py FOLDER SUITE…    with the JUnit file FOLDER/SUITE.xml of each suite, its exit code in
-                                   FOLDER/SUITE.code and its seconds in FOLDER/SUITE.seconds
+usage: summary.py FOLDER SUITE…    with the JUnit file FOLDER/SUITE.xml of each suite, its exit code
+                                   in FOLDER/SUITE.code and its seconds in FOLDER/SUITE.seconds
 """
 import shlex
 import sys
@@ -39,7 +39,7 @@ def outcome(case):
 
 
 def pytest_name(case):
-    """The test as pytest takes it: the class name of a case is its file, with dots, and its class."""
+    """The test as pytest takes it. The class name of a case is its file, dotted, and its class."""
     parts = case.get("classname", "").split(".")
     for count in range(len(parts), 0, -1):
         for folder in ("", "autotest"):
@@ -106,7 +106,8 @@ def main(folder, names):
               + f"{suite.seconds:9}")
     lacking = sum(lacks_zarrita(case) for suite in suites for case in suite.cases)
     if lacking:
-        print(f"\n{lacking} tests that read with zarrita were skipped: script/test --all installs it from npm.")
+        print(f"\n{lacking} tests that read with zarrita were skipped: --all installs it "
+              "from npm.")
     failures = [failure for suite in suites for failure in suite.failures()]
     if failures:
         print("\nFailed, each with the command that repeats it:")

@@ -1,4 +1,4 @@
-"""The generator and the compiler of the build under test: a machine that has these may have no others."""
+"""The generator and the compiler of the build under test: a machine may have no others."""
 import os
 import re
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Runs the C++ tests of a build tree, on all processors, and writes a JUnit file.
 
-Tests share processes: the tests of a program are dealt out to a few. Of a process that crashes or hangs,
-each test is run again by itself, so that the crash is reported of its test. The exit code is 1 if any
-test failed.
+Tests share processes: the tests of a program are dealt out to a few. Of a process that crashes or
+hangs, each test is run again by itself, so that the crash is reported of its test. The exit code is
+1 if any test failed.
 
 usage: run.py BUILD REPORT    such as build/release
 """
@@ -25,8 +25,9 @@ def run(program, report, *options, **environment):
     """Returns the exit code, None if the program did not end, and what it printed."""
     command = [program, "--gtest_brief=1", f"--gtest_output=xml:{report}", *options]
     try:
-        done = subprocess.run(command, cwd=program.parent, env=os.environ | environment, check=False,
-                              timeout=TIMEOUT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(command, cwd=program.parent, env=os.environ | environment,
+                              check=False, timeout=TIMEOUT, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
     except subprocess.TimeoutExpired as timeout:
         return None, (timeout.stdout or b"").decode(errors="replace")
     return done.returncode, done.stdout.decode(errors="replace")

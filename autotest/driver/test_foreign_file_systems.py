@@ -1,5 +1,5 @@
-"""File systems that a program installs, such as that of rasterio's `opener`, may answer on the calling
-thread alone: the driver calls them on no other."""
+"""File systems that a program installs, such as that of rasterio's `opener`, may answer on the
+calling thread alone: the driver calls them on no other."""
 import ctypes
 import os
 import threading
@@ -58,7 +58,8 @@ class FileSystem:
         names = [name for name in CALLBACKS if hasattr(self, name)]
         for name, callback in zip(names, self.kept):
             setattr(callbacks.contents, name, callback)
-        assert libgdal.VSIInstallPluginHandler(PREFIX.encode(), callbacks) == 0
+        self.prefix = ctypes.create_string_buffer(PREFIX.encode())  # GDAL keeps its address
+        assert libgdal.VSIInstallPluginHandler(self.prefix, callbacks) == 0
 
     def on_its_thread(self, function, result):
         failure = {POINTER: None, INT: -1}.get(result, 0)
@@ -67,6 +68,9 @@ class FileSystem:
             if threading.get_ident() != self.thread:
                 self.strays.add(function.__name__)
                 return failure
+            # Some versions of GDAL leave the prefix in paths.
+            arguments = [argument.removeprefix(PREFIX.encode()) if isinstance(argument, bytes)
+                         else argument for argument in arguments]
             try:
                 return function(*arguments)
             except OSError as error:
@@ -146,10 +150,10 @@ def files(installed, monkeypatch):
 
 @pytest.fixture(params=["chunks", "shards"])
 def store(request, tmp_path):
-    options = ["FORMAT=ZARR_V3", "BLOCKSIZE=64,64", "COMPRESS=ZSTD"]
+    options = ["BLOCKSIZE=64,64", "COMPRESS=ZSTD"]
     if request.param == "shards":
         options += ["SHARD_CHUNK_SHAPE=16,16"]
-    root = create(tmp_path / "a.zarr", *options).GetRootGroup()
+    root = create(tmp_path / "a.zarr", "FORMAT=ZARR_V3").GetRootGroup()
     create_array(root, "a", DATA.shape, gdal.GDT_Int32, *options).Write(DATA)
     return tmp_path / "a.zarr"
 
@@ -163,7 +167,7 @@ def test_reads(files, store):
     np.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), DATA)
     np.testing.assert_array_equal(rows(gdal.Open(path)), DATA)
     array = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("a")
-    assert array.AdviseRead()
+    assert array.AdviseRead() == gdal.CE_None
     np.testing.assert_array_equal(array.ReadAsArray(), DATA)
 
 

@@ -26,8 +26,8 @@ ENCODINGS = [{option: value} for option in ("COMPRESS", "FILTER", "CHECKSUM")
 ENCODINGS += [{"COMPRESS": "BLOSC", "BLOSC_CNAME": value} for value in values_of("BLOSC_CNAME")]
 
 
-# A library that GDAL is linked with too, one that it may have a copy of, one that is loaded when it is
-# needed, and none.
+# A library that GDAL is linked with too, one that it may have a copy of, one that is loaded when it
+# is needed, and none.
 BY_DAY = [{"COMPRESS": "ZSTD"}, {"COMPRESS": "BLOSC"}, {"COMPRESS": "ZFP"}, {"CHECKSUM": "CRC32C"}]
 
 

@@ -5,11 +5,16 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
+import webserver
+from multidim import create, create_array
 from night import each_value
+from osgeo import gdal
 
 ARRAY = {
     "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|u1", "compressor": None,
@@ -142,3 +147,48 @@ def test_a_target_on_a_server_that_never_answers(tmp_path):
     with silent_server() as url:
         name = write_references(tmp_path / "a.json", [url + "/target", 0, 4])
         assert "/target" in error_of(name, seconds=30, GDAL_HTTP_LOW_SPEED_TIME="1")
+
+
+WALK = """
+import ctypes, os, sys
+from osgeo import gdal
+gdal.UseExceptions()
+dataset = gdal.Open(sys.argv[1])
+for y in range(0, 6 * 64, 64):
+    dataset.ReadAsArray(0, y, 64, 64)
+"""
+ENDS = {
+    "close": "del dataset",
+    "fork": "child = os.fork()\nif child == 0: os._exit(0)\nos.waitpid(child, 0)\ndel dataset",
+    "destroy": "ctypes.CDLL(gdal._gdal.__file__).GDALDestroyDriverManager(); os._exit(0)",
+    "exit": "",
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_what_was_prefetched_on_suspicion_is_not_waited_for(tmp_path, monkeypatch, end):
+    """The server never answers for the chunks that the program has not read."""
+    root = create(tmp_path / "a.zarr").GetRootGroup()
+    create_array(root, "a", (32 * 64, 64), gdal.GDT_Byte, "BLOCKSIZE=64,64").Write(
+        np.ones((32 * 64, 64), "u1"))
+    del root
+    asked, silence = threading.Event(), threading.Event()
+
+    def wait(path):
+        name = path.rsplit("/", 1)[-1].split(".")[0]
+        if name.isdigit() and int(name) > 5:
+            asked.set()
+            silence.wait()
+
+    with webserver.serve(tmp_path, monkeypatch) as server:
+        server.fault = wait
+        path = f'ZARR:"/vsicurl/{server.url}/a.zarr":/a'
+        options = {"GDAL_NUM_THREADS": "4", "GDAL_HTTP_LOW_SPEED_TIME": "600",
+                   "GDAL_HTTP_TIMEOUT": "600"}
+        try:
+            done = subprocess.run([sys.executable, "-c", WALK + end, path], timeout=60, check=False,
+                                  env=os.environ | options, capture_output=True, text=True)
+        finally:
+            silence.set()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert asked.is_set()

@@ -185,11 +185,12 @@ def test_a_build_without_a_codec_says_so(tmp_path):
     compiled = "".join(unit.read_text() for unit in build.rglob("Unity/*.cxx"))
     assert "codec/zstd.cpp" in compiled and "codec/zfp" not in compiled
     object_file = tmp_path / "missing.o"
-    run(COMPILER, "-std=c++20", "-c", "-I", ROOT, "-DZARRCORE_WITHOUT_ZFP", "-DZARRCORE_WITHOUT_LZMA",
-        ROOT / "zarrcore/codec/missing_library.cpp", "-o", object_file)
+    run(COMPILER, "-std=c++20", "-c", "-I", ROOT, "-DZARRCORE_WITHOUT_ZFP",
+        "-DZARRCORE_WITHOUT_LZMA", ROOT / "zarrcore/codec/missing_library.cpp", "-o", object_file)
     got = run("nm", "-C", object_file)
     assert {"zfp", "zfpy", "lzma"} == set(re.findall(r" T zarrcore::make_(\w+)\(", got))
 
     got = subprocess.run(["cmake", *CONFIGURE, "-S", ROOT, "-B", tmp_path / "driver",
-                          "-DZARRCORE_LZ4=OFF"], capture_output=True, text=True, check=False)
+                          "-DZARRCORE_LZ4=OFF"],
+                         capture_output=True, text=True, check=False)
     assert got.returncode and "ZARRCORE_LZ4 is OFF, but the driver" in got.stderr

@@ -1,4 +1,4 @@
-"""A build stays cheap: by what the compiler makes of the sources, since times differ between machines."""
+"""A build stays cheap: by what the compiler makes of it, since times differ between machines."""
 import build_cost
 import pytest
 from tree import ROOT
@@ -30,6 +30,6 @@ def test_code_for_each_line(objects, target):
 
 
 def test_files_are_compiled_together(objects):
-    """One object costs the headers once: a dozen files apart take as long as the target in units."""
+    """Each object costs the headers: a dozen files apart take as long as the target in units."""
     for target in LIMITS:
         assert len([one for one in objects if one.path.startswith(target)]) <= UNITS

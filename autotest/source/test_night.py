@@ -33,14 +33,16 @@ def test_rounds(): assert rounds(1, 2) == ROUNDS
 @pytest.fixture
 def outcomes(tmp_path):
     shutil.copy(ROOT / "autotest/night.py", tmp_path)
-    (tmp_path / "conftest.py").write_text("from night import configure as pytest_configure\n"
-                                          "from night import select as pytest_collection_modifyitems\n")
+    (tmp_path / "conftest.py").write_text(
+        "from night import configure as pytest_configure\n"
+        "from night import select as pytest_collection_modifyitems\n")
 
     def run(is_night, name="test_it.py"):
         (tmp_path / "test_it.py").write_text(TESTS.replace("ROUNDS", str(1 + is_night)))
         done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
                                "--strict-markers", name], cwd=tmp_path, check=True, text=True,
-                              stdout=subprocess.PIPE, env=os.environ | {"ZARR_NIGHT": str(+is_night)})
+                              env=os.environ | {"ZARR_NIGHT": str(+is_night)},
+                              stdout=subprocess.PIPE)
         return done.stdout.splitlines()[-1].split(" in ")[0]
     return run
 

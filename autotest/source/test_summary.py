@@ -40,21 +40,22 @@ def test_all_passed(results):
     assert "Failed" not in "".join(got)
 
 
+PYTEST = "/usr/bin/python3 -m pytest -q -p no:cacheprovider"
+TSAN = ("TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 "
+        "build/tsan/autotest/cpp/zarrcore_engine_tests")
+
+
 @pytest.mark.parametrize("suite, case, command", [
     ("driver", 'classname="autotest.driver.test_zip" name="test_a[1-x y]"',
-     "/usr/bin/python3 -m pytest -q -p no:cacheprovider 'autotest/driver/test_zip.py::test_a[1-x y]'"),
+     f"{PYTEST} 'autotest/driver/test_zip.py::test_a[1-x y]'"),
     # As pytest writes it if it runs in autotest.
     ("driver", 'classname="driver.test_zip.TestThis" name="test_b"',
-     "/usr/bin/python3 -m pytest -q -p no:cacheprovider "
-     "autotest/driver/test_zip.py::TestThis::test_b"),
+     f"{PYTEST} autotest/driver/test_zip.py::TestThis::test_b"),
     ("dropin-builtin", 'classname="autotest.dropin.test_pam" name="test_c"',
-     "ZARR_PLUGIN_DIR=disable /usr/bin/python3 -m pytest -q -p no:cacheprovider "
-     "autotest/dropin/test_pam.py::test_c"),
+     f"ZARR_PLUGIN_DIR=disable {PYTEST} autotest/dropin/test_pam.py::test_c"),
     ("core", 'classname="Zstd" name="A/b" repeat="build/x --gtest_filter=Zstd.A/b"',
      "build/x --gtest_filter=Zstd.A/b"),
-    ("engine-threads", 'classname="Walk" name="Is"',
-     "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 "
-     "build/tsan/autotest/cpp/zarrcore_engine_tests --gtest_filter=Walk.Is"),
+    ("engine-threads", 'classname="Walk" name="Is"', f"{TSAN} --gtest_filter=Walk.Is"),
     ("lint", 'name="shell"', "script/lint --changed HEAD~1"),
 ])
 def test_a_failed_test(results, suite, case, command):

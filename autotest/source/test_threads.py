@@ -5,7 +5,7 @@ from tree import CODE_FOLDERS, CPP, files, text
 
 REPLACEMENTS = {"shared_mutex.h", "thread_object.h"}
 # Objects without a destructor may be thread_local.
-PLAIN = r"(std::size_t|bool|int) \w+"
+PLAIN = r"(std::size_t|bool|int|\w+\*) \w+"
 
 
 def wrong_lines(source):

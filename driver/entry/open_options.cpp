@@ -58,7 +58,8 @@ constexpr Option kOpenOptions[] = {
 
 }  // namespace
 
-OpenOptions::OpenOptions(CSLConstList list) : OptionValues(kOpenOptions, list, kAllScopes, kOpenOption) {
+OpenOptions::OpenOptions(CSLConstList list)
+    : OptionValues(kOpenOptions, list, kAllScopes, kOpenOption) {
   warn_of_similar_names(kOpenOptions, kAllScopes, kOpenOption, list);
 }
 

@@ -8,7 +8,6 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/shared_context.h"
-#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/find_or_make.h"
 #include "driver/multidim/group.h"
@@ -124,10 +123,6 @@ Session::~Session() {
   if (read_reports_) {
     read_reports_->report_sum(path_, hierarchy_ ? hierarchy_->store().get() : nullptr);
   }
-}
-
-std::size_t Session::thread_count(const char* wanted) const {
-  return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
 }
 
 bool Session::has_pam() const {

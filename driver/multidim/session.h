@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/compound_layouts.h"
 #include "driver/multidim/coordinate_arrays.h"
 #include "driver/multidim/dimension_catalog.h"
@@ -108,9 +109,11 @@ class Session : public std::enable_shared_from_this<Session> {
   bool has_pam() const;
   // Whether requests of the store wait for answers, and several can wait at the same time.
   bool is_slow() const { return hierarchy_->store()->parallel_requests() > 1; }
-  // How many threads a call may use: GDAL_NUM_THREADS, or `wanted` if it is not null. One, without work
-  // behind the program, if the store's file system may know the calling thread alone.
-  std::size_t thread_count(const char* wanted = nullptr) const;
+  // How many threads a call may use: GDAL_NUM_THREADS, or `wanted` if it is not null. One if the
+  // store's file system may answer on the calling thread alone.
+  std::size_t thread_count(const char* wanted = nullptr) const {
+    return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
+  }
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }

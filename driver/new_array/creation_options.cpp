@@ -104,7 +104,8 @@ void suggest_creation_options(CSLConstList options) {
   const CreationOptions values(options, kArrayOption);
   for (CSLConstList entry = options; entry != nullptr && *entry != nullptr; ++entry) {
     if (is_option_of(values.registered(), entry_name(*entry))) continue;
-    warn_of_unknown_name(creation_options(), kAllOptions, kCreationOption, *entry, NameWarning::if_similar);
+    warn_of_unknown_name(creation_options(), kAllOptions, kCreationOption, *entry,
+                         NameWarning::if_similar);
   }
 }
 

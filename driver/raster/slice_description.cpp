@@ -65,7 +65,8 @@ std::string describe_slice(CSLConstList metadata) {
     const char* index = CPLParseNameValue(items[i], &key);
     const std::string name = key != nullptr ? key : "";
     CPLFree(key);
-    if (index == nullptr || !name.starts_with(kDimensionPrefix) || !name.ends_with(kIndex)) continue;
+    if (index == nullptr || !name.starts_with(kDimensionPrefix) || !name.ends_with(kIndex))
+      continue;
     const std::string prefix = name.substr(0, name.size() - kIndex.size());
     if (prefix.size() <= kDimensionPrefix.size()) continue;
     if (!description.empty()) description += ", ";

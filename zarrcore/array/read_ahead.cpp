@@ -36,7 +36,7 @@ ReadAhead::ReadAhead(const ArrayState& array, Shape unit)
     : array_(array),
       unit_shape_(std::move(unit)),
       walk_(array.metadata.shape),
-      tasks_(array.context->pool) {
+      tasks_(array.context->pool, cancellation_) {
   const ChunkGrid& grid = array.grid;
   if (array.metadata.data_type.is_variable() || grid.rank() == 0) return;
   const CodecChain* chain = array.first_chain;
@@ -291,10 +291,19 @@ void ReadAhead::plan(const Box& box, const Range& range, const ReadOptions& opti
     if (chunks_.has(chunk.start)) continue;
     auto memory = MemoryShare::take(context.ahead_bytes, unit_bytes_, max_bytes);
     if (!memory) break;
-    if (!std::exchange(has_new, true)) scope_ = options.lasting_scope();
+    if (!std::exchange(has_new, true)) scope_ = cancellable(options.lasting_scope());
     chunks_.add(chunk, std::move(*memory));
   }
   if (has_new) post_tasks();
+}
+
+// `scope`, in which the work is also cancelled with the tasks.
+WorkerScope ReadAhead::cancellable(WorkerScope scope) const {
+  return
+      [cancellation = cancellation_, scope = std::move(scope)](const std::function<void()>& work) {
+        const Cancellation::Scope cancelled(cancellation.get());
+        scope ? scope(work) : work();
+      };
 }
 
 // With `mutex_` locked. The reader is one of the threads.

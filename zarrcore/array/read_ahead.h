@@ -91,6 +91,7 @@ class ReadAhead {
   bool reads_parts(const Box& box, std::uint64_t requests_per_chunk) const;
   void plan(const Box& box, const Range& range, const ReadOptions& options);
   std::vector<Box> next_chunks(const Box& box, const Range& range, std::size_t max_count) const;
+  WorkerScope cancellable(WorkerScope scope) const;
   void post_tasks();
   void run_task();
   bool read_next();
@@ -116,6 +117,7 @@ class ReadAhead {
   bool is_closing_ = false;
 
   ChunksAhead chunks_;
+  std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
   TaskGroup tasks_;
 };
 

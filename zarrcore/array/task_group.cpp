@@ -68,8 +68,18 @@ TaskGroup::TaskGroup(ThreadPool& pool) : pool_(pool.state_), queue_(std::make_sh
   pool_->pause_at_forks();
 }
 
+TaskGroup::TaskGroup(ThreadPool& pool, std::shared_ptr<Cancellation> cancellation)
+    : TaskGroup(pool) {
+  const std::lock_guard lock(pool_->mutex);
+  pool_->cancellations.push_back(cancellation);
+  cancellation_ = std::move(cancellation);
+}
+
 TaskGroup::~TaskGroup() {
   cancel();
+  if (!cancellation_) return;
+  const std::lock_guard lock(pool_->mutex);
+  std::erase(pool_->cancellations, cancellation_);
 }
 
 void TaskGroup::post(Task task, std::size_t threads) {
@@ -105,6 +115,7 @@ void TaskGroup::finish() {
 }
 
 void TaskGroup::cancel() {
+  if (cancellation_) cancellation_->cancel();
   std::list<Task> dropped;  // destroyed after the lock is released
   std::unique_lock lock(pool_->mutex);
   dropped.swap(queue_->tasks);

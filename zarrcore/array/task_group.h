@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "zarrcore/array/thread_pool.h"
+#include "zarrcore/base/cancellation.h"
 
 namespace zarrcore {
 
@@ -20,6 +21,9 @@ class TaskGroup {
   using Task = std::function<void()>;
 
   explicit TaskGroup(ThreadPool& pool);
+  // Of tasks that nobody waits for: `cancellation` is cancelled by cancel(), and before the process
+  // forks or ends, so that neither waits for them. After a fork it is reset.
+  TaskGroup(ThreadPool& pool, std::shared_ptr<Cancellation> cancellation);
   // Like cancel().
   ~TaskGroup();
   TaskGroup(const TaskGroup&) = delete;
@@ -48,6 +52,7 @@ class TaskGroup {
 
   std::shared_ptr<ThreadPool::State> pool_;
   std::shared_ptr<Queue> queue_;
+  std::shared_ptr<Cancellation> cancellation_;  // null: tasks that are needed
 };
 
 }  // namespace zarrcore

@@ -168,11 +168,21 @@ void ThreadPool::State::add_workers(std::size_t max_workers) {
 void ThreadPool::State::pause() {
   std::unique_lock lock(mutex);
   is_paused = true;
+  wait_for_tasks(lock);
+}
+
+void ThreadPool::State::wait_for_tasks(std::unique_lock<std::mutex>& lock) {
+  const auto cancelled = cancellations;
+  // What listens may end a task, which takes the lock.
+  lock.unlock();
+  for (const auto& cancellation : cancelled) cancellation->cancel();
+  lock.lock();
   tasks_changed.wait(lock, [this] { return running_tasks == 0; });
 }
 
 void ThreadPool::State::resume() {
   is_paused = false;
+  for (const auto& cancellation : cancellations) cancellation->reset();
   if (!is_inherited()) tasks_changed.notify_all();
 }
 
@@ -181,7 +191,7 @@ void ThreadPool::State::end_tasks() {
   std::unique_lock lock(mutex);
   is_ending = true;
   dropped.swap(tasks);
-  tasks_changed.wait(lock, [this] { return running_tasks == 0; });
+  wait_for_tasks(lock);
   lock.unlock();
 }
 

@@ -7,8 +7,10 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "zarrcore/array/thread_pool.h"
+#include "zarrcore/base/cancellation.h"
 #include "zarrcore/base/process.h"
 
 namespace zarrcore {
@@ -42,9 +44,12 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   // Called when the process ends: waits for the running tasks, before the libraries that they use
   // are finalized. From then on, the threads that wait for tasks run them.
   void end_tasks();
-  // Waits for the running tasks; until resume(), no other one starts.
+  // Waits for the running tasks, and cancels those that nobody waits for; until resume(), no other
+  // one starts.
   void pause();
   void resume();
+  // Waits for the running tasks, with `lock` locked between.
+  void wait_for_tasks(std::unique_lock<std::mutex>& lock);
 
   const long process = process_id();
   std::mutex mutex;  // guards the following
@@ -56,6 +61,7 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   std::size_t idle = 0;
   std::size_t running_tasks = 0;
   std::condition_variable tasks_changed;  // running_tasks, is_paused and the queues of groups
+  std::vector<std::shared_ptr<Cancellation>> cancellations;  // of tasks that nobody waits for
   bool is_paused = false;
   std::atomic<bool> is_ending = false;  // the process; set with `mutex` locked
   bool pauses_at_forks = false;

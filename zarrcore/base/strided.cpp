@@ -22,8 +22,8 @@ struct LoopAxis {
 // walked in memory order as far as possible, and axes that continue each other in both layouts are
 // merged. Empty for a single element.
 RankList<LoopAxis> loop_nest(std::span<const std::uint64_t> shape,
-                         std::span<const std::ptrdiff_t> source,
-                         std::span<const std::ptrdiff_t> destination) {
+                             std::span<const std::ptrdiff_t> source,
+                             std::span<const std::ptrdiff_t> destination) {
   RankList<LoopAxis> axes(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
@@ -51,8 +51,8 @@ RankList<LoopAxis> loop_nest(std::span<const std::uint64_t> shape,
 
 // Calls `body(source, destination)` for every position of the outer axes.
 template <typename Body>
-void for_each_position(const RankList<LoopAxis>& axes, const std::byte* source, std::byte* destination,
-                       const Body& body) {
+void for_each_position(const RankList<LoopAxis>& axes, const std::byte* source,
+                       std::byte* destination, const Body& body) {
   RankList<std::uint64_t> position(axes.size());
   position.resize(axes.size());
   do {
@@ -126,8 +126,8 @@ void copy_row(std::size_t item_size, const std::byte* source, std::ptrdiff_t sou
 constexpr std::uint64_t kTile = 32;
 
 template <typename Row>
-void copy_tiles(const LoopAxis& a, const LoopAxis& b, const std::byte* source, std::byte* destination,
-                const Row& row) {
+void copy_tiles(const LoopAxis& a, const LoopAxis& b, const std::byte* source,
+                std::byte* destination, const Row& row) {
   for (std::uint64_t i = 0; i < a.count; i += kTile) {
     const std::uint64_t rows = std::min(kTile, a.count - i);
     for (std::uint64_t j = 0; j < b.count; j += kTile) {

@@ -14,7 +14,8 @@ using ConversionLoop = void (*)(const std::byte* source, std::ptrdiff_t source_s
                                 std::byte* destination, std::ptrdiff_t destination_stride,
                                 std::size_t count);
 
-// Makes a converter of a loop without state. Hundreds of loops share its class, which keeps builds short.
+// Makes a converter of a loop without state. Hundreds of loops share its class, which keeps builds
+// short.
 std::unique_ptr<const ElementConverter> make_loop_converter(ConversionLoop loop);
 
 template <typename Convert>

@@ -14,7 +14,8 @@
 
 namespace gdal_zarr::test {
 
-// Answers each request of HTTP/1.1 with the path that it is for.
+// Answers each request of HTTP/1.1 with the path that it is for, except "/silent", which it never
+// answers.
 class EchoServer {
  public:
   // `close_clients` closes the connections of this process to servers, for which the server waits
@@ -65,10 +66,11 @@ class EchoServer {
       if (!request.ends_with("\r\n\r\n")) continue;
       const auto start = request.find(' ') + 1;
       const std::string path = request.substr(start, request.find(' ', start) - start);
+      request.clear();
+      if (path == "/silent") continue;
       const std::string answer =
           "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(path.size()) + "\r\n\r\n" + path;
       if (send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) break;
-      request.clear();
     }
     close(connection);
   }

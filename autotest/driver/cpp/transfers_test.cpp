@@ -9,6 +9,7 @@
 
 #include "autotest/driver/cpp/echo_server.h"
 #include "driver/stores/vsi/http_transfers.h"
+#include "zarrcore/base/cancellation.h"
 
 namespace gdal_zarr {
 
@@ -103,6 +104,60 @@ TEST(Transfers, ThatFailAreReportedToTheirOwnThreads) {
   std::thread others([&] { EXPECT_EQ(get_from_threads(server.url()), 0); });
   for (int i = 0; i < 20; ++i) EXPECT_NE(get("http://127.0.0.1:1/ok", {}), "/ok");
   others.join();
+}
+
+// Of a thread whose work is cancelled.
+class CancelledTransfer {
+ public:
+  explicit CancelledTransfer(const std::string& url)
+      : thread_([this, url] {
+          const zarrcore::Cancellation::Scope scope(&cancellation_);
+          answer_ = get(url, {});
+        }) {}
+
+  void cancel() { cancellation_.cancel(); }
+  // Waits for its end.
+  std::string answer() {
+    thread_.join();
+    return answer_;
+  }
+
+ private:
+  zarrcore::Cancellation cancellation_;
+  std::string answer_;
+  std::thread thread_;
+};
+
+const std::string kAborted = curl_easy_strerror(CURLE_ABORTED_BY_CALLBACK);
+
+TEST(Transfers, ThatAreCancelledEndAtOnce) {
+  const Server server;
+  for (int round = 0; round < 20; ++round) {
+    CancelledTransfer early(server.url() + "/silent");
+    early.cancel();  // perhaps before it begins
+    EXPECT_EQ(early.answer(), kAborted);
+
+    CancelledTransfer late(server.url() + "/silent");
+    EXPECT_EQ(get_from_threads(server.url()), 0);
+    late.cancel();
+    EXPECT_EQ(late.answer(), kAborted);
+  }
+}
+
+TEST(Transfers, ThatAreShutDownEndAtOnce) {
+  const Server server;
+  std::atomic<bool> has_begun = false;
+  std::string answer;
+  std::thread thread([&] {
+    has_begun = true;
+    answer = get(server.url() + "/silent", {});
+  });
+  while (!has_begun) std::this_thread::yield();
+  while (server.connections() == 0) std::this_thread::yield();
+  HttpTransfers::shut_down();
+  thread.join();
+  EXPECT_EQ(answer, kAborted);
+  EXPECT_EQ(get(server.url() + "/ok", {}), "/ok");
 }
 
 }  // namespace

@@ -13,8 +13,9 @@ TEST(VsiPath, NamesOfGdalsFileSystems) {
        {"/data/a.zarr", "a.zarr", "/vsimem/a.zarr", "/vsis3/bucket/a.zarr",
         "/vsicurl/http://host/vsix/a.zarr", "/vsicurl?url=http%3A%2F%2Fhost%2Fa.zarr",
         "/vsizip//data/a.zip/a.zarr", "/vsizip/{/vsicurl/http://host/a.zip}/a.zarr",
-        "/vsisubfile/0_10,/vsimem/a", "/vsicrypt/key=x,file=/vsigs/b/a", "/vsicached?file=/vsiaz/b/a",
-        "/vsikerchunk_json_ref/{/vsimem/a.json}", "/vsiicechunk/{/vsimem/a}/main", "/data/my/vsi"}) {
+        "/vsisubfile/0_10,/vsimem/a", "/vsicrypt/key=x,file=/vsigs/b/a",
+        "/vsicached?file=/vsiaz/b/a", "/vsikerchunk_json_ref/{/vsimem/a.json}",
+        "/vsiicechunk/{/vsimem/a}/main", "/data/my/vsi"}) {
     EXPECT_FALSE(has_foreign_file_system(path)) << path;
   }
   for (const char* path :

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -15,6 +16,7 @@
 #include "driver/stores/vsi/conditional_put.h"
 #include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/cancellation.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -154,7 +156,12 @@ std::optional<HttpClient::Answer> HttpClient::get(std::string_view key, const st
     } catch (const Transient& error) {
       if (retries >= max_retries) throw Error(error.what());
     }
-    CPLSleep(delay);
+    zarrcore::Cancellation* const cancellation = zarrcore::Cancellation::current();
+    if (cancellation == nullptr) {
+      CPLSleep(delay);
+    } else if (cancellation->wait_for(std::chrono::duration<double>(delay))) {
+      throw Error("the request was cancelled");
+    }
     delay *= 2;
   }
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "zarrcore/base/cancellation.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/base/text.h"
@@ -87,6 +88,7 @@ struct HttpTransfers::Transfer {
   std::string server;  // "https://host:port" if it has TLS, else empty
   Limits limits;
   curl_socket_t early_socket = CURL_SOCKET_BAD;
+  std::atomic<bool> is_cancelled = false;
   CURLcode code = CURLE_OK;
   bool is_done = false;
   std::mutex mutex = {};
@@ -131,6 +133,11 @@ CURLcode HttpTransfers::run(CURL* handle, const std::string& url, const Limits& 
     queue_.push_back(&transfer);
     curl_.multi_wakeup(multi_);
   }
+  const zarrcore::Cancellation::Listener listener(zarrcore::Cancellation::current(), [&] {
+    transfer.is_cancelled = true;
+    const std::lock_guard lock(mutex_);
+    if (is_running_) curl_.multi_wakeup(multi_);
+  });
   std::unique_lock lock(transfer.mutex);
   transfer.done.wait(lock, [&] { return transfer.is_done; });
   return transfer.code;
@@ -168,16 +175,17 @@ void HttpTransfers::stop() {
 
 void HttpTransfers::loop() {
   std::vector<Transfer*> added;
-  int active = 0;
   auto last_active = std::chrono::steady_clock::now();
   while (true) {
     const auto now = std::chrono::steady_clock::now();
+    bool is_stopping = false;
     {
       const std::lock_guard lock(mutex_);
       added.swap(queue_);
-      const bool is_idle = added.empty() && active == 0;
+      is_stopping = is_stopping_;
+      const bool is_idle = added.empty() && active_.empty();
       if (!is_idle) last_active = now;
-      if (is_idle && (is_stopping_ || now - last_active >= kMaxIdle)) {
+      if (is_idle && (is_stopping || now - last_active >= kMaxIdle)) {
         // After the lock is released, another thread may start a new one.
         early_.clear();
         curl_.multi_cleanup(std::exchange(multi_, nullptr));
@@ -186,8 +194,8 @@ void HttpTransfers::loop() {
       }
     }
     for (Transfer* transfer : added) begin(*transfer);
-    active += static_cast<int>(added.size());
     added.clear();
+    end_cancelled(is_stopping);
     int running = 0;
     curl_.multi_perform(multi_, &running);
     int remaining = 0;
@@ -196,15 +204,21 @@ void HttpTransfers::loop() {
       char* transfer = nullptr;
       curl_.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
       const CURLcode code = message->data.result;
-      curl_.multi_remove_handle(multi_, message->easy_handle);
       end(*reinterpret_cast<Transfer*>(transfer), code);
     }
-    active = running;
-    // Also ends when a transfer is added.
-    const auto wait = active > 0           ? std::chrono::milliseconds(1000)
+    // Also ends when a transfer is added or cancelled, and to stop; but not if that was before.
+    const auto wait = is_stopping          ? std::chrono::milliseconds(0)
+                      : !active_.empty()   ? std::chrono::milliseconds(1000)
                       : early_.close_old() ? EarlyConnections::kMaxAge
                                            : kMaxIdle;
     curl_.multi_poll(multi_, nullptr, 0, static_cast<int>(wait.count()), nullptr);
+  }
+}
+
+void HttpTransfers::end_cancelled(bool ends_all) {
+  const std::vector<Transfer*> active = active_;
+  for (Transfer* transfer : active) {
+    if (ends_all || transfer->is_cancelled) end(*transfer, CURLE_ABORTED_BY_CALLBACK);
   }
 }
 
@@ -236,6 +250,7 @@ void HttpTransfers::begin(Transfer& transfer) {
   const long waits = waits_for_connection(transfer) ? 1 : 0;
   curl_.easy_setopt(transfer.handle, CURLOPT_PIPEWAIT, waits);
   if (!transfer.server.empty()) ++running_[transfer.server];
+  active_.push_back(&transfer);
   if (curl_.multi_add_handle(multi_, transfer.handle) != CURLM_OK) {
     end(transfer, CURLE_OUT_OF_MEMORY);
   }
@@ -243,6 +258,8 @@ void HttpTransfers::begin(Transfer& transfer) {
 
 // The transfer is gone when the waiting thread has seen that it is done.
 void HttpTransfers::end(Transfer& transfer, CURLcode code) {
+  curl_.multi_remove_handle(multi_, transfer.handle);
+  std::erase(active_, &transfer);
   if (!transfer.server.empty()) {
     const auto it = running_.find(transfer.server);
     if (--it->second == 0) running_.erase(it);

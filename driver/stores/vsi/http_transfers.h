@@ -33,12 +33,13 @@ class HttpTransfers {
   // Those of this process: a forked child begins with none. Null without gdal_curl().
   static HttpTransfers* of_process();
 
-  // Closes all connections and ends the thread. No transfer may be running. A later transfer starts
-  // anew.
+  // Ends all transfers with CURLE_ABORTED_BY_CALLBACK, closes all connections and ends the thread.
+  // A later transfer starts anew.
   static void shut_down();
 
-  // Runs a transfer from `url` and waits for its end. All options of the handle are set, except
-  // those about connections. Safe to use from several threads at once.
+  // Runs a transfer from `url` and waits for its end, which is CURLE_ABORTED_BY_CALLBACK if the
+  // thread's work is cancelled (Cancellation). All options of the handle are set, except those
+  // about connections. Safe to use from several threads at once.
   CURLcode run(CURL* handle, const std::string& url, const Limits& limits);
 
  private:
@@ -51,6 +52,7 @@ class HttpTransfers {
   void loop();
   void begin(Transfer& transfer);
   void end(Transfer& transfer, CURLcode code);
+  void end_cancelled(bool ends_all);
   void apply(const Limits& limits);
   bool waits_for_connection(const Transfer& transfer) const;
   void open_early(const Transfer& transfer, const char* ip, int port);
@@ -64,6 +66,7 @@ class HttpTransfers {
   std::thread thread_;
   // Used by the thread alone.
   Limits applied_;
+  std::vector<Transfer*> active_;
   std::map<std::string, int> running_;     // transfers of each server with TLS
   std::map<std::string, bool> has_http2_;  // of these servers, as far as known
   EarlyConnections early_;

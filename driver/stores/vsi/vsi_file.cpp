@@ -6,11 +6,9 @@
 #include <cpl_vsi_virtual.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
@@ -84,14 +82,13 @@ void check_is_absent(const std::string& path) {
       VSICurlPartialClearCache(path.c_str());
       throw Error(message.empty() ? "cannot be opened" : message);
   }
-  // Over the network the reason above is reliable, and asking again would be another request.
-  if (!VSIIsLocal(path.c_str())) return;
+  // Over the network the reason above is reliable, and asking again would be another request. Other
+  // file systems give none, and leave any number in errno.
+  if (!VSIIsLocal(path.c_str()) && !has_foreign_file_system(path)) return;
   VSIStatBufL status;
-  errno = 0;
-  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0) {
-    if (!VSI_ISDIR(status.st_mode)) throw Error("cannot be opened");
-  } else if (errno != 0 && errno != ENOENT && errno != ENOTDIR && has_foreign_file_system(path)) {
-    throw Error("cannot be opened: " + std::generic_category().message(errno));
+  if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+      !VSI_ISDIR(status.st_mode)) {
+    throw Error("cannot be opened");
   }
 }
 
@@ -258,7 +255,14 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
   // Network file systems fetch the ranges in parallel.
   if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
                                              offsets.data(), lengths.data(), file) != 0) {
-    throw Error("reading " + std::to_string(places.size()) + " ranges failed");
+    // The file systems that programs install may have no function for it.
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (VSIFSeekL(file, offsets[i], SEEK_SET) != 0 ||
+          VSIFReadL(places[i], 1, lengths[i], file) != lengths[i]) {
+        throw Error("reading " + std::to_string(lengths[i]) + " bytes at offset " +
+                    std::to_string(offsets[i]) + " failed");
+      }
+    }
   }
   return parts;
 }

@@ -15,14 +15,40 @@ namespace {
 constexpr std::string_view kLongForm = "/vsicurl?";
 
 // All that GDAL 3.6 to 3.13 and this driver install, without "/vsi".
-constexpr std::string_view kFileSystems[] = {
-    "7z",       "adls",    "adls_streaming",       "az",                        "az_streaming",
-    "cached",   "crypt",   "curl",                 "curl_streaming",            "gs",
-    "gs_streaming", "gzip", "hdfs",                "icechunk",                  "kerchunk_json_ref",
-    "kerchunk_json_ref_cached", "kerchunk_parquet_ref", "mem",  "oss",         "oss_streaming",
-    "pmtiles",  "rar",     "s3",                   "s3_streaming",              "sparse",
-    "stdin",    "stdout",  "stdout_redirect",      "subfile",                   "swift",
-    "swift_streaming", "tar", "webhdfs",           "zip"};
+constexpr std::string_view kFileSystems[] = {"7z",
+                                             "adls",
+                                             "adls_streaming",
+                                             "az",
+                                             "az_streaming",
+                                             "cached",
+                                             "crypt",
+                                             "curl",
+                                             "curl_streaming",
+                                             "gs",
+                                             "gs_streaming",
+                                             "gzip",
+                                             "hdfs",
+                                             "icechunk",
+                                             "kerchunk_json_ref",
+                                             "kerchunk_json_ref_cached",
+                                             "kerchunk_parquet_ref",
+                                             "mem",
+                                             "oss",
+                                             "oss_streaming",
+                                             "pmtiles",
+                                             "rar",
+                                             "s3",
+                                             "s3_streaming",
+                                             "sparse",
+                                             "stdin",
+                                             "stdout",
+                                             "stdout_redirect",
+                                             "subfile",
+                                             "swift",
+                                             "swift_streaming",
+                                             "tar",
+                                             "webhdfs",
+                                             "zip"};
 
 // Where the key is inserted, and whether it must be percent-encoded.
 struct Place {

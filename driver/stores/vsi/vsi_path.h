@@ -26,9 +26,9 @@ bool is_in_named_zarr(const std::string& path);
 // spent on finding out.
 bool is_whole_by_name(const std::string& path);
 
-// Returns true if a file system that neither GDAL nor this driver installs is part of the path, at any
-// depth, such as that of rasterio's `opener`. It may answer on the thread alone that called the driver,
-// or need a lock that this thread holds.
+// Returns true if a file system that neither GDAL nor this driver installs is part of the path, at
+// any depth, such as that of rasterio's `opener`. It may answer on the thread alone that called the
+// driver, or need a lock that this thread holds.
 bool has_foreign_file_system(std::string_view path);
 
 // The path without the query of a URL.
