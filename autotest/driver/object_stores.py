@@ -32,23 +32,32 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def start(name, command, port, log):
-    process = subprocess.Popen(command, stdout=log.open("wb"), stderr=subprocess.STDOUT)
-    for _ in range(300):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return process
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    process.kill()
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def start(name, command, log):
+    """Starts `command`, in which "PORT" stands for a port. Returns the process and its port."""
+    for _ in range(5):
+        port = free_port()  # which another process may take before the server does
+        words = [str(port) if word == "PORT" else word for word in command]
+        process = subprocess.Popen(words, stdout=log.open("wb"), stderr=subprocess.STDOUT)
+        for _ in range(600):
+            if process.poll() is not None:
+                break
+            if listens(port) and process.poll() is None:
+                return process, port
+            time.sleep(0.1)
+        process.kill()
+        process.wait()
     pytest.fail(f"{name} did not start:\n{log.read_text()}")
 
 
-def start_npm(name, arguments, port, log):
+def start_npm(name, arguments, log):
     if shutil.which("node") is None or not (SERVERS / name).exists():
         pytest.skip(f"{name} is not installed")
-    return start(name, [SERVERS / name, *arguments], port, log)
+    return start(name, [SERVERS / name, *arguments], log)
 
 
 def stop(process):
@@ -58,20 +67,20 @@ def stop(process):
 
 @pytest.fixture(scope="session")
 def s3(tmp_path_factory):
-    folder, port = tmp_path_factory.mktemp("s3"), free_port()
+    folder = tmp_path_factory.mktemp("s3")
     (folder / "data").mkdir()
-    process = start_npm("s3rver", ["-d", folder / "data", "-a", "127.0.0.1", "-p", str(port),
-                                   "--configure-bucket", "bucket"], port, folder / "log")
+    process, port = start_npm("s3rver", ["-d", folder / "data", "-a", "127.0.0.1", "-p", "PORT",
+                                         "--configure-bucket", "bucket"], folder / "log")
     yield "/vsis3/bucket", s3_options(port, folder)
     stop(process)
 
 
 @pytest.fixture(scope="session")
 def azure(tmp_path_factory):
-    folder, port = tmp_path_factory.mktemp("azure"), free_port()
-    process = start_npm("azurite-blob", ["--blobPort", str(port), "--location", folder / "data",
-                                     "--skipApiVersionCheck", "--loose", "--disableTelemetry"],
-                    port, folder / "log")
+    folder = tmp_path_factory.mktemp("azure")
+    process, port = start_npm("azurite-blob", ["--blobPort", "PORT", "--location", folder / "data",
+                                               "--skipApiVersionCheck", "--loose",
+                                               "--disableTelemetry"], folder / "log")
     name = "AZURE_STORAGE_CONNECTION_STRING"
     connection = (f"DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;"
                   f"AccountKey={AZURE_KEY};BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1")
@@ -103,9 +112,9 @@ def moto(tmp_path_factory):
     for module in ("moto", "flask_cors"):  # the server of moto needs the second
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed")
-    folder, port = tmp_path_factory.mktemp("moto"), free_port()
-    process = start("moto", [sys.executable, "-m", "moto.server", "-p", str(port)], port,
-                    folder / "log")
+    folder = tmp_path_factory.mktemp("moto")
+    process, port = start("moto", [sys.executable, "-m", "moto.server", "-p", "PORT"],
+                          folder / "log")
     bucket = urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
     urllib.request.build_opener(urllib.request.ProxyHandler({})).open(bucket).close()
     yield "/vsis3/bucket", s3_options(port, folder)
