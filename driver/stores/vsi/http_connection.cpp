@@ -33,6 +33,15 @@ Result fetch(const std::string& url, const CPLStringList& options) {
   return result;
 }
 
+constexpr std::string_view kStatus = "HTTP error code : ";
+
+// Returns true if the request succeeded after libcurl had sent it again, because a connection that
+// had been used before was closed: GDAL reports the first failure instead of the status.
+bool lacks_status(const CPLHTTPResult& result) {
+  return result.nStatus == 0 && result.pszErrBuf != nullptr && *result.pszErrBuf != 0 &&
+         !std::string_view(result.pszErrBuf).starts_with(kStatus);
+}
+
 // GDAL's persistent sessions, each with a connection of its own that one thread uses at a time.
 class FetchSessions final : public HttpConnection {
  public:
@@ -59,8 +68,10 @@ class FetchSessions final : public HttpConnection {
     options.SetNameValue("MAX_RETRY", "0");
     // GDAL counts in int.
     constexpr std::uint64_t kMaxFetched = INT_MAX - 1;
-    options.SetNameValue("MAX_FILE_SIZE", std::to_string(std::min(max_size, kMaxFetched)).c_str());
-    const Result result = fetch(url, options);
+    const std::uint64_t limit = std::min(max_size, kMaxFetched);
+    options.SetNameValue("MAX_FILE_SIZE", std::to_string(limit).c_str());
+    Result result = fetch(url, options);
+    if (result && lacks_status(*result)) result = fetch(url, options);
     HttpReply reply;
     if (!result) {
       reply.problem = "the request failed";
@@ -68,8 +79,8 @@ class FetchSessions final : public HttpConnection {
     }
     reply.headers = CPLStringList(CSLDuplicate(result->papszHeaders), TRUE);
     const std::string message = result->pszErrBuf != nullptr ? result->pszErrBuf : "";
-    constexpr std::string_view kStatus = "HTTP error code : ";
-    if (result->nStatus == kFileSizeExceeded) {
+    const auto received = static_cast<std::uint64_t>(result->nDataLen);
+    if (result->nStatus == kFileSizeExceeded || received > limit) {
       reply.is_large = true;
     } else if (message.starts_with(kStatus)) {
       reply.status = std::atoi(message.c_str() + kStatus.size());
@@ -79,14 +90,14 @@ class FetchSessions final : public HttpConnection {
     } else {
       reply.status = 200;
     }
-    reply.bytes = zarrcore::Buffer::copy_of(
-        zarrcore::ByteSpan(reinterpret_cast<const std::byte*>(result->pabyData),
-                           static_cast<std::size_t>(result->nDataLen)));
+    reply.bytes = zarrcore::Buffer::copy_of(zarrcore::ByteSpan(
+        reinterpret_cast<const std::byte*>(result->pabyData), static_cast<std::size_t>(received)));
     return reply;
   }
 
  private:
-  // GDAL's status for a file larger than allowed: curl's error code.
+  // GDAL's status for a file larger than allowed: curl's error code. Without an announced length,
+  // GDAL ends the transfer when it has received more.
   static constexpr int kFileSizeExceeded = 63;
 
   // Taken for one request.
