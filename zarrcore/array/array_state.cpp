@@ -105,8 +105,17 @@ void ArrayState::check_read(const Selection& selection, const Destination& desti
   }
 }
 
-// Reads under way may still cache values under the old id, which nobody looks up again.
+void ArrayState::invalidate_value(const std::string& key) const {
+  ++invalidations;
+  const std::size_t group = CacheKey::group_of(cache_id, key);
+  context->chunks.erase_group(group);
+  context->shard_indexes.erase_group(group);
+  context->spent_on_parts.erase_group(group);
+}
+
+// Reads under way may still cache values under the old id, which are never looked up.
 void ArrayState::invalidate_caches() const {
+  ++invalidations;
   const std::uint64_t old = cache_id.exchange(next_cache_id());
   const auto is_own = [old](const CacheKey& key) { return key.array_id == old; };
   context->chunks.erase_if(is_own);

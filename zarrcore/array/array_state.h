@@ -46,6 +46,9 @@ struct ArrayState {
 
   // The array's part of the keys in the context's caches. A new id invalidates what is cached.
   mutable std::atomic<std::uint64_t> cache_id;
+  // How often cached values have been invalidated. A part of the keys of chunks that are read
+  // ahead.
+  mutable std::atomic<std::uint64_t> invalidations{0};
   mutable std::atomic<bool> has_prefetched{false};
   mutable PartialDecoding partial_decoding;
   mutable ChunkReuse chunk_reuse;
@@ -71,7 +74,9 @@ struct ArrayState {
                      std::shared_ptr<const std::string> key) const;
   // Throws Error when a selection or the memory for it does not fit the array.
   void check_read(const Selection& selection, const Destination& destination) const;
-  // Makes reads that begin later see what has been put since.
+  // Makes reads that begin later see what has been put since: under one key of the store, or at
+  // all. The first takes the same time however much is cached.
+  void invalidate_value(const std::string& key) const;
   void invalidate_caches() const;
 
  private:

@@ -6,8 +6,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace zarrcore {
+
+// Separates the key of a value from the place of a shard in it, in the keys of parts of a shard
+// that was fetched as a whole.
+inline constexpr std::string_view kInnerShard = ", inner shard at offset ";
 
 // Some bytes of one value of a store, as one codec chain of one array decodes them. The chain
 // belongs to the key: a shard and its only inner chunk can be the same bytes.
@@ -24,6 +29,13 @@ struct CacheKey {
   }
   // Bytes outside of the object.
   std::uint64_t byte_count() const { return key->size(); }
+
+  // Equal for all that one array caches of one value.
+  static std::size_t group_of(std::uint64_t array_id, std::string_view key) {
+    return std::hash<std::string_view>()(key.substr(0, key.find(kInnerShard))) +
+           static_cast<std::size_t>(array_id * 0x9e3779b97f4a7c15u);
+  }
+  std::size_t group() const { return group_of(array_id, *key); }
 };
 
 struct CacheKeyHash {

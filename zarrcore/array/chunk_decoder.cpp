@@ -79,7 +79,9 @@ ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
       context_(context),
       request_(++context.requests),
       moment_(array.store->moment()),
+      erasures_(context.chunks.erasures()),
       cache_id_(array.cache_id),
+      invalidations_(array.invalidations),
       converter_(converter),
       reuse_is_likely_(array.byte_count <= context.chunks.max_bytes() ||
                        array.chunk_reuse.is_likely()),
@@ -91,6 +93,10 @@ ChunkDecoder::~ChunkDecoder() {
 
 CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
   return {cache_id_, part.chain, part.key, part.offset, part.length};
+}
+
+CacheKey ChunkDecoder::ahead_key(const StoredPart& part) const {
+  return {invalidations_, part.chain, part.key, part.offset, part.length};
 }
 
 bool ChunkDecoder::may_cache(const StoredPart& part) const {
@@ -132,6 +138,11 @@ std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& p
   return chunk && is_current(part, *chunk) ? chunk : nullptr;
 }
 
+void ChunkDecoder::cache(const StoredPart& part,
+                         const std::shared_ptr<const CachedChunk>& chunk) const {
+  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_, erasures_);
+}
+
 bool ChunkDecoder::has_cached(const StoredPart& part) const {
   const auto chunk = find_cached(part);
   return chunk && chunk->reaches(part.axes, part.chain->stored_spec());
@@ -142,8 +153,8 @@ bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) 
                                : chunk.state().is_good_for(part.version);
 }
 
-bool ChunkDecoder::copy_from_cache(const StoredPart& part, const CacheKey& key,
-                                   bool may_decode) const {
+bool ChunkDecoder::copy_from_cache(const StoredPart& part, bool may_decode) const {
+  const CacheKey key = cache_key(part);
   const auto chunk = find_cached(part, key);
   if (!chunk || !chunk->reaches(part.axes, part.chain->stored_spec())) return false;
   if (!may_decode && !chunk->is_decoded(part.axes)) return false;
@@ -160,9 +171,7 @@ bool ChunkDecoder::copy_from_ahead(const StoredPart& part,
                                    const std::shared_ptr<const CachedChunk>& chunk) const {
   if (!is_current(part, *chunk)) return false;
   copy(part, chunk->all().data());
-  if (may_cache(part) && is_to_be_cached(part)) {
-    context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
-  }
+  if (may_cache(part) && is_to_be_cached(part)) cache(part, chunk);
   return true;
 }
 
@@ -173,7 +182,7 @@ bool ChunkDecoder::is_still_missing(const StoredPart& part) const {
 
 void ChunkDecoder::decode_ahead(const StoredPart& part, const Encoded& encoded,
                                 ChunksAhead& ahead) const {
-  ahead.put(*part.ahead, cache_key(part),
+  ahead.put(*part.ahead, ahead_key(part),
             std::make_shared<const CachedChunk>(decode_to_keep(*part.chain, encoded),
                                                 KeptState{version_of(part, encoded)}));
 }
@@ -207,8 +216,7 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
                                                 KeptState{version, part.is_prefetched()});
   }
   copy(part, chunk->elements(part.axes));
-  if (!is_to_be_cached(part)) return;
-  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_);
+  if (is_to_be_cached(part)) cache(part, chunk);
 }
 
 // The first elements of a chunk, if those that are selected end early enough, and the rest is not

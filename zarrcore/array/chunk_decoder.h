@@ -76,11 +76,15 @@ class ChunkDecoder {
   // cached, or from another version of its value.
   std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part) const;
 
+  // Caches a chunk for other requests, unless the array has put its value since this one began: it
+  // may have read the old one.
+  void cache(const StoredPart& part, const std::shared_ptr<const CachedChunk>& chunk) const;
+
   // Whether the selected elements of the chunk are cached, or can be decoded from what is.
   bool has_cached(const StoredPart& part) const;
-  // Copies the selected elements of a chunk from the cache, where its key is `key`; false when they
-  // are not cached, or would have to be decoded while `may_decode` is false.
-  bool copy_from_cache(const StoredPart& part, const CacheKey& key, bool may_decode) const;
+  // Copies the selected elements of a chunk from the cache; false when they are not cached, or
+  // would have to be decoded while `may_decode` is false.
+  bool copy_from_cache(const StoredPart& part, bool may_decode) const;
   // The same for a chunk that was read ahead.
   bool copy_from_ahead(const StoredPart& part,
                        const std::shared_ptr<const CachedChunk>& chunk) const;
@@ -114,7 +118,8 @@ class ChunkDecoder {
   void fill(const StoredPart& part) const;
 
   CacheKey cache_key(const StoredPart& part) const;
-  std::uint64_t request() const { return request_; }
+  // The key of a chunk that is read ahead: after an invalidation, it is another one.
+  CacheKey ahead_key(const StoredPart& part) const;
   // When the request began, as the store counts.
   std::uint64_t moment() const { return moment_; }
   std::uint64_t item_size() const { return array_.metadata.data_type.item_size; }
@@ -133,7 +138,10 @@ class ChunkDecoder {
   Context& context_;
   std::uint64_t request_;
   std::uint64_t moment_;
-  std::uint64_t cache_id_;  // the array's when the request began
+  // When the request began, in this order: what was read ahead before an erasure has another key.
+  std::uint64_t erasures_;  // of the context's chunks
+  std::uint64_t cache_id_;  // the array's, as the next one
+  std::uint64_t invalidations_;
   const ElementConverter* converter_;
   WholeChunks whole_chunks_ = WholeChunks::pass;
   bool reuse_is_likely_;

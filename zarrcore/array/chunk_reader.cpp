@@ -23,6 +23,21 @@ bool is_range_of_value(const StoredPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
 
+bool is_before(const StoredPart& a, const StoredPart& b) {
+  if (a.key == b.key) return a.offset < b.offset;
+  return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
+}
+
+// How many of the first parts are of the same shard.
+std::size_t count_of_shard(std::span<const StoredPart> parts) {
+  const StoredPart& first = parts.front();
+  const auto other = std::ranges::find_if(parts, [&](const StoredPart& part) {
+    return part.offset != first.offset || part.length != first.length ||
+           (part.key != first.key && *part.key != *first.key);
+  });
+  return static_cast<std::size_t>(other - parts.begin());
+}
+
 }  // namespace
 
 ValueChanged ChunkReader::shard_removed() {
@@ -101,38 +116,45 @@ std::optional<StoredRange> ChunkReader::find_stored_range(StoredPart chunk,
   return StoredRange{*chunk.key, chunk.offset, chunk.length};
 }
 
-void ChunkReader::read_shards(std::span<const StoredPart> shards) {
-  if (shards.empty()) return;
+void ChunkReader::read_shards(std::span<StoredPart> parts) {
+  if (parts.empty()) return;
+  if (parts.front().ahead != nullptr) std::ranges::stable_sort(parts, is_before);
   std::vector<StoredPart> inner;
   const auto read_inner = [&] {
     read_parts(inner);
     inner.clear();
   };
   // Shards inside of shards are in values that are already open.
-  const std::size_t max_open = shards[0].value ? SIZE_MAX : store_.max_open_values();
+  const std::size_t max_open = parts[0].value ? SIZE_MAX : store_.max_open_values();
   std::size_t open_count = 0;  // values that the parts in `inner` keep open
-  while (!shards.empty()) {
-    const CodecChain& chain = *shards[0].chain;
+  while (!parts.empty()) {
+    const CodecChain& chain = *parts[0].chain;
     const std::uint64_t index_bytes = chain.sharding()->encoded_index_size();
     std::uint64_t limit = std::min<std::uint64_t>(
         kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes), max_open - open_count);
     if (!chain.shard_is_bare()) {
       limit = std::min(limit, kMaxShardBytes / std::max<std::uint64_t>(1, chain.decoded_size()));
     }
-    const auto together =
-        static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, shards.size()));
-    std::vector<OpenShard> opened(together);
-    open_shards(shards.first(together), opened);
-    for (OpenShard& shard : opened) {
-      if (shard.index) {
-        expand(shard, inner);
-      } else if (shard.extent.sharding != nullptr) {
-        fill_missing(shard.part, [&] { return "shard " + *shard.part.key; });
-      }
-      shard = {};
+    const auto most = static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, parts.size()));
+    std::vector<NeededShard> shards;
+    shards.reserve(most);
+    while (shards.size() < most && !parts.empty()) {
+      const std::size_t count = count_of_shard(parts);
+      shards.push_back({parts.first(count), {}});
+      parts = parts.subspan(count);
     }
-    shards = shards.subspan(together);
-    open_count += together;
+    open_shards(shards);
+    for (NeededShard& shard : shards) {
+      for (const StoredPart& part : shard.parts) {
+        if (shard.opened.index) {
+          expand(shard.opened, part, inner);
+        } else if (shard.opened.extent.sharding != nullptr) {
+          fill_missing(part, [&] { return "shard " + *part.key; });
+        }
+      }
+      shard.opened = {};
+    }
+    open_count += shards.size();
     if (open_count >= max_open || !chain.shard_is_bare()) {
       read_inner();
       open_count = 0;
@@ -141,62 +163,43 @@ void ChunkReader::read_shards(std::span<const StoredPart> shards) {
   read_inner();
 }
 
-// Those that are known to be missing are filled, and not opened. What is read ahead can be of one
-// shard several times, whose index is then fetched once.
-void ChunkReader::open_shards(std::span<const StoredPart> shards, std::span<OpenShard> opened) {
-  const auto same_before = [&](std::size_t i) {
-    if (shards[i].ahead == nullptr) return i;
-    const auto same = std::ranges::find_if(shards, [&](const StoredPart& other) {
-      return *other.key == *shards[i].key && other.offset == shards[i].offset;
-    });
-    return static_cast<std::size_t>(same - shards.begin());
-  };
+// Those that are known to be missing are filled, and not opened.
+void ChunkReader::open_shards(std::span<NeededShard> shards) {
   const auto open = [&](std::size_t i) {
-    const bool is_ahead = shards[i].ahead != nullptr;  // it is to be read ahead
-    if (!is_ahead && ahead_ != nullptr && take_ahead(shards[i], decoder_.cache_key(shards[i]))) {
-      return;
-    }
+    const Parts parts = shards[i].parts;
+    const StoredPart& part = parts.front();
+    const bool may_be_ahead = ahead_ != nullptr && part.ahead == nullptr && parts.size() == 1;
+    if (may_be_ahead && take_ahead(part)) return;
     const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-    opened[i] = shards_.open(shards[i], is_whole(shards[i].axes));
+    shards[i].opened = shards_.open(part, is_whole(part.axes));
   };
-  const auto open_first = [&](std::size_t i) {
-    if (same_before(i) == i) open(i);
-  };
-  if (takes_little_copying(shards) &&
-      std::ranges::all_of(shards, [&](const auto& shard) { return shards_.has_index(shard); })) {
-    for (std::size_t i = 0; i < shards.size(); ++i) open_first(i);
+  if (takes_little_copying({shards.front().parts.begin(), shards.back().parts.end()}) &&
+      std::ranges::all_of(
+          shards, [&](const auto& shard) { return shards_.has_index(shard.parts.front()); })) {
+    for (std::size_t i = 0; i < shards.size(); ++i) open(i);
   } else {
-    parallel_for(shards.size(), open_first);
-  }
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    const std::size_t same = same_before(i);
-    if (same == i) continue;
-    if (opened[same].index) {
-      open(i);
-    } else {
-      opened[i] = {shards[i], opened[same].extent, nullptr};
-    }
+    parallel_for(shards.size(), open);
   }
 }
 
-void ChunkReader::expand(const OpenShard& shard, std::vector<StoredPart>& parts) {
-  const StoredPart& outer = shard.part;
+void ChunkReader::expand(const OpenShard& shard, const StoredPart& outer,
+                         std::vector<StoredPart>& parts) {
   for_each_inner_chunk(*shard.extent.sharding, outer.axes, [&](StoredSlice inner) {
     StoredPart part;
     part.chain = &shard.extent.sharding->inner_chain();
-    part.key = outer.key;
-    part.value = outer.value;
-    part.version = outer.version;
-    part.bytes = outer.bytes;
+    part.key = shard.part.key;
+    part.value = shard.part.value;
+    part.version = shard.part.version;
+    part.bytes = shard.part.bytes;
     if (outer.destination != nullptr) part.destination = outer.destination + inner.offset;
     part.ahead = outer.ahead;
     part.axes = std::move(inner.axes);
     const auto entry =
-        with_context([&] { return "shard " + *outer.key; },
+        with_context([&] { return "shard " + *part.key; },
                      [&] { return shard.extent.find(*shard.index, inner.position); });
     if (!entry) {
       fill_missing(part, [&] {
-        return "inner chunk " + std::to_string(inner.position) + " of shard " + *outer.key;
+        return "inner chunk " + std::to_string(inner.position) + " of shard " + *part.key;
       });
       return;
     }
@@ -216,7 +219,7 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
     const auto unneeded =
         std::stable_partition(chunks.begin(), chunks.end(), [this](const StoredPart& part) {
           return !decoder_.has_cached(part) &&
-                 ahead_->chunks().is_stored_at(*part.ahead, decoder_.cache_key(part));
+                 ahead_->chunks().is_stored_at(*part.ahead, decoder_.ahead_key(part));
         });
     chunks = {chunks.begin(), unneeded};
   } else if (takes_little_copying(chunks)) {
@@ -226,18 +229,18 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
     chunks = {others, chunks.end()};
   }
   if (chunks.empty()) return;
-  const std::vector<Fetch> fetches = make_fetches(chunks);
+  const std::vector<Parts> fetches = make_fetches(chunks);
   const bool is_little = store_.parallel_requests() == 1 &&
                          chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
   if (is_little) {
-    for (const Fetch& fetch : fetches) read_together(fetch);
+    for (const Parts& fetch : fetches) read_together(fetch);
   } else {
     parallel_for(fetches.size(), [&](std::size_t i) { read_together(fetches[i]); });
   }
 }
 
 // Whether copying all that is selected takes less than waking another thread.
-bool ChunkReader::takes_little_copying(std::span<const StoredPart> parts) const {
+bool ChunkReader::takes_little_copying(Parts parts) const {
   if (workers_ == 1 || store_.parallel_requests() > 1) return false;
   std::uint64_t bytes = 0;
   for (const StoredPart& part : parts) {
@@ -251,15 +254,11 @@ bool ChunkReader::takes_little_copying(std::span<const StoredPart> parts) const 
 
 // Sorts the inner chunks of each shard by offset and fetches neighbours together, but not so many
 // that threads would be idle, unless the chunks are too small to share.
-std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> chunks) const {
+std::vector<ChunkReader::Parts> ChunkReader::make_fetches(std::span<StoredPart> chunks) const {
   std::uint64_t total = 0;
   for (const StoredPart& part : chunks) {
     if (is_range_of_value(part)) total += std::min(part.length, kMaxFetchBytes);
   }
-  const auto is_before = [](const StoredPart& a, const StoredPart& b) {
-    if (a.key == b.key) return a.offset < b.offset;
-    return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
-  };
   if (total > 0 && !std::is_sorted(chunks.begin(), chunks.end(), is_before)) {
     std::stable_sort(chunks.begin(), chunks.end(), is_before);
   }
@@ -267,14 +266,13 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
   const std::uint64_t max_bytes =
       std::min(kMaxFetchBytes, std::max(max_gap, total / (2 * workers_)));
 
-  std::vector<Fetch> fetches;
+  std::vector<Parts> fetches;
   for (std::size_t first = 0; first < chunks.size();) {
     std::size_t end = first + 1;
     std::uint64_t reach = chunks[first].offset + chunks[first].length;
     while (end < chunks.size() && is_range_of_value(chunks[first])) {
       const StoredPart& next = chunks[end];
-      const bool is_same_value = next.key == chunks[first].key || *next.key == *chunks[first].key;
-      if (!is_same_value || !is_range_of_value(next)) break;
+      if (next.value != chunks[first].value || !is_range_of_value(next)) break;
       if (next.offset > reach && next.offset - reach > max_gap) break;
       const std::uint64_t next_reach = std::max(reach, next.offset + next.length);
       if (next_reach - chunks[first].offset > max_bytes) break;
@@ -287,7 +285,7 @@ std::vector<ChunkReader::Fetch> ChunkReader::make_fetches(std::span<StoredPart> 
   return fetches;
 }
 
-void ChunkReader::read_together(Fetch parts) {
+void ChunkReader::read_together(Parts parts) {
   std::vector<const StoredPart*> wanted;
   wanted.reserve(parts.size());
   for (const StoredPart& part : parts) {
@@ -346,16 +344,15 @@ void ChunkReader::read_together(Fetch parts) {
 
 bool ChunkReader::copy_kept(const StoredPart& part, bool may_decode) {
   if (ahead_ == nullptr && context_.chunks.is_empty()) return false;
-  const CacheKey key = decoder_.cache_key(part);
-  if (decoder_.copy_from_cache(part, key, may_decode)) {
+  if (decoder_.copy_from_cache(part, may_decode)) {
     count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
     return true;
   }
-  return ahead_ != nullptr && take_ahead(part, key);
+  return ahead_ != nullptr && take_ahead(part);
 }
 
-bool ChunkReader::take_ahead(const StoredPart& part, const CacheKey& key) {
-  const ChunksAhead::Taken taken = ahead_->take(key);
+bool ChunkReader::take_ahead(const StoredPart& part) {
+  const ChunksAhead::Taken taken = ahead_->take(decoder_.ahead_key(part));
   if (taken.chunk) {
     if (!decoder_.copy_from_ahead(part, taken.chunk)) return false;
     count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
@@ -372,7 +369,7 @@ bool ChunkReader::take_ahead(const StoredPart& part, const CacheKey& key) {
 void ChunkReader::fill_missing(const StoredPart& part,
                                const std::function<std::string()>& name) const {
   if (part.ahead != nullptr) {
-    ahead_->chunks().put(*part.ahead, decoder_.cache_key(part), nullptr);
+    ahead_->chunks().put(*part.ahead, decoder_.ahead_key(part), nullptr);
     return;
   }
   if (options_.missing_chunks_are_errors) throw Error(name() + " is missing");

@@ -35,9 +35,10 @@ class ChunkReader {
     if (per_chunk > 1) decoder_.expect_reuse();
   }
 
-  // Throws Error, which names the chunk's key. All that is read of one shard is from one version of
-  // its value: if another program replaces it meanwhile, all parts are read once more; if that
-  // happens again, it is an error.
+  // Throws Error, which names the chunk's key. Each stored value is opened once, and all that is
+  // read of it, cached or read ahead is of the version that was opened: if another program replaces
+  // it meanwhile, all parts are read once more; if that happens again, it is an error. Parts of one
+  // shard follow each other, unless they are to be read ahead.
   void read(std::vector<StoredPart> parts);
 
   // Where the innermost chunk that contains the element `start` of a chunk is stored; see
@@ -50,23 +51,27 @@ class ChunkReader {
   static constexpr std::size_t kBatchSize = 4096;
 
  private:
-  // Parts of one value that are fetched with one request.
-  using Fetch = std::span<const StoredPart>;
+  // Parts of one shard, or parts of one value that are fetched with one request.
+  using Parts = std::span<const StoredPart>;
+  struct NeededShard {
+    Parts parts;
+    OpenShard opened;
+  };
 
   // Reorders the parts.
   void read_parts(std::span<StoredPart> parts);
-  void read_shards(std::span<const StoredPart> shards);
-  // Adds the parts for the inner chunks of a shard. Missing inner chunks are filled at once, and
-  // full batches are read at once.
-  void expand(const OpenShard& shard, std::vector<StoredPart>& parts);
+  void read_shards(std::span<StoredPart> parts);
+  // Adds the parts for the inner chunks of `outer`, a part of a shard. Missing inner chunks are
+  // filled at once, and full batches are read at once.
+  void expand(const OpenShard& shard, const StoredPart& outer, std::vector<StoredPart>& parts);
 
-  void open_shards(std::span<const StoredPart> shards, std::span<OpenShard> opened);
+  void open_shards(std::span<NeededShard> shards);
   void read_chunks(std::span<StoredPart> chunks);
-  bool takes_little_copying(std::span<const StoredPart> parts) const;
-  std::vector<Fetch> make_fetches(std::span<StoredPart> chunks) const;
-  void read_together(Fetch parts);
-  // With `ahead_`: takes what has been read ahead; false when the part was not. `key` is its key.
-  bool take_ahead(const StoredPart& part, const CacheKey& key);
+  bool takes_little_copying(Parts parts) const;
+  std::vector<Parts> make_fetches(std::span<StoredPart> chunks) const;
+  void read_together(Parts parts);
+  // With `ahead_`: takes what has been read ahead; false when the part was not.
+  bool take_ahead(const StoredPart& part);
   // Copies what has been read ahead or is cached; false when there is nothing, or something to
   // decode and `may_decode` is false.
   bool copy_kept(const StoredPart& part, bool may_decode);

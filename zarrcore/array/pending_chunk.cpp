@@ -189,7 +189,7 @@ void PendingChunk::put(bool is_exclusive) {
                  put_pending();
                });
   // Before other threads find nothing pending here and use the caches.
-  array_.invalidate_caches();
+  array_.invalidate_value(*key_);
   inner_chunks_.clear();
   stored_.reset();
   add_to_totals(-bytes_);

@@ -18,8 +18,8 @@ std::shared_ptr<const ShardIndex> index_of(const std::shared_ptr<const CachedInd
 
 // The name of a shard inside of a shard, for parts of it whose offsets count from its start.
 std::shared_ptr<const std::string> inner_shard_key(const StoredPart& shard) {
-  return std::make_shared<const std::string>(*shard.key + ", inner shard at offset " +
-                                             std::to_string(shard.offset));
+  return std::make_shared<const std::string>(
+      std::string(*shard.key).append(kInnerShard).append(std::to_string(shard.offset)));
 }
 
 // All encoded bytes of a part from its open value; nullopt when the value is absent.
@@ -99,7 +99,6 @@ bool ShardReader::fetch_checked(StoredPart& shard) const {
 
 // Gets the bytes of a shard that its chain compresses as a whole; false when it is missing.
 bool ShardReader::decompress(StoredPart& shard) const {
-  const CacheKey key = decoder_.cache_key(shard);
   if (const auto cached = decoder_.find_cached(shard)) {
     shard.version = cached->state().version();
     shard.bytes = elements_of(cached);
@@ -119,7 +118,7 @@ bool ShardReader::decompress(StoredPart& shard) const {
   decoded.shrink_to_fit();
   const auto bytes = std::make_shared<const CachedChunk>(
       DecodedChunk{std::move(decoded), {}}, KeptState{shard.version, shard.is_prefetched()});
-  context_.chunks.insert(key, bytes, bytes->byte_count(), decoder_.request());
+  decoder_.cache(shard, bytes);
   shard.bytes = elements_of(bytes);
   return true;
 }
@@ -147,7 +146,7 @@ std::shared_ptr<const ShardIndex> ShardReader::read_index(StoredPart& shard,
   shard.version = shard.value->version();
   const auto index = std::make_shared<const CachedIndex>(
       CachedIndex{std::move(fetched->index), KeptState(shard.version, shard.is_prefetched())});
-  context_.shard_indexes.insert(key, index, index->index.byte_count());
+  context_.shard_indexes.insert(key, index, index->index.byte_count(), 0, erasures_);
   return index_of(index);
 }
 

@@ -2,6 +2,7 @@
 // read in parts, their bytes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,7 +27,10 @@ struct OpenShard {
 class ShardReader {
  public:
   ShardReader(Store& store, Context& context, const ChunkDecoder& decoder)
-      : store_(store), context_(context), decoder_(decoder) {}
+      : store_(store),
+        context_(context),
+        decoder_(decoder),
+        erasures_(context.shard_indexes.erasures()) {}
 
   // Opens a shard. `wants_all`: all of it will be read, so a checksum around it is verified; when
   // only parts of the bytes are read, it cannot be.
@@ -51,6 +55,7 @@ class ShardReader {
   Store& store_;
   Context& context_;
   const ChunkDecoder& decoder_;
+  std::uint64_t erasures_;  // of the context's indexes, when the request began
   bool uses_cached_indexes_ = true;
 };
 

@@ -6,9 +6,13 @@
 // not its own: when its own exceed the bound, the first ones stay and the later ones are dropped.
 // Repeating the request then finds the first ones. (With plain LRU order, each value would be
 // evicted just before it is used again.)
+//
+// Values whose keys have the same group can be erased together. That takes no longer in a large
+// cache than in a small one.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +24,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace zarrcore {
 
@@ -33,7 +38,17 @@ std::uint64_t heap_bytes(const Key& key) {
   return key.byte_count();
 }
 
-// Safe to use from several threads at once. `Key` has an overload of heap_bytes().
+// The group of a cache key: a hash of what its keys have in common.
+inline std::size_t group_of(const std::string& key) {
+  return std::hash<std::string>()(key);
+}
+template <typename Key>
+  requires requires(const Key& key) { key.group(); }
+std::size_t group_of(const Key& key) {
+  return key.group();
+}
+
+// Safe to use from several threads at once. `Key` has overloads of heap_bytes() and group_of().
 template <typename Key, typename Value, typename Hash = std::hash<Key>>
 class LruCache {
  public:
@@ -52,20 +67,26 @@ class LruCache {
     return it->second->value;
   }
 
-  // `bytes` is the size of the value; the cache adds its own overhead.
+  // `bytes` is the size of the value; the cache adds its own overhead. `since` is what erasures()
+  // was when the value began to be made: the value is not inserted if its group, or rarely
+  // another one, has been erased since.
   void insert(const Key& key, std::shared_ptr<const Value> value, std::uint64_t bytes,
-              std::uint64_t request = 0) {
+              std::uint64_t request = 0, std::uint64_t since = UINT64_MAX) {
+    const std::size_t group = group_of(key);
     Entries removed;
     const std::lock_guard lock(mutex_);
+    if (erased_[group % erased_.size()] > since) return;
     if (const auto it = index_.find(key); it != index_.end()) remove(it->second, removed);
     bytes += kEntryBytes + 2 * heap_bytes(key);
-    entries_.push_front({key, std::move(value), bytes, request});
+    reserve_groups();
+    entries_.push_front({key, std::move(value), bytes, request, group});
     try {
       index_.emplace(key, entries_.begin());
     } catch (...) {
       entries_.pop_front();
       throw;
     }
+    link(entries_.front());
     bytes_ += bytes;
     shrink(request, removed);
   }
@@ -76,7 +97,23 @@ class LruCache {
     if (const auto it = index_.find(key); it != index_.end()) remove(it->second, removed);
   }
 
-  // Removes the values whose keys satisfy `predicate`.
+  // Removes the values of a group, without a look at those of others.
+  void erase_group(std::size_t group) {
+    Entries removed;
+    const std::lock_guard lock(mutex_);
+    erased_[group % erased_.size()] = ++erasures_;
+    if (groups_.empty()) return;
+    for (Entry* entry = first_of(group); entry != nullptr;) {
+      Entry* const next = entry->next;
+      if (entry->group == group) remove(index_.find(entry->key)->second, removed);
+      entry = next;
+    }
+  }
+
+  // How often groups have been erased.
+  std::uint64_t erasures() const { return erasures_; }
+
+  // Removes the values whose keys satisfy `predicate`. It is called for each key.
   template <typename Predicate>
   void erase_if(const Predicate& predicate) {
     Entries removed;
@@ -124,6 +161,10 @@ class LruCache {
     std::shared_ptr<const Value> value;
     std::uint64_t bytes;
     std::uint64_t request;  // the last one that used the value
+    std::size_t group;
+    // In a list of the entries of the same group and few others.
+    Entry* previous = nullptr;
+    Entry* next = nullptr;
   };
   using Entries = std::list<Entry>;
   using Iterator = typename Entries::iterator;
@@ -141,10 +182,34 @@ class LruCache {
     }
   }
 
+  Entry*& first_of(std::size_t group) { return groups_[group % groups_.size()]; }
+
+  // Makes room for one more entry.
+  void reserve_groups() {
+    constexpr std::size_t kFewest = 16;
+    if (entries_.size() < groups_.size()) return;
+    groups_ = std::vector<Entry*>(std::max(kFewest, 2 * groups_.size()));
+    for (Entry& entry : entries_) link(entry);
+  }
+
+  void link(Entry& entry) {
+    Entry*& first = first_of(entry.group);
+    entry.previous = nullptr;
+    entry.next = first;
+    if (first != nullptr) first->previous = &entry;
+    first = &entry;
+  }
+
+  void unlink(const Entry& entry) {
+    (entry.previous != nullptr ? entry.previous->next : first_of(entry.group)) = entry.next;
+    if (entry.next != nullptr) entry.next->previous = entry.previous;
+  }
+
   // Into `removed`, which is to be destroyed without the lock: returning the memory of large values
   // takes longer than all else here.
   void remove(Iterator entry, Entries& removed) {
     bytes_ -= entry->bytes;
+    unlink(*entry);
     index_.erase(entry->key);
     removed.splice(removed.begin(), entries_, entry);
   }
@@ -155,6 +220,9 @@ class LruCache {
   std::atomic<std::uint64_t> bytes_ = 0;  // changed with the lock
   Entries entries_;                       // most recently used first
   std::unordered_map<Key, Iterator, Hash> index_;
+  std::vector<Entry*> groups_;  // the first entries of the lists, by remainders of groups
+  std::atomic<std::uint64_t> erasures_ = 0;     // changed with the lock
+  std::array<std::uint64_t, 256> erased_ = {};  // the last of them, by remainders of groups
 };
 
 }  // namespace zarrcore

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "autotest/cpp/support/array_codecs.h"
 #include "autotest/cpp/support/bytes.h"
@@ -407,6 +410,99 @@ TEST_F(Writing, TheCacheMakesWayForWhatWaits) {
   EXPECT_EQ(context->chunks.byte_count(), both / 2);
   writer.flush();
   EXPECT_EQ(context->pending_bytes, 0);
+}
+
+// Each element by itself, so that all chunks are cached.
+Bytes read_one_by_one(const Array& array) {
+  Bytes all;
+  for (std::uint64_t y = 0; y < array.shape()[0]; ++y) {
+    for (std::uint64_t x = 0; x < array.shape()[1]; ++x) {
+      const Bytes one = read(array, {{y, x}, {1, 1}, {}});
+      all.insert(all.end(), one.begin(), one.end());
+    }
+  }
+  return all;
+}
+
+TEST_P(Writing, APutLeavesTheOtherChunksInTheCache) {
+  const auto context = std::make_shared<Context>();
+  const auto observe = [&] {
+    write_array(*store_, "", array_document(kShape, {4, 6}, "\"int16\"", GetParam().codecs, "7"),
+                filled(3));
+    return std::make_shared<ObservedStore>(std::exchange(store_, std::make_shared<MemoryStore>()));
+  };
+  const auto store = observe();
+  const auto array = open_array(store, "", context);
+  const auto other_store = observe();
+  const auto other = open_array(other_store, "", context);
+  Bytes expected = filled(3);
+  for (std::int16_t round = 0; round < 3; ++round) {
+    if (round > 0) {
+      const Selection one{{1, 2}, {1, 1}, {1, 1}};
+      ArrayWriter writer(array);
+      write(writer, one, elements<std::int16_t>({round}));
+      writer.flush();
+      write(expected, one, elements<std::int16_t>({round}));
+    }
+    store->take_requests();
+    other_store->take_requests();
+    EXPECT_EQ(read_one_by_one(*array), expected);
+    EXPECT_EQ(read_one_by_one(*other), filled(3));
+    std::set<std::string> keys;
+    for (const auto& request : store->take_requests()) keys.insert(request.key);
+    if (round > 0) {
+      EXPECT_EQ(keys, std::set<std::string>{"c/0/0"});
+      EXPECT_TRUE(other_store->take_requests().empty());
+    }
+  }
+}
+
+// Runs a function once, after the answer that `countdown` says.
+class InterruptedStore final : public StoreWrapper {
+ public:
+  using StoreWrapper::StoreWrapper;
+
+  int countdown = -1;
+  std::function<void()> interrupt;
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    auto answer = StoreWrapper::get(key, max_size);
+    if (countdown-- == 0) interrupt();
+    return answer;
+  }
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    auto answer = StoreWrapper::get_ranges(key, ranges);
+    if (countdown-- == 0) interrupt();
+    return answer;
+  }
+};
+
+// The store does not know versions.
+TEST_P(Writing, AReadThatBeganBeforeAPutDoesNotCacheTheOldChunk) {
+  const auto store = std::make_shared<InterruptedStore>(store_);
+  const auto array = create(GetParam().codecs, "7", store);
+  ArrayWriter writer(array);
+  write(writer, everything(kShape), filled(3));
+  writer.flush();
+  const Selection part{{0, 0}, {2, 2}, {}};
+  std::int16_t value = 3;
+  store->interrupt = [&] {
+    write(writer, {{1, 1}, {1, 1}, {1, 1}}, elements<std::int16_t>({++value}));
+    writer.flush();
+  };
+  for (int answers = 0; answers < 6; ++answers) {
+    array->refresh();
+    store->countdown = answers;
+    try {
+      read(*array, part);
+    } catch (const Error&) {
+      // It may have read an index of one version and inner chunks of another one.
+    }
+    store->countdown = -1;
+    EXPECT_EQ(read(*array, part), elements<std::int16_t>({3, 3, 3, value})) << answers;
+  }
+  EXPECT_GT(value, 3);
 }
 
 TEST_F(Writing, ASelectionOutsideIsRefused) {

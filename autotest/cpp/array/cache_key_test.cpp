@@ -35,5 +35,19 @@ TEST(CacheKey, EveryPartOfItCounts) {
   EXPECT_NE(cache.find(other), nullptr);
 }
 
+TEST(CacheKey, AllOfOneValueOfAnArrayFormAGroup) {
+  const auto group = [](std::uint64_t array_id, const std::string& key, std::uint64_t offset) {
+    return CacheKey{
+        .array_id = array_id, .key = std::make_shared<const std::string>(key), .offset = offset}
+        .group();
+  };
+  const std::size_t whole = group(1, "a/c/0", 0);
+  EXPECT_EQ(CacheKey::group_of(1, "a/c/0"), whole);
+  EXPECT_EQ(group(1, "a/c/0", 20), whole);
+  EXPECT_EQ(group(1, "a/c/0" + std::string(kInnerShard) + "12", 20), whole);
+  EXPECT_NE(group(2, "a/c/0", 0), whole);
+  EXPECT_NE(group(1, "a/c/1", 0), whole);
+}
+
 }  // namespace
 }  // namespace zarrcore::test::cache_key_test

@@ -450,6 +450,25 @@ TEST(ReadAhead, ReadersSeeWhatHasBeenWritten) {
   other.join();
 }
 
+// The store does not know versions.
+TEST(ReadAhead, WhatWasReadAheadOfAPutIsNotUsed) {
+  const WalkedArray stored({8, 160}, {8, 8}, kCompressed);
+  const auto store = std::make_shared<ObservedStore>(stored.memory);
+  const auto array = open_array(store);
+  const auto walk = tile_walk(stored.shape, {8, 8}, {8, 8});
+  for (std::size_t i = 0; i < 3; ++i) read(*array, walk[i], ahead_options());
+  std::map<std::string, int> counts;
+  wait_for([&] {
+    counts.merge(fetch_counts(*store));
+    return counts.contains("c/0/3");
+  });
+  const Bytes values(128, std::byte{1});
+  ArrayWriter writer(array);
+  writer.write(walk[3], {values.data(), {16, 2}, nullptr});
+  writer.flush();
+  EXPECT_EQ(read(*array, walk[3], ahead_options()), values);
+}
+
 TEST(ReadAhead, SeveralThreadsMayWalk) {
   for (const std::size_t requests : {1, 6}) {
     const WalkedArray stored({64, 96}, {16, 24}, in_shards({8, 8}));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "autotest/cpp/support/bytes.h"
@@ -11,6 +12,7 @@
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
 #include "autotest/cpp/support/temporary_folder.h"
+#include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
@@ -28,6 +30,7 @@ std::string shard_codecs(const std::string& inner, const char* location) {
 struct Layout {
   const char* name;
   std::string codecs;
+  Shape written;  // what a write of the first element keeps in memory
 };
 void PrintTo(const Layout& layout, std::ostream* out) {
   *out << layout.name;
@@ -39,11 +42,12 @@ std::string bare(const char* location) {
 }
 
 const Layout kReplacedLayouts[] = {
-    {"no shard", codec_list({bytes_codec()})},
-    {"index at the end", bare("end")},
-    {"index at the start", bare("start")},
-    {"nested", codec_list({sharding_codec({4, 2}, bare("end"), index_codecs())})},
-    {"compressed as a whole", shard_codecs(codec("gzip", R"("level": 1)"), "end")},
+    {"no shard", codec_list({bytes_codec()}), {4, 4}},
+    {"index at the end", bare("end"), {2, 2}},
+    {"index at the start", bare("start"), {2, 2}},
+    {"nested", codec_list({sharding_codec({4, 2}, bare("end"), index_codecs())}), {4, 2}},
+    {"with a checksum", shard_codecs(codec("crc32c"), "end"), {2, 2}},
+    {"compressed as a whole", shard_codecs(codec("gzip", R"("level": 1)"), "end"), {4, 4}},
 };
 
 // One shard; the given inner chunks hold one value each, those of 0 are absent.
@@ -178,6 +182,183 @@ TEST_P(ReplacedValue, AnIndexThatWasKeptIsNotUsedForAnotherState) {
   const Bytes got = read(*array, other);
   EXPECT_TRUE(got == selected(before_, kShardShape, 1, other) ||
               got == selected(after_, kShardShape, 1, other));
+}
+
+// Values stay open as they were, as local files do. Runs a function before each operation.
+class InterruptedStore final : public StoreWrapper {
+ public:
+  explicit InterruptedStore(std::shared_ptr<Store> inner)
+      : StoreWrapper(inner), inner_(std::move(inner)) {}
+
+  // Runs `interrupt` once, before the operation after so many others.
+  void set_interrupt(int operations, std::function<void()> interrupt) {
+    const std::lock_guard lock(mutex_);
+    countdown_ = operations;
+    interrupt_ = std::move(interrupt);
+  }
+  bool was_interrupted() const {
+    const std::lock_guard lock(mutex_);
+    return countdown_ < 0;
+  }
+
+  std::shared_ptr<OpenValue> open(std::string_view key) override {
+    count();
+    return std::make_shared<Value>(*this, inner_->open(key));
+  }
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    count();
+    return inner_->get(key, max_size);
+  }
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    count();
+    return inner_->get_ranges(key, ranges);
+  }
+  ValueVersion current_version(std::string_view key) override {
+    count();
+    return inner_->current_version(key);
+  }
+  bool knows_versions() const override { return true; }
+  bool put_if(std::string_view key, const ValueVersion& expected,
+              std::span<const ValuePart> parts) override {
+    return inner_->put_if(key, expected, parts);
+  }
+
+ private:
+  class Value final : public OpenValue {
+   public:
+    Value(InterruptedStore& store, std::shared_ptr<OpenValue> inner)
+        : store_(store), inner_(std::move(inner)) {}
+
+    std::optional<Buffer> get(std::uint64_t max_size) override {
+      store_.count();
+      return inner_->get(max_size);
+    }
+    std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
+      store_.count();
+      return inner_->get_ranges(ranges);
+    }
+    ValueVersion version() const override { return inner_->version(); }
+
+   private:
+    InterruptedStore& store_;
+    std::shared_ptr<OpenValue> inner_;
+  };
+
+  void count() {
+    const std::lock_guard lock(mutex_);
+    if (countdown_ >= 0 && countdown_-- == 0) interrupt_();
+  }
+
+  std::shared_ptr<Store> inner_;
+  mutable std::mutex mutex_;
+  int countdown_ = -1;
+  std::function<void()> interrupt_;
+};
+
+// Replaces a shard during a read: before its first operation, then, in another array, before its
+// second one, and so on. `read_array` is called with the array, the selection, and a function to
+// call right before the read. Later reads have the new state.
+template <typename Read>
+void replace_before_each_operation(const Layout& layout, const Bytes& before, const Bytes& after,
+                                   const Read& read_array) {
+  for (const Selection& selection : {kAll, Selection{{1, 0}, {2, 4}, {}}}) {
+    for (const bool is_known : {false, true}) {
+      bool is_replaced = true;
+      for (int operations = 0; is_replaced; ++operations) {
+        const auto memory = std::make_shared<MemoryStore>();
+        put_values(*memory, layout, before);
+        const auto store = std::make_shared<InterruptedStore>(memory);
+        const auto array = open_array(store);
+        if (is_known) read(*array, {{3, 3}, {1, 1}, {}});
+        const auto interrupt = [&] {
+          store->set_interrupt(operations, [&] { put_values(*memory, layout, after); });
+        };
+        read_array(array, selection, interrupt);
+        is_replaced = store->was_interrupted();
+        store->set_interrupt(-1, {});
+        EXPECT_EQ(read(*array, selection),
+                  selected(is_replaced ? after : before, kShardShape, 1, selection));
+        EXPECT_EQ(read(*array, kAll), is_replaced ? after : before);
+      }
+    }
+  }
+}
+
+TEST_P(ReplacedValue, WhatIsReadIsOfOneState) {
+  for (const std::size_t threads : {1, 3}) {
+    replace_before_each_operation(
+        GetParam(), before_, after_,
+        [&](const auto& array, const Selection& selection, const auto& interrupt) {
+          interrupt();
+          const Bytes got = read(*array, selection, {.threads = threads});
+          EXPECT_TRUE(got == selected(before_, kShardShape, 1, selection) ||
+                      got == selected(after_, kShardShape, 1, selection));
+        });
+  }
+}
+
+TEST_P(ReplacedValue, WhatIsReadBesidePendingElementsIsOfOneState) {
+  for (const std::size_t threads : {1, 3}) {
+    replace_before_each_operation(
+        GetParam(), before_, after_,
+        [&](const auto& array, const Selection& selection, const auto& interrupt) {
+          ArrayWriter writer(array);
+          const std::byte pending{9};
+          writer.write({{0, 0}, {1, 1}, {}}, {&pending, {0, 0}, nullptr});
+          interrupt();
+          Bytes got(selection.count[0] * selection.count[1]);
+          writer.read(selection, {got.data(), c_strides(selection.count, 1), nullptr},
+                      {.threads = threads});
+          // What is pending is as it was when it was written to.
+          const auto is_of = [&](const Bytes& state) {
+            Bytes values = state;
+            for (std::size_t y = 0; y < GetParam().written[0]; ++y) {
+              for (std::size_t x = 0; x < GetParam().written[1]; ++x) {
+                values[y * 4 + x] = before_[y * 4 + x];
+              }
+            }
+            values[0] = pending;
+            return got == selected(values, kShardShape, 1, selection);
+          };
+          EXPECT_TRUE(is_of(before_) || is_of(after_));
+        });
+  }
+}
+
+// A walk through the inner chunks of two shards, both of which are replaced on the way.
+TEST(ReplacedShard, WhatIsReadAheadIsOfOneState) {
+  const Shape shape{2, 128};
+  const std::string document_codecs = bare("end");
+  const auto put = [&](Store& store, bool is_new) {
+    Bytes values(256);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      // Inner chunks have two columns. Those of even numbers are missing before.
+      const std::size_t chunk = i % 128 / 2;
+      values[i] = static_cast<std::byte>(is_new ? 100 + chunk : chunk % 2 * chunk);
+    }
+    write_array(store, "", array_document(shape, {2, 64}, "\"uint8\"", document_codecs), values);
+    return values;
+  };
+  ReadOptions options;
+  options.threads = 3;
+  options.lasting_scope = [] { return WorkerScope(); };
+  for (int operations = 0; operations < 150; ++operations) {
+    const auto memory = std::make_shared<MemoryStore>();
+    const Bytes before = put(*memory, false);
+    const auto store = std::make_shared<InterruptedStore>(memory);
+    const auto array = open_array(store);
+    Bytes after = before;
+    store->set_interrupt(operations, [&] { after = put(*memory, true); });
+    for (std::uint64_t x = 0; x < 128; x += 4) {
+      const Selection selection{{0, x}, {2, 4}, {}};
+      const Bytes got = read(*array, selection, options);
+      const bool was_interrupted = store->was_interrupted();
+      EXPECT_TRUE(got == selected(before, shape, 1, selection) ||
+                  (was_interrupted && got == selected(after, shape, 1, selection)))
+          << "replaced before operation " << operations << ", read at " << x;
+    }
+  }
 }
 
 TEST(ReplacedShard, OneThatNeverStaysIsAnError) {

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "autotest/cpp/support/bytes.h"
 
 namespace zarrcore::test::lru_cache_test {
 namespace {
@@ -148,6 +151,85 @@ TEST(LruCache, ErasesByKey) {
   EXPECT_EQ(*cache.find(key("a", 2)), "2");
   cache.erase_if(is_owned_by(2));
   EXPECT_EQ(cache.byte_count(), 0);
+}
+
+// A key of a group, which counts how often a cache looks at any of them.
+struct GroupedKey {
+  std::size_t number_of_group;
+  int number;
+
+  static inline std::atomic<int> looks = 0;
+
+  bool operator==(const GroupedKey& other) const {
+    ++looks;
+    return number_of_group == other.number_of_group && number == other.number;
+  }
+  std::size_t group() const {
+    ++looks;
+    return number_of_group;
+  }
+  static std::uint64_t byte_count() { return 0; }
+};
+struct GroupedKeyHash {
+  std::size_t operator()(const GroupedKey& key) const {
+    ++GroupedKey::looks;
+    return key.number_of_group * 1000 + static_cast<std::size_t>(key.number);
+  }
+};
+using GroupedCache = LruCache<GroupedKey, std::string, GroupedKeyHash>;
+
+TEST(LruCache, ErasesAGroupWithoutALookAtOthers) {
+  GroupedCache cache(100 * kLarge);
+  for (std::size_t group = 0; group < 10'000; ++group) {
+    for (int i = 0; i < 3; ++i) cache.insert({group, i}, value("1"), 10);
+  }
+  const std::uint64_t bytes = cache.byte_count();
+  GroupedKey::looks = 0;
+  cache.erase_group(4711);
+  EXPECT_LT(GroupedKey::looks, 50);
+  EXPECT_EQ(cache.byte_count(), bytes - bytes / 10'000);
+  for (std::size_t group = 4710; group < 4713; ++group) {
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(cache.find({group, i}) != nullptr, group != 4711);
+  }
+  GroupedKey::looks = 0;
+  cache.erase_group(4711);
+  cache.erase_group(12'345);
+  EXPECT_EQ(GroupedKey::looks, 0);
+}
+
+TEST(LruCache, GroupsStayWholeWhateverIsEvicted) {
+  Random random(61);
+  GroupedCache cache(20 * kLarge);
+  for (int round = 0; round < 20'000; ++round) {
+    const GroupedKey key{random_number(random, 0, 30), static_cast<int>(random() % 10)};
+    switch (random() % 8) {
+      case 0:
+        cache.erase(key);
+        break;
+      case 1:
+        cache.erase_group(key.number_of_group);
+        for (int i = 0; i < 10; ++i) EXPECT_EQ(cache.find({key.number_of_group, i}), nullptr);
+        break;
+      default:
+        cache.insert(key, value("1"), kLarge);
+        EXPECT_NE(cache.find(key), nullptr);
+    }
+  }
+  for (std::size_t group = 0; group <= 30; ++group) cache.erase_group(group);
+  EXPECT_EQ(cache.byte_count(), 0);
+}
+
+TEST(LruCache, WhatWasMadeBeforeItsGroupWasErasedIsNotInserted) {
+  GroupedCache cache(10 * kLarge);
+  const std::uint64_t before = cache.erasures();
+  cache.insert({1, 0}, value("old"), 10, 0, before);
+  cache.erase_group(1);
+  cache.insert({1, 0}, value("old"), 10, 0, before);
+  EXPECT_EQ(cache.find({1, 0}), nullptr);
+  cache.insert({2, 0}, value("other"), 10, 0, before);
+  EXPECT_NE(cache.find({2, 0}), nullptr);
+  cache.insert({1, 0}, value("new"), 10, 0, cache.erasures());
+  EXPECT_EQ(*cache.find({1, 0}), "new");
 }
 
 // Freeing large values takes long.
