@@ -10,7 +10,7 @@ pytest.register_assert_rewrite("bad_stores", "icechunk_stores")
 
 from bad_stores import DATA  # noqa: E402
 from icechunk_stores import repository, virtual  # noqa: E402, F401
-from object_stores import azure, azure_proxy, azure_sas, bucket, moto, moto_proxy, proxy, s3  # noqa: E402, F401
+from object_stores import azure, azure_proxy, azure_sas, bucket, moto, moto_proxy, proxy, s3, server  # noqa: E402, F401
 from stores import BYTES, GZIP, write_array, write_group  # noqa: E402
 from toolchain import COMPILER  # noqa: E402
 from v2_stores import write_v2  # noqa: E402

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import failing_proxy
+import object_server
 import pytest
 from object_requests import s3_options
 from osgeo import gdal
@@ -63,6 +64,19 @@ def start_npm(name, arguments, log):
 def stop(process):
     process.terminate()
     process.wait()
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """An object store in memory, whose bucket is /vsis3/bucket."""
+    made = object_server.ObjectServer()
+    for name, value in object_server.options(made.server_port).items():
+        monkeypatch.setenv(name, value)
+    gdal.VSICurlClearCache()
+    yield made
+    gdal.VSICurlClearCache()
+    made.shutdown()
+    made.server_close()
 
 
 @pytest.fixture(scope="session")

@@ -79,6 +79,47 @@ def test_reopened(tmp_path):
         assert len(chunks(path)) == expected
 
 
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("is_read", [False, True], ids=["unread", "read"])
+def test_overwritten_with_the_fill_value(tmp_path, format, is_read):
+    """The file of the chunk has the old values until the flush, also after a read from the dataset,
+    which gives the new ones. The flush removes it."""
+    path = tmp_path / "a.zarr"
+    dataset = create(path, f"FORMAT={format}")
+    band = dataset.GetRasterBand(1)
+    band.SetNoDataValue(0)
+    band.WriteArray(np.full((3, 3), 5, "u1"), 2, 2)
+    dataset.FlushCache()
+    (file,) = chunks(path)
+    stored = (path / "a" / file).read_bytes()
+    band.WriteArray(np.zeros((3, 3), "u1"), 2, 2)
+    if is_read:
+        assert not dataset.ReadAsArray().any()
+    assert (path / "a" / file).read_bytes() == stored
+    assert open_raster(path).ReadAsArray().sum() == 9 * 5
+    dataset.FlushCache()
+    assert chunks(path) == []
+    assert not open_raster(path).ReadAsArray().any()
+
+
+@pytest.mark.parametrize("behind", ["YES", "NO"])
+def test_whole_chunks_overwritten_with_the_fill_value(tmp_path, monkeypatch, behind):
+    """They may be removed before the flush; without writing behind, when the write returns."""
+    monkeypatch.setenv("ZARR_WRITE_BEHIND", behind)
+    path = tmp_path / "a.zarr"
+    dataset = create(path)
+    band = dataset.GetRasterBand(1)
+    band.SetNoDataValue(0)
+    band.WriteArray(np.full((10, 20), 5, "u1"))
+    dataset.FlushCache()
+    band.WriteArray(np.zeros((10, 10), "u1"))
+    if behind == "NO":
+        assert chunks(path) == ["0.1"]
+    assert dataset.ReadAsArray().sum() == 100 * 5
+    dataset.FlushCache()
+    assert chunks(path) == ["0.1"]
+
+
 # --- MISSING_CHUNKS ------------------------------------------------------------------------------
 
 def read(path, *window, option="MISSING_CHUNKS=ERROR", name=None):

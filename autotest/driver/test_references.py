@@ -383,6 +383,14 @@ def test_statements_are_refused(tmp_path):
     assert "{% for i in x %}" in error_of(path)
 
 
+def test_long_sums(tmp_path):
+    """8 MB of terms."""
+    url = "{{'%s'%s}}" % ("x" * 60_000, "+''" * 2_700_000)
+    refs = references(c0=[url, 5, 24])
+    message = error_of(write(tmp_path / "a.json", version_1(refs, templates={"u": ""})))
+    assert "v/0.0" in message and "xxxx: this file" in message
+
+
 @pytest.mark.parametrize("templates, problem", [
     ({"a": "{{b}}", "b": "{{a}}"}, "a template contains itself"),
     ({c: "{{%s}}" % chr(ord(c) + 1) * 9 for c in "abcdefgh"} | {"i": ""}, "too many expressions"),

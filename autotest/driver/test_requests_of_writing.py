@@ -6,7 +6,6 @@ Counts include two requests by which GDAL itself finds out what a path is before
 import json
 
 import numpy as np
-import object_server
 import pytest
 from multidim import attributes, create, create_array, open_root, open_to_write
 from osgeo import gdal
@@ -22,18 +21,6 @@ FORMATS = ("ZARR_V2", "ZARR_V3")
 HARMLESS = "Only read-only mode is supported for /vsicurl"
 resizes = pytest.mark.skipif(GDAL_MINOR < 307, reason="arrays are resized since GDAL 3.7")
 deletes = pytest.mark.skipif(GDAL_MINOR < 308, reason="arrays are deleted since GDAL 3.8")
-
-
-@pytest.fixture
-def server(monkeypatch):
-    made = object_server.ObjectServer()
-    for name, value in object_server.options(made.server_port).items():
-        monkeypatch.setenv(name, value)
-    gdal.VSICurlClearCache()
-    yield made
-    gdal.VSICurlClearCache()
-    made.shutdown()
-    made.server_close()
 
 
 def create_raster(*options):

@@ -5,7 +5,7 @@ from tree import CODE_FOLDERS, CPP, files, text
 
 REPLACEMENTS = {"shared_mutex.h", "thread_object.h"}
 # Objects without a destructor may be thread_local.
-PLAIN = r"(std::size_t|bool|int|\w+\*) \w+"
+PLAIN = r"((std::size_t|bool|int) |\w+\* )\w+"
 
 
 def wrong_lines(source):
@@ -22,5 +22,6 @@ def test_threads():
 
 def test_they_are_found():
     assert wrong_lines("  thread_local Shape shape;\n  std::shared_mutex mutex_;\n"
-                       "  thread_local std::size_t n = 0;\n  // no thread_local\n") == [
+                       "  thread_local std::size_t n = 0;\n  static thread_local Call* call = nullptr;\n"
+                       "  // no thread_local\n") == [
         "thread_local Shape shape;", "std::shared_mutex mutex_;"]

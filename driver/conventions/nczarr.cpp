@@ -101,10 +101,14 @@ std::vector<std::string> nczarr_group_names(const zarrcore::GroupMetadata& group
   return names;
 }
 
+bool is_nczarr_name(const std::string& name) {
+  return STARTS_WITH_CI(name.c_str(), "_nczarr_");
+}
+
 Json without_nczarr(const Json& attributes) {
   Json others = Json::object();
   for (const auto& [name, value] : attributes.items()) {
-    if (!STARTS_WITH_CI(name.c_str(), "_nczarr_")) others[name] = value;
+    if (!is_nczarr_name(name)) others[name] = value;
   }
   return others;
 }

@@ -30,6 +30,9 @@ bool is_nczarr_group(const zarrcore::GroupMetadata& group);
 // The names of the groups below a group, as it states them; none if it is not of NCZarr.
 std::vector<std::string> nczarr_group_names(const zarrcore::GroupMetadata& group);
 
+// Returns true for the names of netCDF-C's internal attributes.
+bool is_nczarr_name(const std::string& name);
+
 // The attributes without netCDF-C's internal ones.
 zarrcore::Json without_nczarr(const zarrcore::Json& attributes);
 

@@ -22,6 +22,7 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
     // stored, and consolidated metadata waits for what will be set before.
     const bool is_flushed = !creation.makes_archive() && !creation.is_on_network();
     if (is_flushed && dataset->flush(false) != CE_None) {
+      FirstFailure::note();
       creation.undo(std::move(dataset));
     }
     return dataset.release();
@@ -54,7 +55,10 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
       creation.undo(std::move(dataset));
       throw;
     }
-    if (!is_copied) creation.undo(std::move(dataset));
+    if (!is_copied) {
+      FirstFailure::note();
+      creation.undo(std::move(dataset));
+    }
     return dataset.release();
   });
 }

@@ -30,27 +30,28 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
 
 GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
                             OptionList options, GDALProgressFunc progress, void* progress_data) {
-  CPLStringList of_dataset;
-  for (int i = 0; i < CSLCount(options); ++i) {
-    if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
-  }
-  std::unique_ptr<GDALDataset> copy(create_multidimensional(name, nullptr, of_dataset.List()));
-  if (!copy) return nullptr;
-  // Before GDAL 3.7, a failed flush is reported to the error handler only.
-  CPLErrorReset();
-  const bool is_copied =
-      GDALDriver::DefaultCreateCopyMultiDimensional(&source, copy.get(), is_strict, options,
-                                                    progress, progress_data) == CE_None;
-  if (is_copied) {
-    copy->FlushCache(false);
-    if (CPLGetLastErrorType() < CE_Failure) return copy.release();
-  }
-  copy.reset();
-  guarded(false, [&] {
+  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+    CPLStringList of_dataset;
+    for (int i = 0; i < CSLCount(options); ++i) {
+      if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
+    }
+    std::unique_ptr<GDALDataset> copy(create_multidimensional(name, nullptr, of_dataset.List()));
+    if (!copy) return nullptr;
+    // Before GDAL 3.7, a failed flush is reported to the error handler only.
+    CPLErrorReset();
+    const bool is_copied =
+        GDALDriver::DefaultCreateCopyMultiDimensional(&source, copy.get(), is_strict, options,
+                                                      progress, progress_data) == CE_None;
+    if (is_copied) {
+      copy->FlushCache(false);
+      if (CPLGetLastErrorType() < CE_Failure) return copy.release();
+    }
+    FirstFailure::note();
+    const UnrelatedFailures unrelated;
+    copy.reset();
     remove_new_store(new_store_path(name));
-    return true;
+    return nullptr;
   });
-  return nullptr;
 }
 
 }  // namespace gdal_zarr

@@ -74,6 +74,7 @@ std::unique_ptr<RasterDataset> RasterCreation::run(const NewRaster& raster) {
 }
 
 void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
+  const UnrelatedFailures unrelated;
   {
     const CPLErrorStateBackuper first_error;
     CPLPushErrorHandler(CPLQuietErrorHandler);

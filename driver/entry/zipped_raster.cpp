@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "driver/gdal/messages.h"
 #include "driver/multidim/session.h"
 #include "driver/raster/candidates.h"
 #include "driver/stores/vsi/zarr_folder.h"
@@ -18,6 +19,7 @@ namespace {
 std::vector<Candidate> candidates_of(const std::string& root) {
   const CPLErrorStateBackuper state;
   const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  const UnrelatedFailures unrelated;
   try {
     return find_candidates(*Session::open(root, {}), false).rasters;
   } catch (const zarrcore::Error&) {

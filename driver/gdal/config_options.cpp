@@ -4,6 +4,9 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace gdal_zarr {
 namespace {
 
@@ -41,6 +44,9 @@ constexpr Option kConfigOptions[] = {
                   "on other threads. A failure is reported by a later write, flush or close"),
     rows::boolean("ZARR_FSYNC", kListed, "NO",
                   "Whether each file is synchronized to disk before it replaces the old one"),
+    rows::integer("ZARR_LOCK_TIMEOUT", kListed, 0, INT32_MAX, "30",
+                  "Seconds to wait for the lock of a local folder or of LOCKS that another program "
+                  "does not release, before the write fails"),
     rows::boolean(
         "ZARR_FORBIDDEN_IS_MISSING", kListed, "NO",
         "Whether chunks that a server forbids to read (401, 403) are missing chunks. Can be "
@@ -170,6 +176,10 @@ std::optional<std::string> path_option(const std::string& path, const char* name
 bool path_test(const std::string& path, ConfigOption option) {
   const auto value = path_option(path, config_option_name(option));
   return CPLTestBool(value ? value->c_str() : config_option_default(option));
+}
+
+std::chrono::seconds lock_timeout() {
+  return std::chrono::seconds(std::max(0, std::atoi(config_option(ConfigOption::lock_timeout))));
 }
 
 std::string config_option_list() {

@@ -1,6 +1,7 @@
 // GDAL's configuration options that the driver reads, or passes on for a path, in one table.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@ enum class ConfigOption : std::uint8_t {
   copy_memory,
   write_behind,
   fsync,
+  lock_timeout,
   forbidden_is_missing,
   share_connections,
   metadata_delay,
@@ -79,6 +81,9 @@ const char* config_option_default(ConfigOption option);
 
 // The value of a boolean option for a path: that set with VSISetPathSpecificOption(), or as above.
 bool path_test(const std::string& path, ConfigOption option);
+
+// How long to wait for locks that other programs hold.
+std::chrono::seconds lock_timeout();
 
 // Listed rows as XML like that of GDAL's option lists, for the driver's metadata.
 std::string config_option_list();

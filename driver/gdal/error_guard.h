@@ -13,16 +13,20 @@
 namespace gdal_zarr {
 
 // Runs `body` and returns what it returns. An exception becomes a CE_Failure with its text, and
-// `failure` is returned.
+// `failure` is returned. The first failure of the call is then GDAL's last error.
 template <typename Result, typename Body>
 Result guarded(Result failure, Body&& body) noexcept {
+  FirstFailure first_failure;
   try {
-    return std::forward<Body>(body)();
+    Result result = std::forward<Body>(body)();
+    if (result != failure) first_failure.forget();
+    return result;
   } catch (const std::bad_alloc&) {
     report(CE_Failure, CPLE_OutOfMemory, "Zarr: not enough memory");
   } catch (const std::exception& exception) {
     report(CE_Failure, CPLE_AppDefined, "Zarr: %s", exception.what());
   }
+  FirstFailure::note();
   return failure;
 }
 

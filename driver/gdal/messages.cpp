@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "zarrcore/base/text.h"
 
@@ -202,6 +203,44 @@ void HeldMessages::emit() noexcept {
     report(message.severity, message.number, "%s", message.text.c_str());
   }
   messages_.clear();
+}
+
+// A pointer: MinGW cannot destroy thread_local objects.
+FirstFailure*& FirstFailure::outermost() noexcept {
+  static thread_local FirstFailure* call = nullptr;
+  return call;
+}
+
+FirstFailure::FirstFailure() noexcept {
+  if (outermost() == nullptr) outermost() = this;
+}
+
+FirstFailure::~FirstFailure() {
+  if (outermost() != this) return;
+  outermost() = nullptr;
+  if (number_ != CPLE_None) CPLErrorSetState(CE_Failure, number_, text_.c_str());
+}
+
+void FirstFailure::note() noexcept {
+  FirstFailure* call = outermost();
+  if (call == nullptr || call->number_ != CPLE_None || CPLGetLastErrorType() != CE_Failure) return;
+  try {
+    call->text_ = CPLGetLastErrorMsg();
+    call->number_ = CPLGetLastErrorNo();
+  } catch (const std::exception&) {
+    // Without memory for the text, the last error is the best that is known.
+  }
+}
+
+void FirstFailure::forget() noexcept {
+  number_ = CPLE_None;
+}
+
+UnrelatedFailures::UnrelatedFailures() noexcept
+    : call_(std::exchange(FirstFailure::outermost(), nullptr)) {}
+
+UnrelatedFailures::~UnrelatedFailures() {
+  FirstFailure::outermost() = call_;
 }
 
 MaskedMessages::MaskedMessages() {

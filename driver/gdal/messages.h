@@ -42,6 +42,47 @@ class HeldMessages {
   std::vector<Message> messages_;
 };
 
+// The failure that a call of the driver is about. The first one remains GDAL's last error when the
+// call returns, whatever the call does afterwards: programs that turn errors into exceptions, such
+// as those in Python, look at nothing else. An object of this class covers a call, with all calls
+// of the driver within it.
+class FirstFailure {
+ public:
+  FirstFailure() noexcept;
+  // Makes the failure GDAL's last error again, if there was one.
+  ~FirstFailure();
+  FirstFailure(const FirstFailure&) = delete;
+  FirstFailure& operator=(const FirstFailure&) = delete;
+
+  // GDAL's last error is the failure of the call, unless it is not a failure, or the call had one
+  // before.
+  static void note() noexcept;
+  // The call succeeded after all. Without effect within another call.
+  void forget() noexcept;
+
+ private:
+  friend class UnrelatedFailures;
+
+  // Of a thread, the call that is not within another one.
+  static FirstFailure*& outermost() noexcept;
+
+  CPLErrorNum number_ = CPLE_None;  // CPLE_None if there was no failure
+  std::string text_;
+};
+
+// While it lives, failures on this thread are not those of the call: for clean-up, and for attempts
+// that may fail.
+class UnrelatedFailures {
+ public:
+  UnrelatedFailures() noexcept;
+  ~UnrelatedFailures();
+  UnrelatedFailures(const UnrelatedFailures&) = delete;
+  UnrelatedFailures& operator=(const UnrelatedFailures&) = delete;
+
+ private:
+  FirstFailure* call_;
+};
+
 // While it lives, messages of GDAL itself on this thread are held back; at the end they are
 // reported with secrets masked. For calls of GDAL's file systems, whose messages quote URLs.
 class MaskedMessages {
@@ -53,6 +94,7 @@ class MaskedMessages {
 
  private:
   HeldMessages held_;
+  UnrelatedFailures unrelated_;
 };
 
 }  // namespace gdal_zarr

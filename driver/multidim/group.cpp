@@ -307,18 +307,14 @@ void Group::set_deleted() {
   live_attributes().set_all_deleted();
 }
 
-#if GDAL_ZARR_AT_LEAST(3, 8)
 void Group::set_node_path(const std::string& node_path) {
   node_path_ = node_path;
+#if GDAL_ZARR_AT_LEAST(3, 8)
   m_osName = last_segment(node_path);
   m_osFullName = '/' + join_path(session_->enclosing_groups().nczarr_path(), node_path);
   live_attributes().set_owner_name(attributes_name());
-}
-#else
-void Group::set_node_path(const std::string& node_path) {
-  node_path_ = node_path;
-}
 #endif
+}
 
 // Attributes.
 
@@ -339,9 +335,10 @@ Json Group::attributes(bool show_all) const {
 }
 
 std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&]() -> std::shared_ptr<GDALAttribute> {
     check_exists();
-    return find_attribute(attributes_name(), attributes(true), name, owner());
+    if (session_->root_is_array() || is_nczarr_name(name)) return nullptr;
+    return find_attribute(attributes_name(), *session_->attributes(node_path_), name, owner());
   });
 }
 

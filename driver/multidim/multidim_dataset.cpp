@@ -31,6 +31,7 @@ CPLErr MultidimDataset::flush() {
 }
 
 FlushResult MultidimDataset::FlushCache(bool at_closing) {
+  const FirstFailure first_failure;
   GDALDataset::FlushCache(at_closing);
   const CPLErr flushed = flush();
   if (!at_closing) session_->refresh();
@@ -39,12 +40,16 @@ FlushResult MultidimDataset::FlushCache(bool at_closing) {
 
 // Arrays that are still alive flush themselves.
 MultidimDataset::~MultidimDataset() {
+  const FirstFailure first_failure;
   flush();
+  root_.reset();
+  session_.reset();
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 7)
 CPLErr MultidimDataset::Close(GDAL_ZARR_CLOSE_PARAMETERS) {
   if (nOpenFlags == OPEN_FLAGS_CLOSED) return CE_None;
+  const FirstFailure first_failure;
   const CPLErr flushed = flush();
   const CPLErr closed = GDALDataset::Close();
   return flushed == CE_None ? closed : flushed;

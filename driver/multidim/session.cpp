@@ -79,8 +79,8 @@ Session::Session(std::string path, SessionOptions options)
       pam_values_(std::make_shared<PamValues>(path_ + "/pam")),
       pam_(make_pam(path_ + "/pam", pam_values_)) {
   if (!options_.lock_folder.empty()) {
-    locks_ =
-        std::make_shared<const zarrcore::FileLocks>(zarrcore::path_of_utf8(options_.lock_folder));
+    locks_ = std::make_shared<const zarrcore::FileLocks>(
+        zarrcore::path_of_utf8(options_.lock_folder), lock_timeout());
   }
 }
 

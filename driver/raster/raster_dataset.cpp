@@ -49,12 +49,14 @@ void RasterDataset::make_bands() {
 }
 
 RasterDataset::~RasterDataset() {
+  closing_.emplace();
   finish();
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 7)
 CPLErr RasterDataset::Close(GDAL_ZARR_CLOSE_PARAMETERS) {
   if (nOpenFlags == OPEN_FLAGS_CLOSED) return CE_None;
+  const FirstFailure first_failure;
   const CPLErr flushed = finish();
   const CPLErr closed = GDALPamDataset::Close();
   return flushed == CE_None ? closed : flushed;
@@ -72,6 +74,7 @@ void RasterDataset::store_values_of_bands() {
 }
 
 FlushResult RasterDataset::FlushCache(bool at_closing) {
+  const FirstFailure first_failure;
   const CPLErr flushed = flush(at_closing);
   if (!at_closing && !is_discarded_) view_.array().session()->refresh();
   return flush_result(flushed);

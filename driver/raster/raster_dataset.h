@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "driver/conventions/geotransform.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/raster_view.h"
 #include "driver/raster/band_values.h"
 
@@ -144,6 +145,8 @@ class RasterDataset final : public GDALPamDataset {
   bool fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                       std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
+  // Made by the destructor. The first member, so that it covers the destructors of the others.
+  std::optional<FirstFailure> closing_;
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
   std::optional<GeoTransform> geotransform_;

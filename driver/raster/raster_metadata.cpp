@@ -24,6 +24,7 @@
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -64,16 +65,28 @@ bool is_default_domain(const char* domain) {
 // The attributes of the array, which override those of the root.
 void RasterDataset::set_metadata() {
   set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
-  const auto set = [this](const zarrcore::Json& attributes) {
+  using Item = std::pair<std::string, std::string>;  // a name in lower case, NAME=VALUE
+  std::vector<Item> items;
+  const auto add = [&](const zarrcore::Json& attributes) {
     for (const auto& [name, value] : attributes.items()) {
       if (name == kColorInterpretation || name == kBandsAttribute) continue;  // shown by the bands
-      // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
-      GDALDataset::SetMetadataItem(name.c_str(), attribute_text(value).c_str(), "");
+      const std::string shown = name.c_str();                                 // up to a zero byte
+      items.emplace_back(zarrcore::lower_case(shown), shown + '=' + attribute_text(value));
     }
   };
   const Session& session = *view_.array().session();
-  if (!session.root_is_array()) set(shown_attributes(*session.attributes("")));
-  set(view_.array().shown_attributes());
+  if (!session.root_is_array()) add(shown_attributes(*session.attributes("")));
+  add(view_.array().shown_attributes());
+  // At once: GDAL moves half of its list for each item that is added. Names that differ in case are
+  // the same for GDAL: the last one wins.
+  std::ranges::stable_sort(items, {}, &Item::first);
+  CPLStringList metadata;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i + 1 < items.size() && items[i].first == items[i + 1].first) continue;
+    metadata.AddString(items[i].second.c_str());
+  }
+  // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
+  if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
   const std::string area_or_point = find_area_or_point(view_);
   if (area_or_point.empty()) return;
   GDALDataset::SetMetadataItem(kAreaOrPoint, area_or_point.c_str(), "");
@@ -110,6 +123,8 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
   const Session& session = *view_.array().session();
   const zarrcore::Json root = session.root_is_array() ? zarrcore::Json::object()
                                                       : shown_attributes(*session.attributes(""));
+  CPLStringList sorted(metadata);
+  sorted.Sort();
   bool has_moved = false;
   for (const auto& array : view_.arrays()) {
     zarrcore::Json shown = array->shown_attributes();
@@ -119,14 +134,12 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
       has_moved |= change_registration(*array, metadata.FetchNameValue(kAreaOrPoint));
     }
     array->change([&](zarrcore::ArrayMetadata& changed) {
-      for (const auto& [name, value] : shown.items()) {
+      zarrcore::erase_members(changed.attributes, [&](const std::string& name) {
         // Georeferencing and the values of bands are not removed with the metadata.
         const bool is_kept = name == kColorInterpretation || name == kBandsAttribute ||
                              name == "grid_mapping" || name == "coordinates";
-        if (!is_kept && metadata.FetchNameValue(name.c_str()) == nullptr) {
-          changed.attributes.erase(name);
-        }
-      }
+        return !is_kept && shown.contains(name) && sorted.FetchNameValue(name.c_str()) == nullptr;
+      });
       for (int i = 0; i < metadata.size(); ++i) {
         char* key = nullptr;
         const char* value = CPLParseNameValue(metadata[i], &key);

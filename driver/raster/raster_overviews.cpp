@@ -140,6 +140,7 @@ bool RasterDataset::replace_overviews(const char* resampling, const std::set<int
     return EQUAL(resampling, "NONE") ||
            fill_overviews(resampling, targets, bands, progress, progress_data);
   });
+  if (!is_filled) FirstFailure::note();
   for (const auto& dataset : datasets) {
     if (!is_filled) dataset->discard();
   }

@@ -37,6 +37,13 @@ ZARRCORE_API bool is_same_text(const Json& a, const Json& b);
 ZARRCORE_API void copy_member(const Json& from, std::string_view key, Json& to,
                               std::string_view to_key);
 
+// Erases the members of `object` for whose names `test` returns true. One pass, where erasing each
+// of many takes one for each.
+template <typename Test>
+void erase_members(Json& object, const Test& test) {
+  object.get_ref<Json::object_t&>().erase_members(test);
+}
+
 // The beginning of its text, for messages.
 ZARRCORE_API std::string excerpt(const Json& value);
 

@@ -66,7 +66,6 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
     return emplace(std::forward<K>(key), T()).first->second;
   }
 
-  // These move members, which invalidates the index.
   template <typename K>
     requires(!std::is_convertible_v<K, const_iterator>)
   size_type erase(const K& key) {
@@ -77,13 +76,31 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
   }
   iterator erase(const_iterator member) { return erase(member, member + 1); }
   iterator erase(const_iterator first, const_iterator last) {
-    index_.clear();
     const auto place = static_cast<size_type>(first - this->cbegin());
     const auto count = static_cast<size_type>(last - first);
     number_texts_.erase(place, count);
+    erase_from_index(place, count);
     return Base::erase(this->begin() + static_cast<std::ptrdiff_t>(place),
                        this->begin() + static_cast<std::ptrdiff_t>(place + count));
   }
+  // Erases the members for whose names `test` returns true, in one pass.
+  template <typename Test>
+  void erase_members(const Test& test) {
+    OrderedObject kept;
+    kept.reserve(this->size());
+    for (size_type place = 0; place < this->size(); ++place) {
+      auto& [key, value] = this->data()[place];
+      if (test(key)) continue;
+      const std::string_view text = number_texts_.find(place);
+      if (!text.empty()) kept.number_texts_.add(kept.size(), text);
+      kept.push_back({key, std::move(value)});
+    }
+    kept.extend_index();
+    this->swap(kept);
+    index_ = std::move(kept.index_);
+    number_texts_ = std::move(kept.number_texts_);
+  }
+  // Moves members, which invalidates the index.
   template <typename... Args>
   auto insert(Args&&... args) {
     index_.clear();
@@ -108,6 +125,19 @@ class OrderedObject : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocato
     if (this->size() < kIndexFrom) return;
     for (size_type i = index_.size(); i < this->size(); ++i) {
       index_.emplace(hash(this->data()[i].first), i);
+    }
+  }
+
+  // Before members are erased. An index that is invalid stays so.
+  void erase_from_index(size_type place, size_type count) {
+    if (index_.size() != this->size()) return index_.clear();
+    for (auto it = index_.begin(); it != index_.end();) {
+      if (it->second >= place && it->second - place < count) {
+        it = index_.erase(it);
+      } else {
+        if (it->second > place) it->second -= count;
+        ++it;
+      }
     }
   }
 

@@ -12,9 +12,9 @@ const Json& member_or_null(const Json& object, const std::string& key) {
 }
 
 Json merge_members(const Json& base, const Json& changed, Json current, bool is_document) {
-  for (const auto& [key, value] : base.items()) {
-    if (!changed.contains(key)) current.erase(key);
-  }
+  erase_members(current, [&](const std::string& key) {
+    return base.contains(key) && !changed.contains(key);
+  });
   for (const auto& [key, value] : changed.items()) {
     const Json& old = member_or_null(base, key);
     if (base.contains(key) && is_same_text(old, value)) continue;

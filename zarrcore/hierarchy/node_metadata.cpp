@@ -23,9 +23,7 @@ namespace {
 // members that need no other spelling, stay.
 Json respelled(Json stored, const Json& own) {
   if (!stored.is_object()) return own;
-  for (auto it = stored.begin(); it != stored.end();) {
-    it = own.contains(it.key()) ? std::next(it) : stored.erase(it);
-  }
+  erase_members(stored, [&](const std::string& key) { return !own.contains(key); });
   for (const auto& [key, value] : own.items()) {
     const Json* old = find_member(stored, key);
     const bool are_numbers = old != nullptr && old->is_number() && value.is_number();

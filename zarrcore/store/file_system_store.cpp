@@ -111,7 +111,9 @@ class OpenFile final : public OpenValue {
 }  // namespace
 
 FileSystemStore::FileSystemStore(const fs::path& root, FileSystemOptions options)
-    : options_(options), folders_(utf8_of(root), options.is_durable) {}
+    : options_(options),
+      patience_(options.lock_timeout),
+      folders_(utf8_of(root), options.is_durable) {}
 
 std::string FileSystemStore::file_of(std::string_view key) const {
   check_key(key);
@@ -182,8 +184,12 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
                           // Puts that replace any version may happen in any order.
                           using LockMode = LocalFolder::LockMode;
                           const bool is_any = expected->is_unknown();
-                          const LocalFolder::Lock lock(
-                              *opened, is_any ? LockMode::shared : LockMode::exclusive);
+                          const auto mode = is_any ? LockMode::shared : LockMode::exclusive;
+                          const auto lock = with_context({"lock ", folder}, [&] {
+                            return patience_.take(folder, [&](std::chrono::milliseconds limit) {
+                              return LocalFolder::Lock(*opened, mode, limit);
+                            });
+                          });
                           if (!is_any && opened->version(name).differs_from(*expected))
                             return false;
                           file->rename(name);
@@ -193,13 +199,17 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
                       });
 }
 
+std::unique_ptr<StoreLock> FileSystemStore::lock_of(const std::string& folder) {
+  return with_context({"lock ", folder}, [&] {
+    return patience_.take(
+        folder, [&](std::chrono::milliseconds limit) { return lock_folder(folder, limit); });
+  });
+}
+
 std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
   const std::string folder = prefix.empty() ? folders_.root() : file_of(prefix);
-  return with_context([&] { return folder; },
-                      [&] {
-                        folders_.make(folder);
-                        return lock_folder(folder);
-                      });
+  with_context([&] { return folder; }, [&] { folders_.make(folder); });
+  return lock_of(folder);
 }
 
 bool FileSystemStore::remove(const std::string& path) {
@@ -218,7 +228,7 @@ bool FileSystemStore::erase_if(std::string_view key, const ValueVersion& expecte
   const std::string path = file_of(key);
   folders_.check_root();
   if (!is_occupied(path)) return !ValueVersion::absent().differs_from(expected);
-  const auto lock = lock_folder(folder_of(path));
+  const auto lock = lock_of(folder_of(path));
   if (!expected.is_unknown() && LocalFile::version(path).differs_from(expected)) return false;
   if (!is_folder(path)) remove(path);
   return true;

@@ -7,11 +7,13 @@
 // errors: the store is not created again.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "zarrcore/base/api.h"
 #include "zarrcore/store/folder_watch.h"
+#include "zarrcore/store/lock_wait.h"
 #include "zarrcore/store/store.h"
 #include "zarrcore/store/store_folders.h"
 
@@ -20,6 +22,8 @@ namespace zarrcore {
 struct FileSystemOptions {
   // Whether put and erase return only when their effect would survive a loss of power.
   bool is_durable = false;
+  // How long to wait for a lock of a folder that another program holds.
+  std::chrono::milliseconds lock_timeout = kDefaultLockTimeout;
 };
 
 class ZARRCORE_API FileSystemStore final : public Store {
@@ -59,8 +63,11 @@ class ZARRCORE_API FileSystemStore final : public Store {
   bool put_file(std::string_view key, const ValueVersion* expected,
                 std::span<const ValuePart> parts);
   bool remove(const std::string& path);
+  // Null if the folder does not exist or cannot be locked. Throws Error.
+  std::unique_ptr<StoreLock> lock_of(const std::string& folder);
 
   FileSystemOptions options_;
+  LockPatience patience_;
   StoreFolders folders_;
   std::shared_ptr<FolderWatch> watch_ = FolderWatch::of_process();
 };

@@ -13,8 +13,8 @@ namespace {
 
 class FolderLock final : public StoreLock {
  public:
-  explicit FolderLock(std::shared_ptr<LocalFolder> folder)
-      : folder_(std::move(folder)), lock_(*folder_, LocalFolder::LockMode::exclusive) {}
+  FolderLock(std::shared_ptr<LocalFolder> folder, std::chrono::milliseconds limit)
+      : folder_(std::move(folder)), lock_(*folder_, LocalFolder::LockMode::exclusive, limit) {}
 
   // False if the file system has no such locks.
   bool is_held() const { return lock_.is_held(); }
@@ -27,7 +27,7 @@ class FolderLock final : public StoreLock {
 
 }  // namespace
 
-std::unique_ptr<StoreLock> lock_folder(const std::string& path) {
+std::unique_ptr<StoreLock> lock_folder(const std::string& path, std::chrono::milliseconds limit) {
   while (true) {
     std::error_code error;
     auto folder = LocalFolder::open(path, error);
@@ -39,7 +39,7 @@ std::unique_ptr<StoreLock> lock_folder(const std::string& path) {
       }
       throw Error(path + ": " + error.message());
     }
-    auto lock = std::make_unique<FolderLock>(std::move(folder));
+    auto lock = std::make_unique<FolderLock>(std::move(folder), limit);
     if (!lock->is_held()) return nullptr;
     // While this thread waited for the lock, another folder may have replaced this one.
     if (lock->is_at(path)) return lock;

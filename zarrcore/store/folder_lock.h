@@ -2,6 +2,7 @@
 // threads, wait for it. It leaves no files behind and ends with its process.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -9,8 +10,8 @@
 
 namespace zarrcore {
 
-// Waits until no other thread or process has the lock. Null when the folder does not exist, or when
-// its file system has no such locks (NFS). Throws Error.
-std::unique_ptr<StoreLock> lock_folder(const std::string& path);
+// Waits up to `limit` until no other thread or process has the lock. Null when the folder does not
+// exist, or when its file system has no such locks (NFS). Throws Error, and LockTimeout.
+std::unique_ptr<StoreLock> lock_folder(const std::string& path, std::chrono::milliseconds limit);
 
 }  // namespace zarrcore

@@ -20,6 +20,12 @@ bool is_too_young(std::int64_t seconds, std::int64_t nanoseconds) {
 
 }  // namespace
 
+void LocalFile::lock(LockWait& wait) {
+  while (!try_lock()) {
+    if (!wait.pause()) throw LockTimeout(holder());
+  }
+}
+
 ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t seconds,
                           std::int64_t nanoseconds) {
   return ValueVersion(

@@ -8,6 +8,7 @@
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/store/local_folder.h"
+#include "zarrcore/store/lock_wait.h"
 #include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
@@ -52,9 +53,10 @@ class LocalFile {
   // Throws Error: some file systems report a full disk only now.
   void close();
 
-  // Waits until no other process or LocalFile has the lock of the file, and takes it until this
-  // object is destroyed. It is a lock on the whole file: with fcntl, or LockFileEx on Windows.
-  void lock();
+  // Takes the lock of the file until this object is destroyed. If another process or LocalFile has
+  // it, the thread waits. It is a lock on the whole file: with fcntl, or LockFileEx on Windows.
+  // Throws LockTimeout.
+  void lock(LockWait& wait);
 
   // Removes a file that no process has open in Mode::create and that has not been written to for
   // more than `seconds`. Returns whether it was removed.
@@ -64,6 +66,11 @@ class LocalFile {
   // A descriptor, or a HANDLE of Windows.
   using SystemHandle = std::intptr_t;
   static constexpr SystemHandle kNoHandle = -1;
+
+  // Returns false if another process or LocalFile has the lock.
+  bool try_lock();
+  // As lock_holder().
+  std::string holder() const;
 
   SystemHandle handle_;
 };

@@ -3,6 +3,7 @@
 // implement the rest.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "zarrcore/store/lock_wait.h"
 #include "zarrcore/store/value_version.h"
 
 namespace zarrcore {
@@ -46,7 +48,8 @@ class LocalFolder {
   // excludes threads that use this object.
   class Lock {
    public:
-    Lock(LocalFolder& folder, LockMode mode);
+    // Waits up to `limit`. Throws LockTimeout.
+    Lock(LocalFolder& folder, LockMode mode, std::chrono::milliseconds limit);
     ~Lock();
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
@@ -65,19 +68,24 @@ class LocalFolder {
  private:
   explicit LocalFolder(std::unique_ptr<System> system);
 
-  bool lock(LockMode mode);
+  enum class Attempt : std::uint8_t { held, busy, impossible };
+
+  // Returns false if the file system has no such locks.
+  bool lock(LockMode mode, std::chrono::milliseconds limit);
   void unlock();
-  // The lock of this object between processes, and between objects of this process. Returns
-  // whether the file system has such locks.
-  bool lock_system(LockMode mode);
+  // Waits for the lock between processes, and between objects of this process.
+  bool wait_for_system(LockMode mode, LockWait& wait);
+  Attempt try_lock_system(LockMode mode);
   void unlock_system();
+  // As lock_holder().
+  std::string system_lock_holder() const;
 
   std::unique_ptr<System> system_;
   // The system's lock belongs to this object, so the threads that use it have to coordinate.
   std::mutex mutex_;  // guards the following
   std::condition_variable unlocked_;
   bool is_locked_ = false;
-  unsigned holders_ = 0;
+  unsigned holders_ = 0;  // also the one that waits for the system's lock
   unsigned sharers_ = 0;  // in all, since the lock was taken; 0 while it is exclusive
 };
 

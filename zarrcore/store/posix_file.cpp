@@ -161,19 +161,25 @@ void LocalFile::close() {
   if (result != 0) fail();
 }
 
-void LocalFile::lock() {
+bool LocalFile::try_lock() {
   struct flock all = {};
   all.l_type = F_WRLCK;
   all.l_whence = SEEK_SET;
-#ifdef F_OFD_SETLKW
+#ifdef F_OFD_SETLK
   // This lock belongs to the open file, so it also excludes other threads of this process.
-  constexpr int kLock = F_OFD_SETLKW;
+  constexpr int kLock = F_OFD_SETLK;
 #else
-  constexpr int kLock = F_SETLKW;
+  constexpr int kLock = F_SETLK;
 #endif
   while (::fcntl(descriptor_of(handle_), kLock, &all) != 0) {
+    if (errno == EAGAIN || errno == EACCES) return false;
     if (errno != EINTR) fail();
   }
+  return true;
+}
+
+std::string LocalFile::holder() const {
+  return lock_holder(descriptor_of(handle_));
 }
 
 }  // namespace zarrcore

@@ -67,12 +67,16 @@ bool LocalFolder::remove(const std::string& name) const noexcept {
   return ::unlinkat(system_->descriptor, name.c_str(), 0) == 0;
 }
 
-bool LocalFolder::lock_system(LockMode mode) {
+LocalFolder::Attempt LocalFolder::try_lock_system(LockMode mode) {
   const int operation = mode == LockMode::shared ? LOCK_SH : LOCK_EX;
-  while (::flock(system_->descriptor, operation) != 0) {
-    if (errno != EINTR) return false;
+  while (::flock(system_->descriptor, operation | LOCK_NB) != 0) {
+    if (errno != EINTR) return errno == EWOULDBLOCK ? Attempt::busy : Attempt::impossible;
   }
-  return true;
+  return Attempt::held;
+}
+
+std::string LocalFolder::system_lock_holder() const {
+  return lock_holder(system_->descriptor);
 }
 
 void LocalFolder::unlock_system() {

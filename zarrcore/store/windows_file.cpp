@@ -192,12 +192,17 @@ void LocalFile::close() {
   if (!is_closed) fail();
 }
 
-void LocalFile::lock() {
+bool LocalFile::try_lock() {
   OVERLAPPED start{};
-  if (::LockFileEx(handle_of(handle_), LOCKFILE_EXCLUSIVE_LOCK, 0, MAXDWORD, MAXDWORD, &start) ==
-      0) {
-    fail();
-  }
+  constexpr DWORD kFlags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
+  if (::LockFileEx(handle_of(handle_), kFlags, 0, MAXDWORD, MAXDWORD, &start) != 0) return true;
+  const DWORD error = ::GetLastError();
+  if (error != ERROR_LOCK_VIOLATION && error != ERROR_IO_PENDING) fail();
+  return false;
+}
+
+std::string LocalFile::holder() const {
+  return {};
 }
 
 }  // namespace zarrcore

@@ -119,26 +119,29 @@ bool LocalFolder::remove(const std::string& name) const noexcept {
 
 // Folders cannot be locked: the lock is on a file in it, which its last holder removes. The file is
 // never listed, and unlike temporary files it is not removed by others.
-bool LocalFolder::lock_system(LockMode mode) {
+LocalFolder::Attempt LocalFolder::try_lock_system(LockMode mode) {
   const std::wstring path = system_->path_of("lock" + std::string(kTemporarySuffix));
-  while (true) {
-    Handle file(::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE | DELETE,
-                              windows::kShareAll, nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_HIDDEN,
-                              nullptr));
-    if (!file) {
-      const DWORD error = last_error();
-      if (error != ERROR_DELETE_PENDING && error != ERROR_SHARING_VIOLATION) return false;
-      ::Sleep(1);
-      continue;
-    }
-    if (!lock_file(file.get(), mode == LockMode::shared ? 0 : LOCKFILE_EXCLUSIVE_LOCK)) {
-      return false;
-    }
-    // While this thread waited for the lock, the file may have been removed.
-    if (windows::id_at(path) != windows::id_of(file.get())) continue;
-    system_->lock = std::move(file);
-    return true;
+  Handle file(::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE | DELETE, windows::kShareAll,
+                            nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_HIDDEN, nullptr));
+  if (!file) {
+    const DWORD error = last_error();
+    const bool is_in_use = error == ERROR_DELETE_PENDING || error == ERROR_SHARING_VIOLATION;
+    return is_in_use ? Attempt::busy : Attempt::impossible;
   }
+  const DWORD exclusive = mode == LockMode::shared ? 0 : LOCKFILE_EXCLUSIVE_LOCK;
+  if (!lock_file(file.get(), exclusive | LOCKFILE_FAIL_IMMEDIATELY)) {
+    const DWORD error = last_error();
+    const bool is_locked = error == ERROR_LOCK_VIOLATION || error == ERROR_IO_PENDING;
+    return is_locked ? Attempt::busy : Attempt::impossible;
+  }
+  // Since it was opened, the file may have been removed.
+  if (windows::id_at(path) != windows::id_of(file.get())) return Attempt::busy;
+  system_->lock = std::move(file);
+  return Attempt::held;
+}
+
+std::string LocalFolder::system_lock_holder() const {
+  return {};
 }
 
 void LocalFolder::unlock_system() {

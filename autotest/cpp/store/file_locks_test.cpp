@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -79,6 +82,46 @@ TEST(FileLocks, ALockEndsWithItsProcess) {
     other.kill();
   }
   locks.lock("0");
+}
+
+TEST(FileLocks, ALockThatIsNotReleasedIsAnError) {
+  using std::chrono::milliseconds;
+  using std::chrono::steady_clock;
+  const TemporaryFolder folder;
+  const FileLocks locks(folder.path(), milliseconds(300));
+  const auto other = std::make_unique<ChildProcess>([&] {
+    const auto held = locks.lock("a/0");
+    std::ofstream(folder.path() / "held");
+    while (true) ::pause();
+  });
+  while (!std::filesystem::exists(folder.path() / "held")) std::this_thread::yield();
+  // The threads of this process wait together, and not one after the other.
+  const auto start = steady_clock::now();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 20; ++i) {
+    threads.emplace_back([&] { EXPECT_ERROR(locks.lock("a/0"), "lock ", "a/0: ", "release"); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LT(steady_clock::now() - start, milliseconds(20 * 300));
+  locks.lock("a/1");
+  other->kill();
+  locks.lock("a/0");
+}
+
+// One process has a lock for long, and takes it again as soon as it has released it.
+TEST(FileLocks, ALockThatIsTakenAgainAtOnceIsSharedWithOthers) {
+  const TemporaryFolder folder;
+  ChildProcess other([&] {
+    const FileLocks locks(folder.path());
+    while (true) {
+      const auto held = locks.lock("0");
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::ofstream(folder.path() / "held");
+    }
+  });
+  while (!std::filesystem::exists(folder.path() / "held")) std::this_thread::yield();
+  const FileLocks locks(folder.path());
+  for (int i = 0; i < 5; ++i) locks.lock("0");
 }
 
 TEST(FileLocks, WhatCannotBeLockedIsAnError) {

@@ -13,10 +13,14 @@
 #include <chrono>
 #include <fstream>
 #include <future>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
+#include "autotest/cpp/support/process.h"
 #include "autotest/cpp/support/temporary_folder.h"
 
 namespace zarrcore::test::file_system_store_test {
@@ -59,6 +63,91 @@ TEST_F(FileSystemStoreTest, OneAtATimeHoldsTheLockOfAFolder) {
   lock.reset();
   other.join();
   EXPECT_EQ(file_count(), 2);
+}
+
+// As any program can that may read the folder.
+class LockOfAnotherProgram {
+ public:
+  explicit LockOfAnotherProgram(const fs::path& folder)
+      : descriptor_(::open(folder.c_str(), O_RDONLY | O_CLOEXEC)) {
+    EXPECT_EQ(::flock(descriptor_, LOCK_EX), 0);
+  }
+  ~LockOfAnotherProgram() { ::close(descriptor_); }
+  LockOfAnotherProgram(const LockOfAnotherProgram&) = delete;
+  LockOfAnotherProgram& operator=(const LockOfAnotherProgram&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+TEST_F(FileSystemStoreTest, ALockThatIsNotReleasedIsAnError) {
+  FileSystemStore store(folder_.path(), {.lock_timeout = std::chrono::milliseconds(300)});
+  const auto put = [&](const std::string& key) {
+    const std::vector<std::byte> bytes = bytes_of("new");
+    const ValuePart part{bytes};
+    return store.put_if(key, store.current_version(key), {&part, 1});
+  };
+  store.put("a/0", bytes_of("old"));
+  {
+    const LockOfAnotherProgram lock(path("a"));
+#ifdef __linux__
+    const std::string holder = "process " + std::to_string(::getpid()) + " (";
+#else
+    const std::string holder = "another program";
+#endif
+    const std::string name = "lock " + path("a").string() + ": ";
+    EXPECT_ERROR(store.lock("a"), name, holder);
+    EXPECT_ERROR(put("a/0"), path("a/0").string(), name, holder);
+    EXPECT_ERROR(store.erase_if("a/0", store.current_version("a/0")), name, holder);
+    EXPECT_EQ(file_count(), 2);
+    // Nobody waits for other folders.
+    put("b/0");
+  }
+  EXPECT_TRUE(put("a/0"));
+}
+
+// A flush has many chunks in one folder.
+TEST_F(FileSystemStoreTest, OneLockIsNotWaitedForAgainAndAgain) {
+  using std::chrono::seconds;
+  using std::chrono::steady_clock;
+  FileSystemStore store(folder_.path(), {.lock_timeout = seconds(5)});
+  store.put("a/0", bytes_of("old"));
+  const LockOfAnotherProgram lock(path("a"));
+  const auto start = steady_clock::now();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&] {
+      const ValueVersion version = store.current_version("a/0");
+      for (int i = 0; i < 5; ++i) EXPECT_ERROR(store.put_if("a/0", version, {}), "lock ");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LT(steady_clock::now() - start, seconds(2 * 5));
+}
+
+// Of processes that take the lock of one folder as fast as they can, each has its turn.
+TEST_F(FileSystemStoreTest, ManyProcessesShareALock) {
+  constexpr int kProcesses = 8;
+  constexpr int kLocks = 500;
+  store_.put("a/count", bytes_of("0"));
+  {
+    std::vector<std::unique_ptr<ChildProcess>> processes;
+    for (int i = 0; i < kProcesses; ++i) {
+      processes.push_back(std::make_unique<ChildProcess>([&] {
+        FileSystemStore store(folder_.path());
+        for (int k = 0; k < kLocks; ++k) {
+          const auto lock = store.lock("a");
+          int count = -1;
+          std::ifstream(path("a/count")) >> count;
+          std::ofstream(path("a/count")) << count + 1;
+        }
+      }));
+    }
+    for (const auto& process : processes) EXPECT_EQ(process->wait(), 0);
+  }
+  int count = -1;
+  std::ifstream(path("a/count")) >> count;
+  EXPECT_EQ(count, kProcesses * kLocks);
 }
 
 TEST_F(FileSystemStoreTest, AForkedProcessDoesNotKeepALock) {

@@ -21,6 +21,7 @@ TEST(ConfigOptions, AreInTheOrderOfTheirEnumerators) {
       {ConfigOption::copy_memory, "ZARR_COPY_MEMORY"},
       {ConfigOption::write_behind, "ZARR_WRITE_BEHIND"},
       {ConfigOption::fsync, "ZARR_FSYNC"},
+      {ConfigOption::lock_timeout, "ZARR_LOCK_TIMEOUT"},
       {ConfigOption::metadata_delay, "GDAL_LOAD_EXTRA_DIM_METADATA_DELAY"},
       {ConfigOption::allow_local_targets, "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE"},
       {ConfigOption::pam_proxy_dir, "GDAL_PAM_PROXY_DIR"},

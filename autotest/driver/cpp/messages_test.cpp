@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
+
+#include "driver/gdal/error_guard.h"
 
 namespace gdal_zarr::test::messages_test {
 namespace {
@@ -62,6 +65,78 @@ TEST(Messages, ThoseOfGdalAreMaskedAtTheEndOfTheScope) {
   }
   EXPECT_EQ(CPLGetLastErrorNo(), CPLE_HttpResponse);
   EXPECT_STREQ(CPLGetLastErrorMsg(), "response of https://h/a?token=***: 403");
+  CPLErrorReset();
+}
+
+// Calls of the driver that fail.
+bool fail(const char* text) {
+  return guarded(false, [&]() -> bool { throw std::runtime_error(text); });
+}
+
+TEST(FirstFailure, IsTheLastErrorAfterTheCall) {
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  const bool is_done = guarded(false, [] {
+    fail("first");
+    fail("second");
+    report(CE_Warning, CPLE_AppDefined, "a warning");
+    CPLErrorReset();
+    return false;
+  });
+  EXPECT_FALSE(is_done);
+  EXPECT_EQ(CPLGetLastErrorType(), CE_Failure);
+  EXPECT_EQ(CPLGetLastErrorNo(), CPLE_AppDefined);
+  EXPECT_STREQ(CPLGetLastErrorMsg(), "Zarr: first");
+  CPLErrorReset();
+}
+
+TEST(FirstFailure, IsForgottenWhenTheCallSucceeds) {
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  EXPECT_TRUE(guarded(false, [] {
+    fail("an attempt");
+    CPLErrorReset();
+    return true;
+  }));
+  EXPECT_EQ(CPLGetLastErrorType(), CE_None);
+  // Nor is it the failure of the next call.
+  EXPECT_FALSE(guarded(false, [] { return false; }));
+  EXPECT_EQ(CPLGetLastErrorType(), CE_None);
+}
+
+TEST(FirstFailure, CanBeThatOfAnotherLibrary) {
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  guarded(false, [] {
+    CPLError(CE_Failure, CPLE_FileIO, "the source ends");
+    FirstFailure::note();
+    CPLErrorReset();
+    return false;
+  });
+  EXPECT_EQ(CPLGetLastErrorNo(), CPLE_FileIO);
+  EXPECT_STREQ(CPLGetLastErrorMsg(), "the source ends");
+  CPLErrorReset();
+}
+
+TEST(FirstFailure, IsNotThatOfACleanUp) {
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  guarded(false, []() -> bool {
+    {
+      const UnrelatedFailures unrelated;
+      fail("nothing to clean up");
+    }
+    throw std::runtime_error("the reason");
+  });
+  EXPECT_STREQ(CPLGetLastErrorMsg(), "Zarr: the reason");
+  CPLErrorReset();
+}
+
+TEST(FirstFailure, OfAScopeWithSeveralCalls) {
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  {
+    const FirstFailure first_failure;
+    fail("first");
+    EXPECT_TRUE(guarded(false, [] { return true; }));
+    fail("second");
+  }
+  EXPECT_STREQ(CPLGetLastErrorMsg(), "Zarr: first");
   CPLErrorReset();
 }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "zarrcore/base/error.h"
 
@@ -13,7 +14,9 @@ namespace {
 using zarrcore::Error;
 
 constexpr int kMaxDepth = 32;         // of parentheses, and of templates in templates
-constexpr int kMaxRenderings = 1000;  // of templates and expressions, for one text
+constexpr int kMaxRenderings = 1000;  // of templates, expressions and formats, for one text
+constexpr std::size_t kMaxTemplateSize = 16
+                                         << 20;  // of all that is rendered for one text, in bytes
 constexpr std::int64_t kMaxFormatWidth = 64;
 
 bool is_identifier_start(char c) {
@@ -34,12 +37,17 @@ struct Rendering {
   const Templates& templates;
   int depth = 0;
   int count = 0;
+  std::size_t size = 0;  // of the templates so far, in bytes
 };
 
 void check_size(std::size_t size) {
   if (size > kMaxRenderedSize) {
     throw Error("the result has more than " + std::to_string(kMaxRenderedSize) + " bytes");
   }
+}
+
+void count_rendering(Rendering& rendering) {
+  if (++rendering.count > kMaxRenderings) throw Error("it contains too many expressions");
 }
 
 // Counts a level of nesting, while it lives, and a rendering.
@@ -49,7 +57,7 @@ class DepthScope {
     if (rendering_.depth == kMaxDepth) {
       throw Error("it is nested too deeply, or a template contains itself");
     }
-    if (++rendering_.count > kMaxRenderings) throw Error("it contains too many expressions");
+    count_rendering(rendering_);
     ++rendering_.depth;
   }
   ~DepthScope() { --rendering_.depth; }
@@ -187,19 +195,27 @@ class Expression {
     if (!accept(c)) throw Error("'" + std::string(1, c) + "' is missing at \"" + rest() + "\"");
   }
 
-  static TemplateValue binary(Operation operation, const TemplateValue& a, const TemplateValue& b) {
+  TemplateValue binary(Operation operation, TemplateValue a, const TemplateValue& b) {
     const auto* x = std::get_if<std::int64_t>(&a);
     const auto* y = std::get_if<std::int64_t>(&b);
     if (x != nullptr && y != nullptr) return calculate(operation, *x, *y);
     if (operation == Operation::add && x == nullptr && y == nullptr) {
-      std::string text = text_of(a) + text_of(b);
+      // In place: sums have up to millions of terms.
+      auto& text = std::get<std::string>(a);
+      text += std::get<std::string>(b);
       check_size(text.size());
-      return text;
+      return a;
     }
-    if (operation == Operation::modulo && x == nullptr) {
-      return apply_format(std::get<std::string>(a), b);
-    }
+    if (operation == Operation::modulo && x == nullptr) return formatted(a, b);
     throw Error("text is used as a number");
+  }
+
+  // Each format is as long as the whole text, so there must not be many.
+  TemplateValue formatted(const TemplateValue& format, const TemplateValue& value) {
+    const auto& text = std::get<std::string>(format);
+    check_size(text.size());
+    count_rendering(rendering_);
+    return apply_format(text, value);
   }
 
   TemplateValue sum() {
@@ -207,7 +223,7 @@ class Expression {
     TemplateValue value = product();
     while (peek() == '+' || peek() == '-') {
       const Operation operation = text_[at_++] == '+' ? Operation::add : Operation::subtract;
-      value = binary(operation, value, product());
+      value = binary(operation, std::move(value), product());
     }
     return value;
   }
@@ -218,7 +234,7 @@ class Expression {
       const char sign = text_[at_++];
       Operation operation = sign == '*' ? Operation::multiply : Operation::modulo;
       if (sign == '/') operation = next_is('/') ? Operation::floor_divide : Operation::divide;
-      value = binary(operation, value, filtered());
+      value = binary(operation, std::move(value), filtered());
     }
     return value;
   }
@@ -232,7 +248,7 @@ class Expression {
       const TemplateValue argument = sum();
       expect(')');
       if (!std::holds_alternative<std::string>(value)) throw Error("only text is a format");
-      value = apply_format(std::get<std::string>(value), argument);
+      value = formatted(value, argument);
     }
     return value;
   }
@@ -270,6 +286,7 @@ class Expression {
     const std::string_view text = text_.substr(at_ + 1, end - at_ - 1);
     if (text.find('\\') != std::string_view::npos)
       throw Error("a backslash in text is not supported");
+    check_size(text.size());
     at_ = end + 1;
     return std::string(text);
   }
@@ -329,6 +346,10 @@ std::size_t expression_end(std::string_view text, std::size_t start) {
 std::string render(std::string_view text, Rendering& rendering,
                    const TemplateVariables& variables) {
   const DepthScope scope(rendering);
+  if (text.size() > kMaxTemplateSize - rendering.size) {
+    throw Error("its templates have more than " + std::to_string(kMaxTemplateSize) + " bytes");
+  }
+  rendering.size += text.size();
   std::string result;
   const auto append = [&](std::string_view part) {
     check_size(result.size() + part.size());

@@ -33,6 +33,7 @@ class QuietCall {
 
  private:
   CPLErrorStateBackuper state_;
+  UnrelatedFailures unrelated_;
   NetworkTimeouts timeouts_;
 };
 

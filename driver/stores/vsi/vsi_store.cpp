@@ -323,6 +323,7 @@ std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {
   if (!STARTS_WITH(name.c_str(), "/vsi")) {
     zarrcore::FileSystemOptions options;
     options.is_durable = CPLTestBool(config_option(ConfigOption::fsync));
+    options.lock_timeout = lock_timeout();
     return std::make_shared<zarrcore::FileSystemStore>(zarrcore::path_of_utf8(name), options);
   }
   const std::string path = without_streaming(name);
