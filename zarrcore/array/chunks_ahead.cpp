@@ -58,18 +58,20 @@ ChunksAhead::Taken ChunksAhead::take(const CacheKey& key, const std::function<bo
   const auto it = stored_.find(key);
   if (it == stored_.end()) return {};
   const Chunk chunk = it->second;
+  const auto is_being_read = [&] { return chunk->state_ == State::reading && chunk->key_ == key; };
   bool helps = true;
-  while (chunk->state_ == State::reading) {
+  while (is_being_read()) {
     if (helps) {
       lock.unlock();
       helps = help();
       lock.lock();
     } else {
-      changed_.wait(lock, [&] { return chunk->state_ != State::reading; });
+      changed_.wait(lock, [&] { return !is_being_read(); });
     }
   }
-  // It could not be read, or another reader was faster.
-  if (chunk->state_ != State::decoded) return {};
+  // It could not be read, another reader was faster, or it is elsewhere in a new version of its
+  // shard, in which another chunk has this place.
+  if (chunk->state_ != State::decoded || chunk->key_ != key) return {};
   if (const auto own = chunks_.find(chunk->box().start); own != chunks_.end()) drop(own);
   return {chunk->chunk_, chunk->chunk_ == nullptr};
 }

@@ -469,6 +469,26 @@ TEST(ReadAhead, WhatWasReadAheadOfAPutIsNotUsed) {
   EXPECT_EQ(read(*array, walk[3], ahead_options()), values);
 }
 
+// A shard is replaced while a task reads one of its inner chunks, and the task begins again.
+TEST(ReadAhead, AChunkThatMovesWhileItIsReadIsNotTakenForAnother) {
+  ChunksAhead ahead;
+  ahead.add({{0}, {1}}, MemoryShare());
+  const auto chunks = ahead.next(1);
+  const CacheKey before{
+      .array_id = 1, .key = std::make_shared<const std::string>("c/0"), .length = 5};
+  CacheKey after = before;
+  after.offset = 5;
+  ASSERT_TRUE(ahead.is_stored_at(*chunks[0], before));
+  const auto chunk = std::make_shared<const CachedChunk>(DecodedChunk{}, KeptState{ValueVersion()});
+  const auto taken = ahead.take(before, [&] {
+    ahead.put(*chunks[0], after, chunk);
+    return false;
+  });
+  EXPECT_EQ(taken.chunk, nullptr);
+  EXPECT_FALSE(taken.is_missing);
+  EXPECT_EQ(ahead.take(after, [] { return false; }).chunk, chunk);
+}
+
 TEST(ReadAhead, SeveralThreadsMayWalk) {
   for (const std::size_t requests : {1, 6}) {
     const WalkedArray stored({64, 96}, {16, 24}, in_shards({8, 8}));
