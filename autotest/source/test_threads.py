@@ -22,6 +22,7 @@ def test_threads():
 
 def test_they_are_found():
     assert wrong_lines("  thread_local Shape shape;\n  std::shared_mutex mutex_;\n"
-                       "  thread_local std::size_t n = 0;\n  static thread_local Call* call = nullptr;\n"
+                       "  thread_local std::size_t n = 0;\n"
+                       "  static thread_local Call* call = nullptr;\n"
                        "  // no thread_local\n") == [
         "thread_local Shape shape;", "std::shared_mutex mutex_;"]

@@ -70,7 +70,7 @@ void RasterDataset::set_metadata() {
   const auto add = [&](const zarrcore::Json& attributes) {
     for (const auto& [name, value] : attributes.items()) {
       if (name == kColorInterpretation || name == kBandsAttribute) continue;  // shown by the bands
-      const std::string shown = name.c_str();                                 // up to a zero byte
+      const std::string shown = name.substr(0, name.find('\0'));
       items.emplace_back(zarrcore::lower_case(shown), shown + '=' + attribute_text(value));
     }
   };
