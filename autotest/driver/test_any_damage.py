@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from bad_stores import DATA, read_everything
-from night import rounds
+from night import night, rounds
 from numcodecs import Zlib
 from osgeo import gdal
 from stores import BLOSC, BYTES, CRC32C, GZIP, ZSTD, sharding, transpose, write_array, write_group
@@ -44,8 +44,27 @@ def mutated(content, random):
     return bytes(content)
 
 
-def damage_stores(folder, seed, rounds):
-    """Damages files of the stores in `folder`. Runs in a process of its own."""
+def random_damage(files, seed, rounds):
+    random = np.random.default_rng(seed)
+    for _ in range(rounds):
+        file = files[int(random.integers(len(files)))]
+        yield file, mutated(file.read_bytes(), random)
+
+
+def damage_of_every_byte(files, part, parts):
+    """Every `parts`-th byte of all files, from the byte `part` on, with its lowest bit turned."""
+    number = 0
+    for file in files:
+        content = file.read_bytes()
+        for at in range(len(content)):
+            number += 1
+            if number % parts == part:
+                yield file, content[:at] + bytes([content[at] ^ 1]) + content[at + 1:]
+
+
+def damage_stores(folder, damage, *arguments):
+    """Damages files of the stores in `folder`, one at a time, as damage(files, …) yields them.
+    Runs in a process of its own."""
     import faulthandler
     import resource
 
@@ -53,15 +72,12 @@ def damage_stores(folder, seed, rounds):
     gdal.UseExceptions()
     gdal.PushErrorHandler("CPLQuietErrorHandler")
     resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-    random = np.random.default_rng(seed)
     files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
     untouched = [read_everything(store) for store in sorted(Path(folder).iterdir())]
     assert untouched == [[]] * len(untouched), untouched
     failed = 0
-    for i in range(rounds):
-        file = files[int(random.integers(len(files)))]
+    for i, (file, content) in enumerate(damage(files, *arguments)):
         original = file.read_bytes()
-        content = mutated(original, random)
         print(i, file, content[:3000], file=sys.stderr, flush=True)
         file.write_bytes(content)
         problems = read_everything(Path(folder) / file.relative_to(folder).parts[0])
@@ -103,12 +119,27 @@ def write_targets(folder):
     write_array(folder / "cube", DATA.reshape(2, 2, 4, 4), (1, 2, 2, 4), [sharding((1, 1, 2, 2))])
 
 
+def failures_of(folder, damage, *arguments, timeout):
+    """How often the stores could not be read. The process must survive."""
+    write_targets(folder)
+    call = f"damage_stores({str(folder)!r}, {damage.__name__}, *{arguments!r})"
+    result = subprocess.run([sys.executable, "-c", f"from test_any_damage import *; {call}"],
+                            cwd=Path(__file__).parent, timeout=timeout, capture_output=True,
+                            text=True)
+    assert result.returncode == 0, result.stderr[-6000:]
+    return int(result.stdout)
+
+
 @pytest.mark.parametrize("seed", range(rounds(1, 100)))
 def test_any_damage(tmp_path, seed):
     """With one damaged file at a time, the store reads or fails, and the process survives."""
-    write_targets(tmp_path)
-    code = f"import test_any_damage; test_any_damage.damage_stores({str(tmp_path)!r}, {seed}, 150)"
-    result = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, timeout=120,
-                            capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-6000:]
-    assert int(result.stdout) > 30  # some damage was noticed
+    assert failures_of(tmp_path, random_damage, seed, 150, timeout=120) > 30
+
+
+PARTS = 16
+
+
+@night
+@pytest.mark.parametrize("part", range(PARTS))
+def test_damage_of_every_byte(tmp_path, part):
+    assert failures_of(tmp_path, damage_of_every_byte, part, PARTS, timeout=3600) > 30
