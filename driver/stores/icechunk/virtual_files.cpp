@@ -130,7 +130,7 @@ std::vector<zarrcore::Buffer> VsiVirtualFiles::get_ranges(
   return zarrcore::with_context({path}, [&] {
     File opened = files_.take(path);
     if (!opened) throw Error("this file, which a virtual chunk is in, does not exist");
-    auto parts = read_ranges(opened.get(), ranges);
+    auto parts = read_ranges(opened.get(), ranges, has_foreign_file_system(path));
     files_.put_back(path, std::move(opened));
     return parts;
   });

@@ -1,5 +1,6 @@
 #include "driver/stores/references/reference_store.h"
 
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
@@ -76,7 +77,7 @@ std::optional<std::vector<Buffer>> ReferenceStore::get_ranges(std::string_view k
       const std::uint64_t offset = zarrcore::resolve_range(range, value.length);
       in_file.push_back(ByteRange::at(value.offset + offset, range.length));
     }
-    return read_ranges(file, in_file);
+    return read_ranges(file, in_file, has_foreign_file_system(reference->target));
   });
 }
 

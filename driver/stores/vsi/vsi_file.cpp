@@ -232,7 +232,8 @@ Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
   return buffer;
 }
 
-std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> ranges) {
+std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> ranges,
+                                bool one_by_one) {
   const std::uint64_t size = file_size(file);
   std::vector<Buffer> parts;
   std::vector<void*> places;
@@ -241,9 +242,9 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
   parts.reserve(ranges.size());
   for (const ByteRange& range : ranges) {
     const std::uint64_t offset = zarrcore::resolve_range(range, size);
-    if (ranges.size() == 1) {
+    if (ranges.size() == 1 || one_by_one) {
       parts.push_back(read_bytes(file, offset, range.length));
-      return parts;
+      continue;
     }
     void* place = parts.emplace_back(range.length).data();
     if (range.length == 0) continue;  // /vsicurl/ never returns from an empty range
@@ -255,14 +256,7 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
   // Network file systems fetch the ranges in parallel.
   if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
                                              offsets.data(), lengths.data(), file) != 0) {
-    // The file systems that programs install may have no function for it.
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (VSIFSeekL(file, offsets[i], SEEK_SET) != 0 ||
-          VSIFReadL(places[i], 1, lengths[i], file) != lengths[i]) {
-        throw Error("reading " + std::to_string(lengths[i]) + " bytes at offset " +
-                    std::to_string(offsets[i]) + " failed");
-      }
-    }
+    throw Error("reading " + std::to_string(places.size()) + " ranges failed");
   }
   return parts;
 }

@@ -45,9 +45,11 @@ std::uint64_t file_size(VSILFILE* file);
 
 zarrcore::Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length);
 
-// One buffer for each range; all must lie inside the file.
+// One buffer for each range; all must lie inside the file. Some file systems of programs cannot
+// read several ranges at once: they are read `one_by_one`.
 std::vector<zarrcore::Buffer> read_ranges(VSILFILE* file,
-                                          std::span<const zarrcore::ByteRange> ranges);
+                                          std::span<const zarrcore::ByteRange> ranges,
+                                          bool one_by_one = false);
 
 // Creates or replaces a file. Where files appear when they are closed, as in object stores, a
 // failure leaves the old file.

@@ -105,7 +105,10 @@ class VsiStore final : public zarrcore::Store {
                                                 std::span<const ByteRange> ranges) override {
     zarrcore::CountedRequest request(statistics_.get());
     for (const ByteRange& range : ranges) request.add_bytes(range.length);
-    return with_file(key, [&](VSILFILE* file) { return read_ranges(file, ranges); });
+    return with_file(key, [&](VSILFILE* file) {
+      // Such a file system may have no function for several ranges.
+      return read_ranges(file, ranges, has_foreign_file_system(root_));
+    });
   }
 
   // Where files can be renamed, as on disks, a temporary file replaces the old one; an object store
