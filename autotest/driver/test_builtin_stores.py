@@ -23,7 +23,7 @@ from stores import (
     write_group,
     write_json,
 )
-from v2_stores import write_v2, write_v2_group
+from v2_stores import IS_FIRST, write_v2, write_v2_group
 
 DATA = np.arange(60, dtype="<u2").reshape(6, 10) * 1000
 
@@ -252,6 +252,7 @@ def test_network_order_of_fields(tmp_path):
         np.testing.assert_array_equal(array[name].ReadAsArray(), data[name])
 
 
+@pytest.mark.skipif(IS_FIRST, reason="zarr-python 3.0 always compresses")
 def test_missing_members(tmp_path):
     write_v2(tmp_path, "", DATA, compressor=None, chunks=(4, 4))
     edit_json(tmp_path / ".zarray", compressor=ABSENT, filters=ABSENT, order=ABSENT)
@@ -277,6 +278,8 @@ def test_fill_values(tmp_path, dtype, fill_value, value):
     raster = gdal.Open(str(tmp_path), gdal.GA_Update)
     raster.SetMetadataItem("mine", "new")
     raster = None
+    if IS_FIRST and dtype.startswith("<c"):
+        return  # zarr-python 3.0 uses it for every other element
     # The fill value is kept, and NumPy accepts it now.
     np.testing.assert_array_equal(zarr.open_array(str(tmp_path), mode="r")[...], expected)
 

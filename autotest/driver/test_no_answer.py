@@ -186,8 +186,9 @@ def test_what_was_prefetched_on_suspicion_is_not_waited_for(tmp_path, monkeypatc
         options = {"GDAL_NUM_THREADS": "4", "GDAL_HTTP_LOW_SPEED_TIME": "600",
                    "GDAL_HTTP_TIMEOUT": "600"}
         try:
-            done = subprocess.run([sys.executable, "-W", "ignore", "-c", WALK + end, path], timeout=60, check=False,
-                                  env=os.environ | options, capture_output=True, text=True)
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", WALK + end, path], timeout=60, check=False,
+                env=os.environ | options, capture_output=True, text=True)
         finally:
             silence.set()
     assert (done.returncode, done.stderr) == (0, "")
