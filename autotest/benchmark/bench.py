@@ -8,7 +8,8 @@ The ratios: `floor` is ours / floor (1 is the floor), `built-in` and `zarr-py` a
 (above 1 we are faster). Remote cases are named by protocol and
 round trip in milliseconds; in their row, zarr-python reads with fsspec. Rows of objects change an
 array of 64 chunks in an object store. MB is the peak of memory
-beyond what the process had before.
+beyond what the process had before. With --before, the plugin is compared with that of another build
+and with nothing else.
 """
 import argparse
 import json
@@ -76,7 +77,9 @@ class Bench:
     def __init__(self, options):
         self.data = options.data.resolve()
         self.repeat = options.repeat
-        self.plugin = options.build.resolve() / "driver"
+        self.plugins = {"plugin": options.build.resolve() / "driver"}
+        if options.before:
+            self.plugins["before"] = options.before.resolve() / "driver"
         self.floor = options.build.resolve() / "autotest/benchmark/zarr_floor"
         self.no_plugin = self.data / "no-plugin"
         self.no_plugin.mkdir(parents=True, exist_ok=True)
@@ -120,6 +123,8 @@ class Bench:
         return self.servers[name]
 
     def programs(self, row):
+        if "before" in self.plugins:
+            return ["plugin", "before"]
         version = int(row.store[1])
         names = ["plugin"]
         if version in self.builtin_versions:
@@ -142,7 +147,7 @@ class Bench:
         """The output of the process, or None if it failed."""
         environment = os.environ | {
             "GDAL_NUM_THREADS": str(row.threads),
-            "GDAL_DRIVER_PATH": str(self.plugin if program == "plugin" else self.no_plugin),
+            "GDAL_DRIVER_PATH": str(self.plugins.get(program, self.no_plugin)),
             "GDAL_CACHEMAX": "256",
             "GDAL_PAM_ENABLED": "NO",
         }
@@ -188,7 +193,7 @@ class Bench:
         if row.case.startswith("object"):
             result |= server.counts()
             environment |= server.options(is_slow=False)
-            environment["GDAL_DRIVER_PATH"] = str(self.plugin)
+            environment["GDAL_DRIVER_PATH"] = str(self.plugins["plugin"])
             result["checksum"] = json.loads(probe("object read").stdout)["checksum"]
         return result
 
@@ -230,6 +235,8 @@ def line(result):
              f"{number(ratio(result, 'built-in', 'plugin')):>9}",
              f"{number(ratio(result, 'zarr-python', 'plugin')):>8}",
              f"{ours.get('peak_mb', '-'):>7}{theirs.get('peak_mb', '-'):>7}"]
+    if "before" in result:
+        cells.append(f"  before {number(ratio(result, 'before', 'plugin'))}")
     if "requests" in ours:
         cells.append(f"  requests {requests_of(ours)}, built-in {requests_of(theirs)}")
     if result["differs"]:
@@ -273,6 +280,7 @@ def summary(results):
           ratios("built-in", "plugin",
                  lambda r: r["case"].startswith("write") and r["threads"] == 2), min)
     worst("All rows, built-in / ours", ratios("built-in", "plugin", lambda r: True), min)
+    worst("All rows, before / ours", ratios("before", "plugin", lambda r: True), min)
     remote = {(r["case"], r["store"], *r["api"].split()): r["plugin"]["seconds"] for r in results
               if r["case"].startswith("remote") and "plugin" in r}
     for protocol in PROTOCOLS[1:]:
@@ -296,6 +304,8 @@ def summary(results):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--build", type=Path, default=Path("build/release"))
+    parser.add_argument("--before", type=Path, metavar="BUILD",
+                        help="a build of another commit, to compare with it alone")
     parser.add_argument("--data", type=Path, default=Path("build/bench"),
                         help="where the stores are and stay (6 GB)")
     parser.add_argument("--json", type=Path, help="the results (default: results.json in --data)")
