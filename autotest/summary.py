@@ -13,13 +13,11 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = ("passed", "failed", "skipped", "xfailed")
 PYTEST = "/usr/bin/python3 -m pytest -q -p no:cacheprovider"
-TSAN = ("TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 "
-        "build/tsan/autotest/cpp/zarrcore_engine_tests --gtest_filter={}")
 # Of a failed test, and of a suite that failed without one.
 REPEAT = {
     "core": ("", "/usr/bin/python3 autotest/cpp/run.py build/release build/core.xml"),
     "core-sanitized": ("", "/usr/bin/python3 autotest/cpp/run.py build/asan build/asan.xml"),
-    "engine-threads": (TSAN, "cmake --build --preset tsan"),
+    "engine-threads": ("", "cmake --build --preset tsan"),
     "docs": (f"script/docs --no-setup && {PYTEST} {{}}", "script/docs --no-setup"),
     "lint": ("script/lint --changed HEAD~1", "script/lint --changed HEAD~1"),
     "each-file": ("", "cmake --build build/each-file"),
@@ -54,9 +52,7 @@ def repeat(suite, case):
         return case.get("repeat")
     if suite in REPEAT:
         name = case.get("name")
-        if suite == "engine-threads":
-            name = f"{case.get('classname')}.{name}"
-        elif suite == "docs":
+        if suite == "docs":
             name = shlex.quote(pytest_name(case))
         return REPEAT[suite][0].format(name)
     disabled = "ZARR_PLUGIN_DIR=disable " if suite == "dropin-builtin" else ""

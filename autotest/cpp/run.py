@@ -4,7 +4,8 @@ Tests share processes: the tests of a program are dealt out to a few. Of a proce
 hangs, each test is run again by itself, so that the crash is reported of its test. The exit code is
 1 if any test failed.
 
-usage: run.py BUILD REPORT    such as build/release
+usage: run.py BUILD REPORT [PROGRAM…]    BUILD such as build/release; with programs, these alone and
+                                         without what the fuzzers have found
 """
 import os
 import shlex
@@ -19,6 +20,9 @@ TIMEOUT = 600  # seconds of a process
 PROCESSORS = os.cpu_count() or 1
 # Measures its own process, in which nothing else may have run.
 ALONE = {"zarrcore_memory_tests"}
+# Under a thread sanitizer, as CONTRIBUTING.md says.
+BY_NAME = {"transfers_tests"}
+OPTIONS = ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")  # a repeated test has them as well
 
 
 def run(program, report, *options, **environment):
@@ -47,7 +51,8 @@ def names(program, **environment):
 
 
 def repeat(program, name):
-    return f"{os.path.relpath(program)} --gtest_filter={shlex.quote(name)}"
+    options = [f"{key}={os.environ[key]}" for key in OPTIONS if key in os.environ]
+    return shlex.join([*options, os.path.relpath(program), f"--gtest_filter={name}"])
 
 
 def cases_of(report, program):
@@ -100,17 +105,17 @@ def run_fuzz_targets(build, folder):
     return cases, done.stdout if done.returncode else ""
 
 
-def main(build, report):
+def main(build, report, *only):
     programs = [path for folder in ("autotest/cpp", "autotest/driver/cpp")
                 for path in sorted((build / folder).glob("*_tests")) if os.access(path, os.X_OK)
-                and path.name != "transfers_tests"]
-    if not programs:
-        sys.exit(f"no test program in {build}")
+                and (path.name in only if only else path.name not in BY_NAME)]
+    if not programs or only and len(programs) != len(only):
+        sys.exit(f"no test program {' '.join(only)} in {build}")
     suite = ElementTree.Element("testsuite", name="cpp")
     failed = False
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(PROCESSORS + 1) as pool:
         folder = Path(temporary)
-        jobs = [pool.submit(run_fuzz_targets, build, folder)]
+        jobs = [] if only else [pool.submit(run_fuzz_targets, build, folder)]
         for program in programs:
             if program.name in ALONE:
                 jobs += [pool.submit(run_alone, program, name, folder) for name in names(program)]
@@ -131,4 +136,4 @@ def main(build, report):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()))
+    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), *sys.argv[3:]))

@@ -41,8 +41,6 @@ def test_all_passed(results):
 
 
 PYTEST = "/usr/bin/python3 -m pytest -q -p no:cacheprovider"
-TSAN = ("TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 "
-        "build/tsan/autotest/cpp/zarrcore_engine_tests")
 
 
 @pytest.mark.parametrize("suite, case, command", [
@@ -55,7 +53,6 @@ TSAN = ("TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 "
      f"ZARR_PLUGIN_DIR=disable {PYTEST} autotest/dropin/test_pam.py::test_c"),
     ("core", 'classname="Zstd" name="A/b" repeat="build/x --gtest_filter=Zstd.A/b"',
      "build/x --gtest_filter=Zstd.A/b"),
-    ("engine-threads", 'classname="Walk" name="Is"', f"{TSAN} --gtest_filter=Walk.Is"),
     ("lint", 'name="shell"', "script/lint --changed HEAD~1"),
 ])
 def test_a_failed_test(results, suite, case, command):
