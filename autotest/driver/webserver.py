@@ -39,10 +39,11 @@ class Handler(BaseHTTPRequestHandler):
             return
         path = self.server.rewrite(self.path).lstrip("/")
         file = self.server.root / path
-        if not file.is_file():
+        try:
+            content = file.read_bytes()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             self.fail(self.server.missing_status)
             return
-        content = file.read_bytes()
         tag = hashlib.md5(content).hexdigest()
         status = 200
         answers = self.server.answers
