@@ -169,8 +169,11 @@ class HttpStore final : public zarrcore::Store {
       } catch (const HttpClient::OutOfRange&) {
         // At the first answer, the ranges belong to another version, whose index was cached. Unless
         // they follow from the size that the value must have.
-        const std::lock_guard lock(mutex_);
-        if (!version_ && !ranges.front().value_size) throw zarrcore::ValueChanged();
+        const ValueVersion first = version();
+        if (first.is_unknown() ? !ranges.front().value_size
+                               : store_.version_now(key_).differs_from(first)) {
+          throw zarrcore::ValueChanged();
+        }
         throw;
       }
     }
