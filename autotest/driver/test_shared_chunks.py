@@ -142,6 +142,22 @@ def test_a_whole_chunk_survives_a_part_that_was_begun_before(store):
     np.testing.assert_array_equal(gdal.Open(store).ReadAsArray(), want)
 
 
+def test_a_part_of_an_inner_chunk_that_another_writer_has_put_meanwhile(tmp_path):
+    path = str(tmp_path / "a.zarr")
+    gdal.GetDriverByName("Zarr").Create(path, SIZE, SIZE, 1, gdal.GDT_UInt16, LAYOUTS["shards"])
+    part, whole = (gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_UPDATE) for _ in range(2))
+    part.GetRasterBand(1).WriteArray(np.full((1, 3), 9, np.uint16), 0, 0)
+    whole.GetRasterBand(1).WriteArray(np.full((16, 16), 7, np.uint16), 16, 16)
+    whole.FlushCache()
+    part.GetRasterBand(1).WriteArray(np.full((1, 3), 9, np.uint16), 20, 20)
+    want = np.zeros((SIZE, SIZE), np.uint16)
+    want[16:32, 16:32] = 7
+    want[0, 0:3] = want[20, 20:23] = 9
+    np.testing.assert_array_equal(part.ReadAsArray(), want)
+    part.FlushCache()
+    np.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), want)
+
+
 def test_chunks_that_become_the_fill_value_do_not_take_others_with_them(store):
     dataset = gdal.OpenEx(store, gdal.OF_RASTER | gdal.OF_UPDATE)
     dataset.GetRasterBand(1).WriteArray(np.full((SIZE, SIZE), 0, np.uint16))

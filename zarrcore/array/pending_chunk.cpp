@@ -131,6 +131,11 @@ std::optional<Buffer> PendingChunk::fetch(std::size_t position, PendingInnerChun
     const std::lock_guard lock(inner_mutex_);
     known = std::exchange(stored_, nullptr);  // put back once a read with it has succeeded
   }
+  // read() finds out whether an index is still true, but an inner chunk that it lacks is not read.
+  if (known && !known->find(position) &&
+      !known->version().is_good_for(array_.store->current_version(*key_))) {
+    known.reset();
+  }
   for (int tries = 1;; ++tries) {
     try {
       std::shared_ptr<StoredShard> opened;
