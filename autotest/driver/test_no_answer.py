@@ -165,9 +165,12 @@ ENDS = {
 }
 
 
+@each_value()
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_what_was_prefetched_on_suspicion_is_not_waited_for(tmp_path, monkeypatch, end):
-    """The server never answers for the chunks that the program has not read."""
+@pytest.mark.parametrize("share", ["YES", "NO"])
+def test_what_was_prefetched_on_suspicion_is_not_waited_for(tmp_path, monkeypatch, end, share):
+    """The server never answers for the chunks that the program has not read. Through connections
+    that are not shared, nothing is prefetched."""
     root = create(tmp_path / "a.zarr").GetRootGroup()
     create_array(root, "a", (32 * 64, 64), gdal.GDT_Byte, "BLOCKSIZE=64,64").Write(
         np.ones((32 * 64, 64), "u1"))
@@ -184,7 +187,7 @@ def test_what_was_prefetched_on_suspicion_is_not_waited_for(tmp_path, monkeypatc
         server.fault = wait
         path = f'ZARR:"/vsicurl/{server.url}/a.zarr":/a'
         options = {"GDAL_NUM_THREADS": "4", "GDAL_HTTP_LOW_SPEED_TIME": "600",
-                   "GDAL_HTTP_TIMEOUT": "600"}
+                   "GDAL_HTTP_TIMEOUT": "600", "ZARR_SHARE_CONNECTIONS": share}
         try:
             done = subprocess.run(
                 [sys.executable, "-W", "ignore", "-c", WALK + end, path], timeout=60, check=False,
@@ -192,4 +195,4 @@ def test_what_was_prefetched_on_suspicion_is_not_waited_for(tmp_path, monkeypatc
         finally:
             silence.set()
     assert (done.returncode, done.stderr) == (0, "")
-    assert asked.is_set()
+    assert asked.is_set() == (share == "YES")

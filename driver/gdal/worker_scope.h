@@ -57,9 +57,6 @@ class CallerState {
   std::shared_ptr<WorkerMessages> messages_ = std::make_shared<WorkerMessages>();
 };
 
-// Unless ZARR_READ_AHEAD forbids it.
-void allow_read_ahead(zarrcore::ReadOptions& options);
-
 // The number of threads that GDAL_NUM_THREADS allows: a number or ALL_CPUS; unset means all CPUs,
 // at most 8. `value`, if not null, overrides it.
 std::size_t thread_count(const char* value = nullptr);

@@ -114,6 +114,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t thread_count(const char* wanted = nullptr) const {
     return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
   }
+  // Unless ZARR_READ_AHEAD forbids it, or GDAL makes the requests, which it does not cancel:
+  // closing would have to wait for them.
+  void allow_read_ahead(zarrcore::ReadOptions& options) const;
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
