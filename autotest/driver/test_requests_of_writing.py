@@ -79,7 +79,7 @@ def requests_of(server, action):
 
 @pytest.mark.parametrize("action, most", [
     (create_raster, {"ZARR_V2": CHUNKS + 16, "ZARR_V3": CHUNKS + 16}),
-    (create_multidim, {"ZARR_V2": CHUNKS + 11, "ZARR_V3": CHUNKS + 11}),
+    (create_multidim, {"ZARR_V2": CHUNKS + 12, "ZARR_V3": CHUNKS + 12}),
 ])
 @pytest.mark.parametrize("version", FORMATS)
 def test_create(server, version, action, most):

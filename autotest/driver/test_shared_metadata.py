@@ -356,7 +356,7 @@ def test_kills_at_any_time(store):
         except subprocess.TimeoutExpired:
             process.kill()
         process.wait()
-        values = [attributes(node(open_root(store.path, f"USE_CONSOLIDATED={used}"), "a")).get("n")
+        values = [attributes(node(open_root(store.path, f"USE_CONSOLIDATED_METADATA={used}"), "a")).get("n")
                   for used in ("YES", "NO")]
         assert values[0] == values[1]
         open_to_write(store.path)

@@ -1,23 +1,19 @@
 #include "zarrcore/hierarchy/consolidated_copies.h"
 
 #include <algorithm>
-#include <exception>
-#include <optional>
-#include <set>
-#include <span>
-#include <string_view>
+#include <random>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/stored_documents.h"
 
 namespace zarrcore {
 namespace {
 
-// The owed copies: {"groups": {path: {key of a document: document}}}.
+// Says which copies are missing: {"groups": [path, …], "writer": NAME}.
 constexpr std::string_view kOwedKey = ".zarr-consolidation-owed";
 
 bool is_group_or_consolidated(Store& store, const Format& format) {
@@ -33,18 +29,31 @@ bool is_group_or_consolidated(Store& store, const Format& format) {
   }
 }
 
-// New nodes have no copies themselves; the root may be one.
-std::vector<std::string> groups_around(std::span<const std::string> paths) {
-  std::vector<std::string> groups;
-  for (const std::string& path : paths) groups.emplace_back(parent_path(path));
-  return groups;
+bool is_group(const DocumentMap& documents, const Format& format, const std::string& path) {
+  try {
+    const auto node = format.read_node(documents_in(documents), path);
+    return node && std::holds_alternative<GroupMetadata>(*node);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error&) {
+    return true;  // its documents are copied as they are
+  }
+}
+
+std::string random_name() {
+  std::random_device random;
+  return std::to_string(random()) + '-' + std::to_string(random());
 }
 
 }  // namespace
 
 ConsolidatedCopies::ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format,
-                                       OnProblem on_problem)
-    : top_(std::move(store)), format_(format), on_problem_(std::move(on_problem)) {
+                                       OnProblem on_problem, RunTogether run_together)
+    : top_(std::move(store)),
+      format_(format),
+      on_problem_(std::move(on_problem)),
+      run_together_(std::move(run_together)),
+      writer_(random_name()) {
   if (!format_.consolidated_key("")) return;
   for (std::size_t depth = 0; depth < kMaxNodeDepth; ++depth) {
     const auto around = top_->parent();
@@ -58,269 +67,237 @@ std::string ConsolidatedCopies::in_top(std::string_view path) const {
   return join_path(place_, path);
 }
 
-bool ConsolidatedCopies::is_owed() const {
-  return format_.consolidated_key("") && is_owed_in(*top_);
-}
-
 bool ConsolidatedCopies::is_owed_in(Store& store) {
   return store.has(kOwedKey);
 }
 
-ConsolidatedCopies::Copy ConsolidatedCopies::collect(const std::string& group) const {
-  Copy copy;
-  for (auto& [key, document] : collect_documents(*top_, format_, group, on_problem_)) {
-    copy.emplace(key, std::move(document));
+// The file only says what to do: one that makes no sense is as one for the topmost group.
+std::optional<ConsolidatedCopies::Owed> ConsolidatedCopies::read_owed() const {
+  top_->refresh_value(kOwedKey);
+  const auto text = stored_documents(*top_).text(std::string(kOwedKey));
+  if (!text) return std::nullopt;
+  Owed owed;
+  try {
+    const Json content = parse_json(text->text());
+    for (const Json& group : content.at("groups")) {
+      owed.groups.insert(normalize_path(group.get<std::string>()));
+    }
+    owed.writer = content.value("writer", std::string());
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    owed.groups.emplace();
   }
-  return copy;
+  return owed;
 }
 
-// The copies in the groups at and above these nodes, except those that are known to be removed.
-ConsolidatedCopies::Copies ConsolidatedCopies::find(const std::vector<std::string>& paths,
-                                                    const Copies& owed) const {
-  const DocumentSource documents = stored_documents(*top_);
+void ConsolidatedCopies::put_owed(const std::set<std::string>& groups) {
+  const std::string text = dump_json({{"groups", groups}, {"writer", writer_}});
+  top_->put(kOwedKey, std::as_bytes(std::span(text)));
+}
+
+std::optional<ConsolidatedDocuments> ConsolidatedCopies::find(const std::string& group) const {
+  top_->refresh_value(*format_.consolidated_key(group));
+  try {
+    return format_.read_consolidated(stored_documents(*top_), group);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error&) {
+    return ConsolidatedDocuments();  // it exists, but is broken
+  }
+}
+
+void ConsolidatedCopies::remove(std::span<const std::string> paths) {
+  if (!format_.consolidated_key("")) return;
   std::set<std::string> groups;
   for (const std::string& path : paths) {
     std::string group = in_top(path);
     while (groups.insert(group).second && !group.empty()) group = parent_path(group);
   }
-  if (is_new_) groups.erase(in_top(""));
-  std::erase_if(groups, [&](const std::string& group) {
-    return owed.contains(group) && taken_.contains(group);
-  });
-  Copies found;
+  std::optional<Owed> owed;
+  bool is_alone = false;  // no other writer has changed documents since the copies were removed
+  if (!top_->knows_versions()) {
+    owed = read_owed();
+    is_alone = !owed || owed->writer == writer_;
+    if (!owed || !is_alone) kept_.clear();
+    std::erase_if(groups, [&](const std::string& group) {
+      return owed && is_alone && owed->groups.contains(group) && removed_.contains(group);
+    });
+  }
+  std::map<std::string, ConsolidatedDocuments> copies;
   for (const std::string& group : groups) {
-    top_->refresh_value(*format_.consolidated_key(group));
-    try {
-      if (auto copy = format_.read_consolidated(documents, group)) {
-        found.emplace(group, std::move(copy->documents));
-      }
-    } catch (const Error&) {
-      found.emplace(group, collect(group));  // it exists, but is broken
+    if (auto copy = find(group)) copies.emplace(group, std::move(*copy));
+  }
+  if (copies.empty() && (!owed || is_alone)) return;
+  for (auto& [group, copy] : copies) put_missing_documents(group, copy);
+  if (!owed) owed = read_owed();
+  std::set<std::string> missing = owed ? std::move(owed->groups) : std::set<std::string>();
+  for (const auto& [group, copy] : copies) missing.insert(group);
+  put_owed(missing);
+  for (const auto& [group, copy] : copies) {
+    erase_copy(group, copy);
+    if (!is_alone || copy.documents.empty()) continue;
+    DocumentMap& kept = kept_[group];
+    for (const auto& [key, document] : copy.documents) {
+      if (auto content = parse(key, document)) kept.emplace(key, std::move(*content));
     }
   }
-  return found;
-}
-
-// Removes the copies above these nodes and notes them, with those that are already owed.
-ConsolidatedCopies::Copies ConsolidatedCopies::take(const std::vector<std::string>& paths) {
-  Copies owed;
-  if (owes_) {
-    owed = read_owed();
-    is_note_lost_ = owed.empty();
-  } else {
-    make_owed();
+  for (const std::string& group : groups) {
+    if (missing.contains(group)) removed_.insert(group);
   }
-  Copies copies = find(paths, owed);
-  std::vector<std::string> groups;
-  for (const auto& [group, copy] : copies) groups.push_back(group);
-  copies.merge(owed);
-  const std::string root = in_top("");
-  const bool needs_root = wants_root_ && !copies.contains(root);
-  if (needs_root) copies.emplace(root, is_new_ ? Copy() : collect(root));
-  is_new_ = false;
-  if (needs_root || !groups.empty()) note(copies);
-  for (const std::string& group : groups) take_away(group);
-  taken_.insert(groups.begin(), groups.end());
-  if (needs_root) taken_.insert(root);
-  return copies;
 }
 
-void ConsolidatedCopies::note(const Copies& owed) {
-  const auto key_text = [](const std::string& key) { return dump_json(Json(key)) + ':'; };
-  std::string text = "{\"groups\":{";
-  for (const auto& [group, copy] : owed) {
-    text += key_text(group) + '{';
-    for (const auto& [key, document] : copy) text += key_text(key) + document.text() + ',';
-    if (text.back() == ',') text.pop_back();
-    text += "},";
-  }
-  text.back() = '}';
-  text += '}';
-  top_->put(kOwedKey, std::as_bytes(std::span(text)));
-}
-
-ConsolidatedCopies::Copies ConsolidatedCopies::read_owed() const {
-  Copies owed;
-  top_->refresh_value(kOwedKey);
-  const auto text = stored_documents(*top_).text(std::string(kOwedKey));
-  if (!text) return owed;
-  with_context([] { return kOwedKey; },
-               [&] {
-                 for (JsonMembers members(text->text()); members.next();) {
-                   if (members.raw_key() != "groups") continue;
-                   for (JsonMembers groups(members.value()); groups.next();) {
-                     Copy& copy = owed[normalize_path(unescape_json(groups.raw_key()))];
-                     for (JsonMembers documents(groups.value()); documents.next();) {
-                       const std::string key = unescape_json(documents.raw_key());
-                       check_key(key);
-                       copy.emplace(key, LazyDocument(text, documents.value()));
-                     }
-                   }
-                 }
-               });
-  return owed;
-}
-
-void ConsolidatedCopies::owe(const std::string& path) {
-  if (!format_.consolidated_key("")) return;
-  // Another program may have made the owed copies.
-  if (owes_ && (!top_->knows_versions() || is_owed())) return;
-  owes_ = false;
-  owes_ = !take(groups_around({&path, 1})).empty();
-}
-
-void ConsolidatedCopies::make_owed() {
-  if (!is_owed()) return;
-  for (const auto& [group, copy] : read_owed()) {
-    const DocumentMap documents = rebuild(group, copy);
-    if (!documents.empty()) put_copy(group, documents);
-  }
-  top_->erase(kOwedKey);
-  taken_.clear();
-}
-
-void ConsolidatedCopies::add_copied(DocumentMap& documents, const std::string& key,
-                                    const LazyDocument& document) const {
+// Reports a document that is not JSON, and returns nullopt.
+std::optional<Json> ConsolidatedCopies::parse(const std::string& key,
+                                              const LazyDocument& document) const {
   try {
-    documents.emplace(key, document.get());
+    return document.get();
   } catch (const OutOfMemory&) {
     throw;
   } catch (const Error& error) {
     on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
+    return std::nullopt;
   }
 }
 
-// The existing documents, and from the copy those of nodes that have no other documents. A node
-// with nothing below its path has been removed.
-DocumentMap ConsolidatedCopies::rebuild(const std::string& group, const Copy& copy) const {
-  DocumentMap documents = collect_documents(*top_, format_, group, on_problem_);
-  std::map<std::string, bool, std::less<>> is_copied;  // by node path
-  for (const auto& [key, document] : copy) {
-    const std::string node(parent_path(key));
-    auto it = is_copied.find(node);
-    if (it == is_copied.end()) {
-      const auto keys = format_.node_keys(node);
-      const bool has_own = std::any_of(keys.begin(), keys.end(), [&](const std::string& own) {
-        return documents.contains(own);
-      });
-      it = is_copied.emplace(node, !has_own && has_anything_below(node)).first;
+// The document that makes a node is put last. A node with nothing below its path has been removed:
+// the copy is then without it.
+void ConsolidatedCopies::put_missing_documents(const std::string& group,
+                                               ConsolidatedDocuments& copy) {
+  std::map<std::string, std::vector<std::string>> found{{group, {}}};  // keys by node
+  for (const auto& [key, document] : copy.documents) found[std::string(parent_path(key))];
+  for (auto& [node, keys] : found) {
+    keys = format_.node_keys(node);
+    std::erase_if(keys, [&](const std::string& key) { return !copy.documents.contains(key); });
+  }
+  std::erase_if(found, [&](const auto& node) {
+    return !node.second.empty() && own_.contains(node.second.front());
+  });
+  std::vector<std::pair<std::string, std::vector<std::string>>> nodes(found.begin(), found.end());
+  std::vector<char> has_own(nodes.size());
+  const auto check = [&](std::size_t i) {
+    const auto& [node, keys] = nodes[i];
+    has_own[i] = (!keys.empty() && top_->has(keys.front())) ||
+                 format_.find_kind(stored_documents(*top_), node).has_value();
+  };
+  if (run_together_) {
+    run_together_(nodes.size(), top_->parallel_requests(), check);
+  } else {
+    for (std::size_t i = 0; i < nodes.size(); ++i) check(i);
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto& [node, keys] = nodes[i];
+    if (has_own[i]) {
+      if (!keys.empty()) own_.insert(keys.front());
+    } else if (node != group && !top_->has_prefix(node)) {
+      for (const std::string& key : keys) copy.documents.erase(key);
+    } else {
+      for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+        if (top_->has(*key)) continue;
+        auto content = parse(*key, copy.documents.at(*key));
+        if (content) put_document(*top_, format_, {*key, std::move(*content)});
+      }
+      if (node != group || format_.find_kind(stored_documents(*top_), node)) continue;
+      const Document made = format_.group_documents(GroupMetadata(), group).front();
+      put_document(*top_, format_, made);
+      copy.documents.insert_or_assign(made.key, made.content);
     }
-    if (it->second) add_copied(documents, key, document);
   }
-  return documents;
 }
 
-bool ConsolidatedCopies::has_anything_below(const std::string& path) const {
-  return top_->has_prefix(path);
-}
-
-void ConsolidatedCopies::take_away(const std::string& group) {
+void ConsolidatedCopies::erase_copy(const std::string& group, const ConsolidatedDocuments& copy) {
   const std::string key = *format_.consolidated_key(group);
-  std::optional<Json> rest;
-  try {
-    if (const auto document = stored_documents(*top_).document(key)) {
-      rest = format_.without_consolidated(*document);
-    }
-  } catch (const Error&) {
-    // The group's own document stays, because it contains more.
-    if (format_.without_consolidated(Json::object())) throw;
-  }
-  if (rest) {
-    put_document(*top_, format_, {key, std::move(*rest)});
+  // The group's own document stays, because it contains more.
+  if (format_.without_consolidated(Json::object())) {
+    const auto own = copy.documents.find(key);
+    std::optional<Json> rest = own != copy.documents.end() ? std::optional(own->second.get())
+                                                           : stored_documents(*top_).document(key);
+    if (rest) put_document(*top_, format_, {key, *format_.without_consolidated(*rest)});
   } else {
     top_->erase(key);
   }
 }
 
-void ConsolidatedCopies::put_copy(const std::string& group, const DocumentMap& documents) {
-  with_context(
-      [] { return "consolidated metadata"; },
-      [&] { put_document(*top_, format_, format_.consolidated_document(documents, group)); });
+void ConsolidatedCopies::note_put(const Document& document) {
+  const std::string key = in_top(document.key);
+  own_.insert(key);
+  for (auto& [group, documents] : kept_) {
+    if (is_at_or_below(key, group)) documents.insert_or_assign(key, document.content);
+  }
 }
 
-// The copy with the changes applied, for stores where reading all documents again takes requests.
-DocumentMap ConsolidatedCopies::update(const std::string& group, const Copy& copy,
-                                       const Changes& changes, const DocumentMap& stored) const {
+void ConsolidatedCopies::note_erased(const std::string& path) {
+  const std::string erased = in_top(path);
+  const auto is_gone = [&](const std::string& key) { return is_at_or_below(key, erased); };
+  std::erase_if(own_, is_gone);
+  for (auto& [group, documents] : kept_) {
+    std::erase_if(documents, [&](const auto& item) { return is_gone(item.first); });
+  }
+}
+
+void ConsolidatedCopies::note_renamed(const std::string& path, const std::string& new_path) {
+  for (auto& [group, documents] : kept_) {
+    DocumentMap renamed;
+    for (auto& [key, document] : documents) {
+      renamed.emplace(moved_path(key, in_top(path), in_top(new_path)), std::move(document));
+    }
+    documents = std::move(renamed);
+  }
+  std::erase_if(own_, [&](const std::string& key) { return is_at_or_below(key, in_top(path)); });
+}
+
+void ConsolidatedCopies::want_root(std::span<const Document> documents) {
+  if (!format_.consolidated_key("")) return;
+  const bool is_new = !documents.empty() && !has_groups_around();
+  const auto owed = is_new ? std::nullopt : read_owed();
+  std::set<std::string> groups = owed ? owed->groups : std::set<std::string>();
+  const std::string root = in_top("");
+  groups.insert(root);
+  put_owed(groups);
+  removed_.insert(root);
+  if (owed && owed->writer != writer_) kept_.clear();
+  if (!is_new || top_->knows_versions()) return;
+  kept_[root];
+  for (const Document& document : documents) note_put(document);
+}
+
+void ConsolidatedCopies::restore() {
+  if (!format_.consolidated_key("")) return;
+  const auto owed = read_owed();
+  // Where there are no locks, another writer that has restored the copies may have missed a change.
+  const bool is_uncertain = !owed && !top_->knows_versions();
+  if (!owed && (!is_uncertain || removed_.empty())) return;
+  if (!owed || owed->writer != writer_) kept_.clear();
+  const std::set<std::string> groups = owed ? owed->groups : removed_;
+  for (const std::string& group : groups) {
+    removed_.erase(group);
+    with_context([] { return "consolidated metadata"; }, [&] { put_copy(group); });
+  }
+  top_->erase(kOwedKey);
+  removed_.clear();
+  kept_.clear();
+}
+
+void ConsolidatedCopies::put_copy(const std::string& group) {
+  const auto kept = kept_.find(group);
   DocumentMap documents;
-  for (const auto& [key, document] : copy) add_copied(documents, key, document);
-  for (const std::string& path : changes.replaced) {
-    const std::string node = in_top(path);
-    if (!is_at_or_below(node, group)) continue;
-    std::erase_if(documents, [&](const auto& item) { return is_at_or_below(item.first, node); });
-    documents.merge(collect_documents(*top_, format_, node, on_problem_));
-  }
-  std::set<std::string> nodes;
-  // Its own document may contain the copy, and is put with it: as it is now.
-  const bool contains_copy = format_.without_consolidated(Json::object()).has_value();
-  if (contains_copy) nodes.insert(group);
-  for (const auto* paths : {&changes.updated, &changes.made}) {
-    for (const std::string& path : *paths) nodes.insert(in_top(path));
-  }
-  for (const std::string& node : nodes) {
-    if (!is_at_or_below(node, group)) continue;
-    const auto keys = format_.node_keys(node);
-    DocumentMap now;
-    for (const std::string& key : keys) {
-      const auto it = contains_copy && node == group ? stored.end() : stored.find(key);
-      if (it != stored.end()) now.insert(*it);
+  if (kept == kept_.end()) {
+    documents = collect_documents(*top_, format_, group, on_problem_);
+  } else {
+    documents = kept->second;
+    // Its own document, which contains the copy, is put with it: as it is now.
+    const std::string key = *format_.consolidated_key(group);
+    if (format_.without_consolidated(Json::object())) {
+      documents.erase(key);
+      top_->refresh_value(key);
+      if (auto own = stored_documents(*top_).document(key)) documents.emplace(key, std::move(*own));
     }
-    if (now.empty()) now = documents_of_node(*top_, format_, node);
-    if (now.empty()) continue;
-    for (const std::string& key : keys) documents.erase(key);
-    documents.merge(now);
   }
-  return documents;
-}
-
-void ConsolidatedCopies::put(const std::string& group, const Copy& copy, const Changes& changes,
-                             const DocumentMap& stored) {
-  const bool rebuilds = top_->knows_versions() || is_behind_;
-  const DocumentMap documents =
-      rebuilds ? rebuild(group, copy) : update(group, copy, changes, stored);
-  if (documents.empty()) return;
-  // The group may have been removed. Where the note was, nobody has removed the store.
-  if (!rebuilds && !is_note_lost_) return put_copy(group, documents);
-  if (has_anything_below(group)) put_copy(group, documents);
-}
-
-void ConsolidatedCopies::change(const Changes& changes,
-                                const std::function<void(DocumentMap& stored)>& change) {
-  DocumentMap in_store;
-  if (!format_.consolidated_key("")) {
-    change(in_store);
-    return;
-  }
-  std::vector<std::string> paths;
-  for (const auto& some : {changes.updated, changes.replaced, groups_around(changes.made)}) {
-    paths.insert(paths.end(), some.begin(), some.end());
-  }
-  const Copies copies = take(paths);
-  if (copies.empty()) {
-    change(in_store);
-    return;
-  }
-  owes_ = false;  // if this process ends, the next program to make changes owes them
-  std::exception_ptr error;
-  try {
-    change(in_store);
-  } catch (...) {
-    error = std::current_exception();
-  }
-  try {
-    DocumentMap stored;  // by their keys in top_
-    if (!is_note_lost_) {
-      for (auto& [key, document] : in_store) stored.emplace(in_top(key), std::move(document));
-    }
-    for (const auto& [group, copy] : copies) put(group, copy, changes, stored);
-    top_->erase(kOwedKey);
-    taken_.clear();
-    wants_root_ = is_note_lost_ = is_behind_ = false;
-  } catch (...) {
-    owes_ = true;
-    is_behind_ = true;
-    if (!error) error = std::current_exception();
-  }
-  if (error) std::rethrow_exception(error);
+  // The group may have been removed, or replaced by an array.
+  if (documents.empty() || !is_group(documents, format_, group)) return;
+  put_document(*top_, format_, format_.consolidated_document(documents, group));
 }
 
 }  // namespace zarrcore

@@ -2,19 +2,23 @@
 // documents of all nodes below it, which readers use instead of the documents. This includes groups
 // above the store itself, in folders around its own.
 //
-// A copy is either correct or missing: it is removed before a node changes, and put again with the
-// changes. Meanwhile a document of the topmost group notes which copies are owed. If this process
-// ends in between, the next program to change something makes them.
+// A copy is either correct or missing. Before a document changes, the copies that contain it are
+// removed; restore() writes them again from the documents. Meanwhile a file of the topmost group
+// names the groups that lack their copy. If this process ends in between, the next program that
+// opens the store for writing restores them.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "zarrcore/metadata/format.h"
+#include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
@@ -23,72 +27,69 @@ class ConsolidatedCopies {
  public:
   using OnProblem = std::function<void(const std::string& problem)>;
 
-  // Node paths in the store.
-  struct Changes {
-    std::vector<std::string> updated;   // their documents change
-    std::vector<std::string> replaced;  // removed, or moved here, with all nodes below them
-    std::vector<std::string> made;      // new since owe() was called for them
-  };
-
   // Finds the topmost group around `store`.
-  ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format, OnProblem on_problem);
+  ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format, OnProblem on_problem,
+                     RunTogether run_together);
 
   // Locks out other programs that change nodes of the same hierarchy. Null if the store has no
   // locks.
   std::unique_ptr<StoreLock> lock() const { return top_->lock(""); }
 
-  // Whether copies are owed: by a program that has ended, or has not finished yet.
-  bool is_owed() const;
+  // Returns true if copies are missing because a program has ended, or has not finished yet.
+  bool is_owed() const { return format_.consolidated_key("") && is_owed_in(*top_); }
   // The same for a store without the groups around it.
   static bool is_owed_in(Store& store);
 
-  // The following functions are called with the lock held. They throw Error.
+  // The following functions are called with the lock held. They throw Error. Paths are node paths
+  // in the store.
 
-  // Makes the owed copies from the existing documents.
-  void make_owed();
-  // Removes the copies above a node that is about to be made: they are owed from now on.
-  void owe(const std::string& path);
-  // Makes `changes` by calling `change`, and puts the copies, also when it throws. `change` adds
-  // the documents of changed nodes, as they are stored then, to `stored`.
-  void change(const Changes& changes, const std::function<void(DocumentMap& stored)>& change);
+  // Whether there are groups around the store.
+  bool has_groups_around() const { return !place_.empty(); }
 
-  // The root of the store gets a copy even if it has none now.
-  void want_root() { wants_root_ = true; }
-  // The same for a store that has only just been made.
-  void want_new_root() { wants_root_ = is_new_ = true; }
+  // Removes the copies that contain these nodes. Called before documents of them, or of nodes below
+  // them, are put or erased. Nodes that exist in a copy alone get documents.
+  void remove(std::span<const std::string> paths);
+  // What has then been done to documents. A store where reading all of them would take many
+  // requests gets its copies from these changes.
+  void note_put(const Document& document);
+  void note_erased(const std::string& path);
+  void note_renamed(const std::string& path, const std::string& new_path);
+  // An unknown part of a change has been made.
+  void note_failure() { kept_.clear(); }
+
+  // The root of the store gets a copy even if it has none now. `documents` are all of a new store;
+  // empty for one that exists.
+  void want_root(std::span<const Document> documents);
+  // Writes the missing copies. What fails can be tried again.
+  void restore();
 
  private:
-  using Copy = std::map<std::string, LazyDocument, std::less<>>;  // by key in top_
-  using Copies = std::map<std::string, Copy>;                     // by group
+  // The content of the file.
+  struct Owed {
+    std::set<std::string> groups;
+    std::string writer;  // the only one that has changed documents since; empty if unknown
+  };
 
   std::string in_top(std::string_view path) const;
-  Copy collect(const std::string& group) const;
-  Copies find(const std::vector<std::string>& paths, const Copies& owed) const;
-  Copies take(const std::vector<std::string>& paths);
-  Copies read_owed() const;
-  DocumentMap rebuild(const std::string& group, const Copy& copy) const;
-  DocumentMap update(const std::string& group, const Copy& copy, const Changes& changes,
-                     const DocumentMap& stored) const;
-  // Adds a document of a copy, or reports why it cannot be used.
-  void add_copied(DocumentMap& documents, const std::string& key,
-                  const LazyDocument& document) const;
-  bool has_anything_below(const std::string& path) const;
-  void note(const Copies& owed);
-  void take_away(const std::string& group);
-  void put(const std::string& group, const Copy& copy, const Changes& changes,
-           const DocumentMap& stored);
-  void put_copy(const std::string& group, const DocumentMap& documents);
+  std::optional<Owed> read_owed() const;
+  void put_owed(const std::set<std::string>& groups);
+  // The copy of a group; without documents if it is broken. Nullopt if there is none.
+  std::optional<ConsolidatedDocuments> find(const std::string& group) const;
+  std::optional<Json> parse(const std::string& key, const LazyDocument& document) const;
+  void put_missing_documents(const std::string& group, ConsolidatedDocuments& copy);
+  void erase_copy(const std::string& group, const ConsolidatedDocuments& copy);
+  void put_copy(const std::string& group);
 
   std::shared_ptr<Store> top_;
   const Format& format_;
   OnProblem on_problem_;
-  std::string place_;  // of the store below top_
-  bool wants_root_ = false;
-  bool is_new_ = false;
-  bool owes_ = false;
-  std::set<std::string> taken_;  // groups whose copies have been removed and not put again
-  bool is_note_lost_ = false;    // another program has made the copies, or removed the store
-  bool is_behind_ = false;       // owed copies lack changes that have been made
+  RunTogether run_together_;
+  std::string place_;                       // of the store below top_
+  std::string writer_;                      // a name of this object
+  std::set<std::string> removed_;           // groups whose copies this object has removed
+  std::set<std::string, std::less<>> own_;  // documents that are known to exist
+  // In a store that knows no versions: the removed copies with all changes since, by group.
+  std::map<std::string, DocumentMap> kept_;
 };
 
 }  // namespace zarrcore

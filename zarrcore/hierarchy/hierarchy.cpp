@@ -130,19 +130,22 @@ bool Hierarchy::has_copies_for_changes() const {
   return consolidated_.has_value();
 }
 
-// For changes: a node that is only described by consolidated metadata, if its path exists.
+// For changes: a node that is only described by consolidated metadata, if its path exists. That
+// another program has removed the node may not show in what has been read.
 std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path) const {
   if (is_consolidated() || store_->is_known_absent(path)) return std::nullopt;
   if (!has_copies_for_changes()) return std::nullopt;
   for (const std::string& key : format_->node_keys(path)) {
     if (key != format_->consolidated_key(path) && store_->has(key)) return std::nullopt;
   }
-  auto node = format_->read_node(copied_documents(), path);
-  if (!node) return std::nullopt;
+  if (!format_->read_node(copied_documents(), path)) return std::nullopt;
   if (store_->list(path).is_empty()) return std::nullopt;
-  const std::lock_guard lock(mutex_);
-  known_by_copy_.insert(path);
-  return node;
+  const auto copies = format_->read_consolidated(stored_documents(*store_), "");
+  {
+    const std::lock_guard lock(mutex_);
+    consolidated_ = copies;
+  }
+  return copies ? format_->read_node(copied_documents(), path) : std::nullopt;
 }
 
 std::shared_ptr<const NodeMetadata> Hierarchy::known_node(const std::string& path) const {

@@ -4,8 +4,8 @@
 // Nodes can be changed. Creating, renaming and removing a node takes effect at once; changed
 // metadata is put by flush(), however often it has changed until then. Other programs may change
 // the same nodes: each node is read from its own documents, and its changes are merged into the
-// documents as they are when they are put. Consolidated metadata is correct or, from the creation
-// of a node until flush(), missing.
+// documents as they are when they are put. Consolidated metadata is correct or, from the first
+// change of a document until flush(), missing.
 #pragma once
 
 #include <functional>
@@ -127,7 +127,7 @@ class ZARRCORE_API Hierarchy {
   // Renames a node within its group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
   // Puts updated metadata, of one node or of all. flush() also puts consolidated metadata that is
-  // missing because nodes were created. The next call tries again what has failed.
+  // missing because nodes have changed. The next call tries again what has failed.
   void flush_node(const std::string& path);
   void flush();
   // Puts consolidated metadata into the root, also if it has none. Throws Error when there is no
@@ -150,10 +150,9 @@ class ZARRCORE_API Hierarchy {
                                          const std::string& path) const;
   void put_documents(std::vector<Document> documents);
   void put_new_documents(const std::string& path, std::vector<Document> documents);
-  void put_updated(const std::string& path, DocumentMap& stored_now);
-  void note_made(const std::string& path, const std::vector<Document>& documents);
-  void change(ConsolidatedCopies::Changes changes,
-              const std::function<void(DocumentMap& stored)>& change);
+  void put_updated(const std::string& path);
+  std::string group_of(const std::string& path) const;
+  void remove_copies(const std::vector<std::string>& groups);
   void erase_values(const std::string& path);
   void forget_after(const std::string& path, const std::function<void()>& remove);
   void forget(const std::string& path);
@@ -190,10 +189,7 @@ class ZARRCORE_API Hierarchy {
   std::unique_ptr<ConsolidatedCopies> copies_;  // for changes; null until it is needed
   // Nodes with updated metadata, with the metadata that was last read or put.
   std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
-  // New nodes that consolidated metadata lacks, with their documents if reading them takes
-  // requests.
-  std::map<std::string, DocumentMap, std::less<>> made_;
-  bool is_unfinished_ = false;  // whether putting consolidated metadata has failed
+  bool lacks_copies_ = false;  // whether consolidated metadata may have been removed
 
   mutable std::mutex mutex_;
   mutable std::optional<ConsolidatedDocuments> consolidated_;
@@ -215,8 +211,6 @@ class ZARRCORE_API Hierarchy {
   int listing_keepers_ = 0;
   std::shared_ptr<void> kept_until_opened_;
   mutable DocumentRequests requests_;
-  // Nodes that are only described by consolidated metadata.
-  mutable std::set<std::string, std::less<>> known_by_copy_;
   mutable std::set<std::string> documents_read_;
   mutable std::set<std::string, std::less<>> skipped_;  // nodes with a name that none may have
 };

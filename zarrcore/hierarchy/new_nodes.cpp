@@ -34,12 +34,14 @@ std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const
                  const auto documents = hierarchy->new_documents_of(root, "");
                  ConsolidatedCopies& copies = hierarchy->copies();
                  const auto lock = copies.lock();
+                 const bool is_empty = hierarchy->is_new_ && !copies.has_groups_around();
+                 if (!is_empty) hierarchy->remove_copies({""});
+                 hierarchy->put_documents(documents);
                  // A single array does not need it.
                  const bool is_group = std::holds_alternative<GroupMetadata>(root);
-                 if (hierarchy->options_.use_consolidated && is_group) copies.want_new_root();
-                 hierarchy->put_documents(documents);
-                 copies.owe("");
-                 hierarchy->note_made("", documents);
+                 if (!hierarchy->options_.use_consolidated || !is_group) return;
+                 hierarchy->lacks_copies_ = true;
+                 copies.want_root(is_empty ? documents : std::vector<Document>());
                });
   hierarchy->nodes_[""] = std::make_shared<const NodeMetadata>(root);
   return hierarchy;
@@ -69,8 +71,7 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
                  const auto lock = copies().lock();
                  check_is_new(path);
                  auto documents = new_documents_of(metadata, path);
-                 copies_->owe(path);
-                 note_made(path, documents);
+                 remove_copies({std::string(parent_path(path))});
                  put_new_documents(path, std::move(documents));
                });
   const std::lock_guard lock(mutex_);
@@ -88,9 +89,8 @@ void Hierarchy::consolidate() {
                      throw Error("the format " + std::string(format_->name()) + " has none");
                    }
                    const auto lock = made.lock();
-                   made.want_root();
-                   made.owe("");
-                   made_[""];
+                   remove_copies({""});
+                   made.want_root({});
                  });
   }
   flush();
@@ -110,20 +110,13 @@ std::vector<Document> Hierarchy::new_documents_of(const NodeMetadata& metadata,
   return documents;
 }
 
-void Hierarchy::note_made(const std::string& path, const std::vector<Document>& documents) {
-  DocumentMap& made = made_[path];
-  if (store_->knows_versions()) return;
-  made.clear();
-  for (const auto& [key, content] : documents) made.emplace(key, content);
-}
-
 // Leaves none of them when one cannot be put.
 void Hierarchy::put_new_documents(const std::string& path, std::vector<Document> documents) {
   try {
     put_documents(std::move(documents));
   } catch (...) {
     const std::exception_ptr error = std::current_exception();
-    made_[path].clear();
+    copies_->note_failure();
     try {
       store_->erase_all(format_->node_keys(path));
     } catch (const Error&) {
@@ -159,11 +152,7 @@ void Hierarchy::check_is_new(const std::string& path) const {
 
 // Whether a known node still exists: another program may have removed it.
 bool Hierarchy::is_still_there(const std::string& path) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (known_by_copy_.contains(path)) return true;
-  }
-  return has_documents(path);
+  return has_documents(path) || read_copied_node(path);
 }
 
 bool Hierarchy::has_documents(const std::string& path) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/hierarchy/merge_document.h"
@@ -53,7 +54,7 @@ void Hierarchy::start_changes() {
     const bool is_owed = is_slow() ? ConsolidatedCopies::is_owed_in(*store_) : copies().is_owed();
     if (!is_owed) return;
     const auto lock = copies().lock();
-    copies().make_owed();
+    copies().restore();
   } catch (const Error& error) {
     options_.on_problem(std::string("consolidated metadata: ") + error.what());
   }
@@ -62,7 +63,8 @@ void Hierarchy::start_changes() {
 ConsolidatedCopies& Hierarchy::copies() {
   if (!options_.is_writable) throw Error("it was opened for reading only");
   if (!copies_) {
-    copies_ = std::make_unique<ConsolidatedCopies>(store_, *format_, options_.on_problem);
+    copies_ = std::make_unique<ConsolidatedCopies>(store_, *format_, options_.on_problem,
+                                                   options_.run_together);
   }
   return *copies_;
 }
@@ -87,111 +89,103 @@ void Hierarchy::update_node(const std::string& path, const std::function<void(No
                });
 }
 
+// The nearest group that may have a copy of the node.
+std::string Hierarchy::group_of(const std::string& path) const {
+  const auto metadata = node(path);
+  const bool is_group = metadata && std::holds_alternative<GroupMetadata>(*metadata);
+  return is_group ? path : std::string(parent_path(path));
+}
+
+// Called with the lock of the copies, before documents in these groups change.
+void Hierarchy::remove_copies(const std::vector<std::string>& groups) {
+  lacks_copies_ = true;
+  copies_->remove(groups);
+  const std::lock_guard lock(mutex_);
+  consolidated_.reset();
+  reads_copies_later_ = false;
+}
+
 void Hierarchy::flush_node(const std::string& path) {
   const std::lock_guard one_at_a_time(change_mutex_);
   if (!updated_.contains(path)) return;
   with_context([&] { return store_->description(); },
                [&] {
                  const auto lock = copies().lock();
-                 if (made_.contains(path)) {  // no copy contains it yet
-                   DocumentMap stored;
-                   put_updated(path, stored);
-                 } else {
-                   change({.updated = {path}, .replaced = {}, .made = {}},
-                          [&](DocumentMap& stored) { put_updated(path, stored); });
-                 }
+                 remove_copies({group_of(path)});
+                 put_updated(path);
                });
 }
 
 void Hierarchy::flush() {
   const std::lock_guard one_at_a_time(change_mutex_);
-  if (updated_.empty() && made_.empty() && !is_unfinished_) return;
+  if (updated_.empty() && !lacks_copies_) return;
   with_context([&] { return store_->description(); },
                [&] {
-                 const auto updated = updated_;
-                 ConsolidatedCopies::Changes changes;
-                 for (const auto& [path, base] : updated) {
-                   if (!made_.contains(path)) changes.updated.push_back(path);
+                 std::vector<std::string> paths;
+                 std::vector<std::string> groups;
+                 for (const auto& [path, base] : updated_) {
+                   paths.push_back(path);
+                   groups.push_back(group_of(path));
                  }
                  const auto lock = copies().lock();
-                 change(std::move(changes), [&](DocumentMap& stored) {
-                   std::exception_ptr first_error;
-                   for (const auto& [path, base] : updated) {
-                     try {
-                       put_updated(path, stored);
-                     } catch (const Error&) {
-                       if (!first_error) first_error = std::current_exception();
-                     }
+                 if (!groups.empty()) remove_copies(groups);
+                 std::exception_ptr first_error;
+                 const auto attempt = [&](const auto& action) {
+                   try {
+                     action();
+                   } catch (const Error&) {
+                     if (!first_error) first_error = std::current_exception();
                    }
-                   if (first_error) std::rethrow_exception(first_error);
+                 };
+                 for (const std::string& path : paths) attempt([&] { put_updated(path); });
+                 attempt([&] {
+                   copies_->restore();
+                   lacks_copies_ = false;
                  });
+                 if (first_error) std::rethrow_exception(first_error);
                });
-}
-
-// Also adds the new nodes to consolidated metadata.
-void Hierarchy::change(ConsolidatedCopies::Changes changes,
-                       const std::function<void(DocumentMap& stored)>& change) {
-  for (const auto& [path, documents] : made_) changes.made.push_back(path);
-  is_unfinished_ = true;
-  copies_->change(changes, [&](DocumentMap& stored) {
-    change(stored);
-    for (const auto& [path, documents] : made_) stored.insert(documents.begin(), documents.end());
-  });
-  is_unfinished_ = false;
-  made_.clear();
 }
 
 // Applies the changes of a node to its documents as they are now.
-void Hierarchy::put_updated(const std::string& path, DocumentMap& stored_now) {
-  with_context([&] { return '/' + path; },
-               [&] {
-                 const auto changed = node(path);
-                 const auto before = documents_of(*updated_.at(path), path);
-                 const auto after = documents_of(*changed, path);
-                 // Other programs may have put those that did not exist.
-                 for (const Document& document : before) store_->refresh_value(document.key);
-                 const DocumentMap stored = documents_of_node(*store_, *format_, path);
-                 auto current = format_->read_node(documents_in(stored), path);
-                 // Groups may be implied by what is below them.
-                 if (!current || current->index() != changed->index()) {
-                   current = format_->read_node(stored_documents(*store_), path);
-                 }
-                 if (!current && known_by_copy_.contains(path)) current = *updated_.at(path);
-                 if (!current)
-                   throw Error(after.front().key + " is missing: another program has removed it");
-                 if (current->index() != changed->index())
-                   throw Error("another program has replaced it");
-                 std::vector<Document> documents = documents_of(*current, path);
-                 const bool is_whole = format_->new_array_rules() != nullptr;
-                 DocumentMap merged;
-                 for (std::size_t i = 0; i < documents.size(); ++i) {
-                   auto& [key, content] = documents[i];
-                   if (const auto it = stored.find(key); it != stored.end()) {
-                     content = is_whole ? respelled(it->second, content) : it->second;
-                   }
-                   content =
-                       merge_document(before[i].content, after[i].content, std::move(content));
-                   merged.emplace(key, content);
-                 }
-                 auto result = format_->read_node(documents_in(merged), path);
-                 if (!result) throw Error("it conflicts with changes of another program");
-                 if (!is_whole && !has_same_codecs(*current, *result)) {
-                   throw Error("the attributes would change the codecs of the array");
-                 }
-                 std::erase_if(documents, [&](const Document& document) {
-                   const auto it = stored.find(document.key);
-                   return it != stored.end() && is_same_text(it->second, document.content);
-                 });
-                 put_documents(std::move(documents));
-                 if (const auto made = made_.find(path); made == made_.end()) {
-                   stored_now.merge(merged);
-                 } else if (!made->second.empty()) {
-                   made->second = std::move(merged);
-                 }
-                 const std::lock_guard lock(mutex_);
-                 nodes_[path] = std::make_shared<const NodeMetadata>(std::move(*result));
-                 known_by_copy_.erase(path);
-               });
+void Hierarchy::put_updated(const std::string& path) {
+  with_context(
+      [&] { return '/' + path; },
+      [&] {
+        const auto changed = node(path);
+        const auto before = documents_of(*updated_.at(path), path);
+        const auto after = documents_of(*changed, path);
+        // Other programs may have put those that did not exist.
+        for (const Document& document : before) store_->refresh_value(document.key);
+        const StoredNode in_store = read_stored_node(stored_documents(*store_), *format_, path);
+        const DocumentMap& stored = in_store.documents;
+        const auto& current = in_store.metadata;
+        if (!current)
+          throw Error(after.front().key + " is missing: another program has removed it");
+        if (current->index() != changed->index()) throw Error("another program has replaced it");
+        std::vector<Document> documents = documents_of(*current, path);
+        const bool is_whole = format_->new_array_rules() != nullptr;
+        DocumentMap merged;
+        for (std::size_t i = 0; i < documents.size(); ++i) {
+          auto& [key, content] = documents[i];
+          if (const auto it = stored.find(key); it != stored.end()) {
+            content = is_whole ? respelled(it->second, content) : it->second;
+          }
+          content = merge_document(before[i].content, after[i].content, std::move(content));
+          merged.emplace(key, content);
+        }
+        auto result = format_->read_node(documents_in(merged), path);
+        if (!result) throw Error("it conflicts with changes of another program");
+        if (!is_whole && !has_same_codecs(*current, *result)) {
+          throw Error("the attributes would change the codecs of the array");
+        }
+        std::erase_if(documents, [&](const Document& document) {
+          const auto it = stored.find(document.key);
+          return it != stored.end() && is_same_text(it->second, document.content);
+        });
+        put_documents(std::move(documents));
+        const std::lock_guard lock(mutex_);
+        nodes_[path] = std::make_shared<const NodeMetadata>(std::move(*result));
+      });
   updated_.erase(path);
 }
 
@@ -206,7 +200,13 @@ std::vector<Document> Hierarchy::documents_of(const NodeMetadata& metadata,
 // The first document is the one that makes the node, so it is put last.
 void Hierarchy::put_documents(std::vector<Document> documents) {
   for (auto document = documents.rbegin(); document != documents.rend(); ++document) {
-    put_document(*store_, *format_, *document);
+    try {
+      put_document(*store_, *format_, *document);
+    } catch (...) {
+      copies_->note_failure();
+      throw;
+    }
+    copies_->note_put(*document);
     add_to_listings(document->key);
     const std::lock_guard lock(mutex_);
     documents_read_.insert(document->key);

@@ -10,6 +10,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/hierarchy/stored_documents.h"
 
 namespace zarrcore {
 
@@ -29,18 +30,19 @@ void Hierarchy::erase_nodes(std::span<const std::string> paths) {
         std::ranges::for_each(paths, check_key);
         const auto lock = copies().lock();
         std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
-        std::erase_if(made_, [&](const auto& node) { return is_erased(node.first); });
-        change({.updated = {}, .replaced = {paths.begin(), paths.end()}, .made = {}}, [&](auto&) {
-          std::exception_ptr first_error;
-          for (const std::string& path : paths) {
-            try {
-              forget_after(path, [&] { erase_values(path); });
-            } catch (const Error&) {
-              if (!first_error) first_error = std::current_exception();
-            }
+        std::vector<std::string> groups;
+        for (const std::string& path : paths) groups.emplace_back(parent_path(path));
+        remove_copies(groups);
+        std::exception_ptr first_error;
+        for (const std::string& path : paths) {
+          try {
+            forget_after(path, [&] { erase_values(path); });
+            copies_->note_erased(path);
+          } catch (const Error&) {
+            if (!first_error) first_error = std::current_exception();
           }
-          if (first_error) std::rethrow_exception(first_error);
-        });
+        }
+        if (first_error) std::rethrow_exception(first_error);
       });
 }
 
@@ -49,15 +51,19 @@ void Hierarchy::forget_after(const std::string& path, const std::function<void()
   try {
     remove();
   } catch (...) {
+    copies_->note_failure();
     if (!has_documents(path)) forget(path);
     throw;
   }
   forget(path);
 }
 
-// Documents first: without them the node does not exist, even if the rest fails.
+// Documents first, those of all nodes below as well: without them no node exists, and none seems to
+// have lost chunks, even if the rest fails or the process is killed.
 void Hierarchy::erase_values(const std::string& path) {
-  std::vector<std::string> first = format_->node_keys(path);
+  std::vector<std::string> first = store_->lists_all_at_once()
+                                       ? format_->node_keys(path)
+                                       : document_keys_below(*store_, *format_, path);
   for (const std::string& prefix : format_->node_prefixes(path)) {
     store_->erase_prefix(prefix, first);
     first.clear();
@@ -78,14 +84,17 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
         const std::string target = join_path(parent_path(path), name);
         const auto lock = copies().lock();
         with_context([&] { return "renaming to " + name; }, [&] { check_is_new(target); });
-        std::erase_if(made_, [&](const auto& node) { return is_at_or_below(node.first, path); });
-        change({.updated = {}, .replaced = {path, target}, .made = {}}, [&](DocumentMap& stored) {
-          const auto updated = updated_;
-          for (const auto& [node, base] : updated) {
-            if (is_at_or_below(node, path)) put_updated(node, stored);
-          }
-          forget_after(path, [&] { store_->rename_prefix(path, target); });
-        });
+        std::vector<std::string> updated;
+        std::vector<std::string> groups{std::string(parent_path(path))};
+        for (const auto& [node, base] : updated_) {
+          if (!is_at_or_below(node, path)) continue;
+          updated.push_back(node);
+          groups.push_back(group_of(node));
+        }
+        remove_copies(groups);
+        for (const std::string& node : updated) put_updated(node);
+        forget_after(path, [&] { store_->rename_prefix(path, target); });
+        copies_->note_renamed(path, target);
       });
 }
 
@@ -103,7 +112,6 @@ void Hierarchy::forget(const std::string& path) {
                                [&](const auto& key) { return is_at_or_below(document, key); });
   });
   std::erase_if(known_groups_, is_gone_path);
-  std::erase_if(known_by_copy_, is_gone_path);
   root_texts_.clear();
   listings_.clear();
 }

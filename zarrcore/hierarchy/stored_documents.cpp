@@ -10,31 +10,40 @@
 namespace zarrcore {
 namespace {
 
-void collect(const DocumentSource& stored, const Format& format, const std::string& path,
-             const std::function<void(const std::string&)>& on_problem, DocumentMap& documents) {
-  DocumentMap own;
+using OnProblem = std::function<void(const std::string&)>;
+
+// The documents of a node that cannot be read as a whole, as far as they are JSON.
+DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format& format,
+                                     const std::string& path, const OnProblem& on_problem) {
+  DocumentMap documents;
   for (const std::string& key : format.node_keys(path)) {
     try {
-      if (auto document = stored.document(key)) own.emplace(key, std::move(*document));
+      if (auto document = stored.document(key)) documents.emplace(key, std::move(*document));
     } catch (const OutOfMemory&) {
       throw;
     } catch (const Error& error) {
       on_problem(std::string(error.what()) + "; consolidated metadata is without it");
     }
   }
-  bool is_group = false;
+  return documents;
+}
+
+// Calls `use` with the documents of the node at `path`, and of all nodes below it.
+void visit_nodes(const DocumentSource& stored, const Format& format, const std::string& path,
+                 const OnProblem& on_problem,
+                 const std::function<void(const std::string& path, DocumentMap documents)>& use) {
   try {
-    const auto node = format.read_node(documents_in(own), path);
-    is_group = node && std::holds_alternative<GroupMetadata>(*node);
+    StoredNode node = read_stored_node(stored, format, path);
+    use(path, std::move(node.documents));
+    if (!node.metadata || !std::holds_alternative<GroupMetadata>(*node.metadata)) return;
   } catch (const OutOfMemory&) {
     throw;
   } catch (const Error&) {
-    // Its documents are collected as they are.
+    use(path, documents_of_broken_node(stored, format, path, on_problem));
+    return;
   }
-  documents.merge(own);
-  if (!is_group) return;
   for (const std::string& name : format.child_names(stored, path)) {
-    collect(stored, format, join_path(path, name), on_problem, documents);
+    visit_nodes(stored, format, join_path(path, name), on_problem, use);
   }
 }
 
@@ -75,17 +84,33 @@ DocumentSource documents_in(const DocumentMap& documents) {
 DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
                               const std::function<void(const std::string&)>& on_problem) {
   DocumentMap documents;
-  collect(stored_documents(store), format, path, on_problem, documents);
+  visit_nodes(stored_documents(store), format, path, on_problem,
+              [&](const std::string& /*node*/, DocumentMap own) { documents.merge(own); });
   return documents;
 }
 
-DocumentMap documents_of_node(Store& store, const Format& format, const std::string& path) {
-  const DocumentSource stored = stored_documents(store);
-  DocumentMap documents;
-  for (const std::string& key : format.node_keys(path)) {
-    if (auto document = stored.document(key)) documents.emplace(key, std::move(*document));
-  }
-  return documents;
+StoredNode read_stored_node(const DocumentSource& stored, const Format& format,
+                            const std::string& path) {
+  StoredNode node;
+  DocumentSource noted = stored;
+  noted.document = [&](const std::string& key) {
+    auto document = stored.document(key);
+    if (document) node.documents.emplace(key, *document);
+    return document;
+  };
+  node.metadata = format.read_node(noted, path);
+  return node;
+}
+
+std::vector<std::string> document_keys_below(Store& store, const Format& format,
+                                             const std::string& path) {
+  std::vector<std::string> keys;
+  visit_nodes(
+      stored_documents(store), format, path, [](const std::string& /*problem*/) {},
+      [&](const std::string& node, const DocumentMap& /*documents*/) {
+        for (std::string& key : format.node_keys(node)) keys.push_back(std::move(key));
+      });
+  return keys;
 }
 
 std::optional<DirectoryListing> list_for_changes(Store& store) {

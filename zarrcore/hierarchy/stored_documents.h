@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/metadata/format.h"
@@ -29,8 +30,18 @@ DocumentSource documents_in(const DocumentMap& documents);
 DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
                               const std::function<void(const std::string& problem)>& on_problem);
 
-// The documents of one node; none if it does not exist. Throws Error.
-DocumentMap documents_of_node(Store& store, const Format& format, const std::string& path);
+// A node, and the documents that describe it.
+struct StoredNode {
+  std::optional<NodeMetadata> metadata;  // nullopt if it does not exist
+  DocumentMap documents;
+};
+StoredNode read_stored_node(const DocumentSource& stored, const Format& format,
+                            const std::string& path);
+
+// The keys of all documents of the node at `path` and of all nodes below it, and of some that do
+// not exist.
+std::vector<std::string> document_keys_below(Store& store, const Format& format,
+                                             const std::string& path);
 
 // The root of a store that is about to be changed, if one request shows which documents it lacks:
 // they are not requested.

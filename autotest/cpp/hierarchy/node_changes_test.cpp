@@ -137,8 +137,8 @@ TEST_P(AnyHierarchy, ChangesOfAttributesReachEveryReader) {
   EXPECT_EQ(title(*hierarchy_, "g/a"), "changed");
   EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
   hierarchy_->flush_node("g/a");
+  EXPECT_FALSE(is_consolidated_now());
   expect_found("g/a", "changed");
-  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
   hierarchy_->flush();
   expect_found("g/a", "changed");
   expect_found("", "new root");
@@ -354,6 +354,150 @@ TEST_P(AnyHierarchy, ConsolidatedMetadataComesBackAfterAnyEnd) {
         << last;
   }
   EXPECT_EQ(title(Hierarchy(store_), "g/a"), "11");
+}
+
+// The array is whole or does not exist, whatever it is opened with; and the next writer makes
+// consolidated metadata equal to the documents.
+TEST_P(AnyHierarchy, NoEndLeavesAnArrayWithoutItsChunks) {
+  const ArrayMetadata metadata = array("g/a");
+  const std::vector<std::string> chunks{"g/a/" + metadata.chunk_key_encoding.encode(Shape{0}),
+                                        "g/a/" + metadata.chunk_key_encoding.encode(Shape{1})};
+  const auto context = std::make_shared<Context>();
+  HierarchyOptions writable;
+  writable.is_writable = true;
+  bool has_ended = true;
+  int last = 0;
+  for (; has_ended; ++last) {
+    ASSERT_LT(last, 30);
+    SCOPED_TRACE(last);
+    if (hierarchy_->node("g")) hierarchy_->erase_node("g");
+    hierarchy_->create_node("g", group_with("group"));
+    hierarchy_->create_node("g/a", metadata);
+    for (const std::string& chunk : chunks) store_->put(chunk, bytes_of("xy"));
+    hierarchy_->flush();
+    try {
+      Hierarchy other(std::make_shared<EndingStore>(store_, last), writable);
+      other.erase_node("g");
+      other.flush();
+      has_ended = false;
+    } catch (const Error&) {
+      // It is the end.
+    }
+    const auto expect_no_ghost = [&] {
+      for (const bool use_consolidated : {true, false}) {
+        HierarchyOptions options;
+        options.use_consolidated = use_consolidated;
+        const Hierarchy reader(store_, options);
+        if (!reader.node("g/a", NodeKind::array)) continue;
+        std::string values(4, '?');
+        reader.open_array("g/a", context)->read({{0}, {4}, {}}, values.data(), values.size());
+        EXPECT_EQ(values, "xyxy");
+      }
+    };
+    expect_no_ghost();
+    Hierarchy next(store_, writable);
+    next.update_node("", becomes(group_with("next")));
+    next.flush();
+    expect_no_ghost();
+    EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+    EXPECT_FALSE(store_->has(".zarr-consolidation-owed"));
+    if (store_->has_prefix("g")) store_->erase_prefix("g");
+    hierarchy_ = std::make_unique<Hierarchy>(store_, writable);
+  }
+  EXPECT_GT(last, 3);
+}
+
+TEST_P(AnyHierarchy, ReadersSeeDocumentsWhileAWriterHasNotFlushed) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->flush();
+  hierarchy_->update_node("g", becomes(group_with("changed")));
+  hierarchy_->flush_node("g");
+  hierarchy_->create_node("h", group_with("new"));
+  const Hierarchy reader(store_);
+  EXPECT_FALSE(reader.is_consolidated());
+  EXPECT_EQ(title(reader, "g"), "changed");
+  EXPECT_EQ(title(reader, "h"), "new");
+  // Another writer ends first, and leaves nothing of this one out.
+  HierarchyOptions writable;
+  writable.is_writable = true;
+  Hierarchy other(store_, writable);
+  other.create_node("i", group_with("other"));
+  other.flush();
+  expect_found("h", "new");
+  hierarchy_->update_node("h", becomes(group_with("newer")));
+  hierarchy_->flush_node("h");
+  EXPECT_FALSE(is_consolidated_now());
+  hierarchy_->flush();
+  expect_found("h", "newer");
+  expect_found("i", "other");
+  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+}
+
+// Without locks, the first of two writers to flush has not seen what the other puts afterwards.
+TEST_P(AnyHierarchy, ConsolidatedMetadataHasChangesOfAllWriters) {
+  for (const char* path : {"g", "h"}) hierarchy_->create_node(path, group_with("old"));
+  hierarchy_->flush();
+  HierarchyOptions writable;
+  writable.is_writable = true;
+  Hierarchy other(store_, writable);
+  const auto change = [](Hierarchy& hierarchy, const std::string& path, const std::string& title) {
+    hierarchy.update_node(path, becomes(group_with(title)));
+    hierarchy.flush_node(path);
+  };
+  change(*hierarchy_, "g", "first");
+  change(other, "h", "second");
+  hierarchy_->flush();
+  expect_found("g", "first");
+  EXPECT_EQ(title(Hierarchy(store_), "h"), "second");
+  change(other, "g", "third");
+  EXPECT_FALSE(is_consolidated_now());
+  other.flush();
+  EXPECT_EQ(title(Hierarchy(store_), "g"), "third");
+  EXPECT_EQ(title(Hierarchy(store_), "h"), "second");
+  EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
+}
+
+// Some programs write no other documents. The first change writes them.
+TEST(HierarchyChanges, NodesInConsolidatedMetadataAloneSurviveAnyEnd) {
+  for (const auto* format : {&v2_format(), &v3_format()}) {
+    const auto filled = std::make_shared<MemoryStore>();
+    const auto whole = Hierarchy::create(filled, *format, group_with("root"));
+    whole->create_node("g", group_with("group"));
+    whole->create_node("h", group_with("other"));
+    whole->flush();
+    bool has_ended = true;
+    for (int last = 0; has_ended; ++last) {
+      ASSERT_LT(last, 30);
+      SCOPED_TRACE(last);
+      const auto store = std::make_shared<MemoryStore>();
+      const std::string copy = *format->consolidated_key("");
+      store->put(copy, filled->get(copy, kNoSizeLimit)->span());
+      store->put("g/readme", bytes_of("text"));
+      HierarchyOptions writable;
+      writable.is_writable = true;
+      try {
+        Hierarchy hierarchy(std::make_shared<EndingStore>(store, last), writable);
+        hierarchy.update_node(
+            "g", [](NodeMetadata& node) { std::get<GroupMetadata>(node).attributes["new"] = 1; });
+        hierarchy.flush();
+        has_ended = false;
+      } catch (const Error&) {
+        // It is the end.
+      }
+      for (int opened = 0; opened < 2; ++opened) {
+        const auto node = Hierarchy(store).node("g");
+        ASSERT_NE(node, nullptr);
+        EXPECT_EQ(std::get<GroupMetadata>(*node).attributes["title"], "group");
+        Hierarchy(store, writable).flush();
+      }
+      if (has_ended) continue;
+      const Hierarchy reader(store);
+      EXPECT_TRUE(reader.is_consolidated());
+      EXPECT_EQ(std::get<GroupMetadata>(*reader.node("g")).attributes["new"], 1);
+      EXPECT_TRUE(store->has(format->node_keys("g").at(format == &v2_format() ? 1 : 0)));
+      EXPECT_EQ(reader.node("h"), nullptr);  // nothing existed at its path
+    }
+  }
 }
 
 TEST(HierarchyChanges, GroupsInFoldersAboveKeepTheirConsolidatedMetadataTrue) {
