@@ -109,7 +109,7 @@ def main(build, report, *only):
     programs = [path for folder in ("autotest/cpp", "autotest/driver/cpp")
                 for path in sorted((build / folder).glob("*_tests")) if os.access(path, os.X_OK)
                 and (path.name in only if only else path.name not in BY_NAME)]
-    if not programs or only and len(programs) != len(only):
+    if not programs or (only and len(programs) != len(only)):
         sys.exit(f"no test program {' '.join(only)} in {build}")
     suite = ElementTree.Element("testsuite", name="cpp")
     failed = False
