@@ -1,5 +1,6 @@
-"""Changes nodes of a store repeatedly, and is killed before each change of a file: the child process
-of test_killed_changes.py.
+"""Changes nodes of a store repeatedly, and is killed before each change of a file: the child of
+test_killed_changes.py.
+
 
     killed_changes.py STORE FOLDER CHANGE
 

@@ -1,6 +1,5 @@
 """A process that is killed while it changes nodes leaves the state before or after, and never an
 array that has lost chunks. The next writer makes consolidated metadata equal to the documents."""
-import json
 import os
 import subprocess
 import sys

@@ -356,8 +356,9 @@ def test_kills_at_any_time(store):
         except subprocess.TimeoutExpired:
             process.kill()
         process.wait()
-        values = [attributes(node(open_root(store.path, f"USE_CONSOLIDATED_METADATA={used}"), "a")).get("n")
-                  for used in ("YES", "NO")]
+        roots = [open_root(store.path, f"USE_CONSOLIDATED_METADATA={used}")
+                 for used in ("YES", "NO")]
+        values = [attributes(node(root, "a")).get("n") for root in roots]
         assert values[0] == values[1]
         open_to_write(store.path)
         assert_consolidated(store)
