@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "driver/gdal/messages.h"
-#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/thread_pool.h"
 
 namespace gdal_zarr {

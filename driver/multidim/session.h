@@ -29,6 +29,7 @@
 #include "driver/multidim/write_limit.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
 namespace gdal_zarr {
