@@ -53,6 +53,12 @@ zarrcore::WorkerScope CallerState::lasting_scope() {
   };
 }
 
+void allow_read_ahead(zarrcore::ReadOptions& options) {
+  if (CPLTestBool(config_option(ConfigOption::read_ahead))) {
+    options.lasting_scope = CallerState::lasting_scope;
+  }
+}
+
 std::size_t thread_count(const char* value) {
   // GDAL reads files of the system for the number of processors, in the time of a small read.
   const auto cpus = [] {

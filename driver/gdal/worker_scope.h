@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "driver/gdal/messages.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/thread_pool.h"
 
 namespace gdal_zarr {
@@ -55,6 +56,9 @@ class CallerState {
   std::shared_ptr<const CPLStringList> options_;
   std::shared_ptr<WorkerMessages> messages_ = std::make_shared<WorkerMessages>();
 };
+
+// Unless ZARR_READ_AHEAD forbids it.
+void allow_read_ahead(zarrcore::ReadOptions& options);
 
 // The number of threads that GDAL_NUM_THREADS allows: a number or ALL_CPUS; unset means all CPUs,
 // at most 8. `value`, if not null, overrides it.

@@ -53,7 +53,7 @@ bool Array::expect_reads(const zarrcore::Selection& selection) const {
   options.threads = session_->thread_count();
   // One thread decodes the chunks of files when they are read, and needs no memory to keep them.
   if (options.threads <= 1 && session_->hierarchy().store()->parallel_requests() == 1) return true;
-  session_->allow_read_ahead(options);
+  if (session_->can_cancel_requests()) allow_read_ahead(options);
   if (!options.lasting_scope || options.threads <= 1) return false;
   check_exists();
   array_->expect_reads(selection, options);

@@ -70,7 +70,7 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
                                           converter.get()};
   zarrcore::ReadOptions options = read_options(*session_, caller);
   options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
-  session_->allow_read_ahead(options);
+  if (session_->can_cancel_requests()) allow_read_ahead(options);
   const ReadReport report(session_->read_reports(), *session_->hierarchy().store(), "read",
                           GetFullName(), selection, options);
   if (const auto writer = writer_if_any()) {

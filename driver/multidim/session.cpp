@@ -97,13 +97,6 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   return session;
 }
 
-void Session::allow_read_ahead(zarrcore::ReadOptions& options) const {
-  if (is_slow() && !path_test(path_, ConfigOption::share_connections)) return;
-  if (CPLTestBool(config_option(ConfigOption::read_ahead))) {
-    options.lasting_scope = CallerState::lasting_scope;
-  }
-}
-
 std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore::Format& format,
                                          const SessionOptions& options,
                                          std::shared_ptr<zarrcore::Store> store) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/compound_layouts.h"
 #include "driver/multidim/coordinate_arrays.h"
@@ -29,7 +30,6 @@
 #include "driver/multidim/write_limit.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
-#include "zarrcore/array/read_options.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
 namespace gdal_zarr {
@@ -110,14 +110,16 @@ class Session : public std::enable_shared_from_this<Session> {
   bool has_pam() const;
   // Whether requests of the store wait for answers, and several can wait at the same time.
   bool is_slow() const { return hierarchy_->store()->parallel_requests() > 1; }
+  // False if GDAL makes the requests, which it does not cancel: closing would wait for those of
+  // reading ahead.
+  bool can_cancel_requests() const {
+    return !is_slow() || path_test(path_, ConfigOption::share_connections);
+  }
   // How many threads a call may use: GDAL_NUM_THREADS, or `wanted` if it is not null. One if the
   // store's file system may answer on the calling thread alone.
   std::size_t thread_count(const char* wanted = nullptr) const {
     return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
   }
-  // Unless ZARR_READ_AHEAD forbids it, or GDAL makes the requests, which it does not cancel:
-  // closing would have to wait for them.
-  void allow_read_ahead(zarrcore::ReadOptions& options) const;
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
