@@ -76,11 +76,13 @@ class Plan:
         self.seed, self.layout = seed, layout
         self.make = LAYOUTS[layout]
         random = np.random.default_rng([seed, *layout.encode()])
-        self.inner = tuple(2 * int(n) for n in random.integers(1, 16, 2))
+        self.inner = tuple(2 * int(n) for n in random.integers(3, 16, 2))
         count = random.integers(1, 5, 2) if layout.startswith("shards") else (1, 1)
         self.chunk = tuple(int(i * n) for i, n in zip(self.inner, count))
-        count = random.integers(2, random.choice([4, 9]), 2)
-        self.shape = tuple(int(c * n + random.integers(0, c)) for c, n in zip(self.chunk, count))
+        # Of one chunk or few, writers and readers meet more often.
+        count = random.integers(1, random.choice([2, 4, 9]), 2)
+        rest = random.integers(2, size=2) * random.integers(self.chunk)
+        self.shape = tuple(int(c * n + r) for c, n, r in zip(self.chunk, count, rest))
         self.leaves = split(random, self.shape, self.chunk)
         self.owners = np.empty(self.shape, "u1")
         for number, leaf in enumerate(self.leaves):
@@ -93,6 +95,7 @@ class Plan:
             [(replace, 5), (read, 2)],
             [(read, 3), (read, 4), (read_remote, 5)],
         ]
+        self.pauses = [0] * 8 + ([0.001, 0.01] if random.random() < 0.5 else [])
         self.options = [{
             "GDAL_NUM_THREADS": str(random.choice([1, 2, 4, 16])),
             "ZARR_WRITE_CACHE_SIZE": str(random.choice([1 << 20, 1 << 28])),
@@ -200,7 +203,7 @@ class Actor:
 
     def windows(self, has_steps):
         """What a reader reads next."""
-        kind = self.random.integers(5)
+        kind = self.random.integers(6)
         if kind == 0:  # a walk: the next chunks are read ahead
             columns = self.window()[1]
             height = int(self.random.integers(1, self.plan.chunk[0] + 1))
@@ -208,7 +211,7 @@ class Actor:
             return [(slice(y, y + height), columns) for y in starts[:: self.random.choice([-1, 1])]]
         if kind == 1:
             return [self.window()] * 5
-        if kind == 2:
+        if kind <= 3:
             return [tuple(slice(0, n) for n in self.plan.shape)]
         return [self.window(has_steps and self.random.random() < 0.2) for _ in range(5)]
 
@@ -241,7 +244,7 @@ def read(actor, _):
     handles = [actor.shared, Handle(actor.path, True), Handle(actor.path, False)]
     while actor.goes_on():
         handle = handles[actor.random.integers(3)]
-        pause = actor.random.choice([0, 0, 0.002])
+        pause = actor.random.choice(actor.plan.pauses)
         for window in actor.windows(handle.is_multidim):
             actor.read(handle, window, actor.history.lower(window))
             time.sleep(pause)
@@ -284,9 +287,9 @@ def write(actor, number):
             handle.write(rectangle, owner.begin(rectangle, is_fill=random.random() < 0.2))
             owner.end(rectangle)
             actor.count("writes")
-            time.sleep(random.choice([0, 0, 0.002]))  # then chunks are stored in the background
+            time.sleep(random.choice(actor.plan.pauses))  # chunks are then stored in the background
         elif action < 8:
-            window = actor.window(handle.is_multidim)
+            window = actor.windows(handle.is_multidim)[0]
             lower = np.where(pending[window], floor[window], history.lower(window))
             actor.read(handle, window, np.maximum(lower, owner.written[window]), pending[window])
         elif action == 8:
@@ -334,7 +337,7 @@ def replace(actor, number):
                 actor.count("replaced")
         owner.end(rectangle)
         owner.flush()
-        time.sleep(actor.random.choice([0, 0.001, 0.01]))
+        time.sleep(actor.random.choice(actor.plan.pauses))
 
 
 def replace_part(file, other, key, part, values):

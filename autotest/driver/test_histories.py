@@ -24,7 +24,8 @@ from night import rounds
 from webserver import serve
 
 SEED = int(os.environ.get("ZARR_SEED", random.randrange(1 << 32)))
-SECONDS = float(os.environ.get("ZARR_SECONDS", rounds(0.5, 900)))
+SECONDS = float(os.environ.get("ZARR_SECONDS", rounds(0.5, 20)))
+PLANS = rounds(1, 45)
 
 
 def differences(folder):
@@ -76,9 +77,10 @@ def run(folder, plan):
     return [process.exitcode for process in processes]
 
 
+@pytest.mark.parametrize("number", range(PLANS))
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_histories(tmp_path, monkeypatch, layout):
-    plan = Plan(SEED, layout)
+def test_histories(tmp_path, monkeypatch, layout, number):
+    plan = Plan(SEED + number, layout)
     plan.make(tmp_path / "a.zarr", plan)
     history = History(tmp_path, plan.owners, plan.chunk)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
@@ -90,9 +92,10 @@ def test_histories(tmp_path, monkeypatch, layout):
     values = Handle(tmp_path / "a.zarr", is_multidim=True).read(whole)
     last = history.difference(whole, values, history.lower(whole))
     reads, writes, replaced, errors = counts(tmp_path)
-    repeat = f"ZARR_SEED={SEED} /usr/bin/python3 -m pytest '{__file__}::test_histories[{layout}]'"
-    summary = (f"{repeat}\n{plan}\n{reads} reads, {writes} writes, {replaced} chunks replaced, "
-               f"{errors} reads that the server could not answer from one version")
+    test = f"{__file__}::test_histories[{layout}-0]"
+    summary = (f"ZARR_SEED={plan.seed} /usr/bin/python3 -m pytest '{test}'\n{plan}\n{reads} reads, "
+               f"{writes} writes, {replaced} chunks replaced, {errors} reads that the server could "
+               "not answer from one version")
     print(summary)
     found = differences(tmp_path)
     assert not found, f"{summary}\n{found}"
