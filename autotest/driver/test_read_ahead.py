@@ -131,6 +131,15 @@ EXITS = {
     "with atexit": "import atexit; atexit.register(lambda: d.ReadAsArray(0, 50, 50, 50))",
     "of C": "import ctypes; ctypes.CDLL(None).exit(0)",
     "after the dataset": "del d",
+    # Not through GDAL's bindings, which abort with any driver when Python ends a thread in them.
+    "of daemon threads": """
+import rasterio, threading, time, warnings
+warnings.simplefilter("ignore")
+def read(name=d.GetDescription()):
+    while True:
+        with rasterio.open(name) as raster: raster.read()
+for _ in range(4): threading.Thread(target=read, daemon=True).start()
+time.sleep(0.02 * int(sys.argv[1]))""",
 }
 if int(gdal.VersionInfo()) < 3100000:  # which crashes then, also without datasets
     EXITS["after GDAL"] = (
