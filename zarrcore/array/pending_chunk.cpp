@@ -236,6 +236,7 @@ bool PendingChunk::try_to_put_chunk(bool is_locked, int tries) {
       const Count count(*this, inner);
       inner.rebase(stored->get(chain_.max_encoded_size()));
       expected = stored->version();
+      inner.base = expected;
       stored->release();
     }
   }
@@ -249,7 +250,7 @@ bool PendingChunk::try_to_put_chunk(bool is_locked, int tries) {
 }
 
 bool PendingChunk::try_to_put_shard(bool is_locked) {
-  const auto stored = depends_on_stored() ? std::make_unique<const StoredShard>(StoredShard::open(
+  const auto stored = depends_on_stored() ? std::make_shared<const StoredShard>(StoredShard::open(
                                                 *array_.store, *key_, chain_, true))
                                           : nullptr;
   InnerChunks changed;
@@ -260,6 +261,7 @@ bool PendingChunk::try_to_put_shard(bool is_locked) {
       const auto entry = stored->find(position);
       inner->rebase(entry ? std::optional(stored->read(entry->offset, entry->length))
                           : std::nullopt);
+      inner->base_shard = stored;
     }
     changed.emplace_back(position,
                          inner->is_encoded() ? std::optional(inner->encoded()) : std::nullopt);

@@ -8,16 +8,21 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/byte_range.h"
-#include "zarrcore/store/folder_lock.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/local_file.h"
 #include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/open_file.h"
 #include "zarrcore/store/temporary_file.h"
 
 namespace zarrcore {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_document(std::string_view key) {
+  const std::string_view name = last_segment(key);
+  return is_document_name(name) || name == kV1ArrayDocument;
+}
 
 // Small parts are written together: a call of the system takes longer than copying them.
 void write_parts(const TemporaryFile& file, std::span<const ValuePart> parts) {
@@ -42,72 +47,6 @@ void write_parts(const TemporaryFile& file, std::span<const ValuePart> parts) {
   write_small();
 }
 
-// Opened by the first read.
-class OpenFile final : public OpenValue {
-  // Calls `body` with the file and its size; nullopt when the file is absent.
-  template <typename Body>
-  auto with_file(const Body& body) {
-    using Result = decltype(body(*file_, *size_));
-    return with_context([&] { return path_; },
-                        [&]() -> std::optional<Result> {
-                          {
-                            const std::lock_guard lock(mutex_);
-                            if (is_released_) throw ValueChanged();
-                            if (!file_) {
-                              auto file =
-                                  std::make_unique<const LocalFile>(path_, LocalFile::Mode::read);
-                              size_ = file->value_size(&version_);
-                              file_ = std::move(file);
-                            }
-                          }
-                          if (!size_) return std::nullopt;
-                          return body(*file_, *size_);
-                        });
-  }
-
- public:
-  explicit OpenFile(std::string path) : path_(std::move(path)) {}
-
-  std::optional<Buffer> get(std::uint64_t max_size) override {
-    return with_file([&](const LocalFile& file, std::uint64_t size) {
-      check_value_size(size, max_size);
-      return file.read(0, size);
-    });
-  }
-
-  std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
-    return with_file([&](const LocalFile& file, std::uint64_t size) {
-      std::vector<Buffer> parts;
-      parts.reserve(ranges.size());
-      for (const ByteRange& range : ranges) {
-        parts.push_back(file.read(resolve_range(range, size), range.length));
-      }
-      return parts;
-    });
-  }
-
-  ValueVersion version() const override {
-    const std::lock_guard lock(mutex_);
-    return version_;
-  }
-
-  // A file that stays open keeps its number, which distinguishes its version from later ones.
-  void release() override {
-    if (LocalFile::can_be_replaced()) return;
-    const std::lock_guard lock(mutex_);
-    is_released_ = true;
-    file_.reset();
-  }
-
- private:
-  std::string path_;
-  mutable std::mutex mutex_;  // guards the opening
-  std::unique_ptr<const LocalFile> file_;
-  std::optional<std::uint64_t> size_;
-  ValueVersion version_;
-  bool is_released_ = false;
-};
-
 }  // namespace
 
 FileSystemStore::FileSystemStore(const fs::path& root, FileSystemOptions options)
@@ -122,21 +61,29 @@ std::string FileSystemStore::file_of(std::string_view key) const {
   return file.append(key);
 }
 
+// A program that has read the document of a node means this node when it writes.
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
-  return OpenFile(file_of(key)).get(max_size);
+  const std::string path = file_of(key);
+  const auto id = id_of_node(key);
+  auto value = OpenFile(path, folders_of(key)).get(max_size);
+  if (value) folders_.know(folder_of(path), id);
+  return value;
 }
 
 std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view key,
                                                                std::span<const ByteRange> ranges) {
-  return OpenFile(file_of(key)).get_ranges(ranges);
+  return OpenFile(file_of(key), folders_of(key)).get_ranges(ranges);
 }
 
 std::shared_ptr<OpenValue> FileSystemStore::open(std::string_view key) {
-  return std::make_shared<OpenFile>(file_of(key));
+  return std::make_shared<OpenFile>(file_of(key), folders_of(key));
 }
 
 ValueVersion FileSystemStore::current_version(std::string_view key) {
-  return LocalFile::version(file_of(key));
+  const std::string path = file_of(key);
+  const ValueVersion version = LocalFile::version(path);
+  if (version.is_absent() && folders_of(key) != nullptr) folders_.check_exists(path);
+  return version;
 }
 
 std::uint64_t FileSystemStore::stamp(std::string_view key, std::uint64_t moment) {
@@ -167,49 +114,59 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
   const std::string folder = folder_of(path);
   return with_context([&] { return path; },
                       [&] {
-                        std::shared_ptr<LocalFolder> opened = folders_.open(folder);
-                        std::optional<TemporaryFile> file(opened);
+                        folders_.enter(folder);
+                        std::optional<TemporaryFile> file(folder);
                         if (!file->is_open()) {
-                          opened = folders_.open_again(folder);
-                          file.emplace(opened);
+                          folders_.make(folder);
+                          file.emplace(folder);
                           if (!file->is_open()) throw Error("its folder has been removed");
                         }
+                        // From here on, another folder at the path is found out, because the file
+                        // is not in it.
+                        folders_.check(folder);
+                        const auto id = id_of_node(key);
                         write_parts(*file, parts);
                         if (options_.is_durable) file->sync();
                         file->close();
-                        const std::string name(last_segment(path));
-                        if (expected == nullptr) {
-                          file->rename(name);
-                        } else {
-                          // Puts that replace any version may happen in any order.
-                          using LockMode = LocalFolder::LockMode;
-                          const bool is_any = expected->is_unknown();
-                          const auto mode = is_any ? LockMode::shared : LockMode::exclusive;
-                          const auto lock = with_context({"lock ", folder}, [&] {
-                            return patience_.take(folder, [&](std::chrono::milliseconds limit) {
-                              return LocalFolder::Lock(*opened, mode, limit);
-                            });
-                          });
-                          if (!is_any && opened->version(name).differs_from(*expected))
-                            return false;
-                          file->rename(name);
+                        // Puts that replace any version may happen in any order.
+                        const bool is_any = expected == nullptr || expected->is_unknown();
+                        std::unique_ptr<StoreLock> lock;
+                        if (expected != nullptr)
+                          lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
+                        if (!is_any && LocalFile::version(path).differs_from(*expected))
+                          return false;
+                        try {
+                          file->rename(path);
+                        } catch (const Error&) {
+                          folders_.check(folder);
+                          throw;
                         }
+                        folders_.know(folder, id);
                         folders_.sync(folder);
                         return true;
                       });
 }
 
-std::unique_ptr<StoreLock> FileSystemStore::lock_of(const std::string& folder) {
+const StoreFolders* FileSystemStore::folders_of(std::string_view key) const {
+  return is_document(key) ? nullptr : &folders_;
+}
+
+std::optional<FolderId> FileSystemStore::id_of_node(std::string_view key) const {
+  if (!is_document(key)) return std::nullopt;
+  return folders_.unknown_id(folder_of(file_of(key)));
+}
+
+std::unique_ptr<StoreLock> FileSystemStore::lock_of(const std::string& folder, LockMode mode) {
   return with_context({"lock ", folder}, [&] {
     return patience_.take(
-        folder, [&](std::chrono::milliseconds limit) { return lock_folder(folder, limit); });
+        folder, [&](std::chrono::milliseconds limit) { return lock_folder(folder, mode, limit); });
   });
 }
 
 std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
   const std::string folder = prefix.empty() ? folders_.root() : file_of(prefix);
   with_context([&] { return folder; }, [&] { folders_.make(folder); });
-  return lock_of(folder);
+  return lock_of(folder, LockMode::exclusive);
 }
 
 bool FileSystemStore::remove(const std::string& path) {
@@ -220,15 +177,15 @@ bool FileSystemStore::remove(const std::string& path) {
 
 bool FileSystemStore::erase(std::string_view key) {
   const std::string path = file_of(key);
-  folders_.check_root();
+  folders_.check(folder_of(path));
   return !is_folder(path) && remove(path);
 }
 
 bool FileSystemStore::erase_if(std::string_view key, const ValueVersion& expected) {
   const std::string path = file_of(key);
-  folders_.check_root();
+  folders_.check(folder_of(path));
   if (!is_occupied(path)) return !ValueVersion::absent().differs_from(expected);
-  const auto lock = lock_of(folder_of(path));
+  const auto lock = lock_of(folder_of(path), LockMode::exclusive);
   if (!expected.is_unknown() && LocalFile::version(path).differs_from(expected)) return false;
   if (!is_folder(path)) remove(path);
   return true;
@@ -254,10 +211,10 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
 void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std::string> first) {
   const std::string path = file_of(prefix);
   erase_all(first);
-  folders_.check_root();
-  folders_.forget_open();
+  folders_.check(path);
   if (!is_folder(path)) return;
   remove_folder(path);
+  folders_.forget(path);
   folders_.sync(folder_of(path));
 }
 
@@ -266,10 +223,11 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
   const std::string target = file_of(to);
   with_context([&] { return source; },
                [&] {
+                 folders_.check(source);
                  folders_.make(folder_of(target));
-                 folders_.forget_open();
                  with_context([&] { return "cannot become " + target; },
                               [&] { rename_folder(source, target); });
+                 folders_.rename(source, target);
                  folders_.sync(folder_of(target));
                  folders_.sync(folder_of(source));
                });

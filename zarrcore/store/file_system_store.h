@@ -3,8 +3,9 @@
 // (temporary_file.h), so readers see the old value or the new one, also after the process has been
 // killed. With FileSystemOptions::is_durable, this also holds after a loss of power.
 //
-// If the folder of an existing store is removed, or is replaced after a put, further puts are
-// errors: the store is not created again.
+// The path decides where a value is: if another program removes, renames or replaces the folder of
+// the store, or that of a node which has been read or written, every change in it is an error, and
+// the folder is not created again.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <memory>
 
 #include "zarrcore/base/api.h"
+#include "zarrcore/store/folder_lock.h"
 #include "zarrcore/store/folder_watch.h"
 #include "zarrcore/store/lock_wait.h"
 #include "zarrcore/store/store.h"
@@ -35,7 +37,6 @@ class ZARRCORE_API FileSystemStore final : public Store {
   bool has(std::string_view key) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
-  // The file stays open, so replacing it does not affect reads.
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
   std::uint64_t moment() override { return watch_->moment(); }
@@ -64,7 +65,11 @@ class ZARRCORE_API FileSystemStore final : public Store {
                 std::span<const ValuePart> parts);
   bool remove(const std::string& path);
   // Null if the folder does not exist or cannot be locked. Throws Error.
-  std::unique_ptr<StoreLock> lock_of(const std::string& folder);
+  std::unique_ptr<StoreLock> lock_of(const std::string& folder, LockMode mode);
+  // Null for documents: that they are absent shows that a node has been removed.
+  const StoreFolders* folders_of(std::string_view key) const;
+  // If the key is that of a document: StoreFolders::unknown_id() of its node's folder.
+  std::optional<FolderId> id_of_node(std::string_view key) const;
 
   FileSystemOptions options_;
   LockPatience patience_;

@@ -1,37 +1,18 @@
 #include "zarrcore/store/folder_lock.h"
 
-#include <memory>
-#include <string>
-#include <system_error>
-#include <utility>
-
 #include "zarrcore/base/error.h"
-#include "zarrcore/store/local_folder.h"
+#include "zarrcore/store/lock_wait.h"
 
 namespace zarrcore {
-namespace {
 
-class FolderLock final : public StoreLock {
- public:
-  FolderLock(std::shared_ptr<LocalFolder> folder, std::chrono::milliseconds limit)
-      : folder_(std::move(folder)), lock_(*folder_, LocalFolder::LockMode::exclusive, limit) {}
-
-  // False if the file system has no such locks.
-  bool is_held() const { return lock_.is_held(); }
-  bool is_at(const std::string& path) const { return folder_->is_at(path); }
-
- private:
-  std::shared_ptr<LocalFolder> folder_;
-  LocalFolder::Lock lock_;
-};
-
-}  // namespace
-
-std::unique_ptr<StoreLock> lock_folder(const std::string& path, std::chrono::milliseconds limit) {
+std::unique_ptr<StoreLock> lock_folder(const std::string& path, LockMode mode,
+                                       std::chrono::milliseconds limit) {
+  using Attempt = SystemFolderLock::Attempt;
+  LockWait wait(limit);
   while (true) {
     std::error_code error;
-    auto folder = LocalFolder::open(path, error);
-    if (!folder) {
+    auto lock = std::make_unique<SystemFolderLock>(path, error);
+    if (error) {
       // A folder without permission to list it can still be written to.
       if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||
           error == std::errc::permission_denied) {
@@ -39,10 +20,16 @@ std::unique_ptr<StoreLock> lock_folder(const std::string& path, std::chrono::mil
       }
       throw Error(path + ": " + error.message());
     }
-    auto lock = std::make_unique<FolderLock>(std::move(folder), limit);
-    if (!lock->is_held()) return nullptr;
+    Attempt attempt = lock->try_lock(mode);
+    bool has_waited = false;
+    while (attempt == Attempt::busy) {
+      has_waited = true;
+      if (!wait.pause()) throw LockTimeout(lock->holder());
+      attempt = lock->try_lock(mode);
+    }
+    if (attempt == Attempt::impossible) return nullptr;
     // While this thread waited for the lock, another folder may have replaced this one.
-    if (lock->is_at(path)) return lock;
+    if (!has_waited || lock->is_at(path)) return lock;
   }
 }
 

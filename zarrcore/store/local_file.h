@@ -2,12 +2,12 @@
 // which the caller adds. posix_file.cpp and windows_file.cpp implement them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/store/local_folder.h"
 #include "zarrcore/store/lock_wait.h"
 #include "zarrcore/store/value_version.h"
 
@@ -23,14 +23,17 @@ class LocalFile {
     lock,    // a file for lock(), created if it is absent
   };
 
-  // If `folder` is not null, `path` is the name of a file in it. Throws Error when the file cannot
-  // be opened. In Mode::read the file may be absent, and in Mode::create its folder: see is_open().
-  LocalFile(const std::string& path, Mode mode, const LocalFolder* folder = nullptr);
+  // Throws Error when the file cannot be opened. In Mode::read the file may be absent, and in
+  // Mode::create its folder: see is_open().
+  LocalFile(const std::string& path, Mode mode);
   ~LocalFile();
   LocalFile(const LocalFile&) = delete;
   LocalFile& operator=(const LocalFile&) = delete;
 
   bool is_open() const { return handle_ != kNoHandle; }
+
+  // How many files the system lets this process open.
+  static std::size_t max_open_files();
 
   // Whether all file systems can replace an open file.
   static bool can_be_replaced();

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_file.h"
-#include "zarrcore/store/posix_folder.h"
+#include "zarrcore/store/posix_descriptor.h"
 
 namespace zarrcore {
 namespace {
@@ -68,9 +69,9 @@ bool is_absent(std::string path) {
 
 }  // namespace
 
-LocalFile::LocalFile(const std::string& path, Mode mode, const LocalFolder* folder)
-    : handle_(::openat(folder != nullptr ? folder->system().descriptor : AT_FDCWD, path.c_str(),
-                       flags_of(mode) | O_CLOEXEC, 0666)) {
+LocalFile::LocalFile(const std::string& path, Mode mode)
+    : handle_(
+          open_descriptor([&] { return ::open(path.c_str(), flags_of(mode) | O_CLOEXEC, 0666); })) {
   if (is_open()) {
     if (mode == Mode::create) ::flock(descriptor_of(handle_), LOCK_EX | LOCK_NB);
     return;
@@ -83,10 +84,9 @@ LocalFile::~LocalFile() {
   if (is_open()) ::close(descriptor_of(handle_));
 }
 
-ValueVersion version_at(int folder, const char* path) {
-  struct stat status;
-  if (::fstatat(folder, path, &status, 0) == 0) return version_of(status);
-  return errno == ENOENT || errno == ENOTDIR ? ValueVersion::absent() : ValueVersion();
+std::size_t LocalFile::max_open_files() {
+  struct rlimit limit;
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur) : 64;
 }
 
 bool LocalFile::can_be_replaced() {
@@ -94,7 +94,9 @@ bool LocalFile::can_be_replaced() {
 }
 
 ValueVersion LocalFile::version(const std::string& path) {
-  return version_at(AT_FDCWD, path.c_str());
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0) return version_of(status);
+  return errno == ENOENT || errno == ENOTDIR ? ValueVersion::absent() : ValueVersion();
 }
 
 bool LocalFile::is_file(const std::string& path) {

@@ -1,13 +1,22 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#endif
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <system_error>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/posix_descriptor.h"
 
 namespace zarrcore {
 namespace {
@@ -18,7 +27,51 @@ void check(const std::string& path, const std::error_code& error) {
   if (error) throw Error(path + ": " + error.message());
 }
 
+std::string problem() {
+  return std::generic_category().message(errno);
+}
+
 }  // namespace
+
+std::optional<FolderId> folder_id(const std::string& path) {
+#if defined(__linux__) && defined(STATX_BTIME)
+  struct statx extended;
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_TYPE | STATX_INO | STATX_BTIME, &extended) == 0) {
+    if (!S_ISDIR(extended.stx_mode)) return std::nullopt;
+    FolderId id{makedev(extended.stx_dev_major, extended.stx_dev_minor), extended.stx_ino};
+    if ((extended.stx_mask & STATX_BTIME) != 0) {
+      id.created = extended.stx_btime.tv_sec * 1'000'000'000 + extended.stx_btime.tv_nsec;
+    }
+    return id;
+  }
+  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+#endif
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return std::nullopt;
+  return FolderId{static_cast<std::uint64_t>(status.st_dev),
+                  static_cast<std::uint64_t>(status.st_ino)};
+}
+
+bool has_lasting_ids([[maybe_unused]] const std::string& path) {
+#ifdef __linux__
+  constexpr std::array<std::uint32_t, 11> kLasting{0xef53 /* ext2 to ext4 */,
+                                                   0x58465342 /* XFS */,
+                                                   0x9123683e /* Btrfs */,
+                                                   0xf2f52010 /* F2FS */,
+                                                   0x2fc12fc1 /* ZFS */,
+                                                   0x01021994 /* tmpfs */,
+                                                   0x794c7630 /* overlayfs */,
+                                                   0x6969 /* NFS */,
+                                                   0x0bd00bd0 /* Lustre */,
+                                                   0x00c36400 /* CephFS */,
+                                                   0x47504653 /* GPFS */};
+  struct statfs status;
+  return ::statfs(path.c_str(), &status) == 0 &&
+         std::ranges::find(kLasting, static_cast<std::uint32_t>(status.f_type)) != kLasting.end();
+#else
+  return true;
+#endif
+}
 
 bool is_folder(const std::string& path) {
   std::error_code ignored;
@@ -41,15 +94,19 @@ Made make_folder(const std::string& path) {
 // Without std::filesystem, whose iterators allocate memory in functions that cannot throw.
 void visit_folder(const std::string& path,
                   const std::function<bool(std::string_view name, EntryKind kind)>& visit) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  const int descriptor =
+      open_descriptor([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(
+      descriptor < 0 ? nullptr : ::fdopendir(descriptor), &::closedir);
   if (!folder) {
+    if (descriptor >= 0) ::close(descriptor);
     if (errno == ENOENT || errno == ENOTDIR) return;
-    throw Error(std::generic_category().message(errno));
+    throw Error(problem());
   }
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(folder.get());
-    if (entry == nullptr && errno != 0) throw Error(std::generic_category().message(errno));
+    if (entry == nullptr && errno != 0) throw Error(problem());
     if (entry == nullptr) return;
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
@@ -66,6 +123,20 @@ void visit_folder(const std::string& path,
     }
     if (!visit(name, kind)) return;
   }
+}
+
+void replace_file(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw Error(problem());
+}
+
+void sync_folder(const std::string& path) {
+  const int descriptor =
+      open_descriptor([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  // Some file systems cannot sync folders because they write their entries at once.
+  const bool is_done = descriptor >= 0 && (::fsync(descriptor) == 0 || errno == EINVAL);
+  const std::string why = is_done ? std::string() : path + ": " + problem();
+  if (descriptor >= 0) ::close(descriptor);
+  if (!is_done) throw Error(why);
 }
 
 bool remove_entry(const std::string& path) {

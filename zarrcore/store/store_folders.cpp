@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/process.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/temporary_file.h"
 
 namespace zarrcore {
 namespace {
 
-constexpr std::size_t kMaxOpenFolders = 8;
 // If more folders are known, they are forgotten.
 constexpr std::size_t kMaxKnownFolders = 1 << 16;
 // How many files of a folder are checked for being abandoned, in about 50 ms.
@@ -21,10 +20,6 @@ constexpr std::size_t kMaxFiles = 100'000;
 // files.
 constexpr std::size_t kMaxFilesAtOpening = 10'000;
 constexpr std::size_t kFilesPerFolder = 20;
-
-[[noreturn]] void fail_with_removed_store() {
-  throw Error("the store has been removed since it was opened; it is not created again");
-}
 
 void add_known(std::unordered_set<std::string>& folders, const std::string& folder) {
   if (folders.size() >= kMaxKnownFolders) folders.clear();
@@ -52,56 +47,92 @@ bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
 
 }  // namespace
 
+bool StoreFolders::is_at_its_path(const Known& known) {
+  const auto id = folder_id(known.folder);
+  return id && (known.id == FolderId() || *id == known.id);
+}
+
 StoreFolders::StoreFolders(std::string root, bool is_durable)
-    : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable), process_(process_id()) {
+    : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable) {
   while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
-  has_existed_ = is_folder(root_);
+  know(root_, folder_id(root_));
 }
 
-std::shared_ptr<const LocalFolder> StoreFolders::held_root() const {
+std::optional<FolderId> StoreFolders::unknown_id(const std::string& folder) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (known_.contains(folder)) return std::nullopt;
+  }
+  return folder_id(folder);
+}
+
+void StoreFolders::know(const std::string& folder, const std::optional<FolderId>& id) {
+  if (!id) return;
+  const FolderId lasting = has_lasting_ids(folder) ? *id : FolderId();
   const std::lock_guard lock(mutex_);
-  return held_root_;
+  known_.emplace(folder, lasting);
 }
 
-void StoreFolders::check_root() const {
-  if (const auto root = held_root()) {
-    if (!root->is_at(root_)) fail_with_removed_store();
-  } else if (has_existed_ && !is_folder(root_)) {
-    fail_with_removed_store();
-  }
+void StoreFolders::check(const std::string& path) const {
+  const auto known = find_known(path);
+  if (known && !is_at_its_path(*known)) fail_without(*known);
 }
 
-void StoreFolders::make_root() {
-  if (held_root() != nullptr) {
-    check_root();
-    return;
+void StoreFolders::check_exists(const std::string& path) const {
+  const auto known = find_known(path);
+  if (known && !is_folder(known->folder)) fail_without(*known);
+}
+
+void StoreFolders::fail_without(Known folder) const {
+  // The cause is the outermost one.
+  while (folder.folder.size() > root_.size()) {
+    auto around = find_known(folder_of(folder.folder));
+    if (!around || is_at_its_path(*around)) break;
+    folder = *std::move(around);
   }
-  if (has_existed_) {
-    if (!is_folder(root_)) fail_with_removed_store();
-  } else {
-    std::vector<std::string> missing;
-    for (std::string folder = root_; !is_folder(folder); folder = folder_of(folder)) {
-      missing.push_back(folder);
-      if (folder == folder_of(folder)) break;
-    }
-    make_folders(root_);
-    if (is_durable_) {
-      for (const std::string& folder : missing) LocalFolder::sync(folder_of(folder));
-    }
-  }
-  has_existed_ = true;
-  std::shared_ptr<const LocalFolder> root = LocalFolder::open(root_);
-  if (!root) fail_with_removed_store();
+  throw Error("the folder " + folder.folder +
+              " has been removed, renamed or replaced by another program; it is not created again");
+}
+
+std::optional<StoreFolders::Known> StoreFolders::find_known(std::string folder) const {
   const std::lock_guard lock(mutex_);
-  if (!held_root_) held_root_ = std::move(root);
+  auto found = known_.find(folder);
+  while (found == known_.end() && folder.size() > root_.size()) {
+    folder = folder_of(folder);
+    found = known_.find(folder);
+  }
+  if (found == known_.end()) return std::nullopt;
+  return Known{std::move(folder), found->second};
 }
 
 void StoreFolders::make(const std::string& folder) {
+  check(folder);
   make_root();
-  if (folder == root_) return;
+  if (folder != root_) make_below(folder);
+}
+
+void StoreFolders::make_root() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (known_.contains(root_)) return;
+  }
+  std::vector<std::string> missing;
+  for (std::string folder = root_; !is_folder(folder); folder = folder_of(folder)) {
+    missing.push_back(folder);
+    if (folder == folder_of(folder)) break;
+  }
+  make_folders(root_);
+  if (is_durable_) {
+    for (const std::string& folder : missing) sync_folder(folder_of(folder));
+  }
+  know(root_, folder_id(root_));
+}
+
+void StoreFolders::make_below(const std::string& folder) {
   Made made = make_folder(folder);
   if (made == Made::impossible) {
-    make(folder_of(folder));
+    check(folder);
+    make_below(folder_of(folder));
     made = make_folder(folder);
     if (made == Made::impossible) throw Error(folder + ": the folder around it has been removed");
   }
@@ -110,40 +141,19 @@ void StoreFolders::make(const std::string& folder) {
   add_known(entered_, folder);
 }
 
-std::shared_ptr<LocalFolder> StoreFolders::open(const std::string& folder) {
-  {
-    const std::lock_guard lock(mutex_);
-    // A forked process shares the locks of its parent.
-    if (process_ != process_id()) open_.clear();
-    process_ = process_id();
-    for (auto it = open_.begin(); it != open_.end(); ++it) {
-      if (it->path != folder) continue;
-      open_.splice(open_.begin(), open_, it);
-      return it->folder;
-    }
-  }
-  return open_again(folder);
+void StoreFolders::forget(const std::string& folder) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(known_, [&](const auto& item) { return is_at_or_below(item.first, folder); });
 }
 
-std::shared_ptr<LocalFolder> StoreFolders::open_again(const std::string& folder) {
-  make_root();
-  auto opened = LocalFolder::open(folder);
-  if (!opened) {
-    make(folder);
-    opened = LocalFolder::open(folder);
-    if (!opened) throw Error("its folder has been removed");
+void StoreFolders::rename(const std::string& from, const std::string& to) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, FolderId>> moved;
+  for (const auto& [folder, id] : known_) {
+    if (is_at_or_below(folder, from)) moved.emplace_back(to + folder.substr(from.size()), id);
   }
-  enter(folder);
-  const std::lock_guard lock(mutex_);
-  open_.remove_if([&](const OpenFolder& other) { return other.path == folder; });
-  if (open_.size() >= kMaxOpenFolders) open_.pop_back();
-  open_.push_front({folder, opened});
-  return opened;
-}
-
-void StoreFolders::forget_open() {
-  const std::lock_guard lock(mutex_);
-  open_.clear();
+  std::erase_if(known_, [&](const auto& item) { return is_at_or_below(item.first, from); });
+  for (auto& item : moved) known_.insert(std::move(item));
 }
 
 void StoreFolders::enter(const std::string& folder) {
@@ -180,7 +190,7 @@ void StoreFolders::remove_leftovers() noexcept {
 
 void StoreFolders::sync(const std::string& folder) {
   if (!is_durable_) return;
-  LocalFolder::sync(folder);
+  sync_folder(folder);
   // Includes folders that another thread or process has just created.
   std::vector<std::string> unknown;
   {
@@ -189,7 +199,7 @@ void StoreFolders::sync(const std::string& folder) {
       if (!durable_.contains(above)) unknown.push_back(above);
     }
   }
-  for (const std::string& above : unknown) LocalFolder::sync(folder_of(above));
+  for (const std::string& above : unknown) sync_folder(folder_of(above));
   const std::lock_guard lock(mutex_);
   for (const std::string& above : unknown) add_known(durable_, above);
 }

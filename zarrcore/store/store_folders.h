@@ -1,16 +1,16 @@
 // The folders of a store in the file system. Folders below the root are created when they are
-// needed; the root is created once. After it has been removed or replaced, the store is not created
-// again. Safe to use from several threads.
+// needed; the root is created once. The folders of the store and of its nodes are known by their
+// ids: when another program removes, renames or replaces one of them, changes in it are errors, and
+// it is not created again. Safe to use from several threads.
 #pragma once
 
-#include <atomic>
-#include <list>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
-#include "zarrcore/store/local_folder.h"
+#include "zarrcore/store/local_paths.h"
 
 namespace zarrcore {
 
@@ -21,18 +21,26 @@ class StoreFolders {
 
   const std::string& root() const { return root_; }
 
-  // Throws Error when the store existed and has been removed.
-  void check_root() const;
-  // Creates a folder below the root, and its parents. Throws Error.
-  void make(const std::string& folder);
+  // Of the folder of a node; nullopt if it is known already or does not exist.
+  std::optional<FolderId> unknown_id(const std::string& folder) const;
+  // From now on, the folder of a node must have this id.
+  void know(const std::string& folder, const std::optional<FolderId>& id);
+  // Throws Error if the known folder at a path, or the nearest one around it, is no longer there.
+  void check(const std::string& path) const;
+  // Throws Error unless some folder has the path of that known folder. What is absent in a folder
+  // that was moved may exist.
+  void check_exists(const std::string& path) const;
 
-  // A folder for puts, which is created if it does not exist. The first time, files left in it by
-  // killed writers are removed, unless it has too many files. Throws Error.
-  std::shared_ptr<LocalFolder> open(const std::string& folder);
-  // The same after the folder has been removed.
-  std::shared_ptr<LocalFolder> open_again(const std::string& folder);
-  // Forgets the open folders, because their paths may change.
-  void forget_open();
+  // Creates a folder below the root, and its parents. Throws Error as check() does.
+  void make(const std::string& folder);
+  // The first time, removes files that killed writers have left in a folder, unless it has too many
+  // files.
+  void enter(const std::string& folder);
+
+  // This program removes a folder.
+  void forget(const std::string& folder);
+  // This program has renamed a folder.
+  void rename(const std::string& from, const std::string& to);
 
   // Removes files left by killed writers, from the root down, in as many folders as can be checked
   // quickly.
@@ -43,24 +51,23 @@ class StoreFolders {
   void sync(const std::string& folder);
 
  private:
-  struct OpenFolder {
-    std::string path;
-    std::shared_ptr<LocalFolder> folder;
+  struct Known {
+    std::string folder;
+    FolderId id;
   };
 
-  std::shared_ptr<const LocalFolder> held_root() const;
-  // Creates the root if the store has never existed. Throws Error when it has been removed.
+  static bool is_at_its_path(const Known& known);
+  [[noreturn]] void fail_without(Known folder) const;
+  // The known folder at a path, or the nearest one around it.
+  std::optional<Known> find_known(std::string folder) const;
   void make_root();
-  void enter(const std::string& folder);
+  void make_below(const std::string& folder);
 
   std::string root_;
   bool is_durable_;
-  std::atomic<bool> has_existed_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const LocalFolder> held_root_;  // since the first put
-  std::list<OpenFolder> open_;                    // most recently used first
-  long process_;                                  // the process that opened them
+  std::unordered_map<std::string, FolderId> known_;  // the root, since it exists, and nodes
   std::unordered_set<std::string> entered_;
   std::unordered_set<std::string> durable_;  // whose entry would survive a loss of power
 };

@@ -7,7 +7,9 @@
 #include <random>
 #include <utility>
 
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
+#include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
@@ -58,17 +60,21 @@ bool is_writer_dead(std::string_view name) {
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(std::shared_ptr<const LocalFolder> folder)
-    : folder_(std::move(folder)),
-      name_(make_temporary_name()),
-      file_(name_, LocalFile::Mode::create, folder_.get()) {}
+TemporaryFile::TemporaryFile(const std::string& folder)
+    : path_(folder + '/' + make_temporary_name()), file_(path_, LocalFile::Mode::create) {}
 
 TemporaryFile::~TemporaryFile() {
-  if (!is_renamed_) folder_->remove(name_);
+  if (is_renamed_) return;
+  try {
+    if (is_open()) close();
+    remove_entry(path_);
+  } catch (const Error&) {
+    // The file does no harm.
+  }
 }
 
-void TemporaryFile::rename(const std::string& name) {
-  folder_->rename(name_, name);
+void TemporaryFile::rename(const std::string& path) {
+  replace_file(path_, path);
   is_renamed_ = true;
 }
 

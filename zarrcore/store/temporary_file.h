@@ -3,20 +3,18 @@
 // never listed and does no harm; later writers remove it.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/store/local_file.h"
-#include "zarrcore/store/local_folder.h"
 
 namespace zarrcore {
 
 class TemporaryFile {
  public:
-  // Throws Error, except when the folder has been removed: see is_open().
-  explicit TemporaryFile(std::shared_ptr<const LocalFolder> folder);
+  // Throws Error, except when the folder does not exist: see is_open().
+  explicit TemporaryFile(const std::string& folder);
   // Removes the file unless it has been renamed.
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -26,11 +24,12 @@ class TemporaryFile {
   void write(ByteSpan bytes) const { file_.write(bytes); }
   void sync() const { file_.sync(); }
   void close() { file_.close(); }
-  void rename(const std::string& name);
+  // To a path in the same folder. Fails when the folder is no longer there, and also when another
+  // one is.
+  void rename(const std::string& path);
 
  private:
-  std::shared_ptr<const LocalFolder> folder_;
-  std::string name_;
+  std::string path_;
   LocalFile file_;
   bool is_renamed_ = false;
 };

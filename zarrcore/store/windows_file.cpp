@@ -4,7 +4,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_file.h"
 #include "zarrcore/store/windows_api.h"
-#include "zarrcore/store/windows_folder.h"
 
 namespace zarrcore {
 namespace {
@@ -80,11 +79,8 @@ constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 
 }  // namespace
 
-LocalFile::LocalFile(const std::string& path, Mode mode, const LocalFolder* folder)
-    : handle_(kNoHandle) {
-  if (folder != nullptr && !folder->system().exists()) return;
-  const std::wstring wide =
-      folder != nullptr ? folder->system().path_of(path) : windows::wide_path(path);
+LocalFile::LocalFile(const std::string& path, Mode mode) : handle_(kNoHandle) {
+  const std::wstring wide = windows::wide_path(path);
   Handle opened = mode == Mode::read ? windows::open_existing(wide, GENERIC_READ)
                                      : Handle(create_or_lock(wide, mode));
   if (opened) {
@@ -100,16 +96,16 @@ LocalFile::~LocalFile() {
   if (is_open()) ::CloseHandle(handle_of(handle_));
 }
 
+std::size_t LocalFile::max_open_files() {
+  return SIZE_MAX;
+}
+
 bool LocalFile::can_be_replaced() {
   return false;
 }
 
 ValueVersion LocalFile::version(const std::string& path) {
-  return windows::version_at(windows::wide_path(path));
-}
-
-ValueVersion windows::version_at(const std::wstring& path) {
-  const Handle file = open_existing(path, FILE_READ_ATTRIBUTES);
+  const Handle file = windows::open_existing(windows::wide_path(path), FILE_READ_ATTRIBUTES);
   if (!file) return windows::is_absent(last_error()) ? ValueVersion::absent() : ValueVersion();
   BY_HANDLE_FILE_INFORMATION status;
   if (::GetFileInformationByHandle(file.get(), &status) == 0) return {};

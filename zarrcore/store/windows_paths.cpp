@@ -1,4 +1,6 @@
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_paths.h"
@@ -59,7 +61,60 @@ DWORD remove_all(const std::wstring& path) {
   return listing != ERROR_SUCCESS ? listing : remove_one(path);
 }
 
+// Renames the file of a handle with DELETE access at once, also if other programs have the file
+// open that is replaced. Returns the error.
+DWORD rename_open(HANDLE file, const std::wstring& target) {
+  // FILE_RENAME_INFO as FileRenameInfoEx has it, since Windows 10.
+  struct Request {
+    DWORD flags;
+    HANDLE root;
+    DWORD size;
+    wchar_t name[1];
+  };
+  const std::size_t size = target.size() * sizeof(wchar_t);
+  std::vector<std::byte> bytes(sizeof(Request) + size);
+  auto* request = reinterpret_cast<Request*>(bytes.data());
+  // FILE_RENAME_FLAG_REPLACE_IF_EXISTS, _POSIX_SEMANTICS and _IGNORE_READONLY_ATTRIBUTE.
+  request->flags = 0x1 | 0x2 | 0x40;
+  request->root = nullptr;
+  request->size = static_cast<DWORD>(size);
+  std::memcpy(request->name, target.data(), size);
+  constexpr auto kInfoEx = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22);
+  const bool is_done =
+      ::SetFileInformationByHandle(file, kInfoEx, request, static_cast<DWORD>(bytes.size())) != 0;
+  return is_done ? ERROR_SUCCESS : last_error();
+}
+
+DWORD replace(const std::wstring& source, const std::wstring& target) {
+  Handle file = windows::open_existing(source, DELETE | SYNCHRONIZE);
+  if (!file) return last_error();
+  const DWORD error = rename_open(file.get(), target);
+  // Older systems, and file systems that cannot: these replace a file only if nobody has it open.
+  const bool is_unknown = error == ERROR_INVALID_PARAMETER || error == ERROR_NOT_SUPPORTED ||
+                          error == ERROR_INVALID_FUNCTION || error == ERROR_CALL_NOT_IMPLEMENTED;
+  if (!is_unknown) return error;
+  file.close();
+  const bool is_done =
+      ::MoveFileExW(source.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING) != 0;
+  return is_done ? ERROR_SUCCESS : last_error();
+}
+
 }  // namespace
+
+std::optional<FolderId> folder_id(const std::string& path) {
+  const Handle folder = windows::open_existing(wide_path(path), FILE_READ_ATTRIBUTES);
+  BY_HANDLE_FILE_INFORMATION status;
+  if (!folder || ::GetFileInformationByHandle(folder.get(), &status) == 0 ||
+      (status.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) == 0) {
+    return std::nullopt;
+  }
+  const windows::FileId id = windows::id_of(folder.get());
+  return FolderId{id.volume, id.number};
+}
+
+bool has_lasting_ids(const std::string& /*path*/) {
+  return true;
+}
 
 bool is_folder(const std::string& path) {
   try {
@@ -97,6 +152,31 @@ void visit_folder(const std::string& path,
   // ERROR_DIRECTORY: it is a file.
   if (error == ERROR_SUCCESS || error == ERROR_DIRECTORY || windows::is_absent(error)) return;
   windows::fail(error);
+}
+
+void replace_file(const std::string& from, const std::string& to) {
+  const std::wstring source = wide_path(from);
+  const std::wstring target = wide_path(to);
+  const DWORD error = windows::retry([&] {
+    const DWORD attributes = ::GetFileAttributesW(target.c_str());
+    const bool is_folder =
+        attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    return is_folder ? ERROR_DIRECTORY_NOT_SUPPORTED : replace(source, target);
+  });
+  if (error == ERROR_DIRECTORY_NOT_SUPPORTED) throw Error("Is a directory");
+  if (error != ERROR_SUCCESS) windows::fail(error);
+}
+
+void sync_folder(const std::string& path) {
+  const Handle folder = windows::open_existing(windows::wide_path(path), GENERIC_WRITE);
+  DWORD error = folder ? ERROR_SUCCESS : last_error();
+  if (folder && ::FlushFileBuffers(folder.get()) == 0) error = last_error();
+  // Not all file systems can sync folders. NTFS has a journal of their entries.
+  const bool is_impossible = error == ERROR_ACCESS_DENIED || error == ERROR_INVALID_FUNCTION ||
+                             error == ERROR_NOT_SUPPORTED || error == ERROR_INVALID_HANDLE;
+  if (error != ERROR_SUCCESS && !is_impossible) {
+    throw Error(path + ": " + windows::problem(error));
+  }
 }
 
 bool remove_entry(const std::string& path) {

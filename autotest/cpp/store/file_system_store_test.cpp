@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -292,6 +293,156 @@ TEST_F(FileSystemStoreTest, PartsOfAllSizesFollowEachOther) {
     store_.put_parts("a", parts);
     ASSERT_EQ(to_bytes(store_.get("a")->span()), all);
   }
+}
+
+// The folder of a node is known once its document has been read or put.
+class MovedFolderTest : public FileSystemStoreTest {
+ protected:
+  MovedFolderTest() {
+    FileSystemStore other(folder_.path() / "store");
+    other.put("a/zarr.json", bytes_of("{}"));
+    other.put("a/c/0", bytes_of("old"));
+  }
+
+  std::string root() const { return path("store").generic_string(); }
+
+  // Each of these changes is an error that names the folder, and changes nothing.
+  void expect_errors(Store& store, const std::string& folder) {
+    const std::vector<std::byte> bytes = bytes_of("new");
+    const ValuePart part{bytes};
+    const ValueVersion any;
+    const ValueVersion none = ValueVersion::absent();
+    const std::vector<std::string> keys = {"a/c/0"};
+    const std::size_t count = file_count();
+    EXPECT_ERROR(store.put("a/c/0", bytes), folder);
+    EXPECT_ERROR(store.put("a/zarr.json", bytes), folder);
+    EXPECT_ERROR(store.put("a/d/e/0", bytes), folder);
+    EXPECT_ERROR(store.put_if("a/c/0", any, {&part, 1}), folder);
+    EXPECT_ERROR(store.put_if("a/c/1", none, {&part, 1}), folder);
+    EXPECT_ERROR(store.erase("a/c/0"), folder);
+    EXPECT_ERROR(store.erase_all(keys), folder);
+    EXPECT_ERROR(store.erase_if("a/c/0", any), folder);
+    EXPECT_ERROR(store.erase_prefix("a"), folder);
+    EXPECT_ERROR(store.rename_prefix("a", "b"), folder);
+    EXPECT_ERROR(store.lock("a/c"), folder);
+    EXPECT_EQ(file_count(), count);
+  }
+};
+
+TEST_F(MovedFolderTest, ChangesInANodeThatWasMovedAreErrors) {
+  FileSystemStore files(root());
+  Store& store = files;
+  store.get("a/zarr.json");
+  fs::rename(root() + "/a", root() + "/moved");
+  expect_errors(store, root() + "/a");
+  fs::create_directories(root() + "/a/c");
+  expect_errors(store, root() + "/a");
+  fs::remove_all(root() + "/a");
+  fs::rename(root() + "/moved", root() + "/a");
+  store.put("a/c/0", bytes_of("new"));
+  EXPECT_EQ(store.get("a/c/0")->text(), "new");
+}
+
+TEST_F(MovedFolderTest, ChangesInAStoreThatWasMovedAreErrors) {
+  FileSystemStore files(root());
+  Store& store = files;
+  fs::rename(root(), path("moved"));
+  expect_errors(store, root());
+  fs::create_directories(root() + "/a/c");
+  expect_errors(store, root());
+}
+
+TEST_F(MovedFolderTest, FoldersThatHoldNoNodeMayComeAndGo) {
+  FileSystemStore files(root());
+  Store& store = files;
+  store.get("a/zarr.json");
+  store.put("a/c/0", bytes_of("new"));
+  fs::remove_all(root() + "/a/c");
+  store.put("a/c/0", bytes_of("newer"));
+  EXPECT_EQ(store.get("a/c/0")->text(), "newer");
+}
+
+TEST_F(MovedFolderTest, NodesThatTheStoreMovesOrRemovesAreNotMissed) {
+  FileSystemStore files(root());
+  Store& store = files;
+  store.get("a/zarr.json");
+  store.rename_prefix("a", "b/a");
+  store.put("b/a/c/0", bytes_of("new"));
+  fs::rename(root() + "/b/a", root() + "/moved");
+  EXPECT_ERROR(store.put("b/a/c/0", bytes_of("1")), root() + "/b/a");
+  fs::rename(root() + "/moved", root() + "/b/a");
+  store.erase_prefix("b/a");
+  store.put("b/a/zarr.json", bytes_of("{}"));
+  store.put("b/a/c/0", bytes_of("newer"));
+  EXPECT_EQ(store.get("b/a/c/0")->text(), "newer");
+  EXPECT_EQ(store.get("a/c/0"), std::nullopt);
+}
+
+// A put in a folder that is moved at that moment.
+TEST_F(MovedFolderTest, APutDuringAMoveIsAtThePathOrAnError) {
+  FileSystemStore files(root());
+  Store& store = files;
+  store.get("a/zarr.json");
+  std::atomic<bool> is_done{false};
+  std::thread mover([&] {
+    std::error_code error;
+    while (!is_done) {
+      fs::rename(root() + "/a", root() + "/moved");
+      fs::create_directories(root() + "/a/c");
+      do {
+        fs::remove_all(root() + "/a", error);  // it may have a temporary file again
+        fs::rename(root() + "/moved", root() + "/a", error);
+      } while (error);
+    }
+  });
+  std::vector<std::string> put;
+  for (int i = 1; i < 3000; ++i) {
+    try {
+      store.put("a/c/" + std::to_string(i), bytes_of("new"));
+      put.push_back("a/c/" + std::to_string(i));
+    } catch (const Error&) {
+      // The folder was away.
+    }
+  }
+  is_done = true;
+  mover.join();
+  EXPECT_EQ(store.list("a/c").keys.size(), 1 + put.size());
+  for (const std::string& key : put) EXPECT_TRUE(store.has(key)) << key;
+}
+
+TEST_F(FileSystemStoreTest, ManyValuesAreOpenAndManyStoresArePutIntoWithFewDescriptors) {
+  constexpr int kCount = 300;
+  for (int i = 0; i < kCount; ++i) {
+    store_.put(std::to_string(i) + "/zarr.json", bytes_of("{}"));
+    store_.put(std::to_string(i) + "/0", bytes_of(std::to_string(i)));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until versions are settled
+  ChildProcess child([&] {
+    const struct rlimit most{40, 40};
+    if (::setrlimit(RLIMIT_NOFILE, &most) != 0) throw Error("no limit");
+    std::vector<std::shared_ptr<OpenValue>> values;
+    std::vector<std::unique_ptr<FileSystemStore>> stores;
+    const ByteRange first = ByteRange::at(0, 1);
+    for (int i = 0; i < kCount; ++i) {
+      values.push_back(store_.open(std::to_string(i) + "/0"));
+      if (!values.back()->get_ranges({&first, 1})) throw Error("absent");
+      stores.push_back(std::make_unique<FileSystemStore>(path(std::to_string(i))));
+      stores.back()->get("zarr.json", kNoSizeLimit);
+      stores.back()->put("1", bytes_of("new"));
+    }
+    for (int i = 0; i < kCount; ++i) {
+      if (values[i]->get(kNoSizeLimit)->text() != std::to_string(i)) throw Error("another value");
+    }
+    // The first value has been closed again.
+    store_.put("0/0", bytes_of("x"));
+    try {
+      values[0]->get(kNoSizeLimit);
+    } catch (const ValueChanged&) {
+      return;
+    }
+    throw Error("an open value has changed");
+  });
+  EXPECT_EQ(child.wait(), 0);
 }
 
 TEST_F(FileSystemStoreTest, ErasingBelowAFileRemovesNothing) {

@@ -1,0 +1,132 @@
+#include "zarrcore/store/open_file.h"
+
+#include <algorithm>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/process.h"
+#include "zarrcore/store/byte_range.h"
+
+namespace zarrcore {
+
+// The files of the process that are open, the longest first. Its mutex may be held when the mutex
+// of an OpenFile is locked, but not the other way round.
+class OpenFile::Held {
+ public:
+  static Held& of_process() {
+    static Held& held = *[] {
+      static Held only;
+      at_fork([] { only.mutex_.lock(); }, [] { only.mutex_.unlock(); });
+      return &only;
+    }();
+    return held;
+  }
+
+  void add(OpenFile& file) {
+    const std::lock_guard lock(mutex_);
+    if (file.place_) return;
+    file.place_ = files_.insert(files_.end(), &file);
+    if (files_.size() > most_) close_first();
+  }
+
+  void remove(OpenFile& file) {
+    const std::lock_guard lock(mutex_);
+    if (!file.place_) return;
+    files_.erase(*file.place_);
+    file.place_.reset();
+  }
+
+  bool give_back() {
+    const std::lock_guard lock(mutex_);
+    if (files_.empty()) return false;
+    close_first();
+    return true;
+  }
+
+ private:
+  void close_first() {
+    OpenFile& file = *files_.front();
+    files_.pop_front();
+    file.place_.reset();
+    const std::lock_guard lock(file.mutex_);
+    file.file_.reset();
+  }
+
+  std::mutex mutex_;
+  std::list<OpenFile*> files_;
+  const std::size_t most_ = std::clamp<std::size_t>(LocalFile::max_open_files() / 4, 1, 256);
+};
+
+OpenFile::~OpenFile() {
+  Held::of_process().remove(*this);
+}
+
+bool OpenFile::give_back() {
+  return Held::of_process().give_back();
+}
+
+std::shared_ptr<const LocalFile> OpenFile::file() {
+  std::shared_ptr<const LocalFile> file;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_released_) throw ValueChanged();
+    if (file_) return file_;
+    if (has_been_open_ && !size_) return nullptr;
+  }
+  // Opening may close other files, so no mutex is locked.
+  file = std::make_shared<const LocalFile>(path_, LocalFile::Mode::read);
+  ValueVersion version;
+  const auto size = file->value_size(&version);
+  if (!size && folders_ != nullptr) folders_->check_exists(path_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (file_) return file_;  // another thread has opened it
+    if (has_been_open_ && !version_.is_good_for(version)) throw ValueChanged();
+    if (!has_been_open_) size_ = size;
+    has_been_open_ = true;
+    version_ = version;
+    if (!size) return nullptr;
+    file_ = file;
+  }
+  Held::of_process().add(*this);
+  return file;
+}
+
+std::optional<Buffer> OpenFile::get(std::uint64_t max_size) {
+  return with_context([&] { return path_; },
+                      [&]() -> std::optional<Buffer> {
+                        const auto opened = file();
+                        if (!opened) return std::nullopt;
+                        check_value_size(*size_, max_size);
+                        return opened->read(0, *size_);
+                      });
+}
+
+std::optional<std::vector<Buffer>> OpenFile::get_ranges(std::span<const ByteRange> ranges) {
+  return with_context([&] { return path_; },
+                      [&]() -> std::optional<std::vector<Buffer>> {
+                        const auto opened = file();
+                        if (!opened) return std::nullopt;
+                        std::vector<Buffer> parts;
+                        parts.reserve(ranges.size());
+                        for (const ByteRange& range : ranges) {
+                          const std::uint64_t offset = resolve_range(range, *size_);
+                          parts.push_back(opened->read(offset, range.length));
+                        }
+                        return parts;
+                      });
+}
+
+ValueVersion OpenFile::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+// A file that stays open keeps its number, which distinguishes its version from later ones.
+void OpenFile::release() {
+  if (LocalFile::can_be_replaced()) return;
+  const std::lock_guard lock(mutex_);
+  is_released_ = true;
+  file_.reset();
+}
+
+}  // namespace zarrcore
