@@ -49,6 +49,7 @@
 #include "zarrcore/metadata/v3.h"
 #include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/file_system_store.h"
+#include "zarrcore/store/forwarding_store.h"
 #include "zarrcore/store/memory_store.h"
 #include "zarrcore/store/store.h"
 #include "zarrcore/store/value_version.h"

@@ -91,7 +91,8 @@ void write(const std::shared_ptr<zarrcore::Store>& store) {
 }
 
 void read(const std::shared_ptr<zarrcore::Store>& store) {
-  const zarrcore::Hierarchy hierarchy(std::make_shared<ReadOnly>(store));
+  const zarrcore::Hierarchy hierarchy(
+      std::make_shared<ReadOnly>(std::make_shared<zarrcore::ForwardingStore>(store)));
   std::string names;
   for (const zarrcore::Child& child : hierarchy.children("")) names += child.name + ' ';
   check(names == "renamed ", "wrong names");

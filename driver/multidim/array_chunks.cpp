@@ -52,7 +52,8 @@ bool Array::expect_reads(const zarrcore::Selection& selection) const {
   zarrcore::ReadOptions options;
   options.threads = session_->thread_count();
   // One thread decodes the chunks of files when they are read, and needs no memory to keep them.
-  if (options.threads <= 1 && session_->hierarchy().store()->parallel_requests() == 1) return true;
+  if (options.threads <= 1 && session_->hierarchy().store()->traits().parallel_requests == 1)
+    return true;
   if (session_->can_cancel_requests()) allow_read_ahead(options);
   if (!options.lasting_scope || options.threads <= 1) return false;
   check_exists();
@@ -80,7 +81,7 @@ std::optional<Array::Coverage> Array::coverage(const zarrcore::Selection& select
   if (!array_->state().grid.is_regular()) return std::nullopt;
   flush();
   zarrcore::Store& store = *session_->hierarchy().store();
-  const std::uint64_t max_blocks = store.parallel_requests() > 1 ? 1000 : 1'000'000;
+  const std::uint64_t max_blocks = store.traits().parallel_requests > 1 ? 1000 : 1'000'000;
   const zarrcore::Shape block = array_->inner_chunk_shape();
   std::vector<std::uint64_t> first;
   std::vector<std::uint64_t> counts;

@@ -63,7 +63,7 @@ std::unique_ptr<ReadReports> ReadReports::make() {
 void ReadReports::report_sum(const std::string& path, const zarrcore::Store* store) const noexcept {
   try {
     debug("closing " + path + ": " + std::to_string(reads_) + " reads; " + text_of(sum_) +
-          text_of(store != nullptr ? store->request_statistics() : nullptr, {}) +
+          text_of(store != nullptr ? store->traits().request_statistics : nullptr, {}) +
           CPLOPrintf("; open for %.3f s", seconds_since(began_)));
   } catch (const std::exception&) {
     debug("closing");
@@ -72,8 +72,8 @@ void ReadReports::report_sum(const std::string& path, const zarrcore::Store* sto
 
 void ReadReports::propose_listing(const zarrcore::Store& store) {
   constexpr std::uint64_t kFewRequests = 100;
-  if (store.request_statistics() == nullptr) return;
-  const RequestStatistics::Counts counts = store.request_statistics()->counts();
+  if (store.traits().request_statistics == nullptr) return;
+  const RequestStatistics::Counts counts = store.traits().request_statistics->counts();
   if (counts.requests < kFewRequests || counts.missing_chunks <= counts.requests / 2) return;
   if (proposed_listing_.exchange(true)) return;
   debug(store.description() + ": " + std::to_string(counts.missing_chunks) + " of " +
@@ -88,7 +88,7 @@ ReadReport::ReadReport(ReadReports* reports, const zarrcore::Store& store, const
     : reports_(reports), store_(store), verb_(verb), array_(array), selection_(selection) {
   if (reports_ == nullptr) return;
   options.statistics = &statistics_;
-  if (const auto* requests = store.request_statistics()) before_ = requests->counts();
+  if (const auto* requests = store.traits().request_statistics) before_ = requests->counts();
   began_ = Clock::now();
 }
 
@@ -111,7 +111,7 @@ ReadReport::~ReadReport() {
 void ReadReport::report() const {
   debug(std::string(verb_) + ' ' + array_ + " [" + text_of(selection_) +
         CPLOPrintf("] in %.3f s; ", seconds_since(began_)) + text_of(statistics_) +
-        text_of(store_.request_statistics(), before_));
+        text_of(store_.traits().request_statistics, before_));
   reports_->propose_listing(store_);
 }
 

@@ -37,7 +37,7 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path,
 }
 
 void check_is_writable(const zarrcore::Store& store) {
-  const std::string reason = store.read_only_reason();
+  const std::string reason(store.traits().read_only_reason);
   if (!reason.empty()) {
     throw Error(store.description() + " cannot be written: " + reason);
   }
@@ -144,7 +144,7 @@ const zarrcore::Format& Session::new_array_format() const {
 
 void Session::run_together(std::initializer_list<std::function<void()>> functions) const {
   const auto* first = functions.begin();
-  run_on(context_)(functions.size(), hierarchy_->store()->parallel_requests(),
+  run_on(context_)(functions.size(), hierarchy_->store()->traits().parallel_requests,
                    [&](std::size_t i) { first[i](); });
 }
 

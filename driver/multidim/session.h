@@ -109,7 +109,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Whether GDAL looks for its file of these, which would cost requests on the network.
   bool has_pam() const;
   // Whether requests of the store wait for answers, and several can wait at the same time.
-  bool is_slow() const { return hierarchy_->store()->parallel_requests() > 1; }
+  bool is_slow() const { return hierarchy_->store()->traits().parallel_requests > 1; }
   // False if GDAL makes the requests, which it does not cancel: closing would wait for those of
   // reading ahead.
   bool can_cancel_requests() const {
@@ -176,7 +176,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // As Hierarchy::has(), for what a program asks for by name: other programs may have added it.
   bool has_node(const std::string& node_path, zarrcore::NodeKind kind) const;
   // Whether each request waits for a server.
-  bool is_on_network() const { return hierarchy_->store()->parallel_requests() > 1; }
+  bool is_on_network() const { return hierarchy_->store()->traits().parallel_requests > 1; }
   zarrcore::WriterOptions writer_options() const;
   // Null unless debug messages were wanted when the store was opened.
   ReadReports* read_reports() const { return read_reports_.get(); }

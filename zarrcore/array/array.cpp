@@ -20,7 +20,7 @@ Array::~Array() {
 
 void Array::refresh() const {
   state_.store->refresh();
-  if (!state_.store->knows_versions() || state_.has_prefetched.exchange(false)) {
+  if (!state_.store->traits().knows_versions || state_.has_prefetched.exchange(false)) {
     state_.invalidate_caches();
   }
 }

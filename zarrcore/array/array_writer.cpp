@@ -98,7 +98,7 @@ void ArrayWriter::stop() {
 }
 
 std::size_t ArrayWriter::requests() const {
-  return array_->state().store->parallel_requests();
+  return array_->state().store->traits().parallel_requests;
 }
 
 ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chunk) {

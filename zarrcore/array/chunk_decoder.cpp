@@ -110,7 +110,7 @@ bool ChunkDecoder::may_cache(const StoredPart& part) const {
 // the whole has become worth it.
 bool ChunkDecoder::is_reuse_counted(const StoredPart& part) const {
   return part.destination != nullptr && part.chain->decoded_size() >= kMinCountedBytes &&
-         !part.chain->elements_stand_alone() && array_.store->parallel_requests() == 1 &&
+         !part.chain->elements_stand_alone() && array_.store->traits().parallel_requests == 1 &&
          !is_whole(part.axes);
 }
 
@@ -224,7 +224,8 @@ void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) cons
 // store.
 std::optional<Buffer> ChunkDecoder::decode_prefix(const StoredPart& part, ByteSpan encoded) const {
   const CodecChain& chain = *part.chain;
-  if (part.destination == nullptr || array_.store->parallel_requests() > 1) return std::nullopt;
+  if (part.destination == nullptr || array_.store->traits().parallel_requests > 1)
+    return std::nullopt;
   const auto step = chain.prefix_step();
   if (!step) return std::nullopt;
   if (chain.decoded_size() <= *step) return std::nullopt;

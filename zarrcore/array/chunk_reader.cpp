@@ -50,8 +50,8 @@ ChunkReader::ChunkReader(const ArrayState& array, Context& context,
     : store_(*array.store),
       context_(context),
       options_(options),
-      workers_(std::clamp<std::size_t>(std::max(options.threads, store_.parallel_requests()), 1,
-                                       kBatchSize)),
+      workers_(std::clamp<std::size_t>(std::max(options.threads, store_.traits().parallel_requests),
+                                       1, kBatchSize)),
       decoder_(array, context, converter, std::clamp<std::size_t>(options.threads, 1, kBatchSize)),
       shards_(store_, context, decoder_),
       ahead_(ahead) {}
@@ -125,7 +125,7 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
     inner.clear();
   };
   // Shards inside of shards are in values that are already open.
-  const std::size_t max_open = parts[0].value ? SIZE_MAX : store_.max_open_values();
+  const std::size_t max_open = parts[0].value ? SIZE_MAX : store_.traits().max_open_values;
   std::size_t open_count = 0;  // values that the parts in `inner` keep open
   while (!parts.empty()) {
     const CodecChain& chain = *parts[0].chain;
@@ -230,7 +230,7 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   }
   if (chunks.empty()) return;
   const std::vector<Parts> fetches = make_fetches(chunks);
-  const bool is_little = store_.parallel_requests() == 1 &&
+  const bool is_little = store_.traits().parallel_requests == 1 &&
                          chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
   if (is_little) {
     for (const Parts& fetch : fetches) read_together(fetch);
@@ -241,7 +241,7 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
 
 // Whether copying all that is selected takes less than waking another thread.
 bool ChunkReader::takes_little_copying(Parts parts) const {
-  if (workers_ == 1 || store_.parallel_requests() > 1) return false;
+  if (workers_ == 1 || store_.traits().parallel_requests > 1) return false;
   std::uint64_t bytes = 0;
   for (const StoredPart& part : parts) {
     std::uint64_t selected = decoder_.item_size();
@@ -262,7 +262,7 @@ std::vector<ChunkReader::Parts> ChunkReader::make_fetches(std::span<StoredPart> 
   if (total > 0 && !std::is_sorted(chunks.begin(), chunks.end(), is_before)) {
     std::stable_sort(chunks.begin(), chunks.end(), is_before);
   }
-  const std::uint64_t max_gap = store_.bytes_per_range();
+  const std::uint64_t max_gap = store_.traits().bytes_per_range;
   const std::uint64_t max_bytes =
       std::min(kMaxFetchBytes, std::max(max_gap, total / (2 * workers_)));
 

@@ -16,7 +16,7 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
     return std::nullopt;
   }
   const std::uint64_t size = chain.decoded_size();
-  const std::uint64_t bytes_per_range = store_.bytes_per_range();
+  const std::uint64_t bytes_per_range = store_.traits().bytes_per_range;
   std::vector<ByteRange> ranges;
   std::uint64_t bytes = 0;
   for_each_run(part.axes, chain.stored_spec().shape, decoder_.item_size(), bytes_per_range,
@@ -48,7 +48,7 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
 // At once, also where a store would request them one after the other.
 std::optional<std::vector<Buffer>> ChunkReader::fetch_ranges(const StoredPart& part,
                                                              std::span<const ByteRange> ranges) {
-  if (ranges.size() < 2 || !store_.ranges_are_requests()) {
+  if (ranges.size() < 2 || !store_.traits().ranges_are_requests) {
     return part.value ? ShardReader::fetch_ranges(part, ranges)
                       : store_.get_ranges(*part.key, ranges);
   }

@@ -245,8 +245,7 @@ bool PendingChunk::try_to_put_chunk(bool is_locked, int tries) {
     return inner.is_encoded() ? store.put_if(*key_, expected, {&value, 1})
                               : store.erase_if(*key_, expected);
   }
-  inner.is_encoded() ? store.put_parts(*key_, {&value, 1}) : void(store.erase(*key_));
-  return true;
+  return inner.is_encoded() ? store.put_parts(*key_, {&value, 1}) : store.erase(*key_);
 }
 
 bool PendingChunk::try_to_put_shard(bool is_locked) {

@@ -202,7 +202,7 @@ bool ReadAhead::reads_parts(const Box& box, std::uint64_t requests_per_chunk) co
   }
   const std::uint64_t item_size = array_.metadata.data_type.item_size;
   const std::uint64_t row_bytes = std::min(box.count.back(), unit_shape_.back()) * item_size;
-  const std::uint64_t range_bytes = array_.store->bytes_per_range();
+  const std::uint64_t range_bytes = array_.store->traits().bytes_per_range;
   // Gaps that are shorter than a request are read.
   const std::uint64_t bytes =
       rows * std::min(unit_shape_.back() * item_size, row_bytes + range_bytes);
@@ -275,7 +275,8 @@ void ReadAhead::plan(const Box& box, const Range& range, const ReadOptions& opti
   if (is_reading_only(box, range, options.threads)) return;
   planned_ = range;
   threads_ = options.threads;
-  const std::size_t at_once = is_remote() ? array_.store->parallel_requests() : options.threads;
+  const std::size_t at_once =
+      is_remote() ? array_.store->traits().parallel_requests : options.threads;
   const std::uint64_t max_count =
       std::min(expected_ ? UINT64_MAX : walked_,
                std::max<std::uint64_t>(count_of(range), kChunksPerThread * at_once));
@@ -346,7 +347,7 @@ class ReadAhead::GivenUp {
 bool ReadAhead::read_next() {
   try {
     const auto max_count = static_cast<std::size_t>(
-        is_remote() ? (array_.store->parallel_requests() + 1) / 2
+        is_remote() ? (array_.store->traits().parallel_requests + 1) / 2
                     : std::max<std::uint64_t>(1, kTaskBytes / unit_bytes_));
     const std::vector<ChunksAhead::Chunk> chunks = chunks_.next(max_count);
     if (chunks.empty()) return false;

@@ -72,7 +72,7 @@ class ReadAhead {
   // The positions of chunks along each dimension: first and last.
   using Range = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-  bool is_remote() const { return array_.store->parallel_requests() > 1; }
+  bool is_remote() const { return array_.store->traits().parallel_requests > 1; }
   bool skips_chunks(const Selection& selection) const;
   Range range_of(const Box& box) const;
   Box box_of(const std::vector<std::uint64_t>& position) const;

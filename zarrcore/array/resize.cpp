@@ -56,7 +56,7 @@ void find_chunks_in(Store& store, const ArrayMetadata& metadata, const std::stri
 void find_chunks(Store& store, const ArrayMetadata& metadata,
                  const std::function<void(Chunk)>& visit) {
   const std::string& prefix = metadata.chunk_prefix;
-  if (!store.lists_all_at_once()) {
+  if (!store.traits().lists_all_at_once) {
     find_chunks_in(store, metadata, "", visit);
     return;
   }

@@ -74,7 +74,7 @@ bool ShardReader::is_prefetched(const StoredPart& shard) const {
   if (!uses_cached_indexes_) return false;
   const auto cached = context_.shard_indexes.find(decoder_.cache_key(shard));
   return cached && cached->state.is_prefetched() &&
-         (!store_.knows_versions() || store_.current_version(*shard.key).is_absent());
+         (!store_.traits().knows_versions || store_.current_version(*shard.key).is_absent());
 }
 
 // Fetches all bytes of a shard with a checksum around it and verifies the checksum; false when the

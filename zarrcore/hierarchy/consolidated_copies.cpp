@@ -118,7 +118,7 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
   }
   std::optional<Owed> owed;
   bool is_alone = false;  // no other writer has changed documents since the copies were removed
-  if (!top_->knows_versions()) {
+  if (!top_->traits().knows_versions) {
     owed = read_owed();
     is_alone = !owed || owed->writer == writer_;
     if (!owed || !is_alone) kept_.clear();
@@ -183,7 +183,7 @@ void ConsolidatedCopies::put_missing_documents(const std::string& group,
                  format_.find_kind(stored_documents(*top_), node).has_value();
   };
   if (run_together_) {
-    run_together_(nodes.size(), top_->parallel_requests(), check);
+    run_together_(nodes.size(), top_->traits().parallel_requests, check);
   } else {
     for (std::size_t i = 0; i < nodes.size(); ++i) check(i);
   }
@@ -258,7 +258,7 @@ void ConsolidatedCopies::want_root(std::span<const Document> documents) {
   put_owed(groups);
   removed_.insert(root);
   if (owed && owed->writer != writer_) kept_.clear();
-  if (!is_new || top_->knows_versions()) return;
+  if (!is_new || top_->traits().knows_versions) return;
   kept_[root];
   for (const Document& document : documents) note_put(document);
 }
@@ -267,7 +267,7 @@ void ConsolidatedCopies::restore() {
   if (!format_.consolidated_key("")) return;
   const auto owed = read_owed();
   // Where there are no locks, another writer that has restored the copies may have missed a change.
-  const bool is_uncertain = !owed && !top_->knows_versions();
+  const bool is_uncertain = !owed && !top_->traits().knows_versions;
   if (!owed && (!is_uncertain || removed_.empty())) return;
   if (!owed || owed->writer != writer_) kept_.clear();
   const std::set<std::string> groups = owed ? owed->groups : removed_;

@@ -49,7 +49,7 @@ bool has_same_codecs(const NodeMetadata& a, const NodeMetadata& b) {
 // Makes consolidated metadata that another program owes. If that fails, it stays owed. Where each
 // request waits, that of groups around the store is left to the first change of a node.
 void Hierarchy::start_changes() {
-  if (!store_->read_only_reason().empty()) return;
+  if (!store_->traits().read_only_reason.empty()) return;
   try {
     const bool is_owed = is_slow() ? ConsolidatedCopies::is_owed_in(*store_) : copies().is_owed();
     if (!is_owed) return;

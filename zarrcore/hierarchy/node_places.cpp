@@ -61,7 +61,7 @@ void Hierarchy::forget_after(const std::string& path, const std::function<void()
 // Documents first, those of all nodes below as well: without them no node exists, and none seems to
 // have lost chunks, even if the rest fails or the process is killed.
 void Hierarchy::erase_values(const std::string& path) {
-  std::vector<std::string> first = store_->lists_all_at_once()
+  std::vector<std::string> first = store_->traits().lists_all_at_once
                                        ? format_->node_keys(path)
                                        : document_keys_below(*store_, *format_, path);
   for (const std::string& prefix : format_->node_prefixes(path)) {

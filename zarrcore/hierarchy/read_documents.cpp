@@ -19,7 +19,7 @@ bool is_at_root(std::string_view key) {
 
 // Whether requests for documents wait for answers, and several can wait at the same time.
 bool Hierarchy::is_slow() const {
-  return !is_consolidated() && options_.run_together && store_->parallel_requests() > 1;
+  return !is_consolidated() && options_.run_together && store_->traits().parallel_requests > 1;
 }
 
 // Requests documents at once, as far as they are not known.
@@ -30,7 +30,7 @@ DocumentRequests::Kept Hierarchy::request(std::vector<std::string> keys) const {
     std::erase_if(keys, [this](const std::string& key) { return root_texts_.contains(key); });
   }
   if (keys.size() < 2) return {};
-  return requests_.request(keys, store_->parallel_requests(), options_.run_together,
+  return requests_.request(keys, store_->traits().parallel_requests, options_.run_together,
                            [this](const std::string& key) { return request_text(key); });
 }
 
@@ -85,7 +85,7 @@ void Hierarchy::release_listings() {
 }
 
 DirectoryListing Hierarchy::list(const std::string& prefix) const {
-  if (store_->parallel_requests() == 1) return store_->list(prefix);
+  if (store_->traits().parallel_requests == 1) return store_->list(prefix);
   {
     const std::lock_guard lock(mutex_);
     if (const auto it = listings_.find(prefix); it != listings_.end()) return it->second;

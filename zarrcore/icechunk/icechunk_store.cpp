@@ -295,21 +295,15 @@ void IcechunkStore::list_chunks(std::size_t array, std::string_view prefix,
   listing.prefixes.assign(prefixes.begin(), prefixes.end());
 }
 
-std::string IcechunkStore::read_only_reason() const {
-  return "an Icechunk repository changes by commits, which only Icechunk itself makes";
-}
-
-void IcechunkStore::put_parts(std::string_view key, std::span<const ValuePart> /*parts*/) {
-  throw Error(description() + ": " + std::string(key) +
-              " cannot be written: " + read_only_reason());
-}
-
-bool IcechunkStore::erase(std::string_view key) {
-  throw Error(description() + ": " + std::string(key) + " cannot be erased: " + read_only_reason());
-}
-
-std::size_t IcechunkStore::parallel_requests() const {
-  return std::max(repository_->files().parallel_requests(), virtual_files_->parallel_requests());
+// Snapshots do not change.
+StoreTraits IcechunkStore::traits() const {
+  const StoreTraits traits = repository_->files().traits();
+  return {
+      .knows_versions = true,
+      .parallel_requests = std::max(traits.parallel_requests, virtual_files_->parallel_requests()),
+      .bytes_per_range = traits.bytes_per_range,
+      .read_only_reason =
+          "an Icechunk repository changes by commits, which only Icechunk itself makes"};
 }
 
 std::string IcechunkStore::description() const {

@@ -64,8 +64,6 @@ class IcechunkStore final : public Store {
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
   bool has(std::string_view key) override;
-  // Snapshots do not change.
-  bool knows_versions() const override { return true; }
   // With the chunks of arrays, for which their manifests are read.
   DirectoryListing list(std::string_view prefix) override;
 
@@ -84,13 +82,7 @@ class IcechunkStore final : public Store {
   // The file of a virtual chunk, whose URL never begins with vcc://.
   VirtualFile virtual_file(const ChunkReference& external);
 
-  // These throw.
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
-  bool erase(std::string_view key) override;
-  std::string read_only_reason() const override;
-
-  std::uint64_t bytes_per_range() const override { return repository_->files().bytes_per_range(); }
-  std::size_t parallel_requests() const override;
+  StoreTraits traits() const override;
   std::string description() const override;
 
  private:

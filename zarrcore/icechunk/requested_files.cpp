@@ -18,8 +18,8 @@ constexpr std::uint64_t kMaxRepositoryBytes = std::uint64_t{1} << 30;
 RequestedFiles::RequestedFiles(Store& files, const std::vector<std::string>& keys,
                                const RunTogether& run)
     : files_(files),
-      kept_(run && files.parallel_requests() > 1
-                ? requests_.request(keys, files.parallel_requests(), run,
+      kept_(run && files.traits().parallel_requests > 1
+                ? requests_.request(keys, files.traits().parallel_requests, run,
                                     [this](const std::string& key) { return request(key); })
                 : DocumentRequests::Kept()) {}
 

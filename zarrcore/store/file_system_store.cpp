@@ -99,17 +99,8 @@ bool FileSystemStore::has(std::string_view key) {
   return with_context([&] { return path; }, [&] { return LocalFile::is_file(path); });
 }
 
-void FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
-  put_file(key, nullptr, parts);
-}
-
-bool FileSystemStore::put_if(std::string_view key, const ValueVersion& expected,
-                             std::span<const ValuePart> parts) {
-  return put_file(key, &expected, parts);
-}
-
-bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expected,
-                               std::span<const ValuePart> parts) {
+bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts,
+                                const PutOptions& options) {
   const std::string path = file_of(key);
   const std::string folder = folder_of(path);
   return with_context([&] { return path; },
@@ -129,9 +120,10 @@ bool FileSystemStore::put_file(std::string_view key, const ValueVersion* expecte
                         if (options_.is_durable) file->sync();
                         file->close();
                         // Puts that replace any version may happen in any order.
-                        const bool is_any = expected == nullptr || expected->is_unknown();
+                        const auto& expected = options.expected;
+                        const bool is_any = !expected || expected->is_unknown();
                         std::unique_ptr<StoreLock> lock;
-                        if (expected != nullptr)
+                        if (expected)
                           lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
                         if (!is_any && LocalFile::version(path).differs_from(*expected))
                           return false;
@@ -169,25 +161,15 @@ std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
   return lock_of(folder, LockMode::exclusive);
 }
 
-bool FileSystemStore::remove(const std::string& path) {
-  const bool removed = remove_entry(path);
-  if (removed) folders_.sync(folder_of(path));
-  return removed;
-}
-
-bool FileSystemStore::erase(std::string_view key) {
+bool FileSystemStore::erase(std::string_view key, const EraseOptions& options) {
   const std::string path = file_of(key);
+  const auto& expected = options.expected;
   folders_.check(folder_of(path));
-  return !is_folder(path) && remove(path);
-}
-
-bool FileSystemStore::erase_if(std::string_view key, const ValueVersion& expected) {
-  const std::string path = file_of(key);
-  folders_.check(folder_of(path));
-  if (!is_occupied(path)) return !ValueVersion::absent().differs_from(expected);
-  const auto lock = lock_of(folder_of(path), LockMode::exclusive);
-  if (!expected.is_unknown() && LocalFile::version(path).differs_from(expected)) return false;
-  if (!is_folder(path)) remove(path);
+  if (expected && !is_occupied(path)) return !ValueVersion::absent().differs_from(*expected);
+  std::unique_ptr<StoreLock> lock;
+  if (expected) lock = lock_of(folder_of(path), LockMode::exclusive);
+  if (expected && LocalFile::version(path).differs_from(*expected)) return false;
+  if (!is_folder(path) && remove_entry(path)) folders_.sync(folder_of(path));
   return true;
 }
 

@@ -42,15 +42,12 @@ class ZARRCORE_API FileSystemStore final : public Store {
   std::uint64_t moment() override { return watch_->moment(); }
   std::uint64_t stamp(std::string_view key, std::uint64_t moment) override;
   bool is_stamped(std::string_view key) override;
-  bool knows_versions() const override { return true; }
-  std::size_t max_open_values() const override { return 64; }
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
-  // The temporary file is written and synchronized before the lock is taken.
-  bool put_if(std::string_view key, const ValueVersion& expected,
-              std::span<const ValuePart> parts) override;
+  StoreTraits traits() const override { return {.knows_versions = true, .max_open_values = 64}; }
+  // The temporary file is written and synchronized before a lock is taken.
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options = {}) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
-  bool erase(std::string_view key) override;
-  bool erase_if(std::string_view key, const ValueVersion& expected) override;
+  bool erase(std::string_view key, const EraseOptions& options = {}) override;
   void remove_leftovers() override { folders_.remove_leftovers(); }
   DirectoryListing list(std::string_view prefix) override;
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
@@ -60,10 +57,6 @@ class ZARRCORE_API FileSystemStore final : public Store {
 
  private:
   std::string file_of(std::string_view key) const;
-  // Puts a value; if `expected` is not null, under the lock of its folder.
-  bool put_file(std::string_view key, const ValueVersion* expected,
-                std::span<const ValuePart> parts);
-  bool remove(const std::string& path);
   // Null if the folder does not exist or cannot be locked. Throws Error.
   std::unique_ptr<StoreLock> lock_of(const std::string& folder, LockMode mode);
   // Null for documents: that they are absent shows that a node has been removed.

@@ -19,7 +19,7 @@ class AbsentValue final : public OpenValue {
 
 }  // namespace
 
-ListedStore::ListedStore(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+ListedStore::ListedStore(std::shared_ptr<Store> store) : ForwardingStore(std::move(store)) {}
 
 bool ListedStore::is_present(std::string_view key) {
   return may_have(parent_path(key), &Folder::keys, last_segment(key));
@@ -38,7 +38,7 @@ void ListedStore::know_folder(std::string_view prefix, Folder& folder) {
   if (prefix.empty() || may_have(parent_path(prefix), &Folder::prefixes, last_segment(prefix))) {
     DirectoryListing listing;
     try {
-      listing = store_->list(prefix);
+      listing = inner().list(prefix);
     } catch (const Error&) {
       // A part of a listing does not show what is absent.
     }
@@ -56,8 +56,9 @@ void ListedStore::know_folder(std::string_view prefix, Folder& folder) {
 void ListedStore::know_prefixes(std::string_view prefix, Folder& folder) {
   if (folder.has_all_prefixes || !folder.is_listed) return;
   folder.has_all_prefixes = true;
-  if (folder.keys.empty() || !folder.prefixes.empty() || !store_->lists_all_at_once()) return;
-  for (const std::string& key : store_->list_all(prefix)) {
+  if (folder.keys.empty() || !folder.prefixes.empty() || !inner().traits().lists_all_at_once)
+    return;
+  for (const std::string& key : inner().list_all(prefix)) {
     const auto rest = key_below(prefix, key);
     const auto slash = rest ? rest->find('/') : std::string_view::npos;
     if (slash != std::string_view::npos) folder.prefixes.emplace(rest->substr(0, slash));
@@ -78,33 +79,33 @@ std::shared_ptr<ListedStore::Folder> ListedStore::find_or_add_folder(std::string
 }
 
 std::optional<Buffer> ListedStore::get(std::string_view key, std::uint64_t max_size) {
-  return is_present(key) ? store_->get(key, max_size) : std::nullopt;
+  return is_present(key) ? inner().get(key, max_size) : std::nullopt;
 }
 
 bool ListedStore::has(std::string_view key) {
-  return is_present(key) && store_->has(key);
+  return is_present(key) && inner().has(key);
 }
 
 std::optional<std::vector<Buffer>> ListedStore::get_ranges(std::string_view key,
                                                            std::span<const ByteRange> ranges) {
-  return is_present(key) ? store_->get_ranges(key, ranges) : std::nullopt;
+  return is_present(key) ? inner().get_ranges(key, ranges) : std::nullopt;
 }
 
 std::shared_ptr<OpenValue> ListedStore::open(std::string_view key) {
-  return is_present(key) ? store_->open(key) : std::make_shared<AbsentValue>();
+  return is_present(key) ? inner().open(key) : std::make_shared<AbsentValue>();
 }
 
 ValueVersion ListedStore::current_version(std::string_view key) {
-  return is_present(key) ? store_->current_version(key) : ValueVersion::absent();
+  return is_present(key) ? inner().current_version(key) : ValueVersion::absent();
 }
 
 void ListedStore::refresh() {
-  store_->refresh();
+  inner().refresh();
   forget_folders();
 }
 
 void ListedStore::refresh_value(std::string_view key) {
-  store_->refresh_value(key);
+  inner().refresh_value(key);
   add(key);
 }
 
@@ -141,27 +142,16 @@ void ListedStore::remove(std::string_view key) {
   if (it != folder->keys.end()) folder->keys.erase(it);
 }
 
-void ListedStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
-  store_->put_parts(key, parts);
-  add(key);
-}
-
 // If another program has written here, the listing is out of date.
-bool ListedStore::put_if(std::string_view key, const ValueVersion& expected,
-                         std::span<const ValuePart> parts) {
-  const bool is_put = store_->put_if(key, expected, parts);
+bool ListedStore::put_parts(std::string_view key, std::span<const ValuePart> parts,
+                            const PutOptions& options) {
+  const bool is_put = inner().put_parts(key, parts, options);
   is_put ? add(key) : forget_folders();
   return is_put;
 }
 
-bool ListedStore::erase(std::string_view key) {
-  const bool existed = store_->erase(key);
-  remove(key);
-  return existed;
-}
-
-bool ListedStore::erase_if(std::string_view key, const ValueVersion& expected) {
-  const bool is_erased = store_->erase_if(key, expected);
+bool ListedStore::erase(std::string_view key, const EraseOptions& options) {
+  const bool is_erased = inner().erase(key, options);
   is_erased ? remove(key) : forget_folders();
   return is_erased;
 }
@@ -169,23 +159,19 @@ bool ListedStore::erase_if(std::string_view key, const ValueVersion& expected) {
 // Some are removed even if others cannot be.
 void ListedStore::erase_all(std::span<const std::string> keys) {
   forget_folders();
-  store_->erase_all(keys);
-}
-
-DirectoryListing ListedStore::list(std::string_view prefix) {
-  return store_->list(prefix);
+  inner().erase_all(keys);
 }
 
 // Folders change rarely, so all of them are listed again.
 void ListedStore::erase_prefix(std::string_view prefix, std::span<const std::string> first) {
   forget_folders();
-  store_->erase_prefix(prefix, first);
+  inner().erase_prefix(prefix, first);
   forget_folders();
 }
 
 void ListedStore::rename_prefix(std::string_view from, std::string_view to) {
   forget_folders();
-  store_->rename_prefix(from, to);
+  inner().rename_prefix(from, to);
   forget_folders();
 }
 

@@ -62,39 +62,28 @@ ValueVersion MemoryStore::current_version(std::string_view key) {
   return find(key)->version();
 }
 
-bool MemoryStore::has_version(std::string_view key, const ValueVersion& expected) const {
-  const auto it = values_.find(key);
-  const ValueVersion current = it == values_.end() ? ValueVersion::absent() : it->second->version();
-  return !current.differs_from(expected);
-}
-
-void MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> parts) {
-  put_if(key, {}, parts);
-}
-
-bool MemoryStore::put_if(std::string_view key, const ValueVersion& expected,
-                         std::span<const ValuePart> parts) {
+bool MemoryStore::put_parts(std::string_view key, std::span<const ValuePart> parts,
+                            const PutOptions& options) {
   check_key(key);
   Buffer value = join_parts(parts);
   const std::unique_lock lock(mutex_);
-  if (!has_version(key, expected)) return false;
+  if (!has_version(key, options)) return false;
   values_.insert_or_assign(std::string(key), std::make_shared<Value>(std::move(value), ++puts_));
   return true;
 }
 
-bool MemoryStore::erase_if(std::string_view key, const ValueVersion& expected) {
+bool MemoryStore::erase(std::string_view key, const EraseOptions& options) {
   const std::unique_lock lock(mutex_);
-  if (!has_version(key, expected)) return false;
+  if (!has_version(key, options)) return false;
   if (const auto it = values_.find(key); it != values_.end()) values_.erase(it);
   return true;
 }
 
-bool MemoryStore::erase(std::string_view key) {
-  const std::unique_lock lock(mutex_);
+bool MemoryStore::has_version(std::string_view key, const PutOptions& options) const {
+  if (!options.expected) return true;
   const auto it = values_.find(key);
-  if (it == values_.end()) return false;
-  values_.erase(it);
-  return true;
+  const ValueVersion current = it == values_.end() ? ValueVersion::absent() : it->second->version();
+  return !current.differs_from(*options.expected);
 }
 
 DirectoryListing MemoryStore::list(std::string_view prefix) {

@@ -18,12 +18,10 @@ class ZARRCORE_API MemoryStore final : public Store {
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
-  bool knows_versions() const override { return true; }
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override;
-  bool put_if(std::string_view key, const ValueVersion& expected,
-              std::span<const ValuePart> parts) override;
-  bool erase(std::string_view key) override;
-  bool erase_if(std::string_view key, const ValueVersion& expected) override;
+  StoreTraits traits() const override { return {.knows_versions = true}; }
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options = {}) override;
+  bool erase(std::string_view key, const EraseOptions& options = {}) override;
   DirectoryListing list(std::string_view prefix) override;
   std::string description() const override { return "memory"; }
 
@@ -32,7 +30,7 @@ class ZARRCORE_API MemoryStore final : public Store {
 
   std::shared_ptr<Value> find(std::string_view key);
   // With the mutex held.
-  bool has_version(std::string_view key, const ValueVersion& expected) const;
+  bool has_version(std::string_view key, const PutOptions& options) const;
 
   SharedMutex mutex_;
   std::map<std::string, std::shared_ptr<Value>, std::less<>> values_;

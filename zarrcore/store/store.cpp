@@ -33,6 +33,12 @@ class UnversionedValue final : public OpenValue {
   std::string key_;
 };
 
+[[noreturn]] void fail_to_change(const Store& store, std::string_view key, const char* change) {
+  const std::string_view reason = store.traits().read_only_reason;
+  throw Error(store.description() + ": " + std::string(key) + " cannot be " + change + ": " +
+              (reason.empty() ? "this store cannot be changed" : std::string(reason)));
+}
+
 }  // namespace
 
 Buffer join_parts(std::span<const ValuePart> parts) {
@@ -65,29 +71,17 @@ std::optional<std::vector<Buffer>> Store::get_ranges(std::string_view key,
   return parts;
 }
 
-void Store::put_parts(std::string_view key, std::span<const ValuePart> /*parts*/) {
-  throw Error(description() + ": " + std::string(key) + ": this store cannot put values");
+bool Store::put_parts(std::string_view key, std::span<const ValuePart> /*parts*/,
+                      const PutOptions& /*options*/) {
+  fail_to_change(*this, key, "written");
 }
 
-bool Store::erase(std::string_view key) {
-  throw Error(description() + ": " + std::string(key) + ": this store cannot erase values");
+bool Store::erase(std::string_view key, const EraseOptions& /*options*/) {
+  fail_to_change(*this, key, "erased");
 }
 
 std::shared_ptr<OpenValue> Store::open(std::string_view key) {
   return std::make_shared<UnversionedValue>(*this, key);
-}
-
-bool Store::put_if(std::string_view key, const ValueVersion& expected,
-                   std::span<const ValuePart> parts) {
-  if (!expected.is_unknown() && current_version(key).differs_from(expected)) return false;
-  put_parts(key, parts);
-  return true;
-}
-
-bool Store::erase_if(std::string_view key, const ValueVersion& expected) {
-  if (!expected.is_unknown() && current_version(key).differs_from(expected)) return false;
-  erase(key);
-  return true;
 }
 
 void Store::erase_all(std::span<const std::string> keys) {

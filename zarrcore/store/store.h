@@ -109,9 +109,45 @@ class ZARRCORE_API StoreLock {
   virtual ~StoreLock() = default;
 };
 
+// Facts about a store, by which requests are planned.
+struct StoreTraits {
+  // Whether the versions of all values are known.
+  bool knows_versions = false;
+  // How many values may be open at once.
+  std::size_t max_open_values = SIZE_MAX;
+  // How many requests to make in parallel, regardless of the number of threads: more than one if
+  // the latency of requests is high.
+  std::size_t parallel_requests = 1;
+  // Roughly how many bytes can be read in the time that another range takes. Smaller gaps between
+  // ranges are fetched with them.
+  std::uint64_t bytes_per_range = std::uint64_t{16} << 10;
+  // Whether each range of one value is a request of its own, and get_ranges() sends them one after
+  // the other.
+  bool ranges_are_requests = false;
+  // Whether list_all() takes fewer requests than listing the prefixes one by one.
+  bool lists_all_at_once = false;
+  // Why values cannot be put or erased; empty if they may be. A text of the store.
+  std::string_view read_only_reason = {};
+  // What the store counts of its requests; null if it does not count.
+  const RequestStatistics* request_statistics = nullptr;
+};
+
+struct PutOptions {
+  // The put replaces this version of the value and no other: see Store::put_if().
+  std::optional<ValueVersion> expected = {};
+};
+using EraseOptions = PutOptions;
+
 class ZARRCORE_API Store {
  public:
   virtual ~Store() = default;
+
+  // The path or URL of this store, for messages.
+  virtual std::string description() const = 0;
+  // May change while the store is used.
+  virtual StoreTraits traits() const { return {}; }
+
+  // --- reading ---
 
   // The whole value; nullopt when the key is absent. A value of more than `max_size` bytes is an
   // error, which is found before memory is allocated.
@@ -128,6 +164,11 @@ class ZARRCORE_API Store {
   // the returned object.
   virtual std::shared_ptr<OpenValue> open(std::string_view key);
 
+  // Whether a value with this key exists.
+  virtual bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
+
+  // --- what is current ---
+
   // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
@@ -141,38 +182,74 @@ class ZARRCORE_API Store {
   // Whether stamps tell of changes of the value that exists at `key`.
   virtual bool is_stamped(std::string_view /*key*/) { return false; }
 
-  // Whether the versions of all values are known.
-  virtual bool knows_versions() const { return false; }
-
   // Drops cached values, so that later reads see what other programs have put.
   virtual void refresh() {}
-
   // The same for one value, also if it was absent.
   virtual void refresh_value(std::string_view /*key*/) {}
 
-  // How many values may be open at once.
-  virtual std::size_t max_open_values() const { return SIZE_MAX; }
+  // --- listing ---
 
-  // Whether a value with this key exists.
-  virtual bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
+  // The names directly below `prefix` ("" for the root), sorted. Empty when no key has this prefix.
+  virtual DirectoryListing list(std::string_view prefix) = 0;
+  // All keys below `prefix` ("" for the root), sorted.
+  virtual std::vector<std::string> list_all(std::string_view prefix);
+  // The listing if that takes one request; nullopt if it takes more, or if each prefix is listed by
+  // itself anyway.
+  virtual std::optional<DirectoryListing> list_at_once(std::string_view /*prefix*/) {
+    return std::nullopt;
+  }
+  // Whether a key has this prefix.
+  virtual bool has_prefix(std::string_view prefix) { return !list(prefix).is_empty(); }
+  // From now on, metadata documents that a listing does not show count as absent, until refresh().
+  virtual void use_listings() {}
+  // Whether listings show that no node has documents at or below the path.
+  virtual bool is_known_absent(std::string_view /*path*/) const { return false; }
 
-  // Makes `value` the value of `key`: completely, or not at all when it throws.
+  // --- writing ---
+
+  // Makes the concatenated parts (see join_parts()) the value of `key`: completely, or not at all
+  // when it throws. By default an error. Returns false, and puts nothing, if the value then has
+  // another version than the options expect.
+  virtual bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                         const PutOptions& options = {});
   void put(std::string_view key, ByteSpan value) {
     const ValuePart whole{value};
     put_parts(key, {&whole, 1});
   }
-  // The same for the concatenated parts of a value (see join_parts()). By default an error.
-  virtual void put_parts(std::string_view key, std::span<const ValuePart> parts);
+  // put_parts() for a value that has been read. A version that cannot be distinguished from
+  // `expected` is replaced, so stores that know no versions ignore it; an unknown version can be
+  // distinguished from none. A store with locks takes the lock of the value's folder for the check
+  // and the put, so that no other put_if() or erase_if() happens in between; the thread must not
+  // hold it already.
+  bool put_if(std::string_view key, const ValueVersion& expected,
+              std::span<const ValuePart> parts) {
+    return put_parts(key, parts, {expected});
+  }
 
-  // put_parts(), unless the value then has another version than `expected`: it returns false and
-  // puts nothing. A version that cannot be distinguished from `expected` is replaced; an unknown
-  // version can be distinguished from none. A store with locks takes the lock of the value's folder
-  // for the check and the put, so that no other put_if() or erase_if() happens in between; the
-  // thread must not hold it already.
-  virtual bool put_if(std::string_view key, const ValueVersion& expected,
-                      std::span<const ValuePart> parts);
-  // The same for erase(). Succeeds when the value is absent.
-  virtual bool erase_if(std::string_view key, const ValueVersion& expected);
+  // Removes a value, which may be absent. By default an error. Returns false, and removes nothing,
+  // if the value then has another version than the options expect.
+  virtual bool erase(std::string_view key, const EraseOptions& options = {});
+  // As put_if().
+  bool erase_if(std::string_view key, const ValueVersion& expected) {
+    return erase(key, {expected});
+  }
+  // Removes several values, in as few requests as possible. Tries all of them; then throws Error,
+  // which names those that could not be removed.
+  virtual void erase_all(std::span<const std::string> keys);
+
+  // Removes all values below `prefix`, which is not empty: `first`, which may be elsewhere, before
+  // the others.
+  virtual void erase_prefix(std::string_view prefix, std::span<const std::string> first = {});
+
+  // Moves the values below `from` to keys below `to`, where no values exist. If this is not a
+  // single operation, no value is removed before all are copied; if copying fails, the copies are
+  // removed.
+  virtual void rename_prefix(std::string_view from, std::string_view to);
+
+  // Takes a lock, for which other threads and processes wait: for reading values directly below
+  // `prefix` and putting new ones that depend on them. A thread must not hold two locks. Null if
+  // the store has no locks.
+  virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
 
   // Called before a put that follows from an earlier read of the value, if the caller has locked no
   // other writers out: a store that does not know versions cannot tell what others have put
@@ -186,68 +263,11 @@ class ZARRCORE_API Store {
   // Removes files left by killed writers, as far as they are found quickly. Never throws.
   virtual void remove_leftovers() {}
 
-  // Takes a lock, for which other threads and processes wait: for reading values directly below
-  // `prefix` and putting new ones that depend on them. A thread must not hold two locks. Null if
-  // the store has no locks.
-  virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
-
-  // Removes a value; false when it is known to have been absent. By default an error.
-  virtual bool erase(std::string_view key);
-  // Removes several values, in as few requests as possible. Tries all of them; then throws Error,
-  // which names those that could not be removed.
-  virtual void erase_all(std::span<const std::string> keys);
-
-  // The names directly below `prefix` ("" for the root), sorted. Empty when no key has this prefix.
-  virtual DirectoryListing list(std::string_view prefix) = 0;
-  // All keys below `prefix` ("" for the root), sorted.
-  virtual std::vector<std::string> list_all(std::string_view prefix);
-  // Whether list_all() takes fewer requests than listing the prefixes one by one.
-  virtual bool lists_all_at_once() const { return false; }
-  // Whether a key has this prefix.
-  virtual bool has_prefix(std::string_view prefix) { return !list(prefix).is_empty(); }
-  // The listing if that takes one request; nullopt if it takes more, or if each prefix is listed by
-  // itself anyway.
-  virtual std::optional<DirectoryListing> list_at_once(std::string_view /*prefix*/) {
-    return std::nullopt;
-  }
-  // From now on, metadata documents that a listing does not show count as absent, until refresh().
-  virtual void use_listings() {}
-  // Whether listings show that no node has documents at or below the path.
-  virtual bool is_known_absent(std::string_view /*path*/) const { return false; }
-
-  // Removes all values below `prefix`, which is not empty: `first`, which may be elsewhere, before
-  // the others.
-  virtual void erase_prefix(std::string_view prefix, std::span<const std::string> first = {});
-
-  // Moves the values below `from` to keys below `to`, where no values exist. If this is not a
-  // single operation, no value is removed before all are copied; if copying fails, the copies are
-  // removed.
-  virtual void rename_prefix(std::string_view from, std::string_view to);
-
-  // Why values cannot be put or erased; empty if they may be.
-  virtual std::string read_only_reason() const { return {}; }
-
-  // Roughly how many bytes can be read in the time that another range takes. Smaller gaps between
-  // ranges are fetched with them.
-  virtual std::uint64_t bytes_per_range() const { return std::uint64_t{16} << 10; }
-
-  // Whether each range of one value is a request of its own, and get_ranges() sends them one after
-  // the other.
-  virtual bool ranges_are_requests() const { return false; }
-
-  // How many requests to make in parallel, regardless of the number of threads: more than one if
-  // the latency of requests is high.
-  virtual std::size_t parallel_requests() const { return 1; }
+  // --- around it ---
 
   // The store of the folder around this one, and the name of this one in it. Nullopt if unknown.
   struct Parent;
   virtual std::optional<Parent> parent() const;
-
-  // What this store counts of its requests; null if it does not count.
-  virtual const RequestStatistics* request_statistics() const { return nullptr; }
-
-  // The path or URL of this store, for messages.
-  virtual std::string description() const = 0;
 };
 
 struct Store::Parent {

@@ -120,7 +120,7 @@ TEST(ChunkPrefix, OfARemoteStoreAChunkIsDecodedAsAWhole) {
   class RemoteStore final : public StoreWrapper {
    public:
     using StoreWrapper::StoreWrapper;
-    std::size_t parallel_requests() const override { return 4; }
+    StoreTraits traits() const override { return {.parallel_requests = 4}; }
   };
   const Cube cube({bytes_codec(), kZstd});
   const auto array = open_array(std::make_shared<RemoteStore>(cube.store));

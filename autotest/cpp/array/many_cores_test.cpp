@@ -65,9 +65,10 @@ class MeetingStore final : public StoreWrapper {
     if (gets != nullptr && key.starts_with("c/")) gets->attend();
     return StoreWrapper::get_ranges(key, ranges);
   }
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     if (puts != nullptr && key.starts_with("c/")) puts->attend();
-    StoreWrapper::put_parts(key, parts);
+    return StoreWrapper::put_parts(key, parts, options);
   }
 };
 

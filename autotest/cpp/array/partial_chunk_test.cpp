@@ -15,7 +15,7 @@ namespace {
 class PreciseStore final : public StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;
-  std::uint64_t bytes_per_range() const override { return bytes_per_range_; }
+  StoreTraits traits() const override { return {.bytes_per_range = bytes_per_range_}; }
   std::uint64_t bytes_per_range_ = 8;
 };
 

@@ -57,11 +57,13 @@ class SlowStore final : public StoreWrapper {
     const Counted counted(*this);
     return StoreWrapper::get_ranges(key, ranges);
   }
-  std::size_t parallel_requests() const override { return parallel_requests_; }
   ValueVersion current_version(std::string_view key) override {
     return inner_->current_version(key);
   }
-  bool knows_versions() const override { return inner_->knows_versions(); }
+  StoreTraits traits() const override {
+    return {.knows_versions = inner_->traits().knows_versions,
+            .parallel_requests = parallel_requests_};
+  }
 
   std::size_t most_at_once() const { return most_; }
 

@@ -28,18 +28,18 @@ class StubbornStore final : public StoreWrapper {
   ValueVersion current_version(std::string_view key) override {
     return memory_->current_version(key);
   }
-  bool knows_versions() const override { return true; }
+  StoreTraits traits() const override { return {.knows_versions = true}; }
 
-  bool put_if(std::string_view key, const ValueVersion& expected,
-              std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     const Buffer bytes = join_parts(parts);
-    check(key);
+    if (options.expected) check(key);
     const ValuePart whole{bytes.span()};
-    return memory_->put_if(key, expected, {&whole, 1});
+    return memory_->put_parts(key, {&whole, 1}, options);
   }
-  bool erase_if(std::string_view key, const ValueVersion& expected) override {
-    check(key);
-    return memory_->erase_if(key, expected);
+  bool erase(std::string_view key, const EraseOptions& options) override {
+    if (options.expected) check(key);
+    return memory_->erase(key, options);
   }
 
  private:

@@ -218,10 +218,10 @@ class InterruptedStore final : public StoreWrapper {
     count();
     return inner_->current_version(key);
   }
-  bool knows_versions() const override { return true; }
-  bool put_if(std::string_view key, const ValueVersion& expected,
-              std::span<const ValuePart> parts) override {
-    return inner_->put_if(key, expected, parts);
+  StoreTraits traits() const override { return {.knows_versions = true}; }
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
+    return inner_->put_parts(key, parts, options);
   }
 
  private:

@@ -151,9 +151,10 @@ class PartsStore final : public StoreWrapper {
     for (std::size_t i = 0; parts && i < parts->size(); ++i) note((*parts)[i].size());
     return parts;
   }
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     for (const ValuePart& part : parts) note(part.bytes.size());
-    StoreWrapper::put_parts(key, parts);
+    return StoreWrapper::put_parts(key, parts, options);
   }
 
   std::uint64_t largest() const { return largest_; }

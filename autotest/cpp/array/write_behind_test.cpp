@@ -36,7 +36,8 @@ class BlockedStore final : public StoreWrapper {
   int most_waiting() const { return most_; }
   int waiting() const { return waiting_; }
 
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     if (key.starts_with(blocked_)) {
       const int now = ++waiting_;
       for (int seen = most_; now > seen && !most_.compare_exchange_weak(seen, now);) {
@@ -44,9 +45,9 @@ class BlockedStore final : public StoreWrapper {
       state_.wait();
       --waiting_;
     }
-    StoreWrapper::put_parts(key, parts);
+    return StoreWrapper::put_parts(key, parts, options);
   }
-  std::size_t parallel_requests() const override { return parallel_requests_; }
+  StoreTraits traits() const override { return {.parallel_requests = parallel_requests_}; }
 
  private:
   std::size_t parallel_requests_;

@@ -92,13 +92,14 @@ class OneFault final : public StoreWrapper {
     count();
     return StoreWrapper::get_ranges(key, ranges);
   }
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     count();
-    StoreWrapper::put_parts(key, parts);
+    return StoreWrapper::put_parts(key, parts, options);
   }
-  bool erase(std::string_view key) override {
+  bool erase(std::string_view key, const EraseOptions& options) override {
     count();
-    return StoreWrapper::erase(key);
+    return StoreWrapper::erase(key, options);
   }
 
  private:

@@ -25,9 +25,10 @@ class PutFailingStore final : public StoreWrapper {
   PutFailingStore(std::shared_ptr<Store> inner, std::function<bool(std::string_view)> is_broken)
       : StoreWrapper(std::move(inner)), is_broken_(std::move(is_broken)) {}
 
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     if (is_broken_(key)) throw Error(std::string(key) + ": the disk is full");
-    StoreWrapper::put_parts(key, parts);
+    return StoreWrapper::put_parts(key, parts, options);
   }
 
  private:

@@ -243,7 +243,7 @@ TEST(Hierarchy, AGroupThatIsGoneIsNotFoundAgain) {
 class RemoteStore final : public StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;
-  std::size_t parallel_requests() const override { return 4; }
+  StoreTraits traits() const override { return {.parallel_requests = 4}; }
 };
 
 // Runs on threads.

@@ -307,13 +307,14 @@ class EndingStore final : public StoreWrapper {
   EndingStore(std::shared_ptr<Store> inner, int changes)
       : StoreWrapper(std::move(inner)), changes_(changes) {}
 
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     count();
-    StoreWrapper::put_parts(key, parts);
+    return StoreWrapper::put_parts(key, parts, options);
   }
-  bool erase(std::string_view key) override {
+  bool erase(std::string_view key, const EraseOptions& options) override {
     count();
-    return StoreWrapper::erase(key);
+    return StoreWrapper::erase(key, options);
   }
 
  private:
@@ -533,9 +534,10 @@ TEST(HierarchyChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
   class Watched final : public StoreWrapper {
    public:
     using StoreWrapper::StoreWrapper;
-    void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+    bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                   const PutOptions& options) override {
       EXPECT_FALSE(key == ".zattrs" && has(".zmetadata"));
-      StoreWrapper::put_parts(key, parts);
+      return StoreWrapper::put_parts(key, parts, options);
     }
   };
   const auto memory = std::make_shared<MemoryStore>();

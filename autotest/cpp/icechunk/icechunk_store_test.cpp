@@ -124,7 +124,7 @@ TEST_P(IcechunkStoreTest, OneRequestEachForRefsSnapshotManifestAndChunk) {
 class SlowStore final : public StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;
-  std::size_t parallel_requests() const override { return 8; }
+  StoreTraits traits() const override { return {.parallel_requests = 8}; }
 };
 
 TEST_P(IcechunkStoreTest, SlowRequestsForRefsAreMadeTogether) {
@@ -181,7 +181,7 @@ TEST_P(IcechunkStoreTest, TheConfigurationIsReadOnce) {
 
 TEST_P(IcechunkStoreTest, IsReadOnly) {
   IcechunkStore store = open();
-  EXPECT_FALSE(store.read_only_reason().empty());
+  EXPECT_FALSE(store.traits().read_only_reason.empty());
   EXPECT_ERROR(store.put("g/a/c/0", {}), "memory", "g/a/c/0", "commits");
   EXPECT_ERROR(store.erase("g/a/c/0"), "memory", "g/a/c/0", "commits");
 }

@@ -14,6 +14,7 @@
 
 namespace zarrcore::test {
 
+// A store that knows no versions, in front of another one: all requests pass the functions here.
 class StoreWrapper : public Store {
  public:
   explicit StoreWrapper(std::shared_ptr<Store> inner) : inner_(std::move(inner)) {}
@@ -25,13 +26,19 @@ class StoreWrapper : public Store {
                                                 std::span<const ByteRange> ranges) override {
     return inner_->get_ranges(key, ranges);
   }
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
-    inner_->put_parts(key, parts);
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& /*options*/) override {
+    return inner_->put_parts(key, parts);
   }
-  bool erase(std::string_view key) override { return inner_->erase(key); }
+  bool erase(std::string_view key, const EraseOptions& /*options*/) override {
+    return inner_->erase(key);
+  }
   DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
-  std::uint64_t bytes_per_range() const override { return inner_->bytes_per_range(); }
-  std::size_t parallel_requests() const override { return inner_->parallel_requests(); }
+  StoreTraits traits() const override {
+    const StoreTraits traits = inner_->traits();
+    return {.parallel_requests = traits.parallel_requests,
+            .bytes_per_range = traits.bytes_per_range};
+  }
   std::string description() const override { return inner_->description(); }
 
  private:
@@ -66,10 +73,12 @@ class ObservedStore final : public StoreWrapper {
     return parts;
   }
 
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
-    StoreWrapper::put_parts(key, parts);
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
+    const bool is_put = StoreWrapper::put_parts(key, parts, options);
     const std::lock_guard lock(mutex_);
     ++puts_[std::string(key)];
+    return is_put;
   }
 
   // How often each key has been put.
@@ -121,9 +130,10 @@ class FailingStore final : public StoreWrapper {
     check(key);
     return StoreWrapper::get_ranges(key, ranges);
   }
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
     check(key);
-    StoreWrapper::put_parts(key, parts);
+    return StoreWrapper::put_parts(key, parts, options);
   }
 
  private:

@@ -45,7 +45,9 @@ class FileSystem final : public zarrcore::Store {
     was_asked_ = true;
     return zarrcore::Buffer::copy_of(test::served_value());
   }
-  bool erase(std::string_view /*key*/) override { return true; }
+  bool erase(std::string_view /*key*/, const zarrcore::EraseOptions& /*options*/) override {
+    return true;
+  }
   zarrcore::DirectoryListing list(std::string_view /*prefix*/) override { return {}; }
   std::string description() const override { return "/vsicurl/http://127.0.0.1/x.zarr"; }
 

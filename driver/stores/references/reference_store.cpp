@@ -88,15 +88,6 @@ std::optional<ReferenceStore::Place> ReferenceStore::locate(std::string_view key
   return Place{targets_.resolve(reference->target), reference->offset, reference->length, {}};
 }
 
-void ReferenceStore::put_parts(std::string_view key,
-                               std::span<const zarrcore::ValuePart> /*parts*/) {
-  throw Error(description_ + ": references cannot be written (key " + std::string(key) + ")");
-}
-
-bool ReferenceStore::erase(std::string_view key) {
-  throw Error(description_ + ": references cannot be erased (key " + std::string(key) + ")");
-}
-
 zarrcore::DirectoryListing ReferenceStore::list(std::string_view prefix) {
   return references_->list(zarrcore::join_path(prefix_, prefix));
 }

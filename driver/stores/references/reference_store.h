@@ -36,13 +36,9 @@ class ReferenceStore final : public zarrcore::Store {
   };
   std::optional<Place> locate(std::string_view key) const;
 
-  // These throw.
-  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override;
-  bool erase(std::string_view key) override;
-
   zarrcore::DirectoryListing list(std::string_view prefix) override;
-  std::string read_only_reason() const override {
-    return "it consists of references to values in other files";
+  zarrcore::StoreTraits traits() const override {
+    return {.read_only_reason = "it consists of references to values in other files"};
   }
   std::string description() const override { return description_; }
 

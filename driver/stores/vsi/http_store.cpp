@@ -13,6 +13,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/forwarding_store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -22,7 +23,7 @@ using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::ValueVersion;
 
-class HttpStore final : public zarrcore::Store {
+class HttpStore final : public zarrcore::ForwardingStore {
   template <typename Body>
   auto with_key(std::string_view key, const Body& body) const {
     return zarrcore::with_context([&] { return join_vsi_path(description(), key); }, body);
@@ -32,9 +33,9 @@ class HttpStore final : public zarrcore::Store {
   HttpStore(HttpFolder folder, std::shared_ptr<zarrcore::Store> vsi_store,
             std::shared_ptr<zarrcore::RequestStatistics> statistics,
             std::shared_ptr<AbsentKeys> absent)
-      : vsi_store_(std::move(vsi_store)),
+      : ForwardingStore(std::move(vsi_store)),
         client_(std::move(folder), std::move(statistics)),
-        has_suffix_ranges_(!is_in_azure(vsi_store_->description())),
+        has_suffix_ranges_(!is_in_azure(description())),
         absent_(std::move(absent)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
@@ -61,19 +62,46 @@ class HttpStore final : public zarrcore::Store {
   }
 
   void refresh() override {
-    vsi_store_->refresh();
+    inner().refresh();
     absent_->clear();
   }
 
-  void refresh_value(std::string_view key) override { vsi_store_->refresh_value(key); }
-
-  void put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts) override {
-    vsi_store_->put_parts(key, parts);
+  bool put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts,
+                 const zarrcore::PutOptions& options) override {
+    if (options.expected && !options.expected->is_unknown()) {
+      return put_expecting(key, parts, *options.expected);
+    }
+    inner().put_parts(key, parts);
     absent_->remove(key);
+    return true;
   }
-  bool put_if(std::string_view key, const ValueVersion& expected,
-              std::span<const zarrcore::ValuePart> parts) override {
-    if (expected.is_unknown()) return Store::put_if(key, expected, parts);
+  // GDAL sends no conditions with this request.
+  bool erase(std::string_view key, const zarrcore::EraseOptions& options) override {
+    if (options.expected && !options.expected->is_unknown()) {
+      absent_->remove(key);
+      if (version_now(key).differs_from(*options.expected)) return false;
+      if (options.expected->is_absent()) return true;
+      if (is_shared_) inner().note_dependent_put();
+    }
+    return inner().erase(key);
+  }
+  void note_dependent_put() override {
+    is_shared_ = true;
+    if (!checks_conditions(description())) inner().note_dependent_put();
+  }
+  void rename_prefix(std::string_view from, std::string_view to) override {
+    absent_->clear();
+    inner().rename_prefix(from, to);
+  }
+  zarrcore::StoreTraits traits() const override {
+    zarrcore::StoreTraits traits = inner().traits();
+    traits.ranges_are_requests = supports_ranges_;
+    return traits;
+  }
+
+ private:
+  bool put_expecting(std::string_view key, std::span<const zarrcore::ValuePart> parts,
+                     const ValueVersion& expected) {
     const Buffer value = zarrcore::join_parts(parts);
     const std::string path = join_vsi_path(description(), key);
     const std::string condition = condition_of(path, expected, value.size());
@@ -89,60 +117,11 @@ class HttpStore final : public zarrcore::Store {
       }
     }
     // Some servers refuse conditions.
-    if (is_shared_) vsi_store_->note_dependent_put();
+    if (is_shared_) inner().note_dependent_put();
     put(key, value.span());
     return true;
   }
-  // GDAL sends no conditions with this request.
-  bool erase_if(std::string_view key, const ValueVersion& expected) override {
-    if (!expected.is_unknown()) {
-      absent_->remove(key);
-      if (version_now(key).differs_from(expected)) return false;
-      if (expected.is_absent()) return true;
-      if (is_shared_) vsi_store_->note_dependent_put();
-    }
-    erase(key);
-    return true;
-  }
-  void note_dependent_put() override {
-    is_shared_ = true;
-    if (!checks_conditions(description())) vsi_store_->note_dependent_put();
-  }
-  bool erase(std::string_view key) override { return vsi_store_->erase(key); }
-  void erase_all(std::span<const std::string> keys) override { vsi_store_->erase_all(keys); }
-  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
-    vsi_store_->erase_prefix(prefix, first);
-  }
-  void rename_prefix(std::string_view from, std::string_view to) override {
-    absent_->clear();
-    vsi_store_->rename_prefix(from, to);
-  }
-  zarrcore::DirectoryListing list(std::string_view prefix) override {
-    return vsi_store_->list(prefix);
-  }
-  std::vector<std::string> list_all(std::string_view prefix) override {
-    return vsi_store_->list_all(prefix);
-  }
-  bool lists_all_at_once() const override { return vsi_store_->lists_all_at_once(); }
-  bool has_prefix(std::string_view prefix) override { return vsi_store_->has_prefix(prefix); }
-  std::optional<zarrcore::DirectoryListing> list_at_once(std::string_view prefix) override {
-    return vsi_store_->list_at_once(prefix);
-  }
-  void use_listings() override { vsi_store_->use_listings(); }
-  bool is_known_absent(std::string_view path) const override {
-    return vsi_store_->is_known_absent(path);
-  }
-  std::optional<Parent> parent() const override { return vsi_store_->parent(); }
-  std::string read_only_reason() const override { return vsi_store_->read_only_reason(); }
-  std::uint64_t bytes_per_range() const override { return vsi_store_->bytes_per_range(); }
-  bool ranges_are_requests() const override { return supports_ranges_; }
-  std::size_t parallel_requests() const override { return vsi_store_->parallel_requests(); }
-  const zarrcore::RequestStatistics* request_statistics() const override {
-    return vsi_store_->request_statistics();
-  }
-  std::string description() const override { return vsi_store_->description(); }
 
- private:
   // How many bytes a server may send beyond a range, for servers without support for ranges.
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
 
@@ -215,7 +194,7 @@ class HttpStore final : public zarrcore::Store {
     const bool is_one_by_one = ranges.size() == 1 || (check && !ranges.empty());
     const bool is_empty =
         std::ranges::any_of(ranges, [](const ByteRange& range) { return range.length == 0; });
-    if (!is_one_by_one || is_empty || !supports_ranges_) return vsi_store_->get_ranges(key, ranges);
+    if (!is_one_by_one || is_empty || !supports_ranges_) return inner().get_ranges(key, ranges);
     return with_key(key, [&]() -> std::optional<std::vector<Buffer>> {
       std::vector<Buffer> parts;
       try {
@@ -227,7 +206,7 @@ class HttpStore final : public zarrcore::Store {
       } catch (const HttpClient::TooLarge&) {
         // Some servers do not support ranges, others no ranges that count from the end.
         supports_ranges_ = false;
-        return vsi_store_->get_ranges(key, ranges);
+        return inner().get_ranges(key, ranges);
       }
       return parts;
     });
@@ -317,12 +296,11 @@ class HttpStore final : public zarrcore::Store {
     return std::move(answer.bytes);
   }
 
-  std::shared_ptr<zarrcore::Store> vsi_store_;
   HttpClient client_;
   std::atomic<bool> supports_ranges_{true};
   bool has_suffix_ranges_;              // those that count from the end
   std::atomic<bool> is_shared_{false};  // by note_dependent_put()
-  std::shared_ptr<AbsentKeys> absent_;  // those of vsi_store_ as well
+  std::shared_ptr<AbsentKeys> absent_;  // those of inner() as well
 };
 
 }  // namespace

@@ -59,6 +59,17 @@ struct CloseDirectory {
   void operator()(VSIDIR* directory) const { VSICloseDir(directory); }
 };
 
+// Why a store cannot be written; empty if it can.
+std::string_view read_only_reason(std::string_view root) {
+  for (const std::string_view prefix : {"/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/"}) {
+    if (root.starts_with(prefix)) return "it is packed in an archive";
+  }
+  for (const std::string_view prefix : {"/vsicurl", "/vsigzip/", "/vsisubfile/", "/vsistdin"}) {
+    if (root.starts_with(prefix)) return "GDAL cannot write through this prefix";
+  }
+  return {};
+}
+
 class VsiStore final : public zarrcore::Store {
   // Calls `read` with the open file of `key`, of which it reads the first `wanted` bytes; empty
   // when the file is absent.
@@ -71,7 +82,7 @@ class VsiStore final : public zarrcore::Store {
                                   [&]() -> Found {
                                     const File file = open_file(path, wanted);
                                     if (file) return read(file.get());
-                                    if (!VSIIsLocal(path.c_str())) absent_->add(key);
+                                    if (!is_local_) absent_->add(key);
                                     return std::nullopt;
                                   });
   }
@@ -80,12 +91,18 @@ class VsiStore final : public zarrcore::Store {
   VsiStore(std::string root, std::shared_ptr<zarrcore::RequestStatistics> statistics,
            std::shared_ptr<AbsentKeys> absent)
       : root_(std::move(root)),
+        is_local_(VSIIsLocal(root_.c_str()) != FALSE),
+        is_foreign_(has_foreign_file_system(root_)),
         is_in_object_store_(is_in_object_store(root_)),
         statistics_(std::move(statistics)),
         absent_(std::move(absent)) {
-    if (!VSIIsLocal(root_.c_str()) && !has_foreign_file_system(root_)) {
-      parallel_requests_ = parallel_network_requests();
-    }
+    constexpr std::uint64_t kOverNetwork = std::uint64_t{1} << 20;
+    traits_.lists_all_at_once = is_in_object_store_;
+    traits_.read_only_reason = read_only_reason(root_);
+    traits_.request_statistics = statistics_.get();
+    if (is_local_) return;
+    traits_.bytes_per_range = kOverNetwork;
+    if (!is_foreign_) traits_.parallel_requests = parallel_network_requests();
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
@@ -107,17 +124,18 @@ class VsiStore final : public zarrcore::Store {
     for (const ByteRange& range : ranges) request.add_bytes(range.length);
     return with_file(key, [&](VSILFILE* file) {
       // Such a file system may have no function for several ranges.
-      return read_ranges(file, ranges, has_foreign_file_system(root_));
+      return read_ranges(file, ranges, is_foreign_);
     });
   }
 
   // Where files can be renamed, as on disks, a temporary file replaces the old one; an object store
   // gets one complete write, which becomes visible when it is closed.
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const zarrcore::PutOptions& /*options*/) override {
     const std::string path = path_of(key);
     zarrcore::with_context([&] { return path; },
                            [&] {
-                             if (VSIIsLocal(path.c_str())) {
+                             if (is_local_) {
                                put_file(path, parts);
                              } else {
                                absent_->remove(key);
@@ -125,10 +143,11 @@ class VsiStore final : public zarrcore::Store {
                                absent_->remove(key);
                              }
                            });
+    return true;
   }
 
   void note_dependent_put() override {
-    if (VSIIsLocal(root_.c_str()) || has_warned_.exchange(true)) return;
+    if (is_local_ || has_warned_.exchange(true)) return;
     report(CE_Warning, CPLE_AppDefined,
            "%s: parts of chunks are written. If another program writes to the same chunks at the "
            "same time, some of its elements or of these can be lost, unless both use the open "
@@ -136,7 +155,7 @@ class VsiStore final : public zarrcore::Store {
            root_.c_str());
   }
 
-  bool erase(std::string_view key) override {
+  bool erase(std::string_view key, const zarrcore::EraseOptions& /*options*/) override {
     const std::string path = path_of(key);
     if (is_in_object_store_) {
       const std::string erased(key);
@@ -149,7 +168,7 @@ class VsiStore final : public zarrcore::Store {
     if (VSIStatL(path.c_str(), &status) == 0 && !VSI_ISDIR(status.st_mode)) {
       throw Error(path + ": cannot be removed");
     }
-    return false;
+    return true;
   }
 
   void erase_all(std::span<const std::string> keys) override {
@@ -187,7 +206,6 @@ class VsiStore final : public zarrcore::Store {
     std::sort(keys.begin(), keys.end());
     return keys;
   }
-  bool lists_all_at_once() const override { return is_in_object_store_; }
   bool has_prefix(std::string_view prefix) override {
     if (!is_in_object_store_) return Store::has_prefix(prefix);
     const zarrcore::CountedRequest request(statistics_.get());
@@ -212,32 +230,17 @@ class VsiStore final : public zarrcore::Store {
     return list_up_to(kMaxNames, prefix);
   }
 
-  std::string read_only_reason() const override {
-    for (const char* prefix : {"/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/"}) {
-      if (STARTS_WITH(root_.c_str(), prefix)) return "it is packed in an archive";
-    }
-    for (const char* prefix : {"/vsicurl", "/vsigzip/", "/vsisubfile/", "/vsistdin"}) {
-      if (STARTS_WITH(root_.c_str(), prefix)) return "GDAL cannot write through this prefix";
-    }
-    return {};
-  }
-
-  std::uint64_t bytes_per_range() const override {
-    constexpr std::uint64_t kOverNetwork = std::uint64_t{1} << 20;
-    return VSIIsLocal(root_.c_str()) ? Store::bytes_per_range() : kOverNetwork;
-  }
-
-  std::size_t parallel_requests() const override { return parallel_requests_; }
+  zarrcore::StoreTraits traits() const override { return traits_; }
 
   // GDAL caches what it fetches over the network.
   void refresh() override {
-    if (!VSIIsLocal(root_.c_str())) VSICurlPartialClearCache(root_.c_str());
+    if (!is_local_) VSICurlPartialClearCache(root_.c_str());
     absent_->clear();
   }
 
   void refresh_value(std::string_view key) override {
     const std::string path = path_of(key);
-    if (VSIIsLocal(path.c_str())) return;
+    if (is_local_) return;
     VSICurlPartialClearCache(path.c_str());
     absent_->remove(key);
   }
@@ -253,9 +256,6 @@ class VsiStore final : public zarrcore::Store {
     return Parent{make_store(root_.substr(0, slash)), root_.substr(slash + 1, end - slash)};
   }
 
-  const zarrcore::RequestStatistics* request_statistics() const override {
-    return statistics_.get();
-  }
   std::string description() const override { return root_; }
 
  private:
@@ -308,11 +308,13 @@ class VsiStore final : public zarrcore::Store {
   }
 
   std::string root_;
-  bool is_in_object_store_ = false;
+  bool is_local_;
+  bool is_foreign_;  // see has_foreign_file_system()
+  bool is_in_object_store_;
   std::shared_ptr<zarrcore::RequestStatistics> statistics_;  // may be null
   std::shared_ptr<AbsentKeys> absent_;
   std::atomic<bool> has_warned_{false};
-  std::size_t parallel_requests_ = 1;
+  zarrcore::StoreTraits traits_;
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ const char* find_main_document(const std::string& path) {
 
 bool is_probed(const std::string& path) {
   return STARTS_WITH(path.c_str(), "/vsi") && !VSIIsLocal(path.c_str()) &&
-         make_store(path)->parallel_requests() > 1;
+         make_store(path)->traits().parallel_requests > 1;
 }
 
 std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update) {
@@ -45,7 +45,7 @@ std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update) {
   const auto request = [&](std::initializer_list<std::string_view> names) {
     const std::vector<std::string> keys(names.begin(), names.end());
     const auto kept = requests.request(
-        keys, folder.store->parallel_requests(), run_on(shared_context()),
+        keys, folder.store->traits().parallel_requests, run_on(shared_context()),
         [&](const std::string& key) -> zarrcore::DocumentText {
           auto text = folder.store->get(key, zarrcore::kMaxDocumentBytes);
           return text ? std::make_shared<const zarrcore::Buffer>(std::move(*text)) : nullptr;

@@ -102,14 +102,15 @@ class ZipStore final : public zarrcore::Store {
     return parts;
   }
 
-  void put_parts(std::string_view key, std::span<const ValuePart> parts) override {
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const zarrcore::PutOptions& /*options*/) override {
     zarrcore::check_key(key);
     Buffer value = zarrcore::join_parts(parts);  // may read from this store
     const std::lock_guard lock(mutex_);
     if (is_held_back(key)) {
       is_changed_ = true;
       held_.insert_or_assign(std::string(key), std::move(value));
-      return;
+      return true;
     }
     zarrcore::with_context([&] { return path_ + '/' + std::string(key); },
                            [&] {
@@ -117,9 +118,10 @@ class ZipStore final : public zarrcore::Store {
                              end_ = entry.data_offset + entry.size;
                              entries_.insert_or_assign(std::string(key), std::move(entry));
                            });
+    return true;
   }
 
-  bool erase(std::string_view key) override {
+  bool erase(std::string_view key, const zarrcore::EraseOptions& /*options*/) override {
     const std::lock_guard lock(mutex_);
     const auto remove = [&](auto& values) {
       const auto it = values.find(key);
@@ -129,7 +131,7 @@ class ZipStore final : public zarrcore::Store {
     };
     const bool is_erased = remove(held_) || remove(entries_);
     is_changed_ = is_changed_ || is_erased;
-    return is_erased;
+    return true;
   }
 
   zarrcore::DirectoryListing list(std::string_view prefix) override {

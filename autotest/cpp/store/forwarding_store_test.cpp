@@ -1,0 +1,208 @@
+#include "zarrcore/store/forwarding_store.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autotest/cpp/support/bytes.h"
+#include "zarrcore/store/listed_store.h"
+#include "zarrcore/store/memory_store.h"
+
+namespace zarrcore::test::forwarding_store_test {
+namespace {
+
+// Answers every operation with values of its own, and records what it was asked.
+class RecordingStore final : public Store {
+ public:
+  class Lock final : public StoreLock {};
+
+  std::string description() const override { return record("description"), "recording"; }
+  StoreTraits traits() const override {
+    record("traits");
+    return {true, 2, 3, 4, true, true, "a reason", &statistics};
+  }
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    record("get", key, max_size);
+    return Buffer::copy_of(bytes_of("value"));
+  }
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    record("get_ranges", key, ranges[0].length);
+    return std::vector<Buffer>(7);
+  }
+  std::shared_ptr<OpenValue> open(std::string_view key) override {
+    record("open", key);
+    return value;
+  }
+  bool has(std::string_view key) override { return record("has", key), true; }
+  ValueVersion current_version(std::string_view key) override {
+    record("current_version", key);
+    return ValueVersion::absent();
+  }
+  std::uint64_t moment() override { return record("moment"), 11; }
+  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
+    return record("stamp", key, moment), 12;
+  }
+  bool is_stamped(std::string_view key) override { return record("is_stamped", key), true; }
+  void refresh() override { record("refresh"); }
+  void refresh_value(std::string_view key) override { record("refresh_value", key); }
+  DirectoryListing list(std::string_view prefix) override {
+    record("list", prefix);
+    return {{"name"}, {}};
+  }
+  std::vector<std::string> list_all(std::string_view prefix) override {
+    record("list_all", prefix);
+    return {"all"};
+  }
+  std::optional<DirectoryListing> list_at_once(std::string_view prefix) override {
+    record("list_at_once", prefix);
+    return DirectoryListing{{"once"}, {}};
+  }
+  bool has_prefix(std::string_view prefix) override { return record("has_prefix", prefix), true; }
+  void use_listings() override { record("use_listings"); }
+  bool is_known_absent(std::string_view path) const override {
+    return record("is_known_absent", path), true;
+  }
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
+    record("put_parts", key, parts.size(), options.expected->identity()[0]);
+    return false;
+  }
+  bool erase(std::string_view key, const EraseOptions& options) override {
+    record("erase", key, options.expected->identity()[0]);
+    return false;
+  }
+  void erase_all(std::span<const std::string> keys) override { record("erase_all", keys[0]); }
+  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
+    record("erase_prefix", prefix, first[0]);
+  }
+  void rename_prefix(std::string_view from, std::string_view to) override {
+    record("rename_prefix", from, to);
+  }
+  std::unique_ptr<StoreLock> lock(std::string_view prefix) override {
+    record("lock", prefix);
+    return std::make_unique<Lock>();
+  }
+  void note_dependent_put() override { record("note_dependent_put"); }
+  void flush() override { record("flush"); }
+  void remove_leftovers() override { record("remove_leftovers"); }
+  std::optional<Parent> parent() const override {
+    record("parent");
+    return Parent{nullptr, "name"};
+  }
+
+  // The one request since the last call.
+  std::string take() {
+    EXPECT_EQ(requests_.size(), 1);
+    const auto requests = std::exchange(requests_, {});
+    return requests.empty() ? "" : requests[0];
+  }
+
+  RequestStatistics statistics;
+  std::shared_ptr<OpenValue> value = MemoryStore().open("absent");
+
+ private:
+  static std::string text_of(std::string_view text) { return std::string(text); }
+  static std::string text_of(std::uint64_t number) { return std::to_string(number); }
+  template <typename... Arguments>
+  void record(const char* operation, const Arguments&... arguments) const {
+    requests_.emplace_back(operation);
+    ((requests_.back() += ' ' + text_of(arguments)), ...);
+  }
+
+  mutable std::vector<std::string> requests_;
+};
+
+// Of each operation, with its arguments and what it returns.
+TEST(ForwardingStore, ForwardsEverything) {
+  const auto recording = std::make_shared<RecordingStore>();
+  ForwardingStore forwarding(recording);
+  Store& store = forwarding;
+  const auto asked = [&] { return recording->take(); };
+  const ValueVersion version({5, 0, 0, 0});
+  const ByteRange range = ByteRange::at(0, 6);
+  const ValuePart part;
+  const std::vector<std::string> keys{"first"};
+
+  EXPECT_EQ(store.description(), "recording");
+  EXPECT_EQ(asked(), "description");
+  const StoreTraits traits = store.traits();
+  EXPECT_TRUE(traits.knows_versions && traits.ranges_are_requests && traits.lists_all_at_once);
+  EXPECT_EQ(traits.max_open_values, 2);
+  EXPECT_EQ(traits.parallel_requests, 3);
+  EXPECT_EQ(traits.bytes_per_range, 4);
+  EXPECT_EQ(traits.read_only_reason, "a reason");
+  EXPECT_EQ(traits.request_statistics, &recording->statistics);
+  EXPECT_EQ(asked(), "traits");
+  EXPECT_EQ(store.get("k", 9)->text(), "value");
+  EXPECT_EQ(asked(), "get k 9");
+  EXPECT_EQ(store.get_ranges("k", {&range, 1})->size(), 7);
+  EXPECT_EQ(asked(), "get_ranges k 6");
+  EXPECT_EQ(store.open("k"), recording->value);
+  EXPECT_EQ(asked(), "open k");
+  EXPECT_TRUE(store.has("k"));
+  EXPECT_EQ(asked(), "has k");
+  EXPECT_TRUE(store.current_version("k").is_absent());
+  EXPECT_EQ(asked(), "current_version k");
+  EXPECT_EQ(store.moment(), 11);
+  EXPECT_EQ(asked(), "moment");
+  EXPECT_EQ(store.stamp("k", 8), 12);
+  EXPECT_EQ(asked(), "stamp k 8");
+  EXPECT_TRUE(store.is_stamped("k"));
+  EXPECT_EQ(asked(), "is_stamped k");
+  store.refresh();
+  EXPECT_EQ(asked(), "refresh");
+  store.refresh_value("k");
+  EXPECT_EQ(asked(), "refresh_value k");
+  EXPECT_EQ(store.list("p").keys[0], "name");
+  EXPECT_EQ(asked(), "list p");
+  EXPECT_EQ(store.list_all("p")[0], "all");
+  EXPECT_EQ(asked(), "list_all p");
+  EXPECT_EQ(store.list_at_once("p")->keys[0], "once");
+  EXPECT_EQ(asked(), "list_at_once p");
+  EXPECT_TRUE(store.has_prefix("p"));
+  EXPECT_EQ(asked(), "has_prefix p");
+  store.use_listings();
+  EXPECT_EQ(asked(), "use_listings");
+  EXPECT_TRUE(store.is_known_absent("p"));
+  EXPECT_EQ(asked(), "is_known_absent p");
+  EXPECT_FALSE(store.put_if("k", version, {&part, 1}));
+  EXPECT_EQ(asked(), "put_parts k 1 5");
+  EXPECT_FALSE(store.erase_if("k", version));
+  EXPECT_EQ(asked(), "erase k 5");
+  store.erase_all(keys);
+  EXPECT_EQ(asked(), "erase_all first");
+  store.erase_prefix("p", keys);
+  EXPECT_EQ(asked(), "erase_prefix p first");
+  store.rename_prefix("p", "q");
+  EXPECT_EQ(asked(), "rename_prefix p q");
+  EXPECT_NE(store.lock("p"), nullptr);
+  EXPECT_EQ(asked(), "lock p");
+  store.note_dependent_put();
+  EXPECT_EQ(asked(), "note_dependent_put");
+  store.flush();
+  EXPECT_EQ(asked(), "flush");
+  store.remove_leftovers();
+  EXPECT_EQ(asked(), "remove_leftovers");
+  EXPECT_EQ(store.parent()->name, "name");
+  EXPECT_EQ(asked(), "parent");
+}
+
+// What it adds nothing to, reaches the other store.
+TEST(ForwardingStore, IsWhatListedStoreDoesBeyondListing) {
+  const auto recording = std::make_shared<RecordingStore>();
+  ListedStore listed(recording);
+  Store& store = listed;
+  EXPECT_TRUE(store.list_at_once("p"));
+  EXPECT_EQ(recording->take(), "list_at_once p");
+  store.use_listings();
+  EXPECT_EQ(recording->take(), "use_listings");
+  EXPECT_TRUE(store.is_known_absent("p"));
+  EXPECT_EQ(recording->take(), "is_known_absent p");
+}
+
+}  // namespace
+}  // namespace zarrcore::test::forwarding_store_test

@@ -1,0 +1,77 @@
+// A store in front of another one, to which it forwards everything. Stores that add something to
+// another store derive from it and override what they change: what a store promises later as well
+// reaches through them, and none forgets any of it.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+class ZARRCORE_API ForwardingStore : public Store {
+ public:
+  explicit ForwardingStore(std::shared_ptr<Store> inner) : inner_(std::move(inner)) {}
+
+  std::string description() const override { return inner_->description(); }
+  StoreTraits traits() const override { return inner_->traits(); }
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    return inner_->get(key, max_size);
+  }
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override {
+    return inner_->get_ranges(key, ranges);
+  }
+  std::shared_ptr<OpenValue> open(std::string_view key) override { return inner_->open(key); }
+  bool has(std::string_view key) override { return inner_->has(key); }
+  ValueVersion current_version(std::string_view key) override {
+    return inner_->current_version(key);
+  }
+  std::uint64_t moment() override { return inner_->moment(); }
+  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
+    return inner_->stamp(key, moment);
+  }
+  bool is_stamped(std::string_view key) override { return inner_->is_stamped(key); }
+  void refresh() override { inner_->refresh(); }
+  void refresh_value(std::string_view key) override { inner_->refresh_value(key); }
+  DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
+  std::vector<std::string> list_all(std::string_view prefix) override {
+    return inner_->list_all(prefix);
+  }
+  std::optional<DirectoryListing> list_at_once(std::string_view prefix) override {
+    return inner_->list_at_once(prefix);
+  }
+  bool has_prefix(std::string_view prefix) override { return inner_->has_prefix(prefix); }
+  void use_listings() override { inner_->use_listings(); }
+  bool is_known_absent(std::string_view path) const override {
+    return inner_->is_known_absent(path);
+  }
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
+    return inner_->put_parts(key, parts, options);
+  }
+  bool erase(std::string_view key, const EraseOptions& options) override {
+    return inner_->erase(key, options);
+  }
+  void erase_all(std::span<const std::string> keys) override { inner_->erase_all(keys); }
+  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
+    inner_->erase_prefix(prefix, first);
+  }
+  void rename_prefix(std::string_view from, std::string_view to) override {
+    inner_->rename_prefix(from, to);
+  }
+  std::unique_ptr<StoreLock> lock(std::string_view prefix) override { return inner_->lock(prefix); }
+  void note_dependent_put() override { inner_->note_dependent_put(); }
+  void flush() override { inner_->flush(); }
+  void remove_leftovers() override { inner_->remove_leftovers(); }
+  std::optional<Parent> parent() const override { return inner_->parent(); }
+
+ protected:
+  Store& inner() const { return *inner_; }
+
+ private:
+  std::shared_ptr<Store> inner_;
+};
+
+}  // namespace zarrcore
