@@ -5,16 +5,17 @@
 namespace zarrcore {
 namespace {
 
+constexpr std::int64_t kSecond = 1'000'000'000;
+
 // Whether a file that is written now could get the same time: file systems count time in ticks of
 // some milliseconds, or in seconds, and reuse the numbers of files at once.
-bool is_too_young(std::int64_t seconds, std::int64_t nanoseconds) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::int64_t tick = nanoseconds == 0 ? 2 * kSecond : kSecond / 40;
+bool is_too_young(std::int64_t time) {
+  const std::int64_t tick = time % kSecond == 0 ? 2 * kSecond : kSecond / 40;
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
-  const std::int64_t age_in_seconds = now / kSecond - seconds;
-  if (age_in_seconds < -4 || age_in_seconds > 4) return false;
-  const std::int64_t age = age_in_seconds * kSecond + now % kSecond - nanoseconds;
+  // Without overflow, whatever the time is.
+  const auto age =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(time));
   return age > -tick && age < tick;
 }
 
@@ -26,11 +27,11 @@ void LocalFile::lock(LockWait& wait) {
   }
 }
 
-ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t seconds,
-                          std::int64_t nanoseconds) {
-  return ValueVersion(
-      {number, size, static_cast<std::uint64_t>(seconds), static_cast<std::uint64_t>(nanoseconds)},
-      !is_too_young(seconds, nanoseconds));
+ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t changed,
+                          std::int64_t properties_changed) {
+  return ValueVersion({number, size, static_cast<std::uint64_t>(changed),
+                       static_cast<std::uint64_t>(properties_changed)},
+                      !is_too_young(changed) && !is_too_young(properties_changed));
 }
 
 }  // namespace zarrcore

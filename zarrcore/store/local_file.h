@@ -79,8 +79,9 @@ class LocalFile {
 };
 
 // The version of a file with these properties: a number that no other existing file has, its size
-// in bytes, and the time of its last change since 1970.
-ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t seconds,
-                          std::int64_t nanoseconds);
+// in bytes, and, in nanoseconds since 1970, the time of its last change, which programs can set,
+// and the time of the last change of any of its properties, which they cannot.
+ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t changed,
+                          std::int64_t properties_changed);
 
 }  // namespace zarrcore

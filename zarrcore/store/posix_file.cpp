@@ -28,10 +28,23 @@ const timespec& modification_time(const struct stat& status) {
 #endif
 }
 
+const timespec& change_time(const struct stat& status) {
+#ifdef __APPLE__
+  return status.st_ctimespec;
+#else
+  return status.st_ctim;
+#endif
+}
+
+// Also of times that are too far away for it.
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+                                   static_cast<std::uint64_t>(time.tv_nsec));
+}
+
 ValueVersion version_of(const struct stat& status) {
-  const timespec& time = modification_time(status);
-  return file_version(status.st_ino, static_cast<std::uint64_t>(status.st_size), time.tv_sec,
-                      time.tv_nsec);
+  return file_version(status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                      nanoseconds(modification_time(status)), nanoseconds(change_time(status)));
 }
 
 int descriptor_of(std::intptr_t handle) {

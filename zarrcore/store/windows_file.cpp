@@ -34,9 +34,8 @@ bool is_folder(const BY_HANDLE_FILE_INFORMATION& status) {
 }
 
 ValueVersion version_of(const BY_HANDLE_FILE_INFORMATION& status) {
-  const std::int64_t time = ticks_since_1970(status.ftLastWriteTime);
-  return file_version(windows::number_of(status), size_of(status), time / kTicksPerSecond,
-                      time % kTicksPerSecond * 100);
+  const std::int64_t time = ticks_since_1970(status.ftLastWriteTime) * 100;
+  return file_version(windows::number_of(status), size_of(status), time, time);
 }
 
 // Whether a path does not exist, after this error. A broken symbolic link in the path counts as
