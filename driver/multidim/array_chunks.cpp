@@ -39,6 +39,7 @@ void Array::advise(const zarrcore::Selection& selection, CSLConstList options) c
   CallerState caller;
   zarrcore::ReadOptions reading;
   reading.threads = session_->thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
+  reading.waits_for_others = session_->may_wait_for_threads();
   reading.worker_scope = caller.scope();
   const ReadReport report(session_->read_reports(), *session_->hierarchy().store(),
                           "read in advance", GetFullName(), selection, reading);

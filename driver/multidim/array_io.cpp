@@ -21,6 +21,7 @@ namespace {
 zarrcore::ReadOptions read_options(const Session& session, CallerState& caller) {
   zarrcore::ReadOptions options;
   options.threads = session.thread_count();
+  options.waits_for_others = session.may_wait_for_threads();
   options.worker_scope = caller.scope();
   return options;
 }

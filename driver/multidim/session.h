@@ -120,6 +120,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t thread_count(const char* wanted = nullptr) const {
     return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
   }
+  // Returns true if a call may wait for I/O of other threads, which then does not need this one.
+  bool may_wait_for_threads() const { return !keeps_to_calling_thread_; }
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }

@@ -13,33 +13,13 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
              std::shared_ptr<Context> context)
     : state_(std::move(store), std::move(path), std::move(metadata), std::move(context)) {}
 
-Array::~Array() {
-  read_ahead_.reset();
-  state_.invalidate_caches();
-}
+Array::~Array() = default;
 
 void Array::refresh() const {
   state_.store->refresh();
   if (!state_.store->traits().knows_versions || state_.has_prefetched.exchange(false)) {
-    state_.invalidate_caches();
+    state_.invalidate_all();
   }
-}
-
-Shape Array::inner_chunk_shape() const {
-  // Dimension i of `chain` is dimension axes[i] of the array.
-  const CodecChain* chain = state_.first_chain;
-  if (chain->sharding() == nullptr) return state_.grid.max_chunk_shape();
-  std::vector<std::size_t> axes(shape().size());
-  for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = i;
-  while (const ShardingCodec* sharding = chain->sharding()) {
-    std::vector<std::size_t> stored;
-    for (const std::size_t axis : chain->axis_order()) stored.push_back(axes[axis]);
-    axes = std::move(stored);
-    chain = &sharding->inner_chain();
-  }
-  Shape inner(axes.size());
-  for (std::size_t i = 0; i < axes.size(); ++i) inner[axes[i]] = chain->spec().shape[i];
-  return inner;
 }
 
 std::optional<StoredRange> Array::find_stored_range(std::span<const std::uint64_t> position) const {
@@ -64,7 +44,7 @@ std::optional<StoredRange> Array::find_stored_range(std::span<const std::uint64_
                         part.chain = state_.first_chain;
                         part.key = state_.key_of(chunk);
                         const ReadOptions options;
-                        const ChunkReader reader(state_, *state_.context, nullptr, options);
+                        const ChunkReader reader(state_, state_.cached, nullptr, options);
                         return reader.find_stored_range(std::move(part), std::move(start));
                       });
 }
@@ -85,7 +65,7 @@ void Array::expect_reads(const Selection& selection, const ReadOptions& options)
   check_selection(selection, shape());
   ReadAhead* const ahead = read_ahead(options);
   const bool is_empty = std::ranges::find(selection.count, 0u) != selection.count.end();
-  if (ahead != nullptr && !is_empty) ahead->expect(box_around(selection));
+  if (ahead != nullptr && !is_empty) state_.pattern->expect(box_around(selection));
 }
 
 std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) const {
@@ -105,24 +85,28 @@ std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) co
 
 ReadAhead* Array::read_ahead(const ReadOptions& options) const {
   if (!options.lasting_scope || options.threads <= 1) return nullptr;
-  std::call_once(reads_ahead_, [this] {
-    read_ahead_ = std::make_unique<ReadAhead>(state_, inner_chunk_shape());
-  });
+  std::call_once(reads_ahead_, [this] { read_ahead_ = std::make_unique<ReadAhead>(state_); });
   return read_ahead_.get();
 }
 
 void Array::read_selection(const Selection& selection, const Destination& destination,
                            const ReadOptions& options) const {
   state_.check_read(selection, destination);
-  const ReadAhead::Request request(read_ahead(options), selection, options);
-  ChunkReader reader(state_, *state_.context, destination.converter, options, request.ahead());
-  reader.expect_requests(request.requests_per_chunk());
+  ReadAhead* const ahead = read_ahead(options);
   // What is prefetched stays for the reads that follow.
-  if (destination.data != nullptr) reader.expect(state_.repeated_reads.observe(selection));
-  RecentKeys::Use keys(state_.recent_keys);
+  AccessPattern::Request request(
+      *state_.pattern, selection,
+      {.may_read_ahead = ahead != nullptr && state_.context->pool.has_workers(),
+       .threads = options.threads,
+       .max_ahead_bytes = state_.context->chunks.max_bytes() / 4,
+       .keeps_all = state_.byte_count <= state_.context->chunks.max_bytes(),
+       .is_read = destination.data != nullptr});
+  const ReadAhead::Reading reading(ahead, request, options);
+  ChunkReader reader(state_, state_.cached, destination.converter, options, &request);
+  if (request.walk()) reader.help_with([ahead] { return ahead->help(); });
   std::vector<StoredPart> batch;
   for_each_chunk(state_.grid, selection, destination.strides, [&](const ChunkSlice& slice) {
-    batch.push_back(state_.part_of(slice, destination.data, keys.next(slice.chunk, [&] {
+    batch.push_back(state_.part_of(slice, destination.data, request.key(slice.chunk, [&] {
       return state_.key_of(slice.chunk);
     })));
     if (batch.size() == ChunkReader::kBatchSize) {

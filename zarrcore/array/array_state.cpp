@@ -8,14 +8,6 @@
 #include "zarrcore/base/path.h"
 
 namespace zarrcore {
-namespace {
-
-std::uint64_t next_cache_id() {
-  static std::atomic<std::uint64_t> counter{0};
-  return ++counter;
-}
-
-}  // namespace
 
 ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_path,
                        ArrayMetadata array_metadata, std::shared_ptr<Context> array_context)
@@ -23,7 +15,7 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
       path(std::move(array_path)),
       metadata(std::move(array_metadata)),
       context(std::move(array_context)),
-      cache_id(next_cache_id()) {
+      cached(context->chunks) {
   with_context(
       [&] { return description(); },
       [&] {
@@ -36,6 +28,9 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
         first_chain = &chain_for(grid.chunk_shape(first));
         const std::uint64_t elements = checked_product(metadata.shape).value_or(UINT64_MAX);
         byte_count = checked_multiply(elements, metadata.data_type.item_size).value_or(UINT64_MAX);
+        pattern =
+            std::make_unique<AccessPattern>(*store, metadata.shape, grid, *first_chain,
+                                            inner_chunk_shape(), metadata.data_type.item_size);
         // For the v3 draft, writers and the specification differ on the key of a scalar's
         // only chunk.
         if (const auto other = metadata.chunk_key_encoding.other_scalar_key();
@@ -93,6 +88,23 @@ StoredPart ArrayState::part_of(const ChunkSlice& slice, std::byte* data,
   return part;
 }
 
+Shape ArrayState::inner_chunk_shape() const {
+  // Dimension i of `chain` is dimension axes[i] of the array.
+  const CodecChain* chain = first_chain;
+  if (chain->sharding() == nullptr) return grid.max_chunk_shape();
+  std::vector<std::size_t> axes(metadata.shape.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = i;
+  while (const ShardingCodec* sharding = chain->sharding()) {
+    std::vector<std::size_t> stored;
+    for (const std::size_t axis : chain->axis_order()) stored.push_back(axes[axis]);
+    axes = std::move(stored);
+    chain = &sharding->inner_chain();
+  }
+  Shape inner(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) inner[axes[i]] = chain->spec().shape[i];
+  return inner;
+}
+
 void ArrayState::check_read(const Selection& selection, const Destination& destination) const {
   check_selection(selection, metadata.shape);
   if (metadata.data_type.is_variable() && destination.converter == nullptr &&
@@ -103,24 +115,6 @@ void ArrayState::check_read(const Selection& selection, const Destination& desti
     throw Error("the destination does not have the " + std::to_string(metadata.shape.size()) +
                 " dimensions of the array");
   }
-}
-
-void ArrayState::invalidate_value(const std::string& key) const {
-  ++invalidations;
-  const std::size_t group = CacheKey::group_of(cache_id, key);
-  context->chunks.erase_group(group);
-  context->shard_indexes.erase_group(group);
-  context->spent_on_parts.erase_group(group);
-}
-
-// Reads under way may still cache values under the old id, which are never looked up.
-void ArrayState::invalidate_caches() const {
-  ++invalidations;
-  const std::uint64_t old = cache_id.exchange(next_cache_id());
-  const auto is_own = [old](const CacheKey& key) { return key.array_id == old; };
-  context->chunks.erase_if(is_own);
-  context->shard_indexes.erase_if(is_own);
-  context->spent_on_parts.erase_if(is_own);
 }
 
 }  // namespace zarrcore

@@ -14,11 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "zarrcore/array/chunk_reuse.h"
+#include "zarrcore/array/access_pattern.h"
 #include "zarrcore/array/context.h"
-#include "zarrcore/array/partial_decoding.h"
-#include "zarrcore/array/recent_keys.h"
-#include "zarrcore/array/repeated_reads.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/chunk/chunk_grid.h"
@@ -43,17 +40,10 @@ struct ArrayState {
   const CodecChain* first_chain = nullptr;  // of the first chunk; in a regular grid, of all chunks
   std::uint64_t byte_count = 0;             // of all elements, at most UINT64_MAX
   std::optional<std::string> scalar_key;    // if it is not the one that the key encoding gives
+  std::unique_ptr<AccessPattern> pattern;   // of its requests
 
-  // The array's part of the keys in the context's caches. A new id invalidates what is cached.
-  mutable std::atomic<std::uint64_t> cache_id;
-  // How often cached values have been invalidated. A part of the keys of chunks that are read
-  // ahead.
-  mutable std::atomic<std::uint64_t> invalidations{0};
+  mutable CachedArray cached;  // in the context's cache
   mutable std::atomic<bool> has_prefetched{false};
-  mutable PartialDecoding partial_decoding;
-  mutable ChunkReuse chunk_reuse;
-  mutable RepeatedReads repeated_reads;
-  mutable RecentKeys recent_keys;
 
   // Guarded by `chains_mutex`: the chains made so far, by chunk shape. Chains are never removed,
   // and each is constant.
@@ -65,6 +55,8 @@ struct ArrayState {
   // `chunk` is the position of a chunk in the grid.
   std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
   const CodecChain& chain_of(std::span<const std::uint64_t> chunk) const;
+  // See Array.
+  Shape inner_chunk_shape() const;
   // What is read for a chunk slice; `data` is the caller's memory, or null to fill the cache only.
   StoredPart part_of(const ChunkSlice& slice, std::byte* data) const {
     return part_of(slice, data, key_of(slice.chunk));
@@ -75,9 +67,9 @@ struct ArrayState {
   // Throws Error when a selection or the memory for it does not fit the array.
   void check_read(const Selection& selection, const Destination& destination) const;
   // Makes reads that begin later see what has been put since: under one key of the store, or at
-  // all. The first takes the same time however much is cached.
-  void invalidate_value(const std::string& key) const;
-  void invalidate_caches() const;
+  // all. Takes the same time however much is cached of others.
+  void invalidate_value(const std::string& key) const { context->chunks.erase_value(cached, key); }
+  void invalidate_all() const { context->chunks.erase_all(cached); }
 
  private:
   void make_fill_value();

@@ -33,8 +33,8 @@ constexpr std::uint64_t kMaxSmallBytes = 128 << 10;
 constexpr std::uint64_t kMinBytesBehind = 16 << 10;
 
 // Calls `body` with the chunks that a selection meets, a batch at a time.
-void for_each_batch(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
-                    const std::function<void(const std::vector<ChunkSlice>&)>& body) {
+void for_each_chunk_batch(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
+                          const std::function<void(const std::vector<ChunkSlice>&)>& body) {
   std::vector<ChunkSlice> batch;
   for_each_chunk(grid, selection, strides, [&](const ChunkSlice& slice) {
     batch.push_back(slice);
@@ -127,11 +127,11 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                  }
                  if (options_.locks) {
                    const LockedChunks locked(array_->state(), *options_.locks);
-                   for_each_batch(array_->state().grid, selection, source.strides,
-                                  [&](const std::vector<ChunkSlice>& chunks) {
-                                    locked.write(chunks, source, options_.stores_empty_chunks,
-                                                 options.threads, options.worker_scope);
-                                  });
+                   for_each_chunk_batch(array_->state().grid, selection, source.strides,
+                                        [&](const std::vector<ChunkSlice>& chunks) {
+                                          locked.write(chunks, source, options_.stores_empty_chunks,
+                                                       options.threads, options.worker_scope);
+                                        });
                    return;
                  }
                  write_pending(selection, source, options);
@@ -344,22 +344,25 @@ void ArrayWriter::read(const Selection& selection, const Destination& destinatio
   with_context([&] { return array_->state().description(); },
                [&] {
                  array_->state().check_read(selection, destination);
-                 const WholeChunks whole_chunks = array_->state().repeated_reads.observe(selection);
-                 for_each_batch(array_->state().grid, selection, destination.strides,
-                                [&](const std::vector<ChunkSlice>& chunks) {
-                                  if (options_.locks) {
-                                    LockedChunks(array_->state(), *options_.locks)
-                                        .read(chunks, destination, options.threads,
-                                              options.worker_scope);
-                                  } else {
-                                    read_chunks(chunks, destination, whole_chunks, options);
-                                  }
-                                });
+                 const ArrayState& state = array_->state();
+                 AccessPattern::Request request(
+                     *state.pattern, selection,
+                     {.keeps_all = state.byte_count <= state.context->chunks.max_bytes()});
+                 for_each_chunk_batch(array_->state().grid, selection, destination.strides,
+                                      [&](const std::vector<ChunkSlice>& chunks) {
+                                        if (options_.locks) {
+                                          LockedChunks(array_->state(), *options_.locks)
+                                              .read(chunks, destination, options.threads,
+                                                    options.worker_scope);
+                                        } else {
+                                          read_chunks(chunks, destination, request, options);
+                                        }
+                                      });
                });
 }
 
 void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
-                              WholeChunks whole_chunks, const ReadOptions& options) {
+                              AccessPattern::Request& request, const ReadOptions& options) {
   HeldChunks held(*this);
   std::vector<PendingSlice> pending_slices;
   std::vector<StoredPart> stored;
@@ -378,8 +381,8 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
       options.worker_scope);
   // Only now does the reader look at the caches: a chunk that has just been put has invalidated
   // them.
-  ChunkReader reader(array_->state(), *array_->state().context, destination.converter, options);
-  reader.expect(whole_chunks);
+  ChunkReader reader(array_->state(), array_->state().cached, destination.converter, options,
+                     &request);
   reader.read(std::move(stored));
 }
 

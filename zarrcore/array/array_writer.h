@@ -102,7 +102,7 @@ class ZARRCORE_API ArrayWriter {
   void write_slices(std::vector<PendingSlice>& slices, const Source& source,
                     const WriteOptions& options, FirstError& error);
   void read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
-                   WholeChunks whole_chunks, const ReadOptions& options);
+                   AccessPattern::Request& request, const ReadOptions& options);
 
   Pending pending(const std::vector<std::uint64_t>& chunk);
   void put(const Pending& chunk);

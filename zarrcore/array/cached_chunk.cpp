@@ -13,11 +13,10 @@ constexpr double kBlockOverhead = 1.25;
 }  // namespace
 
 CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
-                         PartialDecoding& decoding, const KeptState& state)
-    : state_(state),
+                         const ValueVersion& version)
+    : CachedItem(version, false, Kind::chunk),
       chunk_{Buffer(chain.decoded_size()), {}},
       chain_(&chain),
-      decoding_(&decoding),
       block_size_(memory_size(block_size)),
       count_(memory_size(ceil_divide(chain.decoded_size(), block_size))),
       encoded_(std::move(encoded)),
@@ -51,24 +50,26 @@ bool CachedChunk::is_decoded(std::span<const AxisSlice> axes) const {
   return true;
 }
 
-const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes) const {
-  if (missing_ > 0) decode_blocks(axes);
+const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes,
+                                       AccessPattern::Request* request) const {
+  if (missing_ > 0) decode_blocks(axes, request);
   return chunk_.elements.data();
 }
 
 // Decodes the missing blocks with elements that `axes` select, or all.
-void CachedChunk::decode_blocks(std::span<const AxisSlice> axes) const {
+void CachedChunk::decode_blocks(std::span<const AxisSlice> axes,
+                                AccessPattern::Request* request) const {
   const std::vector<bool> wanted = touched_blocks(axes);
   if (is_new_.exchange(false)) {
     const auto count = static_cast<double>(count_);
     const auto part = static_cast<double>(std::ranges::count(wanted, true));
-    const PartialDecoding::Costs costs{kBlockOverhead * part, kBlockOverhead * (count - part),
-                                       count};
-    if (decoding_->takes_whole(costs) && decode_whole()) return;
-  } else if (!has_counted_rest_) {
+    const AccessPattern::Request::DecodingCosts costs{kBlockOverhead * part,
+                                                      kBlockOverhead * (count - part), count};
+    if (request != nullptr && request->decodes_whole(costs) && decode_whole()) return;
+  } else if (request != nullptr && !has_counted_rest_) {
     for (std::size_t block = 0; block < count_; ++block) {
       if (!wanted[block] || blocks_[block] == Block::decoded) continue;
-      if (!has_counted_rest_.exchange(true)) decoding_->count_rest();
+      if (!has_counted_rest_.exchange(true)) request->count_rest();
       break;
     }
   }

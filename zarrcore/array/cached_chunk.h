@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "zarrcore/array/access_pattern.h"
+#include "zarrcore/array/cached_item.h"
 #include "zarrcore/array/chunk_walk.h"
-#include "zarrcore/array/kept_state.h"
-#include "zarrcore/array/partial_decoding.h"
 #include "zarrcore/codec/codec_chain.h"
 
 namespace zarrcore {
@@ -18,17 +18,15 @@ namespace zarrcore {
 // The decoded elements of a chunk, in stored order: all, or the first ones. If its codecs compress
 // blocks separately (Blosc), only the blocks that are needed are decoded, each of them once. Safe
 // to use from several threads, which decode different blocks at the same time.
-class CachedChunk {
+class CachedChunk final : public CachedItem {
  public:
-  // `state` is that of the value that it was read from.
-  CachedChunk(DecodedChunk chunk, const KeptState& state)
-      : state_(state), chunk_(std::move(chunk)) {}
-  // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size). The chain and
-  // `decoding` must outlive it.
+  // See CachedItem.
+  CachedChunk(DecodedChunk chunk, const ValueVersion& version, bool is_prefetched = false)
+      : CachedItem(version, is_prefetched, Kind::chunk), chunk_(std::move(chunk)) {}
+  // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size). The chain
+  // must outlive it.
   CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
-              PartialDecoding& decoding, const KeptState& state);
-
-  const KeptState& state() const { return state_; }
+              const ValueVersion& version);
 
   // Whether elements() can have the elements that `axes` select in a chunk of `spec`.
   bool reaches(std::span<const AxisSlice> axes, const ChunkSpec& spec) const {
@@ -36,13 +34,13 @@ class CachedChunk {
   }
   // Whether these elements are decoded. They must be within its reach.
   bool is_decoded(std::span<const AxisSlice> axes) const;
-  // The chunk, in which at least the elements that `axes` select are decoded. Throws Error.
-  const std::byte* elements(std::span<const AxisSlice> axes) const;
+  // The chunk, in which at least the elements that `axes` select are decoded. The request, which
+  // may be null, decides whether more are. Throws Error.
+  const std::byte* elements(std::span<const AxisSlice> axes, AccessPattern::Request* request) const;
   // All elements of a chunk that is not decoded in blocks.
   const Buffer& all() const { return chunk_.elements; }
 
-  // The memory in use at present.
-  std::uint64_t byte_count() const { return chunk_.byte_count() + encoded_bytes_; }
+  std::uint64_t byte_count() const override { return chunk_.byte_count() + encoded_bytes_; }
 
  private:
   // Threads wait on it: a futex has 32 bits.
@@ -50,18 +48,16 @@ class CachedChunk {
   enum class Block : std::uint32_t { encoded, in_work, decoded };
 
   std::vector<bool> touched_blocks(std::span<const AxisSlice> axes) const;
-  void decode_blocks(std::span<const AxisSlice> axes) const;
+  void decode_blocks(std::span<const AxisSlice> axes, AccessPattern::Request* request) const;
   bool decode_whole() const;
   void decode_block(std::size_t block) const;
   bool claim(std::size_t block) const;
   void set(std::size_t block, Block state) const;
   void count_decoded(std::size_t blocks) const;
 
-  KeptState state_;
   mutable DecodedChunk chunk_;
   // For a chunk that is decoded in blocks:
   const CodecChain* chain_ = nullptr;
-  PartialDecoding* decoding_ = nullptr;
   std::size_t block_size_ = 0;
   std::size_t count_ = 0;
   // Read by threads that have a block in work, freed when all are decoded.

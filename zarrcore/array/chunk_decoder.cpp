@@ -73,164 +73,158 @@ void ScratchPool::put_back(Slot& slot) {
   returns_.notify_one();
 }
 
-ChunkDecoder::ChunkDecoder(const ArrayState& array, Context& context,
-                           const ElementConverter* converter, std::size_t threads)
+ChunkDecoder::ChunkDecoder(const ArrayState& array, CachedArray& cached,
+                           const ElementConverter* converter, std::size_t threads,
+                           bool waits_for_others, AccessPattern::Request* request)
     : array_(array),
-      context_(context),
-      request_(++context.requests),
+      cached_(cached),
+      request_(cached.cache().begin_request()),
       moment_(array.store->moment()),
-      erasures_(context.chunks.erasures()),
-      cache_id_(array.cache_id),
-      invalidations_(array.invalidations),
       converter_(converter),
-      reuse_is_likely_(array.byte_count <= context.chunks.max_bytes() ||
-                       array.chunk_reuse.is_likely()),
+      waits_for_others_(waits_for_others),
+      pattern_(request),
       scratch_(threads) {}
-
-ChunkDecoder::~ChunkDecoder() {
-  array_.chunk_reuse.observe({used_before_, new_});
-}
-
-CacheKey ChunkDecoder::cache_key(const StoredPart& part) const {
-  return {cache_id_, part.chain, part.key, part.offset, part.length};
-}
-
-CacheKey ChunkDecoder::ahead_key(const StoredPart& part) const {
-  return {invalidations_, part.chain, part.key, part.offset, part.length};
-}
 
 bool ChunkDecoder::may_cache(const StoredPart& part) const {
   if (part.destination == nullptr || !is_whole(part.axes)) return true;
   // Reading the others takes no more than copying them.
-  return whole_chunks_ == WholeChunks::keep && !part.chain->elements_stand_alone();
+  return are_wholes(WholeChunks::keep) && !part.chain->elements_stand_alone();
 }
 
-// Whether ChunkReuse decides if the chunk is cached. Fetching a chunk again from a server costs too
-// much for that, and parts of those whose elements stand alone are read without the rest, unless
-// the whole has become worth it.
+// Whether the array's AccessPattern decides if the chunk is cached. Fetching a chunk again from a
+// server costs too much for that, and parts of those whose elements stand alone are read without
+// the rest, unless the whole has become worth it.
 bool ChunkDecoder::is_reuse_counted(const StoredPart& part) const {
-  return part.destination != nullptr && part.chain->decoded_size() >= kMinCountedBytes &&
-         !part.chain->elements_stand_alone() && array_.store->traits().parallel_requests == 1 &&
-         !is_whole(part.axes);
+  return pattern_ != nullptr && part.destination != nullptr &&
+         part.chain->decoded_size() >= kMinCountedBytes && !part.chain->elements_stand_alone() &&
+         array_.store->traits().parallel_requests == 1 && !is_whole(part.axes);
 }
 
 // For a chunk that may be cached, and is not, or only its first elements. Once for each.
-bool ChunkDecoder::is_to_be_cached(const StoredPart& part) const {
+bool ChunkDecoder::is_to_be_cached(const StoredPart& part, bool is_known) const {
   if (!is_reuse_counted(part)) return true;
-  const CacheKey key = cache_key(part);
-  const bool is_known =
-      reuse_is_likely_
-          ? context_.chunks.find(key, request_) != nullptr
-          : array_.chunk_reuse.remember(CacheKeyHash()(key),
-                                        context_.chunks.max_bytes() / part.chain->decoded_size());
-  ++(is_known ? used_before_ : new_);
-  return reuse_is_likely_ || is_known;
+  const std::size_t hash = std::hash<std::string>()(*part.key) ^
+                           static_cast<std::size_t>(part.position * 0x9e3779b97f4a7c15u);
+  return pattern_->keeps_part(is_known, hash, cache().max_bytes() / part.chain->decoded_size());
 }
 
-std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part) const {
-  if (context_.chunks.is_empty()) return nullptr;
-  return find_cached(part, cache_key(part));
+bool ChunkDecoder::is_current(const StoredPart& part, const CachedItem& item) const {
+  return part.is_whole_value() ? item.is_current(*array_.store, *part.key, moment_)
+                               : item.is_good_for(part.version);
 }
 
-std::shared_ptr<const CachedChunk> ChunkDecoder::find_cached(const StoredPart& part,
-                                                             const CacheKey& key) const {
-  auto chunk = context_.chunks.find(key, request_);
-  return chunk && is_current(part, *chunk) ? chunk : nullptr;
-}
-
-void ChunkDecoder::cache(const StoredPart& part,
-                         const std::shared_ptr<const CachedChunk>& chunk) const {
-  context_.chunks.insert(cache_key(part), chunk, chunk->byte_count(), request_, erasures_);
-}
-
-bool ChunkDecoder::has_cached(const StoredPart& part) const {
-  const auto chunk = find_cached(part);
-  return chunk && chunk->reaches(part.axes, part.chain->stored_spec());
-}
-
-bool ChunkDecoder::is_current(const StoredPart& part, const CachedChunk& chunk) const {
-  return part.is_whole_value() ? chunk.state().is_current(*array_.store, *part.key, moment_)
-                               : chunk.state().is_good_for(part.version);
-}
-
-bool ChunkDecoder::copy_from_cache(const StoredPart& part, bool may_decode) const {
-  const CacheKey key = cache_key(part);
-  const auto chunk = find_cached(part, key);
-  if (!chunk || !chunk->reaches(part.axes, part.chain->stored_spec())) return false;
-  if (!may_decode && !chunk->is_decoded(part.axes)) return false;
-  with_context([&] { return "chunk " + *part.key; },
-               [&] { copy(part, chunk->elements(part.axes)); });
-  if (is_reuse_counted(part)) ++used_before_;
-  if (whole_chunks_ == WholeChunks::release && !may_cache(part)) {
-    context_.chunks.erase(key);  // its memory, which is hot, is for the next window
+ChunkDecoder::FoundOrStarted ChunkDecoder::find_or_start(const StoredPart& part) const {
+  while (true) {
+    ChunkCache::Found found = find(part);
+    if (found.item) {
+      // That a value is missing is for one use: it may be put.
+      if (found.item->is_missing() && part.filling == nullptr) erase_cached(part);
+      if (is_current(part, *found.item)) return {std::move(found.item), {}};
+    }
+    FoundOrStarted started = start_again(part);
+    if (started.filling || !waits_for_others_) return started;
+    if (!found.pending) continue;
+    started.item = cache().wait(*found.pending, [] { return false; });
+    if (started.item && is_current(part, *started.item)) return started;
   }
-  return true;
 }
 
-bool ChunkDecoder::copy_from_ahead(const StoredPart& part,
-                                   const std::shared_ptr<const CachedChunk>& chunk) const {
-  if (!is_current(part, *chunk)) return false;
-  copy(part, chunk->all().data());
-  if (may_cache(part) && is_to_be_cached(part)) cache(part, chunk);
-  return true;
+ChunkDecoder::Lookup ChunkDecoder::copy_from_cache(const StoredPart& part, bool may_decode) const {
+  using Intent = ChunkCache::Intent;
+  // Chunks whose elements stand alone may be read in parts (element_reads.cpp).
+  const bool starts = may_cache(part) && !part.chain->elements_stand_alone();
+  const Intent intent = !may_decode ? Intent::look : starts ? Intent::start : Intent::take;
+  if (intent != Intent::start && cache().is_empty()) return {};
+  ChunkCache::Found found = find(part, intent);
+  Lookup lookup{copy_item(part, found.item, may_decode), nullptr, std::move(found.filling)};
+  switch (lookup.cached) {
+    case Cached::needs_decoding:
+      if (!found.pending || !may_decode || !waits_for_others_) break;
+      lookup.cached = Cached::is_pending;
+      lookup.pending = std::move(found.pending);
+      break;
+    case Cached::is_missing:
+      erase_cached(part);
+      break;
+    case Cached::is_copied:
+      if (found.was_ahead) {
+        lookup.cached = Cached::was_read_ahead;
+        if (!may_cache(part) || !is_to_be_cached(part, false)) erase_cached(part);
+      } else if (is_reuse_counted(part)) {
+        pattern_->count_reuse();
+      } else if (are_wholes(WholeChunks::release) && !may_cache(part)) {
+        erase_cached(part);  // its memory, which is hot, is for the next window
+      }
+      break;
+    default:
+      break;
+  }
+  return lookup;
 }
 
-bool ChunkDecoder::is_still_missing(const StoredPart& part) const {
-  const ValueVersion current = array_.store->current_version(*part.key);
-  return current.is_unknown() || current.is_absent();
+ChunkDecoder::Cached ChunkDecoder::copy_item(const StoredPart& part, const ChunkCache::Item& item,
+                                             bool may_decode) const {
+  if (!item || !is_current(part, *item)) return Cached::needs_decoding;
+  if (item->is_missing()) return Cached::is_missing;
+  const auto& chunk = static_cast<const CachedChunk&>(*item);
+  if (!chunk.reaches(part.axes, part.chain->stored_spec())) return Cached::is_elsewhere;
+  if (!may_decode && !chunk.is_decoded(part.axes)) return Cached::needs_decoding;
+  with_context([&] { return "chunk " + part.name(); },
+               [&] { copy(part, chunk.elements(part.axes, pattern_)); });
+  return Cached::is_copied;
 }
 
-void ChunkDecoder::decode_ahead(const StoredPart& part, const Encoded& encoded,
-                                ChunksAhead& ahead) const {
-  ahead.put(*part.ahead, ahead_key(part),
-            std::make_shared<const CachedChunk>(decode_to_keep(*part.chain, encoded),
-                                                KeptState{version_of(part, encoded)}));
-}
-
-void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const {
-  if (may_cache(part)) {
-    decode_to_cache(part, encoded);
+void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, ChunkCache::Filling& filling,
+                          bool is_known, DecodedChunk& scratch) const {
+  if (part.filling != nullptr) {
+    finish(filling, std::make_shared<const CachedChunk>(decode_to_keep(*part.chain, encoded),
+                                                        version_of(part, encoded)));
+  } else if (may_cache(part)) {
+    auto chunk = decode_to_cache(part, encoded, is_known);
+    copy(part, chunk->elements(part.axes, pattern_));
+    const bool stays = is_to_be_cached(part, is_known);
+    finish(filling, std::move(chunk), stays);
   } else {
     decode_whole(part, encoded.bytes, scratch);
   }
 }
 
-// Decodes a chunk, or only the part of it that is used, and caches it for other requests if that is
-// worth it.
-void ChunkDecoder::decode_to_cache(const StoredPart& part, Encoded encoded) const {
+// Decodes a chunk, or only the part of it that is used.
+std::shared_ptr<const CachedChunk> ChunkDecoder::decode_to_cache(const StoredPart& part,
+                                                                 const Encoded& encoded,
+                                                                 bool is_known) const {
   const CodecChain& chain = *part.chain;
   const ValueVersion& version = version_of(part, encoded);
-  std::shared_ptr<const CachedChunk> chunk;
   const auto block_size = part.destination != nullptr ? chain.block_size(encoded.bytes)
                                                       : std::optional<std::uint64_t>();
   if (block_size) {
-    chunk = std::make_shared<const CachedChunk>(
+    return std::make_shared<const CachedChunk>(
         chain,
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
-        *block_size, array_.partial_decoding, KeptState{version});
-  } else if (auto prefix = decode_prefix(part, encoded.bytes)) {
-    chunk = std::make_shared<const CachedChunk>(DecodedChunk{std::move(*prefix), {}},
-                                                KeptState{version});
-  } else {
-    chunk = std::make_shared<const CachedChunk>(decode_to_keep(chain, encoded),
-                                                KeptState{version, part.is_prefetched()});
+        *block_size, version);
   }
-  copy(part, chunk->elements(part.axes));
-  if (is_to_be_cached(part)) cache(part, chunk);
+  if (auto prefix = decode_prefix(part, encoded.bytes, is_known)) {
+    return std::make_shared<const CachedChunk>(DecodedChunk{std::move(*prefix), {}}, version);
+  }
+  return std::make_shared<const CachedChunk>(decode_to_keep(chain, encoded), version,
+                                             part.is_prefetched());
 }
 
 // The first elements of a chunk, if those that are selected end early enough, and the rest is not
 // expected to be needed. If it is, the chunk is fetched again, which takes little from a local
 // store.
-std::optional<Buffer> ChunkDecoder::decode_prefix(const StoredPart& part, ByteSpan encoded) const {
+std::optional<Buffer> ChunkDecoder::decode_prefix(const StoredPart& part, ByteSpan encoded,
+                                                  bool is_known) const {
   const CodecChain& chain = *part.chain;
-  if (part.destination == nullptr || array_.store->traits().parallel_requests > 1)
+  if (part.destination == nullptr || pattern_ == nullptr ||
+      array_.store->traits().parallel_requests > 1) {
     return std::nullopt;
+  }
   const auto step = chain.prefix_step();
   if (!step) return std::nullopt;
   if (chain.decoded_size() <= *step) return std::nullopt;
-  if (find_cached(part) != nullptr) {
-    array_.partial_decoding.count_rest();
+  if (is_known) {
+    pattern_->count_rest();
     return std::nullopt;
   }
   const std::uint64_t end = end_of(part.axes, chain.stored_spec().shape, item_size());
@@ -239,7 +233,7 @@ std::optional<Buffer> ChunkDecoder::decode_prefix(const StoredPart& part, ByteSp
   // It is decoded into the memory of the decoder, and copied.
   constexpr double kOverhead = 1.1;
   const auto whole = static_cast<double>(chain.decoded_size());
-  if (array_.partial_decoding.takes_whole({kOverhead * static_cast<double>(size), whole, whole})) {
+  if (pattern_->decodes_whole({kOverhead * static_cast<double>(size), whole, whole})) {
     return std::nullopt;
   }
   return chain.decode_prefix(encoded, size);

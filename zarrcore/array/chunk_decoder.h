@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "zarrcore/array/array_state.h"
-#include "zarrcore/array/chunks_ahead.h"
-#include "zarrcore/array/context.h"
-#include "zarrcore/array/repeated_reads.h"
+#include "zarrcore/array/cached_chunk.h"
+#include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/store/store.h"
@@ -57,39 +56,60 @@ class ScratchPool {
 // Serves one request of one array. Safe to use from several threads at once. Throws Error.
 class ChunkDecoder {
  public:
-  // At most `threads` threads decode at once. The converter may be null. Cached chunks are those of
-  // `context`.
-  ChunkDecoder(const ArrayState& array, Context& context, const ElementConverter* converter,
-               std::size_t threads);
-  ~ChunkDecoder();
+  // At most `threads` threads decode at once. The converter and the request may be null. `cached`
+  // is where chunks of the array are cached.
+  ChunkDecoder(const ArrayState& array, CachedArray& cached, const ElementConverter* converter,
+               std::size_t threads, bool waits_for_others, AccessPattern::Request* request);
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-  // Until then, chunks that are used as a whole are not expected to be needed again.
-  void expect(WholeChunks whole_chunks) { whole_chunks_ = whole_chunks; }
-  // Until then, chunks of which parts are used are cached if the array's ChunkReuse says so.
-  void expect_reuse() { reuse_is_likely_ = true; }
+  // See AccessPattern::Request.
+  std::uint64_t requests_per_chunk() const {
+    return pattern_ == nullptr ? 1 : pattern_->requests_per_chunk();
+  }
   // Whether a chunk may be cached when it has been decoded.
   bool may_cache(const StoredPart& part) const;
 
-  // The cached chunk, of which perhaps only the first elements are decoded; null when it is not
-  // cached, or from another version of its value.
-  std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part) const;
+  // What is cached for a part, perhaps from another version of its value.
+  ChunkCache::Found find(const StoredPart& part,
+                         ChunkCache::Intent intent = ChunkCache::Intent::look) const {
+    return cache().find(cached_, part.key, part.place(), request_, intent);
+  }
+  // What is cached for a part, and current, or a Filling of its entry. Waits for others that fill
+  // it, if the request may: else both can be empty.
+  struct FoundOrStarted {
+    ChunkCache::Item item;
+    ChunkCache::Filling filling;
+  };
+  FoundOrStarted find_or_start(const StoredPart& part) const;
+  // A Filling for a part whose cached item is not to be used. None if another thread fills it.
+  FoundOrStarted start_again(const StoredPart& part) const {
+    return {nullptr, cache().start(cached_, part.key, part.place(), request_)};
+  }
+  // Caches an item, if the Filling is one.
+  void finish(ChunkCache::Filling& filling, ChunkCache::Item item, bool stays = true) const {
+    if (filling) filling.finish(std::move(item), stays, request_);
+  }
 
-  // Caches a chunk for other requests, unless the array has put its value since this one began: it
-  // may have read the old one.
-  void cache(const StoredPart& part, const std::shared_ptr<const CachedChunk>& chunk) const;
-
-  // Whether the selected elements of the chunk are cached, or can be decoded from what is.
-  bool has_cached(const StoredPart& part) const;
-  // Copies the selected elements of a chunk from the cache; false when they are not cached, or
-  // would have to be decoded while `may_decode` is false.
-  bool copy_from_cache(const StoredPart& part, bool may_decode) const;
-  // The same for a chunk that was read ahead.
-  bool copy_from_ahead(const StoredPart& part,
-                       const std::shared_ptr<const CachedChunk>& chunk) const;
-  // Whether a chunk that was read ahead is still missing in the store.
-  bool is_still_missing(const StoredPart& part) const;
+  // What the cache has for the selected elements of a chunk.
+  enum class Cached : std::uint8_t {
+    is_copied,       // it has been copied to the destination
+    was_read_ahead,  // likewise, and this is the first use of the chunk
+    is_missing,      // the chunk is missing in the store
+    needs_decoding,  // nothing, or nothing that is decoded while `may_decode` is false
+    is_elsewhere,    // other elements of the chunk
+    is_pending,      // nothing yet: wait for `pending`
+  };
+  struct Lookup {
+    Cached cached = Cached::needs_decoding;
+    std::shared_ptr<ChunkCache::Entry> pending = nullptr;
+    ChunkCache::Filling filling = {};  // for the caller, if the chunk needs decoding
+  };
+  // Copies the selected elements of a chunk from the cache. Without `may_decode`, only what is
+  // decoded.
+  Lookup copy_from_cache(const StoredPart& part, bool may_decode) const;
+  // The same for what another thread has filled an entry with, which has not stayed in the cache.
+  Cached copy_item(const StoredPart& part, const ChunkCache::Item& item, bool may_decode) const;
 
   // Calls `body` with memory for decoding. Waits while as many other threads as may decode at once
   // are in theirs. It may decode any number of chunks.
@@ -104,10 +124,10 @@ class ChunkDecoder {
     Buffer* owner = nullptr;
     ValueVersion version = {};
   };
-  // In with_scratch(): decodes a chunk for its part's place ahead of a walk.
-  void decode_ahead(const StoredPart& part, const Encoded& encoded, ChunksAhead& ahead) const;
-  // In with_scratch(): decodes a chunk, or as much of it as is selected, to its destination.
-  void decode(const StoredPart& part, Encoded encoded, DecodedChunk& scratch) const;
+  // In with_scratch(): decodes a chunk, or as much of it as is selected, to its destination or for
+  // its `filling`, if it has one.  `is_known`: other elements of it are cached.
+  void decode(const StoredPart& part, Encoded encoded, ChunkCache::Filling& filling, bool is_known,
+              DecodedChunk& scratch) const;
 
   // The same for elements that stand alone (CodecChain::elements_stand_alone): `encoded` has the
   // bytes at the given ranges of the chunk, which contain all selected elements.
@@ -117,37 +137,34 @@ class ChunkDecoder {
   // Writes the fill value in place of a missing chunk.
   void fill(const StoredPart& part) const;
 
-  CacheKey cache_key(const StoredPart& part) const;
-  // The key of a chunk that is read ahead: after an invalidation, it is another one.
-  CacheKey ahead_key(const StoredPart& part) const;
-  // When the request began, as the store counts.
-  std::uint64_t moment() const { return moment_; }
+  ChunkCache& cache() const { return cached_.cache(); }
+  CachedArray& cached() const { return cached_; }
   std::uint64_t item_size() const { return array_.metadata.data_type.item_size; }
 
  private:
-  std::shared_ptr<const CachedChunk> find_cached(const StoredPart& part, const CacheKey& key) const;
-  bool is_current(const StoredPart& part, const CachedChunk& chunk) const;
+  bool are_wholes(WholeChunks fate) const {
+    return pattern_ != nullptr && pattern_->whole_chunks() == fate;
+  }
+  bool is_current(const StoredPart& part, const CachedItem& item) const;
   bool is_reuse_counted(const StoredPart& part) const;
-  bool is_to_be_cached(const StoredPart& part) const;
-  void decode_to_cache(const StoredPart& part, Encoded encoded) const;
-  std::optional<Buffer> decode_prefix(const StoredPart& part, ByteSpan encoded) const;
+  bool is_to_be_cached(const StoredPart& part, bool is_known) const;
+  std::shared_ptr<const CachedChunk> decode_to_cache(const StoredPart& part, const Encoded& encoded,
+                                                     bool is_known) const;
+  std::optional<Buffer> decode_prefix(const StoredPart& part, ByteSpan encoded,
+                                      bool is_known) const;
+  void erase_cached(const StoredPart& part) const {
+    cache().erase(cached_, part.key, part.place());
+  }
   void decode_whole(const StoredPart& part, ByteSpan encoded, DecodedChunk& scratch) const;
   void copy(const StoredPart& part, const std::byte* elements, std::uint64_t first = 0) const;
 
   const ArrayState& array_;
-  Context& context_;
-  std::uint64_t request_;
-  std::uint64_t moment_;
-  // When the request began, in this order: what was read ahead before an erasure has another key.
-  std::uint64_t erasures_;  // of the context's chunks
-  std::uint64_t cache_id_;  // the array's, as the next one
-  std::uint64_t invalidations_;
+  CachedArray& cached_;
+  ChunkCache::Request request_;
+  std::uint64_t moment_;  // when it began, as the store counts
   const ElementConverter* converter_;
-  WholeChunks whole_chunks_ = WholeChunks::pass;
-  bool reuse_is_likely_;
-  // See ChunkReuse::Counts.
-  mutable std::atomic<std::uint64_t> used_before_ = 0;
-  mutable std::atomic<std::uint64_t> new_ = 0;
+  bool waits_for_others_;
+  AccessPattern::Request* pattern_;
   ScratchPool scratch_;
 };
 

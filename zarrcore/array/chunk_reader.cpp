@@ -30,44 +30,35 @@ bool is_before(const StoredPart& a, const StoredPart& b) {
 
 // How many of the first parts are of the same shard.
 std::size_t count_of_shard(std::span<const StoredPart> parts) {
-  const StoredPart& first = parts.front();
-  const auto other = std::ranges::find_if(parts, [&](const StoredPart& part) {
-    return part.offset != first.offset || part.length != first.length ||
-           (part.key != first.key && *part.key != *first.key);
+  const auto other = std::ranges::find_if(parts, [&first = parts.front()](const StoredPart& part) {
+    return part.position != first.position || (part.key != first.key && *part.key != *first.key);
   });
   return static_cast<std::size_t>(other - parts.begin());
 }
 
 }  // namespace
 
-ValueChanged ChunkReader::shard_removed() {
-  return ValueChanged("the shard is missing, although its index could be read");
-}
-
-ChunkReader::ChunkReader(const ArrayState& array, Context& context,
+ChunkReader::ChunkReader(const ArrayState& array, CachedArray& cached,
                          const ElementConverter* converter, const ReadOptions& options,
-                         ReadAhead* ahead)
+                         AccessPattern::Request* request)
     : store_(*array.store),
-      context_(context),
+      pool_(array.context->pool),
       options_(options),
       workers_(std::clamp<std::size_t>(std::max(options.threads, store_.traits().parallel_requests),
                                        1, kBatchSize)),
-      decoder_(array, context, converter, std::clamp<std::size_t>(options.threads, 1, kBatchSize)),
-      shards_(store_, context, decoder_),
-      ahead_(ahead) {}
+      decoder_(array, cached, converter, std::clamp<std::size_t>(options.threads, 1, kBatchSize),
+               options.waits_for_others, request),
+      shards_(store_, decoder_) {}
 
 void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
-  context_.pool.parallel_for(count, workers_, body, options_.worker_scope);
+  pool_.parallel_for(count, workers_, body, options_.worker_scope);
 }
 
-void ChunkReader::decode(const StoredPart& part, ChunkDecoder::Encoded encoded,
-                         DecodedChunk& scratch) {
+void ChunkReader::decode(Missed& missed, ChunkDecoder::Encoded encoded, DecodedChunk& scratch) {
   const MeasuredStage decoding = measure(&ReadStatistics::decode_nanoseconds);
-  if (part.ahead != nullptr) {
-    decoder_.decode_ahead(part, encoded, ahead_->chunks());
-  } else {
-    decoder_.decode(part, encoded, scratch);
-  }
+  const StoredPart& part = *missed.part;
+  decoder_.decode(part, encoded, part.filling != nullptr ? *part.filling : missed.filling,
+                  missed.is_known, scratch);
   count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
 }
 
@@ -107,6 +98,7 @@ std::optional<StoredRange> ChunkReader::find_stored_range(StoredPart chunk,
     }
     const auto entry = shard.extent.find(*shard.index, position);
     if (!entry) return std::nullopt;
+    chunk.position = chunk.position * sharding->inner_count() + position;
     chunk.chain = &sharding->inner_chain();
     chunk.offset = entry->offset;
     chunk.length = entry->length;
@@ -118,7 +110,7 @@ std::optional<StoredRange> ChunkReader::find_stored_range(StoredPart chunk,
 
 void ChunkReader::read_shards(std::span<StoredPart> parts) {
   if (parts.empty()) return;
-  if (parts.front().ahead != nullptr) std::ranges::stable_sort(parts, is_before);
+  if (parts.front().filling != nullptr) std::ranges::stable_sort(parts, is_before);
   std::vector<StoredPart> inner;
   const auto read_inner = [&] {
     read_parts(inner);
@@ -149,7 +141,7 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
         if (shard.opened.index) {
           expand(shard.opened, part, inner);
         } else if (shard.opened.extent.sharding != nullptr) {
-          fill_missing(part, [&] { return "shard " + *part.key; });
+          fill_missing(part, [&] { return "shard " + part.name(); });
         }
       }
       shard.opened = {};
@@ -166,16 +158,16 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
 // Those that are known to be missing are filled, and not opened.
 void ChunkReader::open_shards(std::span<NeededShard> shards) {
   const auto open = [&](std::size_t i) {
-    const Parts parts = shards[i].parts;
-    const StoredPart& part = parts.front();
-    const bool may_be_ahead = ahead_ != nullptr && part.ahead == nullptr && parts.size() == 1;
-    if (may_be_ahead && take_ahead(part)) return;
+    const StoredPart& part = shards[i].parts.front();
     const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
     shards[i].opened = shards_.open(part, is_whole(part.axes));
   };
+  const auto has_index = [&](const NeededShard& shard) {
+    const StoredPart& part = shard.parts.front();
+    return decoder_.cache().has(decoder_.cached(), part.key, part.place());
+  };
   if (takes_little_copying({shards.front().parts.begin(), shards.back().parts.end()}) &&
-      std::ranges::all_of(
-          shards, [&](const auto& shard) { return shards_.has_index(shard.parts.front()); })) {
+      std::ranges::all_of(shards, has_index)) {
     for (std::size_t i = 0; i < shards.size(); ++i) open(i);
   } else {
     parallel_for(shards.size(), open);
@@ -188,18 +180,20 @@ void ChunkReader::expand(const OpenShard& shard, const StoredPart& outer,
     StoredPart part;
     part.chain = &shard.extent.sharding->inner_chain();
     part.key = shard.part.key;
+    part.position = shard.part.position * shard.extent.sharding->inner_count() + inner.position;
+    part.shard_offset = shard.part.shard_offset;
     part.value = shard.part.value;
     part.version = shard.part.version;
     part.bytes = shard.part.bytes;
     if (outer.destination != nullptr) part.destination = outer.destination + inner.offset;
-    part.ahead = outer.ahead;
+    part.filling = outer.filling;
     part.axes = std::move(inner.axes);
     const auto entry =
-        with_context([&] { return "shard " + *part.key; },
+        with_context([&] { return "shard " + part.name(); },
                      [&] { return shard.extent.find(*shard.index, inner.position); });
     if (!entry) {
       fill_missing(part, [&] {
-        return "inner chunk " + std::to_string(inner.position) + " of shard " + *part.key;
+        return "inner chunk " + std::to_string(inner.position) + " of shard " + part.name();
       });
       return;
     }
@@ -215,17 +209,13 @@ void ChunkReader::expand(const OpenShard& shard, const StoredPart& outer,
 
 void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   if (chunks.empty()) return;
-  if (chunks.front().ahead != nullptr) {
-    const auto unneeded =
-        std::stable_partition(chunks.begin(), chunks.end(), [this](const StoredPart& part) {
-          return !decoder_.has_cached(part) &&
-                 ahead_->chunks().is_stored_at(*part.ahead, decoder_.ahead_key(part));
-        });
-    chunks = {chunks.begin(), unneeded};
-  } else if (takes_little_copying(chunks)) {
-    const auto others =
-        std::stable_partition(chunks.begin(), chunks.end(),
-                              [this](const StoredPart& part) { return copy_kept(part, false); });
+  const auto is_ready = [this](const StoredPart& part) {
+    // The reader repeats parts when the store has replaced a value.
+    if (part.filling != nullptr) return !*part.filling;
+    return is_done(part, decoder_.copy_from_cache(part, false).cached);
+  };
+  if (chunks.front().filling != nullptr || takes_little_copying(chunks)) {
+    const auto others = std::stable_partition(chunks.begin(), chunks.end(), is_ready);
     chunks = {others, chunks.end()};
   }
   if (chunks.empty()) return;
@@ -244,9 +234,7 @@ bool ChunkReader::takes_little_copying(Parts parts) const {
   if (workers_ == 1 || store_.traits().parallel_requests > 1) return false;
   std::uint64_t bytes = 0;
   for (const StoredPart& part : parts) {
-    std::uint64_t selected = decoder_.item_size();
-    for (const AxisSlice& axis : part.axes) selected *= axis.count;
-    bytes += selected;
+    bytes += decoder_.item_size() * element_count(part.axes);
     if (bytes > kMinBytesPerThread) return false;
   }
   return true;
@@ -285,91 +273,119 @@ std::vector<ChunkReader::Parts> ChunkReader::make_fetches(std::span<StoredPart> 
   return fetches;
 }
 
+bool ChunkReader::is_done(const StoredPart& part, ChunkDecoder::Cached cached) const {
+  switch (cached) {
+    case ChunkDecoder::Cached::is_copied:
+      count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
+      return true;
+    case ChunkDecoder::Cached::was_read_ahead:
+      count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
+      count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
+      return true;
+    case ChunkDecoder::Cached::is_missing:
+      if (options_.missing_chunks_are_errors) return false;
+      fill_missing(part, [&] { return "chunk " + part.name(); });
+      return true;
+    default:
+      return false;
+  }
+}
+
 void ChunkReader::read_together(Parts parts) {
-  std::vector<const StoredPart*> wanted;
-  wanted.reserve(parts.size());
+  std::vector<Missed> missed;
+  missed.reserve(parts.size());
+  // Others fill their entries. None of those of this thread wait meanwhile.
+  std::vector<std::pair<const StoredPart*, std::shared_ptr<ChunkCache::Entry>>> pending;
   for (const StoredPart& part : parts) {
-    if (part.ahead != nullptr || !copy_kept(part, true)) wanted.push_back(&part);
+    ChunkDecoder::Lookup lookup;
+    if (part.filling == nullptr) lookup = decoder_.copy_from_cache(part, true);
+    if (lookup.pending) {
+      pending.emplace_back(&part, std::move(lookup.pending));
+    } else if (!is_done(part, lookup.cached)) {
+      missed.push_back(
+          {&part, lookup.cached == ChunkDecoder::Cached::is_elsewhere, std::move(lookup.filling)});
+    }
   }
-  if (wanted.empty()) return;
-  const StoredPart& first = *wanted.front();
-  with_context(
-      [&] { return "chunk " + *first.key; },
-      [&] {
-        if (wanted.size() == 1 && read_elements(first)) return;
-        if (first.is_whole_value() && !first.bytes) {
-          // Only cached chunks need a version.
-          const auto value = decoder_.may_cache(first) ? store_.open(*first.key) : nullptr;
-          const std::uint64_t max_size = first.chain->max_encoded_size();
-          auto encoded = [&] {
-            const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-            return value ? value->get(max_size) : store_.get(*first.key, max_size);
-          }();
-          if (!encoded) {
-            fill_missing(first, [] { return std::string("it"); });
-            return;
-          }
-          count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
-          decoder_.with_scratch([&](DecodedChunk& scratch) {
-            decode(first, {encoded->span(), &*encoded, value ? value->version() : ValueVersion()},
-                   scratch);
-          });
-          return;
-        }
-        std::shared_ptr<const Buffer> bytes = first.bytes;
-        std::uint64_t start = 0;
-        if (!bytes) {
-          start = first.offset;
-          std::uint64_t end = 0;
-          for (const StoredPart* part : wanted) end = std::max(end, part->offset + part->length);
-          const ByteRange range = ByteRange::at(start, end - start);
-          const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-          auto fetched = ShardReader::fetch_ranges(first, {&range, 1});
-          if (!fetched) throw shard_removed();
-          count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, wanted.size());
-          bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
-        }
-        decoder_.with_scratch([&](DecodedChunk& scratch) {
-          for (const StoredPart* part : wanted) {
-            with_context([&] { return "inner chunk at offset " + std::to_string(part->offset); },
-                         [&] {
-                           const ByteSpan encoded = bytes->span().subspan(
-                               memory_size(part->offset - start), memory_size(part->length));
-                           decode(*part, {encoded}, scratch);
-                         });
-          }
-        });
-      });
+  if (!missed.empty()) {
+    with_context([&] { return "chunk " + missed.front().part->name(); },
+                 [&] { fetch_together(missed); });
+    missed.clear();
+  }
+  for (const auto& [part, entry] : pending) {
+    const ChunkCache::Item item = decoder_.cache().wait(*entry, help_);
+    // It may not have stayed in the cache.
+    if (decoder_.cache().has(decoder_.cached(), part->key, part->place()) ||
+        !is_done(*part, decoder_.copy_item(*part, item, true))) {
+      read_together({part, 1});
+    }
+  }
 }
 
-bool ChunkReader::copy_kept(const StoredPart& part, bool may_decode) {
-  if (ahead_ == nullptr && context_.chunks.is_empty()) return false;
-  if (decoder_.copy_from_cache(part, may_decode)) {
-    count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
-    return true;
+void ChunkReader::fetch_together(std::span<Missed> parts) {
+  const StoredPart& first = *parts.front().part;
+  if (parts.size() == 1 && read_elements(first)) return;
+  for (Missed& missed : parts) {
+    const StoredPart& part = *missed.part;
+    if (part.filling == nullptr && !missed.filling && decoder_.may_cache(part)) {
+      missed.filling = decoder_.start_again(part).filling;
+    }
   }
-  return ahead_ != nullptr && take_ahead(part);
-}
-
-bool ChunkReader::take_ahead(const StoredPart& part) {
-  const ChunksAhead::Taken taken = ahead_->take(decoder_.ahead_key(part));
-  if (taken.chunk) {
-    if (!decoder_.copy_from_ahead(part, taken.chunk)) return false;
+  if (first.is_whole_value() && !first.bytes) {
+    // Only cached chunks need a version.
+    const auto value = decoder_.may_cache(first) ? store_.open(*first.key) : nullptr;
+    const std::uint64_t max_size = first.chain->max_encoded_size();
+    auto encoded = [&] {
+      const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
+      return value ? value->get(max_size) : store_.get(*first.key, max_size);
+    }();
+    if (!encoded) {
+      decoder_.finish(parts.front().filling,
+                      std::make_shared<const CachedItem>(ValueVersion::absent()), false);
+      fill_missing(first, [] { return std::string("it"); });
+      return;
+    }
     count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
-    count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
-    return true;
+    decoder_.with_scratch([&](DecodedChunk& scratch) {
+      decode(parts.front(), {encoded->span(), &*encoded, value ? value->version() : ValueVersion()},
+             scratch);
+    });
+    return;
   }
-  if (!taken.is_missing || options_.missing_chunks_are_errors || !decoder_.is_still_missing(part)) {
-    return false;
+  std::shared_ptr<const Buffer> bytes = first.bytes;
+  std::uint64_t start = 0;
+  if (!bytes) {
+    start = first.offset;
+    std::uint64_t end = 0;
+    for (const Missed& missed : parts) {
+      end = std::max(end, missed.part->offset + missed.part->length);
+    }
+    const ByteRange range = ByteRange::at(start, end - start);
+    const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
+    auto fetched = ShardReader::fetch_ranges(first, {&range, 1});
+    if (!fetched) throw shard_removed();
+    count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, parts.size());
+    bytes = std::make_shared<const Buffer>(std::move(fetched->front()));
   }
-  fill_missing(part, [&] { return "chunk " + *part.key; });
-  return true;
+  decoder_.with_scratch([&](DecodedChunk& scratch) {
+    for (Missed& missed : parts) {
+      const StoredPart& part = *missed.part;
+      with_context([&] { return "inner chunk at offset " + std::to_string(part.offset); },
+                   [&] {
+                     const ByteSpan encoded = bytes->span().subspan(
+                         memory_size(part.offset - start), memory_size(part.length));
+                     decode(missed, {encoded}, scratch);
+                   });
+    }
+  });
 }
 
 void ChunkReader::fill_missing(const StoredPart& part,
                                const std::function<std::string()>& name) const {
-  if (part.ahead != nullptr) {
-    ahead_->chunks().put(*part.ahead, decoder_.ahead_key(part), nullptr);
+  if (part.filling != nullptr) {
+    // What an index says of its inner chunks is in the index.
+    if (part.is_whole_value() && part.chain->sharding() == nullptr) {
+      decoder_.finish(*part.filling, std::make_shared<const CachedItem>(ValueVersion::absent()));
+    }
     return;
   }
   if (options_.missing_chunks_are_errors) throw Error(name() + " is missing");

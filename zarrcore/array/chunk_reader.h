@@ -13,7 +13,7 @@
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/chunk_decoder.h"
-#include "zarrcore/array/read_ahead.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/read_statistics.h"
 #include "zarrcore/array/shard_reader.h"
 #include "zarrcore/array/stored_part.h"
@@ -22,18 +22,14 @@ namespace zarrcore {
 
 class ChunkReader {
  public:
-  // The threads and caches are those of `context`. The array, the context, the converter, which may
-  // be null, the options and `ahead` must outlive the reader. If `ahead` is not null, it is where
-  // chunks are taken from that have been read ahead, and where those go that are.
-  ChunkReader(const ArrayState& array, Context& context, const ElementConverter* converter,
-              const ReadOptions& options, ReadAhead* ahead = nullptr);
+  // `cached` is where chunks are cached, mostly ArrayState::cached. It, the array, the converter,
+  // which may be null, the options and the request must outlive the reader. Without a request, all
+  // chunks are kept of which parts are used.
+  ChunkReader(const ArrayState& array, CachedArray& cached, const ElementConverter* converter,
+              const ReadOptions& options, AccessPattern::Request* request = nullptr);
 
-  void expect(WholeChunks whole_chunks) { decoder_.expect(whole_chunks); }
-  // So many requests like this one, which is among them, will need elements of each chunk.
-  void expect_requests(std::uint64_t per_chunk) {
-    requests_per_chunk_ = per_chunk;
-    if (per_chunk > 1) decoder_.expect_reuse();
-  }
+  // While it waits for chunks that other threads read, it calls `help` until that returns false.
+  void help_with(std::function<bool()> help) { help_ = std::move(help); }
 
   // Throws Error, which names the chunk's key. Each stored value is opened once, and all that is
   // read of it, cached or read ahead is of the version that was opened: if another program replaces
@@ -69,13 +65,18 @@ class ChunkReader {
   void read_chunks(std::span<StoredPart> chunks);
   bool takes_little_copying(Parts parts) const;
   std::vector<Parts> make_fetches(std::span<StoredPart> chunks) const;
+  // A part that is not cached, and the entry of the cache that it fills, if it fills one.
+  struct Missed {
+    const StoredPart* part;
+    bool is_known;  // see ChunkDecoder::decode()
+    ChunkCache::Filling filling = {};
+  };
+
   void read_together(Parts parts);
-  // With `ahead_`: takes what has been read ahead; false when the part was not.
-  bool take_ahead(const StoredPart& part);
-  // Copies what has been read ahead or is cached; false when there is nothing, or something to
-  // decode and `may_decode` is false.
-  bool copy_kept(const StoredPart& part, bool may_decode);
-  void decode(const StoredPart& part, ChunkDecoder::Encoded encoded, DecodedChunk& scratch);
+  void fetch_together(std::span<Missed> parts);
+  // Returns true if nothing is left to do for a part, of which the cache has this.
+  bool is_done(const StoredPart& part, ChunkDecoder::Cached cached) const;
+  void decode(Missed& missed, ChunkDecoder::Encoded encoded, DecodedChunk& scratch);
   MeasuredStage measure(ReadStatistics::Count nanoseconds) const {
     return {options_.statistics, nanoseconds};
   }
@@ -84,19 +85,20 @@ class ChunkReader {
                                                   std::span<const ByteRange> ranges);
   bool read_elements(const StoredPart& part);
   // For inner chunks of a shard whose index could be read.
-  static ValueChanged shard_removed();
+  static ValueChanged shard_removed() {
+    return ValueChanged("the shard is missing, although its index could be read");
+  }
   // `name` is that of the missing chunk or shard in the message.
   void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
   Store& store_;
-  Context& context_;
+  ThreadPool& pool_;
   const ReadOptions& options_;
   std::size_t workers_;  // more than the threads that decode, if the store has parallel requests
   ChunkDecoder decoder_;
   ShardReader shards_;
-  ReadAhead* ahead_;
-  std::uint64_t requests_per_chunk_ = 1;
+  std::function<bool()> help_ = [] { return false; };
 };
 
 }  // namespace zarrcore

@@ -35,13 +35,10 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
   // Reads of a chunk in parts, those before this one and those that are expected, must not cost
   // more than fetching the chunk once, which is then cached.
   const std::uint64_t cost = ranges.size() * bytes_per_range;
-  if (bytes > size || cost + bytes > size / requests_per_chunk_) return std::nullopt;
-  const CacheKey key = decoder_.cache_key(part);
-  const auto spent = context_.spent_on_parts.find(key);
-  const std::uint64_t overhead = (spent ? *spent : 0) + cost;
-  if (overhead > size - bytes) return std::nullopt;
-  context_.spent_on_parts.insert(key, std::make_shared<const std::uint64_t>(overhead),
-                                 sizeof(overhead));
+  if (bytes > size || cost + bytes > size / decoder_.requests_per_chunk()) return std::nullopt;
+  const bool is_worth_it = decoder_.cache().spend_on_parts(decoder_.cached(), part.key,
+                                                           part.place(), cost, size - bytes);
+  if (!is_worth_it) return std::nullopt;
   return ranges;
 }
 

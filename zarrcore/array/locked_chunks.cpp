@@ -36,11 +36,12 @@ void LockedChunks::read(const std::vector<ChunkSlice>& chunks, const Destination
   array_.context->pool.parallel_for(
       chunks.size(), std::max<std::size_t>(1, threads),
       [&](std::size_t i) {
-        Context fresh(0, 0);
+        ChunkCache empty(0, 0);
+        CachedArray nothing(empty);
         std::vector<StoredPart> part{array_.part_of(chunks[i], destination.data)};
         const FileLocks::Held held = lock(*part.front().key);
         const ReadOptions alone;
-        ChunkReader(array_, fresh, destination.converter, alone).read(std::move(part));
+        ChunkReader(array_, nothing, destination.converter, alone).read(std::move(part));
       },
       scope);
 }

@@ -145,6 +145,11 @@ std::optional<Buffer> PendingChunk::fetch(std::size_t position, PendingInnerChun
         known = opened;
       }
       const auto entry = known->find(position);
+      // What exists is read in the version of the index, or not at all.
+      if (!entry && !opened &&
+          !known->version().is_good_for(array_.store->current_version(*key_))) {
+        throw ValueChanged();
+      }
       auto encoded =
           entry ? std::optional(known->read(entry->offset, entry->length)) : std::nullopt;
       if (opened) opened->close();

@@ -167,7 +167,7 @@ void resize(const Array& array, const Shape& new_shape, const WriteOptions& opti
                      [&](std::size_t i) { clear_outside(writer, *whole, axes, cut[i]); },
                      options.worker_scope);
                  writer.flush(options);
-                 state.invalidate_caches();
+                 state.invalidate_all();
                });
 }
 

@@ -8,18 +8,12 @@
 namespace zarrcore {
 namespace {
 
-std::shared_ptr<const Buffer> elements_of(const std::shared_ptr<const CachedChunk>& chunk) {
-  return {chunk, &chunk->all()};
+std::shared_ptr<const Buffer> elements_of(const ChunkCache::Item& chunk) {
+  return {chunk, &static_cast<const CachedChunk&>(*chunk).all()};
 }
 
-std::shared_ptr<const ShardIndex> index_of(const std::shared_ptr<const CachedIndex>& cached) {
-  return {cached, &cached->index};
-}
-
-// The name of a shard inside of a shard, for parts of it whose offsets count from its start.
-std::shared_ptr<const std::string> inner_shard_key(const StoredPart& shard) {
-  return std::make_shared<const std::string>(
-      std::string(*shard.key).append(kInnerShard).append(std::to_string(shard.offset)));
+std::shared_ptr<const ShardIndex> index_of(const ChunkCache::Item& index) {
+  return {index, &static_cast<const CachedIndex&>(*index).index};
 }
 
 // All encoded bytes of a part from its open value; nullopt when the value is absent.
@@ -41,15 +35,15 @@ std::optional<std::vector<Buffer>> ShardReader::fetch_ranges(const StoredPart& p
 
 OpenShard ShardReader::open(const StoredPart& shard, bool wants_all) const {
   return with_context(
-      [&] { return "shard " + *shard.key; },
+      [&] { return "shard " + shard.name(); },
       [&] {
         OpenShard opened{shard, {shard.chain->sharding(), shard.chain->framing()}, nullptr};
         StoredPart& part = opened.part;
         if (!part.bytes && !part.value) part.value = store_.open(*part.key);
         if (!part.chain->shard_is_addressable()) {
           if (!decompress(part)) return opened;
-          // From here on, offsets count within this shard: its place belongs to the key.
-          if (!shard.is_whole_value()) part.key = inner_shard_key(shard);
+          // From here on, offsets count within this shard.
+          if (!shard.is_whole_value()) part.shard_offset = shard.offset;
           part.offset = 0;
           part.length = part.bytes->size();
           opened.extent.framing = {};
@@ -64,16 +58,12 @@ OpenShard ShardReader::open(const StoredPart& shard, bool wants_all) const {
       });
 }
 
-bool ShardReader::has_index(const StoredPart& shard) const {
-  return context_.shard_indexes.find(decoder_.cache_key(shard)) != nullptr;
-}
-
 // Whether the inner chunks of a shard have been prefetched, and its value may since have been
 // removed.
 bool ShardReader::is_prefetched(const StoredPart& shard) const {
   if (!uses_cached_indexes_) return false;
-  const auto cached = context_.shard_indexes.find(decoder_.cache_key(shard));
-  return cached && cached->state.is_prefetched() &&
+  const ChunkCache::Item cached = decoder_.find(shard).item;
+  return cached && cached->is_prefetched() &&
          (!store_.traits().knows_versions || store_.current_version(*shard.key).is_absent());
 }
 
@@ -86,7 +76,7 @@ bool ShardReader::fetch_checked(StoredPart& shard) const {
     if (!bytes) return false;
     shard.version = shard.value->version();
     if (!shard.is_whole_value()) {
-      shard.key = inner_shard_key(shard);
+      shard.shard_offset = shard.offset;
       shard.offset = 0;
     }
     shard.length = bytes->size();
@@ -99,55 +89,54 @@ bool ShardReader::fetch_checked(StoredPart& shard) const {
 
 // Gets the bytes of a shard that its chain compresses as a whole; false when it is missing.
 bool ShardReader::decompress(StoredPart& shard) const {
-  if (const auto cached = decoder_.find_cached(shard)) {
-    shard.version = cached->state().version();
-    shard.bytes = elements_of(cached);
-    return true;
+  auto [cached, filling] = decoder_.find_or_start(shard);
+  if (!cached) {
+    std::optional<Buffer> fetched;
+    ByteSpan encoded;
+    if (shard.bytes) {
+      encoded = shard.bytes->span().subspan(memory_size(shard.offset), memory_size(shard.length));
+    } else {
+      fetched = fetch(shard);
+      if (!fetched) return false;
+      encoded = fetched->span();
+      shard.version = shard.value->version();
+    }
+    Buffer decoded = shard.chain->decode_shard(encoded);
+    decoded.shrink_to_fit();
+    cached = std::make_shared<const CachedChunk>(DecodedChunk{std::move(decoded), {}},
+                                                 shard.version, shard.is_prefetched());
+    decoder_.finish(filling, cached);
   }
-  std::optional<Buffer> fetched;
-  ByteSpan encoded;
-  if (shard.bytes) {
-    encoded = shard.bytes->span().subspan(memory_size(shard.offset), memory_size(shard.length));
-  } else {
-    fetched = fetch(shard);
-    if (!fetched) return false;
-    encoded = fetched->span();
-    shard.version = shard.value->version();
-  }
-  Buffer decoded = shard.chain->decode_shard(encoded);
-  decoded.shrink_to_fit();
-  const auto bytes = std::make_shared<const CachedChunk>(
-      DecodedChunk{std::move(decoded), {}}, KeptState{shard.version, shard.is_prefetched()});
-  decoder_.cache(shard, bytes);
-  shard.bytes = elements_of(bytes);
+  if (cached->is_missing()) return false;
+  shard.version = cached->version();
+  shard.bytes = elements_of(cached);
   return true;
 }
 
+// Null when the shard is missing.
 std::shared_ptr<const ShardIndex> ShardReader::read_index(StoredPart& shard,
                                                           const ShardExtent& extent) const {
   if (shard.bytes) {
     return std::make_shared<const ShardIndex>(
         extent.sharding->decode_index(extent.encoded_index(shard.bytes->span())));
   }
-  const CacheKey key = decoder_.cache_key(shard);
-  const bool is_outermost = shard.is_whole_value();
-  if (const auto cached = context_.shard_indexes.find(key); cached && uses_cached_indexes_) {
-    const bool is_current = is_outermost
-                                ? cached->state.is_current(store_, *shard.key, decoder_.moment())
-                                : cached->state.is_good_for(shard.version);
-    if (is_current) {
-      shard.version = cached->state.version();
-      return index_of(cached);
+  auto [cached, filling] =
+      uses_cached_indexes_ ? decoder_.find_or_start(shard) : decoder_.start_again(shard);
+  if (!cached) {
+    auto fetched = fetch_index(*shard.value, extent, shard.version);
+    if (!fetched && !shard.is_whole_value()) throw ValueChanged();
+    if (fetched) {
+      cached = std::make_shared<const CachedIndex>(std::move(fetched->index),
+                                                   shard.value->version(), shard.is_prefetched());
+    } else {
+      cached = std::make_shared<const CachedItem>(ValueVersion::absent());
     }
+    // Tasks that read ahead of a walk ask for a missing shard once for all of its inner chunks.
+    decoder_.finish(filling, cached, fetched || shard.filling != nullptr);
   }
-  auto fetched = fetch_index(*shard.value, extent, shard.version);
-  if (!fetched && !is_outermost) throw ValueChanged();
-  if (!fetched) return nullptr;
-  shard.version = shard.value->version();
-  const auto index = std::make_shared<const CachedIndex>(
-      CachedIndex{std::move(fetched->index), KeptState(shard.version, shard.is_prefetched())});
-  context_.shard_indexes.insert(key, index, index->index.byte_count(), 0, erasures_);
-  return index_of(index);
+  if (cached->is_missing()) return nullptr;
+  shard.version = cached->version();
+  return index_of(cached);
 }
 
 }  // namespace zarrcore

@@ -26,18 +26,11 @@ struct OpenShard {
 // value of the shard between two reads.
 class ShardReader {
  public:
-  ShardReader(Store& store, Context& context, const ChunkDecoder& decoder)
-      : store_(store),
-        context_(context),
-        decoder_(decoder),
-        erasures_(context.shard_indexes.erasures()) {}
+  ShardReader(Store& store, const ChunkDecoder& decoder) : store_(store), decoder_(decoder) {}
 
   // Opens a shard. `wants_all`: all of it will be read, so a checksum around it is verified; when
   // only parts of the bytes are read, it cannot be.
   OpenShard open(const StoredPart& shard, bool wants_all) const;
-
-  // Whether the index of the shard is cached, perhaps from another version of it.
-  bool has_index(const StoredPart& shard) const;
 
   // Ranges of the open value of a part, of the version that the part refers to.
   static std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
@@ -53,9 +46,7 @@ class ShardReader {
   std::shared_ptr<const ShardIndex> read_index(StoredPart& shard, const ShardExtent& extent) const;
 
   Store& store_;
-  Context& context_;
   const ChunkDecoder& decoder_;
-  std::uint64_t erasures_;  // of the context's indexes, when the request began
   bool uses_cached_indexes_ = true;
 };
 

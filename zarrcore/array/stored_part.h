@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/array/chunk_walk.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/codec/codec_chain.h"
@@ -14,14 +16,12 @@
 
 namespace zarrcore {
 
-class ChunkAhead;
-
 // The encoded bytes of a chunk, inner chunk or shard, and where the selected elements of it go. In
 // stored order (codec_chain.h): the transposes of the chain have permuted the dimensions.
 struct StoredPart {
   const CodecChain* chain = nullptr;
-  // The store's key. Inside a shard that had to be fetched as a whole: a name for that shard.
-  std::shared_ptr<const std::string> key;
+  std::shared_ptr<const std::string> key;  // of the store
+  std::uint64_t position = 0;              // see PlaceInValue
   // Inside a shard: the version of the shard's value that `offset` and `length` refer to. It is
   // read through `value`, and what is cached of it has this version.
   std::shared_ptr<OpenValue> value;
@@ -31,12 +31,21 @@ struct StoredPart {
   std::shared_ptr<const Buffer> bytes;
   std::uint64_t offset = 0;
   std::uint64_t length = kWholeValue;
+  // Inside a shard that is inside of a shard, and had to be fetched as a whole: where that is.
+  std::optional<std::uint64_t> shard_offset = {};
   std::vector<AxisSlice> axes;
-  std::byte* destination = nullptr;  // null: the chunk is only put into the cache, or
-  ChunkAhead* ahead = nullptr;       // read ahead of a walk
+  std::byte* destination = nullptr;        // null: the chunk is only put into the cache, or
+  ChunkCache::Filling* filling = nullptr;  // read ahead of a walk, which this waits for
 
   // Whether later reads find it even if its value has been removed by then.
-  bool is_prefetched() const { return destination == nullptr && ahead == nullptr; }
+  bool is_prefetched() const { return destination == nullptr && filling == nullptr; }
+
+  PlaceInValue place() const { return {chain, position}; }
+  // For messages.
+  std::string name() const {
+    if (!shard_offset) return *key;
+    return *key + ", inner shard at offset " + std::to_string(*shard_offset);
+  }
 
   // The length of a chunk that is a value of its own.
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;

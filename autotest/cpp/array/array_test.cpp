@@ -297,6 +297,56 @@ TEST(Array, ASliceThatExceedsTheCacheStillFindsMostOfItThere) {
   EXPECT_LE(requests, 10 + 7 * 2);
 }
 
+// Fetches are slow enough that all readers need the chunk at the same time.
+TEST(Array, AChunkThatSeveralReadersNeedIsFetchedOnce) {
+  class SlowStore final : public StoreWrapper {
+   public:
+    using StoreWrapper::StoreWrapper;
+    std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return StoreWrapper::get(key, max_size);
+    }
+    std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                  std::span<const ByteRange> ranges) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return StoreWrapper::get_ranges(key, ranges);
+    }
+  };
+  const std::string zstd = codec_list({bytes_codec(), codec("zstd")});
+  const std::string in_shard = codec_list({sharding_codec({8, 8}, zstd, index_codecs())});
+  for (const std::string& codecs : {zstd, in_shard}) {
+    Random random(29);
+    const Stored stored = make_stored(random, {8, 8}, {8, 8}, "int16", codecs);
+    const auto store = std::make_shared<ObservedStore>(std::make_shared<SlowStore>(stored.store));
+    const auto array = open_array(store);
+    store->take_requests();
+    std::vector<std::thread> threads;
+    for (std::uint64_t row = 0; row < 8; ++row) {
+      threads.emplace_back([&, row] {
+        const Selection selection{{row, 0}, {1, 8}, {}};
+        EXPECT_EQ(read(*array, selection), selected(stored, selection));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(store->take_requests().size(), codecs == in_shard ? 2 : 1);
+  }
+}
+
+TEST(Array, AReaderThatMayNotWaitForOthersReadsByItself) {
+  Random random(31);
+  const Stored stored =
+      make_stored(random, {8, 8}, {8, 8}, "int16", codec_list({bytes_codec(), codec("zstd")}));
+  const auto array = open_array(stored.store);
+  const ArrayState& state = array->state();
+  ChunkCache& cache = state.context->chunks;
+  const auto pending = cache.start(state.cached, state.key_of(std::vector<std::uint64_t>{0, 0}),
+                                   {state.first_chain, 0}, cache.begin_request());
+  const Selection row{{3, 0}, {1, 8}, {}};
+  ReadOptions options;
+  options.waits_for_others = false;
+  EXPECT_EQ(read(*array, row, options), selected(stored, row));
+}
+
 TEST(Array, ItsCachedChunksAreRemovedWithIt) {
   Random random(23);
   const Stored stored = make_stored(random, {10}, {10}, "uint32", kPlain);

@@ -13,6 +13,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
+#include "zarrcore/array/cached_chunk.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::array_writer_test {
@@ -397,9 +398,12 @@ TEST_F(Writing, TheCacheMakesWayForWhatWaits) {
   const auto array = create(kLayouts[0].codecs);
   const auto context = std::make_shared<Context>(2000, 0);
   ArrayWriter writer(std::make_shared<const Array>(store_, "", array->metadata(), context));
+  CachedArray other(context->chunks);
   for (const char* key : {"old", "new"}) {
-    context->chunks.insert({1, nullptr, std::make_shared<const std::string>(key), 0, 0}, nullptr,
-                           700);
+    const auto request = context->chunks.begin_request();
+    context->chunks.start(other, std::make_shared<const std::string>(key), {}, request)
+        .finish(std::make_shared<const CachedChunk>(DecodedChunk{Buffer(700), {}}, ValueVersion()),
+                true, request);
   }
   const std::uint64_t both = context->chunks.byte_count();
   for (std::uint64_t row = 0; row < 3; ++row) {

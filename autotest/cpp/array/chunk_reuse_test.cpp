@@ -1,57 +1,30 @@
-#include "zarrcore/array/chunk_reuse.h"
-
+// Random reads of large arrays rarely come back to a chunk.
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/layout.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
+#include "zarrcore/array/access_pattern.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::chunk_reuse_test {
 namespace {
 
-constexpr ChunkReuse::Counts kNew{0, 1};
-constexpr ChunkReuse::Counts kUsedBefore{1, 0};
+// A request, of whose chunks an earlier one has used `used_before`. True if it keeps the others.
+bool request(const Array& array, int used_before, int others) {
+  AccessPattern::Request request(*array.state().pattern, {{0, 0}, {1, 1}, {}}, {});
+  for (int i = 0; i < used_before; ++i) request.count_reuse();
+  bool keeps = true;
+  static std::size_t hash = 0;
+  for (int i = 0; i < others; ++i) keeps = request.keeps_part(false, ++hash, 1);
+  return keeps;
+}
 
-// After how many requests for new chunks reuse is no longer likely.
-int requests_until_unlikely(ChunkReuse& reuse, const ChunkReuse::Counts& counts) {
+// After how many such requests chunks are no longer kept.
+int requests_until_unlikely(const Array& array, int used_before, int others) {
   int requests = 0;
-  while (reuse.is_likely() && requests < 1000) {
-    reuse.observe(counts);
-    ++requests;
-  }
+  while (request(array, used_before, others) && requests < 1000) ++requests;
   return requests;
-}
-
-TEST(ChunkReuse, IsLikelyUntilManyRequestsFindNothing) {
-  ChunkReuse reuse;
-  const int requests = requests_until_unlikely(reuse, kNew);
-  EXPECT_GT(requests, 5);
-  EXPECT_LT(requests, 20);
-  reuse.observe(kUsedBefore);
-  EXPECT_TRUE(reuse.is_likely()) << "one chunk that is used again is enough";
-}
-
-TEST(ChunkReuse, ARequestOfManyChunksCountsAsOne) {
-  ChunkReuse reuse;
-  EXPECT_GT(requests_until_unlikely(reuse, {0, 1000}), 5);
-}
-
-TEST(ChunkReuse, OneChunkInFourIsEnough) {
-  ChunkReuse reuse;
-  EXPECT_EQ(requests_until_unlikely(reuse, {1, 3}), 1000);
-}
-
-TEST(ChunkReuse, RequestsOfWholeChunksSayNothing) {
-  ChunkReuse reuse;
-  EXPECT_EQ(requests_until_unlikely(reuse, {}), 1000);
-}
-
-TEST(ChunkReuse, TheLastChunksAreRemembered) {
-  ChunkReuse reuse;
-  for (std::size_t hash = 0; hash < 6; ++hash) EXPECT_FALSE(reuse.remember(hash, 4)) << hash;
-  EXPECT_FALSE(reuse.remember(1, 4));
-  for (const std::size_t hash : {3, 4, 5, 1}) EXPECT_TRUE(reuse.remember(hash, 4)) << hash;
 }
 
 const Shape kShape{64, 128 << 10};
@@ -98,6 +71,37 @@ struct Reader {
   std::shared_ptr<ObservedStore> store = std::make_shared<ObservedStore>(stored_array());
   std::shared_ptr<const Array> array;
 };
+
+TEST(ChunkReuse, IsLikelyUntilManyRequestsFindNothing) {
+  const Reader reader(kHalf);
+  const int requests = requests_until_unlikely(*reader.array, 0, 1);
+  EXPECT_GT(requests, 5);
+  EXPECT_LT(requests, 20);
+  request(*reader.array, 1, 0);
+  EXPECT_TRUE(request(*reader.array, 0, 1)) << "one chunk that is used again is enough";
+}
+
+TEST(ChunkReuse, ARequestOfManyChunksCountsAsOne) {
+  EXPECT_GT(requests_until_unlikely(*Reader(kHalf).array, 0, 1000), 5);
+}
+
+TEST(ChunkReuse, OneChunkInFourIsEnough) {
+  EXPECT_EQ(requests_until_unlikely(*Reader(kHalf).array, 1, 3), 1000);
+}
+
+TEST(ChunkReuse, TheLastChunksAreRemembered) {
+  const Reader reader(kHalf);
+  requests_until_unlikely(*reader.array, 0, 1);
+  AccessPattern::Request later(*reader.array->state().pattern, {{0, 0}, {1, 1}, {}}, {});
+  // The last one that was remembered is among the first four.
+  for (const std::size_t hash : {91, 92, 93, 94, 95, 96}) {
+    EXPECT_FALSE(later.keeps_part(false, hash, 4)) << hash;
+  }
+  EXPECT_FALSE(later.keeps_part(false, 91, 4));
+  for (const std::size_t hash : {94, 95, 96, 91}) {
+    EXPECT_TRUE(later.keeps_part(false, hash, 4)) << hash;
+  }
+}
 
 TEST(ChunkReuse, ChunksOfWhichOnePartIsReadAreNotKept) {
   const Reader reader(kHalf);

@@ -361,6 +361,26 @@ TEST(ReplacedShard, WhatIsReadAheadIsOfOneState) {
   }
 }
 
+// An inner chunk that is missing when another one is written to, and then put by another program.
+TEST(ReplacedShard, WhatAnotherProgramHasPutIsSeenBesideWhatIsWritten) {
+  const Layout& layout = kReplacedLayouts[1];
+  const auto memory = std::make_shared<MemoryStore>();
+  put_values(*memory, layout, values_of(0, 22, 0, 44));
+  const auto array = open_array(memory);
+  ArrayWriter writer(array);
+  const std::byte pending{9};
+  writer.write({{0, 2}, {1, 1}, {}}, {&pending, {0, 0}, nullptr});
+  put_values(*memory, layout, values_of(51, 22, 53, 44));
+  writer.write({{0, 0}, {1, 1}, {}}, {&pending, {0, 0}, nullptr});
+  Bytes expected = values_of(51, 22, 53, 44);
+  expected[0] = expected[2] = pending;
+  Bytes seen(16);
+  writer.read(kAll, {seen.data(), c_strides(kShardShape, 1), nullptr});
+  EXPECT_EQ(seen, expected);
+  writer.flush();
+  EXPECT_EQ(read(*array, kAll), expected);
+}
+
 TEST(ReplacedShard, OneThatNeverStaysIsAnError) {
   const Layout& layout = kReplacedLayouts[1];
   const auto memory = std::make_shared<MemoryStore>();

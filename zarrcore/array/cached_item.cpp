@@ -1,8 +1,8 @@
-#include "zarrcore/array/kept_state.h"
+#include "zarrcore/array/cached_item.h"
 
 namespace zarrcore {
 
-bool KeptState::is_current(Store& store, const std::string& key, std::uint64_t moment) const {
+bool CachedItem::is_current(Store& store, const std::string& key, std::uint64_t moment) const {
   const std::uint64_t stamp = store.stamp(key, moment);
   if (stamp != 0 && stamp_ == stamp) return true;
   const ValueVersion current = store.current_version(key);

@@ -1,0 +1,201 @@
+// What the requests of a program so far say about its next ones: whether they walk through the
+// array, and which chunks a walk will need; whether each window is requested twice; whether chunks
+// of which a part is used are used again, and how often more of them is wanted then.
+//
+// Each request asks once, when it begins, and reports once, when it ends.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/array/box.h"
+#include "zarrcore/array/pace.h"
+#include "zarrcore/array/selection.h"
+#include "zarrcore/array/walk.h"
+#include "zarrcore/chunk/chunk_grid.h"
+#include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/store/store.h"
+
+namespace zarrcore {
+
+// What becomes of the chunks that a request uses as a whole.
+enum class WholeChunks : std::uint8_t {
+  pass,     // they are not expected to be needed again
+  keep,     // the same request is expected to come again
+  release,  // it has come again, for which they were kept
+};
+
+// Of one array. Safe to use from several threads at once.
+class AccessPattern {
+ public:
+  using Key = std::shared_ptr<const std::string>;
+
+  // `unit` is the shape of what is decoded at once, a chunk or an inner chunk, by `chain`.
+  AccessPattern(const Store& store, const Shape& shape, const ChunkGrid& grid,
+                const CodecChain& chain, Shape unit, std::uint64_t item_size);
+
+  // The program says that it will read these elements, in C order.
+  void expect(const Box& box);
+
+  struct RequestOptions {
+    // Whether chunks that the next requests will need may be read by other threads, up to
+    // `threads` together with those of the request, and of so many bytes.
+    bool may_read_ahead = false;
+    std::size_t threads = 1;
+    std::uint64_t max_ahead_bytes = 0;
+    // Whether all chunks of the array can be kept.
+    bool keeps_all = false;
+    // Whether the program gets the elements. Else they are for later requests.
+    bool is_read = true;
+  };
+
+  // One request, while it is being read. Its functions but key() may be called by several threads
+  // at once.
+  class Request {
+   public:
+    // The selection has been checked (check_selection).
+    Request(AccessPattern& pattern, const Selection& selection, const RequestOptions& options);
+    ~Request();
+    Request(const Request&) = delete;
+    Request& operator=(const Request&) = delete;
+
+    WholeChunks whole_chunks() const { return whole_chunks_; }
+    // So many requests, this one among them, are expected to need elements of each chunk.
+    std::uint64_t requests_per_chunk() const { return requests_per_chunk_; }
+    // The elements of the request, if it is part of a walk of which chunks are read ahead.
+    const std::optional<Box>& walk() const { return walk_; }
+    // The chunks that the walk needs next, in the order of need, if that has changed.
+    const std::optional<std::vector<Box>>& next_chunks() const { return next_chunks_; }
+
+    // A part of a chunk has been found in the cache.
+    void count_reuse() { ++used_before_; }
+    // Whether a chunk is kept of which a part has been used. `is_known`: an earlier request has
+    // used another part. If chunks are not kept, the last `capacity` ones are remembered by a hash
+    // of their keys: those that are used again are kept.
+    bool keeps_part(bool is_known, std::size_t hash, std::uint64_t capacity);
+
+    // Whether a chunk of which only a part is wanted is decoded as a whole. A part costs less,
+    // unless the rest is wanted later. The costs are bytes that are decoded as a whole in the same
+    // time. Decides for a chunk of which nothing is decoded; one that is decoded in part counts.
+    struct DecodingCosts {
+      double part = 0;   // of decoding what is wanted now
+      double rest = 0;   // of decoding what else may be wanted later
+      double whole = 0;  // of decoding all now
+    };
+    bool decodes_whole(const DecodingCosts& costs);
+    // More of a chunk is wanted that has been decoded in part. Once for each.
+    void count_rest() { ++rests_; }
+
+    // The key of the request's next chunk, which is at `chunk` in the grid; `make` makes it unless
+    // the latest request had the same chunk at the same place.
+    template <typename Make>
+    Key key(const std::vector<std::uint64_t>& chunk, const Make& make) {
+      const std::size_t at = next_key_++;
+      if (at >= kMaxKeys) return make();
+      if (at >= keys_.size()) {
+        keys_.emplace_back(chunk, make());
+      } else if (keys_[at].first != chunk) {
+        keys_[at] = {chunk, make()};
+      }
+      return keys_[at].second;
+    }
+
+   private:
+    friend class AccessPattern;
+
+    AccessPattern& pattern_;
+    const Pace::TimePoint began_ = Pace::now();
+    WholeChunks whole_chunks_ = WholeChunks::pass;
+    std::uint64_t requests_per_chunk_ = 1;
+    bool is_timed_ = false;
+    std::optional<Box> walk_;
+    std::optional<std::vector<Box>> next_chunks_;
+    bool reuse_is_likely_ = true;
+    // Chunks of which parts were used: whether an earlier request had used them, as far as that is
+    // known.
+    std::atomic<std::uint64_t> used_before_ = 0;
+    std::atomic<std::uint64_t> new_ = 0;
+    // Chunks that were decoded in part, those of which more was wanted, and those that were decoded
+    // as a whole although a part would have done.
+    double rest_share_ = 0.5;  // of earlier requests
+    std::atomic<std::uint64_t> parts_ = 0;
+    std::atomic<std::uint64_t> rests_ = 0;
+    std::atomic<std::uint64_t> wholes_ = 0;  // with those of earlier requests
+    std::vector<std::pair<std::vector<std::uint64_t>, Key>> keys_;
+    std::size_t next_key_ = 0;
+  };
+
+  // In stores whose requests are slow, as many run in parallel as the store allows.
+  bool is_remote() const { return store_.traits().parallel_requests > 1; }
+  std::uint64_t unit_bytes() const { return unit_bytes_; }
+
+  static constexpr std::uint64_t kMaxRemembered = 1024;
+
+ private:
+  // Requests of more chunks spend their time elsewhere.
+  static constexpr std::size_t kMaxKeys = 1024;
+  // The positions of chunks along each dimension: first and last.
+  using Range = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+  // With the lock.
+  WholeChunks whole_chunks(const Selection& selection);
+  void begin_walk(Request& request, const Selection& selection, const RequestOptions& options);
+  void note(const Box& box, const Range& range);
+
+  bool skips_chunks(const Selection& selection) const;
+  Range range_of(const Box& box) const;
+  Box box_of(const std::vector<std::uint64_t>& position) const;
+  // Whether the chunks of a request give work to all threads, and the program does little else than
+  // reading them: decoding to its memory then takes less than copying what was decoded ahead.
+  bool is_reading_only(const Box& box, const Range& range, std::size_t threads) const;
+  // The part of the elements of its chunks that a request needs.
+  double used_part(const Box& box, const Range& range) const;
+  // Whether so many requests like this one read a chunk in parts, and not as a whole, because that
+  // takes less. Chunks whose elements stand alone can be read so.
+  bool reads_parts(const Box& box, std::uint64_t requests_per_chunk) const;
+  std::vector<Box> chunks_after(const Box& box, const Range& range, std::size_t max_count) const;
+
+  const Store& store_;
+  std::uint64_t item_size_;
+  std::vector<GridDimension> units_;  // of chunks or inner chunks; empty: nothing is read ahead
+  Shape unit_shape_;
+  std::uint64_t unit_bytes_ = 0;
+  bool can_read_parts_ = false;  // CodecChain::elements_stand_alone
+
+  std::mutex mutex_;  // guards the following
+  // The walk of the requests:
+  Walk walk_;
+  std::optional<Box> expected_;   // what the program has said, as long as it reads in that order
+  Shape last_start_;              // of the last request; empty before the first
+  Pace pace_;                     // of the requests
+  std::optional<Range> last_;     // of the last request
+  std::uint64_t walked_ = 0;      // the chunks that the walk has read
+  std::optional<Range> planned_;  // of the last request that was planned for
+  // Windows that are requested twice, as GDAL's resampling does for values and their mask:
+  Selection last_selection_;
+  bool was_repeated_ = false;  // the last window
+  bool is_kept_ = false;       // until it comes again
+  // How often chunks of which requests use parts have been used before. Random reads of large
+  // arrays rarely come back to a chunk. To keep it then costs more than it saves: what is kept
+  // occupies memory that the system has to provide page by page, while freed memory is used again
+  // at once.
+  float reuse_rate_ = 0.5;
+  std::vector<std::size_t> remembered_;  // hashes, a ring once it is full
+  std::size_t next_remembered_ = 0;
+  // Of chunks that were decoded in part (see Request). Older ones count half.
+  std::uint64_t parts_ = 0;
+  std::uint64_t rests_ = 0;
+  std::uint64_t wholes_ = 0;
+  // The keys of the chunks of the latest request: programs that read row by row need the same
+  // chunks in request after request.
+  std::vector<std::pair<std::vector<std::uint64_t>, Key>> keys_;
+};
+
+}  // namespace zarrcore
