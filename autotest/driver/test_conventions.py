@@ -68,10 +68,9 @@ def test_spatial_dimensions_say_which_are_x_and_y(tmp_path):
     assert (raster.RasterXSize, raster.RasterYSize) == (3, 4)
     assert raster.GetGeoTransform() == (5, 1, 0, 6, 0, 2)
     np.testing.assert_array_equal(raster.ReadAsArray(), GRID.T)
-    # Read in the other direction, the transform of the convention has no meaning, but the
-    # coordinates that it gives to the dimensions have.
+    # Read in the other direction, each cell stays where it is.
     other = gdal.OpenEx(str(tmp_path), gdal.OF_RASTER, open_options=["DIM_X=down", "DIM_Y=across"])
-    assert other.GetGeoTransform() == (6, 2, 0, 5, 0, 1)
+    assert other.GetGeoTransform() == (5, 0, 1, 6, 2, 0)
 
 
 def test_proj_counts_before_crs_and_grid_mapping(tmp_path):

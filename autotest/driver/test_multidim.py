@@ -391,12 +391,14 @@ def test_scale_offset_unit(tmp_path):
 
 
 def test_no_scale_offset_unit(tmp_path):
-    """Text is not a scale, and programs parse the unit of a time axis themselves."""
+    """Text is not a scale, and the unit of a time axis is its unit, not an attribute as well."""
     attributes = {"scale_factor": "big", "units": "days since 1970-01-01"}
     write_array(tmp_path, np.zeros(2), attributes=attributes)
     array = open_array(tmp_path)
     assert (array.GetScale(), array.GetOffset()) == (None, None)
-    assert sorted(a.GetName() for a in array.GetAttributes()) == ["scale_factor", "units"]
+    assert sorted(a.GetName() for a in array.GetAttributes()) == ["scale_factor"]
+    assert array.GetUnit() == "days since 1970-01-01"
+    assert "units" in [a.GetName() for a in array.GetAttributes(["SHOW_ALL=YES"])]
     assert array.GetAttribute("units").Read() == "days since 1970-01-01"
 
 

@@ -5,15 +5,19 @@ CRS = [
     ("proj:code, proj:wkt2, proj:projjson", "of the array, then of the groups above it"),
     ("_CRS", "of the array: what GDAL writes by default"),
     ("grid_mapping", "a variable with crs_wkt, spatial_ref or CF's parameters"),
+    ("coordinates", "a scalar among them with the same attributes"),
+    ("crs", "of the array, or of its group"),
+    ("spatial_ref or crs", "a variable beside the array that nothing names"),
     ("EPSG code, WKT or tile", "of a Sentinel product (EOPF), at the root"),
 ]
 POSITION = [
     ("spatial:transform", "of the array, its level in a pyramid, or its group"),
     ("gdal:geotransform", "of the array: rotated or without coordinates"),
+    ("proj:transform", "of the array, its level, or its group, as in STAC"),
     ("GeoTransform", "of the grid mapping, if coordinates do not contradict it"),
     ("coordinates of X and Y", "if they are evenly spaced; they are pixel centres"),
+    ("spatial:bbox", "with a shape that shows what the box means"),
     ("the finest level", "of the pyramid to which the array belongs"),
-    ("arrays of longitude and latitude", "as GDAL's geolocation arrays"),
 ]
 WIDTH, ROW = 400, 54
 
@@ -32,11 +36,10 @@ def column(drawing, left, title, steps, color, pale):
 
 
 def draw():
-    drawing = Drawing(880, 420, "The order in which CRS and position are looked for")
+    drawing = Drawing(880, 500, "The order in which CRS and position are looked for")
     column(drawing, 24, "CRS: the first of these", CRS, BLUE, PALE_BLUE)
     column(drawing, 456, "Position: the first of these", POSITION, GREEN, PALE_GREEN)
-    drawing.lines(24, 300, "Without any of them, no CRS is claimed,\n"
-                  "also if coordinates are in degrees.", color=GREY)
-    drawing.text(24, 406, "The two columns are independent: a CRS from one place fits a position "
-                 "from another.", 12, GREY)
+    drawing.lines(24, 450, "Without any of them, no CRS is claimed, also if coordinates are in degrees.\n"
+                  "A statement for another shape, or in units that do not fit, is skipped with a warning.",
+                  color=GREY)
     return drawing

@@ -1,96 +1,368 @@
 #include "driver/conventions/crs.h"
 
+#include <cpl_conv.h>
 #include <cpl_error.h>
 #include <cpl_port.h>
 
-#include <vector>
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "driver/conventions/cf/grid_mapping.h"
+#include "driver/conventions/cf/units.h"
+#include "driver/conventions/crs_variable.h"
 #include "driver/conventions/eopf.h"
+#include "driver/conventions/gdal_crs.h"
+#include "driver/conventions/position.h"
 #include "driver/conventions/proj.h"
+#include "driver/conventions/raster_axes.h"
 #include "driver/gdal/crs_import.h"
 #include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 namespace {
 
+using zarrcore::find_member;
 using zarrcore::Json;
 using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 
-// `_CRS`: {"url": …, "wkt": …, "projjson": {…}, "epoch": 2021.3}, or one of the first three as
-// text.
-CrsPtr crs_from_gdal_attribute(const Json& value) {
-  if (value.is_string()) {
-    if (CrsPtr crs = import_crs(value)) return crs;
-  }
-  for (const char* key : {"url", "wkt", "projjson"}) {
-    const Json* member = zarrcore::find_member(value, key);
-    if (member == nullptr) continue;
-    if (CrsPtr crs = import_crs(*member)) {
-      const Json* epoch = zarrcore::find_member(value, "epoch");
-      if (epoch != nullptr && epoch->is_number()) crs->SetCoordinateEpoch(*epoch);
-      return crs;
-    }
-  }
-  report(CE_Warning, CPLE_AppDefined, "Zarr: the attribute _CRS is not understood");
-  return nullptr;
-}
-
-CrsPtr crs_from_cf(const CrsSources& sources) {
-  const std::string name = grid_mapping_variable(sources.array);
-  if (name.empty()) return nullptr;
-  const auto variable = sources.find_variable(name);
-  std::string problem = "there is no such variable";
-  if (variable) {
-    if (CrsPtr crs = crs_from_grid_mapping(*variable, sources.linear_unit, &problem)) return crs;
-  }
-  report(CE_Warning, CPLE_AppDefined, "Zarr: the grid mapping \"%s\" is not understood: %s",
-         name.c_str(), problem.c_str());
-  return nullptr;
-}
-
-// rioxarray writes a grid mapping when it changes the CRS of an array, and leaves `_CRS` as it is.
-void warn_of_another_crs(const CrsSources& sources, const OGRSpatialReference& crs) {
-  const std::string name = grid_mapping_variable(sources.array);
-  const auto variable = name.empty() ? nullptr : sources.find_variable(name);
-  const std::string* wkt = variable ? zarrcore::find_string(*variable, "crs_wkt") : nullptr;
-  if (wkt == nullptr) return;
-  const CrsPtr other = import_crs(*wkt);
+bool is_same(const OGRSpatialReference& a, const OGRSpatialReference& b) {
   const char* const options[] = {"CRITERION=EQUIVALENT", "IGNORE_COORDINATE_EPOCH=YES",
                                  "IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES", nullptr};
-  if (!other || crs.IsSame(other.get(), options) != 0) return;
-  report(CE_Warning, CPLE_AppDefined,
-         "Zarr: the attribute _CRS (%s) and the grid mapping \"%s\" (%s) differ; _CRS is used",
-         crs.GetName(), name.c_str(), other->GetName());
+  return a.IsSame(&b, options) != 0;
+}
+
+std::string proj4_of(const OGRSpatialReference& crs) {
+  const CPLErrorStateBackuper error_state;
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  char* text = nullptr;
+  crs.exportToProj4(&text);
+  std::string result = text != nullptr ? text : "";
+  CPLFree(text);
+  return result;
+}
+
+// Whether CRS and coordinates are both lengths, or both angles.
+bool fits_unit(const OGRSpatialReference& crs, const std::string& unit) {
+  switch (cf::read_unit(unit).kind) {
+    case cf::UnitKind::length:
+      return !crs.IsGeographic();
+    case cf::UnitKind::angle: {
+      if (!crs.IsProjected()) return true;
+      const bool is_longitude = STARTS_WITH_CI(unit.c_str(), "degree") &&
+                                !EQUAL(unit.c_str(), "degree") && !EQUAL(unit.c_str(), "degrees");
+      return (!is_longitude && satellite_height(crs)) ||
+             proj4_of(crs).find("+proj=ob_tran") != std::string::npos;
+    }
+    default:
+      return true;
+  }
+}
+
+// Gives a projected CRS the unit of the coordinates: every position stays where it is.
+void adopt_unit(OGRSpatialReference& crs, const std::string& text) {
+  const cf::Unit unit = cf::read_unit(text);
+  // Feet are often those of the CRS, under another name.
+  if (unit.kind != cf::UnitKind::length || !crs.IsProjected() ||
+      std::abs(crs.GetLinearUnits() / unit.size - 1) < 1e-5) {
+    return;
+  }
+  crs.SetLinearUnitsAndUpdateParameters(unit.name.c_str(), unit.size);
+}
+
+class CrsSearch {
+ public:
+  CrsSearch(const Evidence& evidence, const std::optional<RasterAxes>& axes)
+      : evidence_(evidence), axes_(axes), is_denied_(proj_denies_crs(*evidence.attributes)) {
+    if (!axes) return;
+    unit_ = evidence.axes[axes->x].unit;
+    // A wrong one is reported where the transform is looked for.
+    const CPLErrorStateBackuper error_state;
+    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    has_own_unit_ = stated_transform(evidence, *axes).transform.has_value();
+  }
+
+  // The CRS of the first rule that has one. Warns of others in the array's own attributes.
+  FoundCrs run();
+
+ private:
+  struct Rule {
+    FoundCrs (CrsSearch::*find)() const;
+    enum class Scope : std::uint8_t {
+      array,   // of the array itself
+      denied,  // not for an array that says it has no CRS
+      lonely,  // nor for one that has another
+    } scope;
+  };
+  static const Rule kRules[];
+
+  FoundCrs from_proj() const;
+  FoundCrs from_gdal_attribute() const;
+  FoundCrs from_grid_mapping() const;
+  FoundCrs from_coordinates() const;
+  FoundCrs from_crs_attribute() const;
+  FoundCrs from_neighbours() const;
+  FoundCrs from_product() const;
+
+  // Empty for a CRS that cannot be that of the coordinates.
+  FoundCrs accepted(FoundCrs found) const;
+  // Of several variables, of which none is preferred; warns if they differ.
+  FoundCrs from_variables(const std::vector<std::string>& names) const;
+  CrsPtr crs_of_variable(const Json& attributes, std::string* problem) const;
+  FoundCrs decide(FoundCrs first, FoundCrs other) const;
+  bool contains_raster(const OGRSpatialReference& crs) const;
+  void warn(const std::string& text) const {
+    if (is_comparing_) return;
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s", text.c_str());
+  }
+
+  const Evidence& evidence_;
+  const std::optional<RasterAxes>& axes_;
+  bool is_denied_;
+  std::string unit_;
+  bool has_own_unit_ = false;
+  bool is_comparing_ = false;  // a CRS is found already
+};
+
+constexpr CrsSearch::Rule CrsSearch::kRules[] = {
+    {&CrsSearch::from_proj, Rule::Scope::array},
+    {&CrsSearch::from_gdal_attribute, Rule::Scope::array},
+    {&CrsSearch::from_grid_mapping, Rule::Scope::array},
+    {&CrsSearch::from_coordinates, Rule::Scope::lonely},
+    {&CrsSearch::from_crs_attribute, Rule::Scope::denied},
+    {&CrsSearch::from_neighbours, Rule::Scope::lonely},
+    {&CrsSearch::from_product, Rule::Scope::lonely},
+};
+
+FoundCrs CrsSearch::run() {
+  FoundCrs found;
+  for (const Rule& rule : kRules) {
+    if (is_denied_ && rule.scope != Rule::Scope::array) continue;
+    if (found.crs && rule.scope == Rule::Scope::lonely) continue;
+    FoundCrs next = accepted((this->*rule.find)());
+    if (!next.crs) continue;
+    if (!found.crs) {
+      found = std::move(next);
+      is_comparing_ = true;
+    } else if (!is_same(*found.crs, *next.crs)) {
+      return decide(std::move(found), std::move(next));
+    }
+  }
+  return found;
+}
+
+FoundCrs CrsSearch::accepted(FoundCrs found) const {
+  if (!found.crs) return found;
+  if (!has_own_unit_ && !fits_unit(*found.crs, unit_)) {
+    warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
+         ") cannot be the CRS of coordinates of " + evidence_.axes[axes_->x].name + " in \"" +
+         unit_ + "\", and is not used");
+    return {};
+  }
+  if (!has_own_unit_) adopt_unit(*found.crs, unit_);
+  return found;
+}
+
+// Both are attributes of the array. rioxarray, for example, writes a grid mapping when it changes
+// the CRS, and leaves `_CRS` as it is.
+FoundCrs CrsSearch::decide(FoundCrs first, FoundCrs other) const {
+  const bool is_second = !contains_raster(*first.crs) && contains_raster(*other.crs);
+  const FoundCrs& used = is_second ? other : first;
+  report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s (%s) and %s (%s) differ; %s is used",
+         evidence_.array.c_str(), first.source.c_str(), first.crs->GetName(), other.source.c_str(),
+         other.crs->GetName(), used.source.c_str());
+  return used;
+}
+
+// Whether the corners are in the area of use of a CRS, by a margin; also if that is unknown.
+bool CrsSearch::contains_raster(const OGRSpatialReference& crs) const {
+  constexpr double kMargin = 3;  // degrees
+  double west = 0;
+  double south = 0;
+  double east = 0;
+  double north = 0;
+  if (!axes_ || !crs.GetAreaOfUse(&west, &south, &east, &north, nullptr)) return true;
+  const CPLErrorStateBackuper error_state;
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  const auto transform = find_transform(evidence_, *axes_, &crs).transform;
+  if (!transform) return true;
+  OGRSpatialReference from(crs);
+  OGRSpatialReference to;
+  to.SetWellKnownGeogCS("WGS84");
+  for (OGRSpatialReference* one : {&from, &to}) {
+    one->SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+  }
+  const std::unique_ptr<OGRCoordinateTransformation> transformation(
+      OGRCreateCoordinateTransformation(&from, &to));
+  if (!transformation) return true;
+  const auto columns = static_cast<double>(evidence_.axes[axes_->x].size);
+  const auto rows = static_cast<double>(evidence_.axes[axes_->y].size);
+  const GeoTransform& t = *transform;
+  for (const auto& [column, row] : {std::pair(0.0, 0.0), std::pair(columns, 0.0),
+                                    std::pair(0.0, rows), std::pair(columns, rows)}) {
+    double x = t[0] + t[1] * column + t[2] * row;
+    double y = t[3] + t[4] * column + t[5] * row;
+    if (!transformation->Transform(1, &x, &y) || !std::isfinite(x) || !std::isfinite(y)) continue;
+    const double beyond = std::fmod(std::fmod(x - west + kMargin, 360) + 360, 360);
+    const double width = east < west ? east - west + 360 : east - west;
+    if (beyond > width + 2 * kMargin || y < south - kMargin || y > north + kMargin) return false;
+  }
+  return true;
+}
+
+FoundCrs CrsSearch::from_proj() const {
+  for (const EvidenceScope& scope : evidence_.scopes) {
+    const bool is_array = scope.attributes == evidence_.attributes;
+    if (is_denied_ && !is_array) break;
+    if (CrsPtr crs = crs_from_proj(*scope.attributes)) return {crs, "proj: of " + scope.name};
+  }
+  return {};
+}
+
+// `_CRS`: {"url": …, "wkt": …, "projjson": {…}, "epoch": 2021.3}, or one of the first three as
+// text.
+FoundCrs CrsSearch::from_gdal_attribute() const {
+  const std::string source = "the attribute _CRS";
+  const Json* value = find_member(*evidence_.attributes, "_CRS");
+  if (value == nullptr) return {};
+  if (value->is_string()) {
+    if (CrsPtr crs = import_crs(*value)) return {crs, source};
+  }
+  for (const char* key : {"url", "wkt", "projjson"}) {
+    const Json* member = find_member(*value, key);
+    if (member == nullptr) continue;
+    if (CrsPtr crs = import_crs(*member)) {
+      const Json* epoch = find_member(*value, "epoch");
+      if (epoch != nullptr && epoch->is_number()) crs->SetCoordinateEpoch(*epoch);
+      return {crs, source};
+    }
+  }
+  warn("the attribute _CRS is not understood");
+  return {};
+}
+
+// The CRS of a variable: WKT, or if that does not fit the coordinates, CF's parameters.
+CrsPtr CrsSearch::crs_of_variable(const Json& attributes, std::string* problem) const {
+  const bool is_length = cf::read_unit(unit_).kind == cf::UnitKind::length;
+  const bool is_metres = has_own_unit_ || cf::read_unit(unit_).kind == cf::UnitKind::none;
+  const std::string unit = is_metres ? std::string() : unit_;
+  CrsPtr crs = crs_from_grid_mapping(attributes, unit, problem);
+  if (!crs || fits_unit(*crs, unit_) || has_own_unit_ || is_length) return crs;
+  Json parameters = attributes;
+  for (const char* name : {"crs_wkt", "spatial_ref"}) parameters.erase(name);
+  std::string ignored;
+  const CrsPtr other = crs_from_grid_mapping(parameters, unit, &ignored);
+  return other && fits_unit(*other, unit_) ? other : crs;
+}
+
+FoundCrs CrsSearch::from_grid_mapping() const {
+  for (const EvidenceScope& scope : evidence_.scopes) {
+    const auto mappings = grid_mappings(*scope.attributes);
+    if (mappings.empty()) continue;
+    const auto name_of = [&](bool is_x) {
+      if (!axes_) return std::string();
+      return evidence_.axes[is_x ? axes_->x : axes_->y].name;
+    };
+    const std::string name =
+        grid_mapping_variable(*scope.attributes, name_of(true), name_of(false));
+    const auto variable = evidence_.find ? evidence_.find(name) : std::nullopt;
+    std::string problem = "there is no such variable";
+    if (variable) {
+      // Its parameters alone may leave out what another statement has.
+      if (is_comparing_ && find_member(*variable->attributes, "crs_wkt") == nullptr) return {};
+      if (CrsPtr crs = crs_of_variable(*variable->attributes, &problem)) {
+        return {crs, "the grid mapping \"" + name + "\""};
+      }
+    }
+    warn("the grid mapping \"" + name + "\" is not understood: " + problem);
+    return {};
+  }
+  return {};
+}
+
+FoundCrs CrsSearch::from_variables(const std::vector<std::string>& names) const {
+  FoundCrs found;
+  for (const std::string& path : names) {
+    const auto variable = evidence_.find ? evidence_.find(path) : std::nullopt;
+    if (!variable || !states_crs(*variable->attributes)) continue;
+    const std::string name = path.substr(path.starts_with("./") ? 2 : 0);
+    std::string problem;
+    const CrsPtr crs = crs_of_variable(*variable->attributes, &problem);
+    if (!crs) {
+      warn("the variable \"" + name + "\" is not understood as a CRS: " + problem);
+    } else if (found.crs && !is_same(*found.crs, *crs)) {
+      warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
+           ") and the variable \"" + name + "\" (" + crs->GetName() +
+           ") differ; none of them is used");
+      return {};
+    } else {
+      found = {crs, "the variable \"" + name + "\""};
+    }
+  }
+  return found;
+}
+
+FoundCrs CrsSearch::from_coordinates() const {
+  return from_variables(coordinate_names(evidence_));
+}
+
+FoundCrs CrsSearch::from_neighbours() const {
+  // An array that names a grid mapping has not lost it.
+  if (!evidence_.may_search || evidence_.attributes->contains("grid_mapping")) return {};
+  return from_variables({"./spatial_ref", "./crs"});
+}
+
+// As open_rasterio, stackstac, odc-geo and ndpyramid write it.
+FoundCrs CrsSearch::from_crs_attribute() const {
+  for (const EvidenceScope& scope : evidence_.scopes) {
+    const Json* value = find_member(*scope.attributes, "crs");
+    if (value == nullptr || crs_repeats_gdals(*scope.attributes)) continue;
+    if (is_comparing_ && scope.attributes != evidence_.attributes) break;
+    if (CrsPtr crs = import_crs(*value)) return {crs, "the attribute crs of " + scope.name};
+  }
+  return {};
+}
+
+// The CRS of a product holds for its projected grids.
+FoundCrs CrsSearch::from_product() const {
+  if (!evidence_.product || !axes_) return {};
+  const bool is_eopf = is_eopf_array(*evidence_.attributes);
+  if (!is_eopf && !knows_raster_axes(evidence_)) return {};
+  if (cf::read_unit(unit_).kind == cf::UnitKind::angle) return {};
+  const auto root = evidence_.product();
+  if (!root) return {};
+  const CrsPtr crs = is_eopf ? crs_from_eopf(*root, evidence_.store_name) : crs_from_product(*root);
+  return {crs, "the product's metadata"};
 }
 
 }  // namespace
 
-// "crs", or the first of "crs: x y other: lat lon".
-std::string grid_mapping_variable(const Json& attributes) {
-  const std::string* text = zarrcore::find_string(attributes, "grid_mapping");
-  return text == nullptr ? std::string() : text->substr(0, text->find_first_of(": "));
+FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axes) {
+  if (axes && !are_on_the_map(evidence, *axes)) return {};
+  FoundCrs found = CrsSearch(evidence, axes).run();
+  if (found.crs) return found;
+  if (const auto finest = evidence.finest ? evidence.finest() : nullptr) {
+    if (finest->axes.size() == evidence.axes.size()) found = find_crs(*finest, axes);
+  }
+  const auto is_angle = [&](std::size_t axis) {
+    return STARTS_WITH_CI(evidence.axes[axis].unit.c_str(), "degree");
+  };
+  if (!found.crs && evidence.assumes_longlat && axes && knows_raster_axes(evidence) &&
+      is_angle(axes->x) && is_angle(axes->y)) {
+    found = {std::make_shared<OGRSpatialReference>(), "the open option ASSUME_LONGLAT"};
+    found.crs->SetWellKnownGeogCS("WGS84");
+  }
+  return found;
 }
 
-CrsPtr find_crs(const CrsSources& sources) {
-  if (CrsPtr crs = crs_from_proj(sources.array)) return crs;
-  // If so, the CRSs of groups do not apply to this array.
-  const bool is_denied = proj_denies_crs(sources.array);
-  if (!is_denied) {
-    for (const auto& group : sources.groups) {
-      if (CrsPtr crs = crs_from_proj(*group)) return crs;
-    }
-  }
-  if (const Json* value = zarrcore::find_member(sources.array, "_CRS")) {
-    if (CrsPtr crs = crs_from_gdal_attribute(*value)) {
-      warn_of_another_crs(sources, *crs);
-      return crs;
-    }
-  }
-  if (CrsPtr crs = crs_from_cf(sources)) return crs;
-  if (!sources.root || is_denied) return nullptr;
-  return is_eopf_array(sources.array) ? crs_from_eopf(*sources.root, sources.store_name)
-                                      : crs_from_product(*sources.root);
+std::optional<double> satellite_height(const OGRSpatialReference& crs) {
+  const char* method = crs.GetAttrValue("PROJECTION");
+  const bool may_be = method == nullptr || STARTS_WITH_CI(method, "Geostationary");
+  if (!crs.IsProjected() || !may_be) return std::nullopt;
+  const std::string text = proj4_of(crs);
+  const auto at = text.find("+h=");
+  if (text.find("+proj=geos") == std::string::npos || at == std::string::npos) return std::nullopt;
+  return CPLAtof(text.c_str() + at + 3);
 }
 
 void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {

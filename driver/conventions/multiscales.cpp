@@ -1,6 +1,7 @@
 #include "driver/conventions/multiscales.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "driver/conventions/zarr_conventions.h"
 #include "zarrcore/base/error.h"
@@ -71,7 +72,8 @@ std::vector<std::size_t> derivation_depths(const std::vector<Level>& levels) {
   return depths;
 }
 
-// The size of an OME-Zarr level's cells, as a product over its dimensions; empty when unknown.
+// The size of an OME-Zarr level's cells, as a product over its dimensions; empty when unknown. Axes
+// that run backwards have a negative scale.
 std::optional<double> ome_scale(const Json& dataset) {
   const Json* transforms = find_member(dataset, "coordinateTransformations");
   if (transforms == nullptr || !transforms->is_array()) return std::nullopt;
@@ -81,7 +83,7 @@ std::optional<double> ome_scale(const Json& dataset) {
     double product = 1;
     for (const Json& number : *scale) {
       if (!number.is_number()) return std::nullopt;
-      product *= number.get<double>();
+      product *= std::abs(number.get<double>());
     }
     return product;
   }

@@ -5,7 +5,6 @@
 #include <map>
 #include <span>
 
-#include "driver/conventions/cf/time.h"
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
@@ -18,6 +17,8 @@ using zarrcore::ArrayMetadata;
 using zarrcore::DataType;
 using zarrcore::Json;
 using zarrcore::TypeKind;
+
+constexpr const char* kUnsigned = "_Unsigned";
 
 // As xarray stores a float in an attribute of v3: base64 of a little-endian float64.
 std::optional<double> parse_base64_double(const Json& value) {
@@ -60,7 +61,12 @@ std::optional<std::vector<std::byte>> parse_element(const Json& value, const Arr
     if (array.data_type.is_string()) return parse_text(number, array.data_type);
     return zarrcore::parse_fill_value(number, array.data_type);
   } catch (const zarrcore::Error&) {
-    return std::nullopt;
+    const DataType seen = seen_type(array);
+    if (seen == array.data_type) return std::nullopt;
+    ArrayMetadata other = array;
+    other.data_type = seen;
+    other.attributes.erase(kUnsigned);
+    return parse_element(value, other);
   }
 }
 
@@ -76,6 +82,18 @@ std::optional<double> number_attribute(const ArrayMetadata& array, const char* n
 }
 
 }  // namespace
+
+DataType seen_type(const ArrayMetadata& array) {
+  DataType type = array.data_type;
+  const std::string* text = zarrcore::find_string(array.attributes, kUnsigned);
+  if (text == nullptr) return type;
+  if (*text == "true" && type.kind == TypeKind::signed_integer) {
+    type.kind = TypeKind::unsigned_integer;
+  } else if (*text == "false" && type.kind == TypeKind::unsigned_integer) {
+    type.kind = TypeKind::signed_integer;
+  }
+  return type;
+}
 
 std::string time_units(const zarrcore::DataType& type) {
   static const std::map<std::string_view, std::string> kWords{
@@ -109,10 +127,13 @@ Packing read_packing(const ArrayMetadata& array) {
   if (const Json* units = zarrcore::find_member(array.attributes, "units");
       units != nullptr && units->is_string()) {
     packing.unit = units->get<std::string>();
-    // Programs expect the units of a time axis among the attributes.
-    if (!is_time_unit(packing.unit)) consume("units");
+    consume("units");
   }
-  if (packing.unit.empty()) packing.unit = time_units(array.data_type);
+  if (packing.unit.empty() && array.data_type.is_time()) {
+    packing.unit = time_units(array.data_type);
+    consume("units");
+  }
+  if (seen_type(array) != array.data_type) consume(kUnsigned);
   if (!can_have_nodata(array.data_type)) return packing;
   for (const char* name : {"_FillValue", "missing_value"}) {
     const Json* value = zarrcore::find_member(array.attributes, name);

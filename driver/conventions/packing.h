@@ -16,6 +16,10 @@
 
 namespace gdal_zarr {
 
+// The type of the elements that users see: with `_Unsigned` of "true" or "false" (netCDF Best
+// Practices), integers of the other signedness than the stored ones.
+zarrcore::DataType seen_type(const zarrcore::ArrayMetadata& array);
+
 // The unit of a time type in CF's notation: "seconds since 1970-01-01", "nanoseconds". Empty for
 // other types and for the generic unit.
 std::string time_units(const zarrcore::DataType& type);

@@ -6,12 +6,12 @@
 
 #include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/coordinate_variables.h"
-#include "driver/conventions/crs.h"
-#include "driver/conventions/eopf.h"
+#include "driver/conventions/crs_variable.h"
 #include "driver/conventions/gdal_crs.h"
 #include "driver/conventions/proj.h"
 #include "driver/conventions/spatial.h"
 #include "driver/conventions/zarr_conventions.h"
+#include "driver/gdal/crs_import.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -35,9 +35,11 @@ Json without_georeferencing(const Json& attributes) {
   Json others = Json::object();
   for (const auto& [name, value] : attributes.items()) {
     // GDAL's built-in driver writes and reads `gdal:geotransform`.
-    const bool is_georeferencing = name == "_CRS" || name == kGridMapping ||
+    const bool is_georeferencing = name == "_CRS" || name == "_TRANSFORM" || name == kGridMapping ||
                                    name == "gdal:geotransform" || name.starts_with("proj:") ||
-                                   (name == "crs" && attributes.contains("_CRS")) ||
+                                   name == "geo:proj" ||
+                                   (name == "geo" && find_member(value, "proj") != nullptr) ||
+                                   (name == "crs" && import_crs(value) != nullptr) ||
                                    (name.starts_with("spatial:") && name != "spatial:dimensions" &&
                                     name != "spatial:registration");
     if (!is_georeferencing) others[name] = value;
@@ -85,7 +87,8 @@ class Writer {
   }
 
   void write_transform(bool is_in_coordinates) {
-    const bool is_covered = covered_by("spatial:transform");
+    const bool is_covered =
+        covered_by("spatial:transform") || covered_by("proj:transform") || covered_by("geo:proj");
     if (!transform_) {
       if (is_covered) attributes_["spatial:transform"] = nullptr;
       return;
@@ -123,7 +126,8 @@ class Writer {
   }
 
   void write_crs() {
-    const std::string old_mapping = grid_mapping_variable(array_.attributes);
+    const std::string old_mapping =
+        grid_mapping_variable(array_.attributes, array_.x.name, array_.y.name);
     std::string mapping;
     if (crs_ != nullptr) {
       if (convention_ == GeoreferencingConvention::gdal) write_gdal_crs(attributes_, *crs_);
@@ -131,14 +135,16 @@ class Writer {
       if (convention_ == GeoreferencingConvention::spatial_proj || covered_by("proj:")) {
         write_proj(attributes_, *crs_);
       }
-    } else if (covered_by("proj:") || covered_by("stac_discovery") ||
-               covered_by("other_metadata") || is_eopf_array(array_.attributes)) {
-      attributes_["proj:code"] = nullptr;
     }
     name_as_coordinate(old_mapping, mapping);
+    std::string removed;
     if (old_mapping != mapping && may_name_mapping(old_mapping)) {
       const auto node = array_.find_node(old_mapping);
-      if (node && node->is_own) change_.removed_variables.push_back(old_mapping);
+      if (node && node->is_own) removed = old_mapping;
+    }
+    if (!removed.empty()) change_.removed_variables.push_back(removed);
+    if (crs_ == nullptr && array_.inherits_crs && array_.inherits_crs(attributes_, removed)) {
+      attributes_["proj:code"] = nullptr;
     }
   }
 

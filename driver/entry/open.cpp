@@ -277,6 +277,7 @@ GDALDataset* open(GDALOpenInfo* info) {
     options.use_consolidated = call.options.boolean("USE_CONSOLIDATED_METADATA");
     options.list_chunks = call.options.boolean("CACHE_TILE_PRESENCE");
     options.missing_chunks_are_errors = call.options.is("MISSING_CHUNKS", "ERROR");
+    options.assumes_longlat = call.options.boolean("ASSUME_LONGLAT");
     options.stores_empty_chunks = call.options.boolean("WRITE_EMPTY_CHUNKS");
     options.make_classic_dataset = &make_classic_dataset;
     const StoreHints hints{std::move(folder), expected_array(call.connection)};

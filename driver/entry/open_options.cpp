@@ -25,6 +25,10 @@ constexpr Option kOpenOptions[] = {
                   "(YES) or has a subdataset for each 2D slice (NO)"),
     rows::text("DIM_X", kRasterOnly, "", "Name of the X dimension, or its index, counted from 0"),
     rows::text("DIM_Y", kRasterOnly, "", "Name of the Y dimension, or its index, counted from 0"),
+    rows::boolean(
+        "ASSUME_LONGLAT", kStoreOption, "NO",
+        "Whether longitudes and latitudes in degrees for which no CRS is stated are those "
+        "of WGS 84"),
     rows::boolean("LIST_ALL_ARRAYS", kRasterOnly, "NO",
                   "Whether coordinates and other helper arrays are listed as subdatasets"),
     rows::text("LOAD_EXTRA_DIM_METADATA_DELAY", kRasterOnly, "5",

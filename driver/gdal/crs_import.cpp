@@ -43,10 +43,25 @@ bool is_wkt_or_json(const std::string& text) {
   return end != std::string::npos && end > start && (text[end] == '[' || text[end] == '(');
 }
 
+// A PROJ string that names no file, such as a grid.
+bool is_proj_string(std::string text) {
+  constexpr std::string_view kNoGrid = "+nadgrids=@null";
+  if (const auto at = text.find(kNoGrid); at != std::string::npos) text.erase(at, kNoGrid.size());
+  const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+  return text.starts_with('+') && has("+proj=") && !has("+init") && !has("grids") &&
+         !has("file=") && !has("/") && !has("\\");
+}
+
 }  // namespace
 
-std::shared_ptr<OGRSpatialReference> import_crs(const std::string& text) {
-  if (!is_code(text) && !is_url(text) && !is_wkt_or_json(text)) return nullptr;
+std::shared_ptr<OGRSpatialReference> import_crs(const std::string& given) {
+  constexpr std::string_view kInit = "+init=epsg:";  // of older PROJ strings
+  const bool is_init = STARTS_WITH_CI(given.c_str(), kInit.data());
+  const std::string text =
+      is_init ? "EPSG:" + given.substr(kInit.size(), given.find(' ') - kInit.size()) : given;
+  if (!is_code(text) && !is_url(text) && !is_wkt_or_json(text) && !is_proj_string(text)) {
+    return nullptr;
+  }
   auto crs = std::make_shared<OGRSpatialReference>();
   CPLPushErrorHandler(CPLQuietErrorHandler);
   const OGRErr result = crs->SetFromUserInput(
@@ -58,6 +73,7 @@ std::shared_ptr<OGRSpatialReference> import_crs(const std::string& text) {
 
 std::shared_ptr<OGRSpatialReference> import_crs(const zarrcore::Json& value) {
   if (value.is_string()) return import_crs(value.get_ref<const std::string&>());
+  if (value.is_number_integer()) return import_crs("EPSG:" + zarrcore::dump_json(value));
   return value.is_object() ? import_crs(zarrcore::dump_json(value)) : nullptr;
 }
 

@@ -20,7 +20,8 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       GDALPamMDArray(parent, name, session->pam()),
       session_(std::move(session)),
       array_(std::move(array)),
-      type_(session_->compound_layouts().find(*array_).value_or(gdal_type(array_->data_type()))) {
+      element_type_(seen_type(array_->metadata())),
+      type_(session_->compound_layouts().find(*array_).value_or(gdal_type(element_type_))) {
   load_metadata();
   structural_info_ =
       structural_info(session_->hierarchy().format(), array_->metadata(), node_path());

@@ -15,8 +15,8 @@
 #include <optional>
 #include <set>
 
+#include "driver/conventions/evidence.h"
 #include "driver/conventions/packing.h"
-#include "driver/conventions/spatial.h"
 #include "driver/conventions/write_georeferencing.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
@@ -46,6 +46,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Those set in a store opened for reading come before those of the store.
   std::optional<double> scale() const;
   std::optional<double> offset() const;
+  // With those that follow from the type, and without netCDF-C's own.
+  const zarrcore::Json& attributes() const { return attributes_; }
   // The attributes that GDAL has no other API for.
   const zarrcore::Json& shown_attributes() const { return shown_attributes_; }
 
@@ -104,29 +106,16 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // one that was set.
   GeoreferencingConvention convention() const;
   void set_convention(GeoreferencingConvention convention) { convention_ = convention; }
-  // The attributes of the variable `name` in the array's group or the nearest group above that has
-  // it; null when none has.
-  std::shared_ptr<const zarrcore::Json> find_variable(const std::string& name) const;
   // The attributes of the group that holds the array, and of the root; for an array opened by its
   // own path those of the groups above it. Empty, and null, if there are none.
   std::shared_ptr<const zarrcore::Json> group_attributes() const;
   std::shared_ptr<const zarrcore::Json> root_attributes() const;
-  // The CRS without an axis mapping, or null. A coarser level of a pyramid that has none of its own
-  // has that of the finest.
-  std::shared_ptr<OGRSpatialReference> crs() const;
-  // The positions of the dimensions X and Y: those that the `spatial:` convention names, else those
-  // of these types.
-  std::optional<std::size_t> x_dimension() const;
-  std::optional<std::size_t> y_dimension() const;
-  struct RasterAxes {
-    std::size_t x;
-    std::size_t y;
-  };
-  // The positions of X and Y in an array of at least two dimensions. When only one of the two is
-  // known, its name may mean something else, and the last two dimensions are taken.
+  // What may say where the array lies; see conventions/position.h.
+  Evidence evidence() const;
+  // The positions of X and Y in an array of at least two dimensions.
   RasterAxes raster_axes() const;
-  // The auxiliary coordinate variables that CF's `coordinates` names.
-  std::vector<std::shared_ptr<Array>> coordinate_arrays() const;
+  // The CRS that was set in a store opened for reading; null if none was.
+  std::shared_ptr<OGRSpatialReference> pam_crs() const;
   // The pyramid that the array belongs to, also if it is opened by its own path and a group above
   // describes it.
   std::optional<PyramidMember> pyramid() const;
@@ -240,6 +229,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   void place_dimension(std::size_t axis, const std::shared_ptr<RegularDimension>& placed) const;
   void place_raster_axes(const RasterAxes& axes) const;
   void place_other_axes(const RasterAxes& axes) const;
+  void place_satellite_axes(const Evidence& evidence, const RasterAxes& axes) const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
 
   // GDAL's arguments in the core's terms; strides are in bytes.
@@ -266,17 +256,10 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   void load_nodata();
   void clear_nodata();
 
-  std::shared_ptr<OGRSpatialReference> own_crs() const;
-  std::shared_ptr<OGRSpatialReference> pam_crs() const;
-  using Dimensions = std::vector<std::shared_ptr<GDALDimension>>;
-  RasterAxes raster_axes(const Dimensions& dimensions) const;
-  std::optional<std::size_t> find_axis(const Dimensions& dimensions,
-                                       std::string SpatialDimensions::* which,
-                                       const char* type) const;
-
   std::shared_ptr<Session> session_;
   std::shared_ptr<const zarrcore::Array> array_;
   std::shared_ptr<const zarrcore::ArrayMetadata> metadata_;
+  zarrcore::DataType element_type_;
   GDALExtendedDataType type_;
   mutable std::mutex dimensions_mutex_;
   mutable bool has_dimensions_ = false;

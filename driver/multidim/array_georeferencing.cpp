@@ -1,13 +1,17 @@
 // The georeferencing of an array: its axes, CRS and coordinates.
-#include <cpl_conv.h>
-#include <cpl_string.h>
+#include <algorithm>
 
+#include "driver/conventions/cf/units.h"
 #include "driver/conventions/crs.h"
+#include "driver/conventions/crs_variable.h"
 #include "driver/conventions/dimension_units.h"
-#include "driver/conventions/eopf.h"
+#include "driver/conventions/raster_axes.h"
+#include "driver/conventions/spatial.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/dimension.h"
+#include "driver/multidim/evidence.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/georeferencing_write.h"
 #include "driver/multidim/regular_dimension.h"
@@ -23,39 +27,13 @@ GeoreferencingConvention Array::convention() const {
   return own == GeoreferencingConvention::gdal ? convention_ : own;
 }
 
-std::optional<std::size_t> Array::find_axis(const Dimensions& dimensions,
-                                            std::string SpatialDimensions::* which,
-                                            const char* type) const {
-  auto names = spatial_dimensions(attributes_);
-  if (!names) names = spatial_dimensions(*group_attributes());
-  if (names) {
-    for (std::size_t i = 0; i < rank(); ++i) {
-      if (dimensions[i]->GetName() == (*names).*which) return i;
-    }
-  }
-  for (std::size_t i = 0; i < rank(); ++i) {
-    if (dimensions[i]->GetType() == type) return i;
-  }
-  return std::nullopt;
+RasterAxes Array::raster_axes() const {
+  return find_raster_axes(evidence());
 }
 
-std::optional<std::size_t> Array::x_dimension() const {
-  return find_axis(GetDimensions(), &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
-}
-
-std::optional<std::size_t> Array::y_dimension() const {
-  return find_axis(GetDimensions(), &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
-}
-
-Array::RasterAxes Array::raster_axes() const {
-  return raster_axes(GetDimensions());
-}
-
-Array::RasterAxes Array::raster_axes(const Dimensions& dimensions) const {
-  const auto x = find_axis(dimensions, &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
-  const auto y = find_axis(dimensions, &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
-  if (x && y && x != y) return {*x, *y};
-  return {rank() - 1, rank() - 2};
+Evidence Array::evidence() const {
+  return gather_evidence(std::dynamic_pointer_cast<const Array>(m_pSelf.lock()),
+                         known_dimensions());
 }
 
 // Gives coordinates to dimensions that have no variable. Not in a writable store, where programs
@@ -65,10 +43,26 @@ void Array::place_dimensions() const {
   if (session_->is_writable() || rank() < 2) return;
   const bool has_transform = attributes_.contains("spatial:transform");
   const bool has_units = attributes_.contains("dimension_units");
-  if (!has_transform && !has_units) return;
-  const RasterAxes axes = raster_axes(dimensions_);
+  const bool has_angles =
+      std::any_of(dimensions_.begin(), dimensions_.end(), [&](const auto& dimension) {
+        const auto* own = dynamic_cast<const Dimension*>(dimension.get());
+        if (own == nullptr) return false;
+        const std::string path =
+            session_->dimensions().variable_path(own->group(), own->GetName(), own->GetSize());
+        const auto variable = path.empty() ? nullptr : session_->array_metadata(path);
+        const std::string* unit =
+            variable ? zarrcore::find_string(variable->attributes, "units") : nullptr;
+        return unit != nullptr && cf::read_unit(*unit).kind == cf::UnitKind::angle &&
+               !STARTS_WITH_CI(unit->c_str(), "degree");
+      });
+  if (!has_transform && !has_units && !has_angles) return;
+  Evidence evidence =
+      gather_evidence(std::dynamic_pointer_cast<const Array>(m_pSelf.lock()), dimensions_);
+  evidence.axes_of = nullptr;  // it may need the dimensions, which are being made
+  const RasterAxes axes = find_raster_axes(evidence);
   if (has_transform) place_raster_axes(axes);
   if (has_units) place_other_axes(axes);
+  if (has_angles) place_satellite_axes(evidence, axes);
 }
 
 void Array::place_dimension(std::size_t axis,
@@ -82,13 +76,43 @@ void Array::place_dimension(std::size_t axis,
 void Array::place_raster_axes(const RasterAxes& axes) const {
   const MaskedMessages masked;  // a wrong transform is reported where it is looked for
   const auto transform = spatial_transform(attributes_);
-  if (!transform || (*transform)[2] != 0 || (*transform)[4] != 0) return;
+  const Json* shape = zarrcore::find_member(attributes_, "spatial:shape");
+  const bool is_other = shape != nullptr && !shape->is_null() &&
+                        *shape != Json::array({array_->shape()[axes.y], array_->shape()[axes.x]});
+  if (is_other || !transform || (*transform)[2] != 0 || (*transform)[4] != 0) return;
   const auto place = [&](std::size_t axis, double origin, double step) {
     place_dimension(axis, std::make_shared<RegularDimension>(*dimensions_[axis],
                                                              RegularAxis{origin + step / 2, step}));
   };
   place(axes.x, (*transform)[0], (*transform)[1]);
   place(axes.y, (*transform)[3], (*transform)[5]);
+}
+
+// Angles of a satellite's view become lengths, as the CRS has them.
+void Array::place_satellite_axes(const Evidence& evidence, const RasterAxes& axes) const {
+  const FoundCrs found = find_crs(evidence, axes);
+  const auto height = found.crs ? satellite_height(*found.crs) : std::nullopt;
+  if (!height) return;
+  for (const std::size_t axis : {axes.x, axes.y}) {
+    const auto variable = dimensions_[axis]->GetIndexingVariable();
+    const cf::Unit unit = cf::read_unit(evidence.axes[axis].unit);
+    if (!variable || !evidence.axes[axis].attributes || unit.kind != cf::UnitKind::angle) continue;
+    const double factor = unit.size * *height;
+    Json attributes = *evidence.axes[axis].attributes;
+    for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "valid_range"}) {
+      attributes.erase(name);
+    }
+    const auto placed = std::make_shared<RegularDimension>(
+        *dimensions_[axis],
+        [variable, factor] {
+          std::vector<double> values = read_values(*variable);
+          for (double& value : values) value *= factor;
+          return values;
+        },
+        std::move(attributes));
+    placed->set_unit("m");
+    dimensions_[axis] = placed;
+  }
 }
 
 // By the length of their steps. X and Y are left alone: with coordinates, an image in pixels would
@@ -111,17 +135,6 @@ void Array::place_other_axes(const RasterAxes& axes) const {
   }
 }
 
-std::shared_ptr<const Json> Array::find_variable(const std::string& name) const {
-  if (!zarrcore::is_valid_segment(name)) return nullptr;
-  for (std::string group(zarrcore::parent_path(node_path())); !session_->root_is_array();
-       group = zarrcore::parent_path(group)) {
-    const std::string path = zarrcore::join_path(group, name);
-    if (session_->hierarchy().node(path)) return session_->attributes(path);
-    if (group.empty()) break;
-  }
-  return session_->enclosing_groups().find_attributes(name);
-}
-
 std::shared_ptr<const Json> Array::group_attributes() const {
   if (!session_->root_is_array()) {
     return session_->attributes(std::string(zarrcore::parent_path(node_path())),
@@ -138,55 +151,21 @@ std::shared_ptr<const Json> Array::root_attributes() const {
   return root->root_is_array() ? nullptr : root->attributes("", zarrcore::NodeKind::group);
 }
 
-std::shared_ptr<OGRSpatialReference> Array::crs() const {
-  if (auto beside = pam_crs()) return beside;
-  auto found = own_crs();
-  if (found) return found;
-  const auto finest = finest_level();
-  return finest ? finest->own_crs() : nullptr;
-}
-
 // Set in a store opened for reading.
 std::shared_ptr<OGRSpatialReference> Array::pam_crs() const {
   if (!session_->has_pam()) return nullptr;
   return GDALPamMDArray::GetSpatialRef();
 }
 
-std::shared_ptr<OGRSpatialReference> Array::own_crs() const {
-  CrsSources sources{attributes_, {},
-                     nullptr,     [this](const std::string& name) { return find_variable(name); },
-                     {},          CPLGetFilename(session_->path().c_str())};
-  const auto x = x_dimension();
-  sources.groups.push_back(group_attributes());
-  if (const auto member = pyramid()) {
-    sources.groups.push_back(
-        member->session->attributes(member->level.group, zarrcore::NodeKind::group));
-  }
-  if (session_->root_is_array()) {
-    if (x && y_dimension()) sources.root = root_attributes();
-  } else {
-    // The CRS of a product holds for its projected grids.
-    if ((x && y_dimension()) || (is_eopf_array(attributes_) && rank() >= 2)) {
-      sources.root = root_attributes();
-    }
-  }
-  if (x) {
-    if (const auto variable = known_dimensions()[*x]->GetIndexingVariable()) {
-      sources.linear_unit = variable->GetUnit();
-      if (STARTS_WITH_CI(sources.linear_unit.c_str(), "degree")) sources.root = nullptr;
-    }
-  }
-  return find_crs(sources);
-}
-
 std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
   return guarded<std::shared_ptr<OGRSpatialReference>>(nullptr, [&] {
     if (auto beside = pam_crs()) return beside;
-    auto found = crs();
-    const std::size_t rank = this->rank();
-    if (found && rank >= 2) {
-      const auto [x, y] = raster_axes();
-      set_axis_mapping(*found, static_cast<int>(x) + 1, static_cast<int>(y) + 1);
+    if (rank() < 2) return find_crs(evidence(), std::nullopt).crs;
+    const Evidence evidence = this->evidence();
+    const RasterAxes axes = find_raster_axes(evidence);
+    auto found = find_crs(evidence, axes).crs;
+    if (found) {
+      set_axis_mapping(*found, static_cast<int>(axes.x) + 1, static_cast<int>(axes.y) + 1);
     }
     return found;
   });
@@ -210,24 +189,15 @@ bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
   });
 }
 
-std::vector<std::shared_ptr<Array>> Array::coordinate_arrays() const {
-  std::vector<std::shared_ptr<Array>> variables;
-  const std::string* names = zarrcore::find_string(attributes_, "coordinates");
-  if (names == nullptr || session_->root_is_array()) return variables;
-  const CPLStringList list(CSLTokenizeString2(names->c_str(), " ", 0));
-  const std::string group(zarrcore::parent_path(node_path()));
-  for (int i = 0; i < list.size(); ++i) {
-    if (!zarrcore::is_valid_segment(list[i])) continue;
-    const std::string path = zarrcore::join_path(group, list[i]);
-    if (session_->coordinate_arrays().metadata(path)) variables.push_back(session_->array(path));
-  }
-  return variables;
-}
-
 std::vector<std::shared_ptr<GDALMDArray>> Array::GetCoordinateVariables() const {
   return guarded<std::vector<std::shared_ptr<GDALMDArray>>>({}, [&] {
-    const auto arrays = coordinate_arrays();
-    return std::vector<std::shared_ptr<GDALMDArray>>(arrays.begin(), arrays.end());
+    std::vector<std::shared_ptr<GDALMDArray>> variables;
+    const Evidence evidence = this->evidence();
+    for (const std::string& name : coordinate_names(evidence)) {
+      const auto variable = evidence.find(name);
+      if (variable && !variable->path.empty()) variables.push_back(session_->array(variable->path));
+    }
+    return variables;
   });
 }
 

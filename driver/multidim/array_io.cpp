@@ -65,7 +65,7 @@ Array::Region Array::region(const GUInt64* start, const size_t* count, const GIn
 void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                  void* buffer, zarrcore::Strides strides) const {
   check_exists();
-  const auto converter = make_converter(array_->data_type(), buffer_type);
+  const auto converter = make_converter(element_type_, buffer_type);
   CallerState caller;
   const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
                                           converter.get()};
@@ -88,7 +88,7 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   session_->writable_hierarchy().flush_node(node_path());
   is_new_ = false;
   drop_statistics();
-  const auto encoder = make_element_encoder(buffer_type, array_->data_type());
+  const auto encoder = make_element_encoder(buffer_type, element_type_);
   const MessagesBehind messages(*messages_behind_);
   CallerState caller;
   zarrcore::WriteOptions options = write_options(*session_, caller);
@@ -179,7 +179,7 @@ bool Array::read_coordinates(std::uint64_t start, std::size_t count,
 }
 
 std::vector<std::byte> Array::stored_element(const void* element) const {
-  const zarrcore::DataType& type = array_->data_type();
+  const zarrcore::DataType& type = element_type_;
   std::vector<std::byte> stored(type.item_size);
   const auto* from = static_cast<const std::byte*>(element);
   if (const auto encoder = make_element_encoder(type_, type)) {
@@ -195,7 +195,7 @@ std::vector<std::byte> Array::stored_element(const void* element) const {
 }
 
 void Array::gdal_element(const std::vector<std::byte>& stored, void* element) const {
-  const zarrcore::DataType& type = array_->data_type();
+  const zarrcore::DataType& type = element_type_;
   auto* to = static_cast<std::byte*>(element);
   const zarrcore::VariableElement variable{reinterpret_cast<const char*>(stored.data()),
                                            stored.size()};

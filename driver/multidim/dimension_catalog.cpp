@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "driver/conventions/crs.h"
+#include "driver/conventions/crs_variable.h"
 #include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to use
 #include "driver/multidim/dimension.h"
@@ -43,6 +43,13 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
     if (name.empty()) return nullptr;
   }
   const std::string own_group(parent_path(array_path));
+  // A path from the root, as in references to files of HDF5, "Grid/lon": the array there.
+  if (name.find('/') != std::string::npos) {
+    const std::string group(parent_path(name.substr(name.starts_with('/') ? 1 : 0)));
+    const std::string last(zarrcore::last_segment(name));
+    if (has_variable(group, last, size)) return of_group(group, last, size);
+    if (zarrcore::is_valid_segment(last)) name = last;
+  }
   bool may_be_above = true;
   if (zarrcore::is_valid_segment(name) && !session_.root_is_array()) {
     for (std::string group = own_group;; group = parent_path(group)) {
@@ -84,10 +91,13 @@ void DimensionCatalog::prefetch_variables(const std::string& array_path,
   if (session_.root_is_array()) return;
   std::set<std::string> names;
   for (const auto& name : array.dimension_names) {
-    if (name && zarrcore::is_valid_segment(*name)) names.insert(*name);
+    if (!name) continue;
+    const std::string_view last = zarrcore::last_segment(*name);
+    if (zarrcore::is_valid_segment(last)) names.emplace(last);
   }
-  const std::string mapping = grid_mapping_variable(array.attributes);
-  if (zarrcore::is_valid_segment(mapping)) names.insert(mapping);
+  for (const GridMapping& mapping : grid_mappings(array.attributes)) {
+    if (zarrcore::is_valid_segment(mapping.variable)) names.insert(mapping.variable);
+  }
   // CF's auxiliary coordinates are in the group of the array.
   std::vector<std::string> paths;
   if (const std::string* text = zarrcore::find_string(array.attributes, "coordinates")) {
@@ -117,6 +127,7 @@ std::string DimensionCatalog::variable_path(const std::string& group, const std:
 bool DimensionCatalog::has_variable(const std::string& group, const std::string& name,
                                     std::uint64_t size) const {
   if (session_.root_is_array() || !zarrcore::is_valid_segment(name)) return false;
+  if (!group.empty() && !session_.hierarchy().has(group, zarrcore::NodeKind::group)) return false;
   const auto metadata = session_.coordinate_arrays().metadata(join_path(group, name));
   return metadata && metadata->shape == zarrcore::Shape{size};
 }

@@ -4,9 +4,10 @@
 #include <set>
 #include <vector>
 
+#include "driver/conventions/crs.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/evidence.h"
 #include "driver/multidim/shared_dimensions.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
@@ -67,7 +68,7 @@ class Surroundings {
       if (dimension->GetName() != name) continue;
       const auto variable = dimension->GetIndexingVariable();
       if (variable && session_.node_path(variable->GetFullName()) == path) {
-        return read_coordinates(*dimension);
+        return read_values(*variable);
       }
     }
     return {};
@@ -159,6 +160,11 @@ struct PlacedArray {
   Json final_attributes = Json::object();
 };
 
+std::optional<RasterAxes> raster_axes(const RasterView& view) {
+  if (!view.x_axis() || !view.y_axis()) return std::nullopt;
+  return RasterAxes{*view.x_axis(), *view.y_axis()};
+}
+
 GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view,
                                const std::optional<GeoTransform>& transform,
                                const OGRSpatialReference* crs) {
@@ -173,6 +179,18 @@ GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view
   if (!array.session()->root_is_array()) {
     georeferenced.find_node = [&](const std::string& name) { return surroundings.find_node(name); };
   }
+  georeferenced.inherits_crs = [&](const Json& attributes, const std::string& removed) {
+    Evidence evidence = array.evidence();
+    evidence.attributes = std::make_shared<const Json>(attributes);
+    evidence.scopes.front().attributes = evidence.attributes;
+    evidence.find = [find = evidence.find, &removed](const std::string& name) {
+      const bool has_gone = name == removed || name == "./" + removed;
+      return has_gone ? std::nullopt : find(name);
+    };
+    const CPLErrorStateBackuper error_state;
+    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    return find_crs(evidence, raster_axes(view)).crs != nullptr;
+  };
   return write_georeferencing(placed.convention, georeferenced, transform, crs);
 }
 
@@ -232,7 +250,7 @@ void store_coarser_coordinates(const Array& fine, const Array& coarse, std::size
   const std::string& name = dimension.GetName();
   if (!variable || variable->GetName() != name) return;
   const std::uint64_t size = coarse.core().shape()[axis];
-  std::vector<double> values = coarser_coordinates(read_coordinates(dimension), factor, size);
+  std::vector<double> values = coarser_coordinates(read_values(*variable), factor, size);
   if (values.empty()) return;
   const std::string group(zarrcore::parent_path(coarse.node_path()));
   for (const zarrcore::Child& child : session.hierarchy().children(group)) {

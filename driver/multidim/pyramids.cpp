@@ -158,10 +158,13 @@ void Pyramids::warn_of_misfit(const std::string& level_path, const std::string& 
 
 std::string Pyramids::finest_level_path(const std::string& array_path) const {
   const auto pyramid = find(array_path);
-  if (!pyramid || pyramid->level == 0) return {};
-  const std::string finest = path_at_level(*pyramid, array_path, 0);
-  // Levels that contain each other can lead back to the array itself.
-  return finest == array_path ? std::string() : finest;
+  // An array may lack the finest levels: then it begins at the first one that it has.
+  for (std::size_t level = 0; pyramid && level < pyramid->level; ++level) {
+    std::string finest = path_at_level(*pyramid, array_path, level);
+    // Levels that contain each other can lead back to the array itself.
+    if (!finest.empty()) return finest == array_path ? std::string() : finest;
+  }
+  return {};
 }
 
 void Pyramids::forget(const std::string& group) const {

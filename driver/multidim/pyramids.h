@@ -37,8 +37,8 @@ class Pyramids {
   // The node paths of the arrays at coarser levels, the finer first. Those that do not exist are
   // left out, and after a warning those that are not of the same type and as many dimensions.
   std::vector<std::string> overview_paths(const std::string& array_path) const;
-  // The node path of the array at the finest level; empty when `array_path` is that one, when no
-  // pyramid has it, or when the finest level has no such array.
+  // The node path of the array at the finest level that has it; empty when `array_path` is that
+  // one, or when no pyramid has it.
   std::string finest_level_path(const std::string& array_path) const;
 
   // The pyramid that a group describes, or null. The order of its levels may be uncertain.

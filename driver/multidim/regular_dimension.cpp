@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/attribute.h"
 
 namespace gdal_zarr {
 namespace {
@@ -20,9 +21,13 @@ std::string parent_name(const GDALDimension& dimension) {
 class RegularVariable final : public GDALMDArray {
  public:
   static std::shared_ptr<RegularVariable> create(std::shared_ptr<GDALDimension> dimension,
-                                                 const RegularAxis& axis, std::string unit) {
+                                                 const RegularAxis& axis,
+                                                 std::vector<double> values, std::string unit,
+                                                 const zarrcore::Json& attributes) {
     std::shared_ptr<RegularVariable> variable(
         new RegularVariable(std::move(dimension), axis, std::move(unit)));
+    variable->values_ = std::move(values);
+    variable->attributes_ = attributes;
     variable->SetSelf(variable);
     return variable;
   }
@@ -34,6 +39,12 @@ class RegularVariable final : public GDALMDArray {
   }
   const GDALExtendedDataType& GetDataType() const override { return type_; }
   const std::string& GetUnit() const override { return unit_; }
+  std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override {
+    return find_attribute(GetFullName(), attributes_, name, nullptr);
+  }
+  std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList) const override {
+    return make_attributes(GetFullName(), attributes_, nullptr);
+  }
 
  protected:
   bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
@@ -42,9 +53,11 @@ class RegularVariable final : public GDALMDArray {
     auto* target = static_cast<GByte*>(buffer);
     const auto bytes = stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
     for (std::size_t i = 0; i < count[0]; ++i) {
-      const double index =
-          static_cast<double>(start[0]) + static_cast<double>(i) * static_cast<double>(step[0]);
-      const double value = axis_.first_centre + index * axis_.step;
+      const auto index = static_cast<std::size_t>(static_cast<GInt64>(start[0]) +
+                                                  static_cast<GInt64>(i) * step[0]);
+      const double value = values_.empty()
+                               ? axis_.first_centre + static_cast<double>(index) * axis_.step
+                               : values_[index];
       if (!GDALExtendedDataType::CopyValue(&value, type_, target, buffer_type)) return false;
       target += bytes;
     }
@@ -64,7 +77,9 @@ class RegularVariable final : public GDALMDArray {
   std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   GDALExtendedDataType type_ = GDALExtendedDataType::Create(GDT_Float64);
   RegularAxis axis_;
+  std::vector<double> values_;  // instead of the axis, unless empty
   std::string unit_;
+  zarrcore::Json attributes_;
 };
 
 }  // namespace
@@ -74,13 +89,26 @@ RegularDimension::RegularDimension(const GDALDimension& dimension, const Regular
                     dimension.GetDirection(), dimension.GetSize()),
       axis_(axis) {}
 
+RegularDimension::RegularDimension(const GDALDimension& dimension,
+                                   std::function<std::vector<double>()> load,
+                                   zarrcore::Json attributes)
+    : RegularDimension(dimension, RegularAxis{}) {
+  load_ = std::move(load);
+  attributes_ = std::move(attributes);
+}
+
 std::shared_ptr<GDALMDArray> RegularDimension::GetIndexingVariable() const {
-  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [this] {
+  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [this]() -> std::shared_ptr<GDALMDArray> {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<GDALMDArray> variable = variable_.lock();
     if (!variable) {
       const auto self = std::const_pointer_cast<RegularDimension>(shared_from_this());
-      variable = RegularVariable::create(self, axis_, unit_);
+      std::vector<double> values;
+      if (load_) {
+        values = load_();
+        if (values.size() != GetSize()) return nullptr;
+      }
+      variable = RegularVariable::create(self, axis_, std::move(values), unit_, attributes_);
       variable_ = variable;
     }
     return variable;

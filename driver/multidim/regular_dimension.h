@@ -1,22 +1,28 @@
-// A dimension whose coordinates follow from the metadata of its array: from a geotransform, or from
-// the length of a step.
+// A dimension whose coordinates follow from the metadata of its array: from a geotransform, from
+// the length of a step, or from coordinates in another unit.
 #pragma once
 
 #include <gdal_priv.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "driver/conventions/geotransform.h"
+#include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
 class RegularDimension final : public GDALDimension,
                                public std::enable_shared_from_this<RegularDimension> {
  public:
-  // Like `dimension`, which has no indexing variable. To be owned by a shared pointer.
+  // Like `dimension`, with other coordinates. To be owned by a shared pointer.
   RegularDimension(const GDALDimension& dimension, const RegularAxis& axis);
+  // The coordinates are what `load` returns when they are first needed.
+  RegularDimension(const GDALDimension& dimension, std::function<std::vector<double>()> load,
+                   zarrcore::Json attributes);
 
   // Computed, and in no store. The variable owns the dimension; it is made anew when nothing owns
   // the last one.
@@ -29,7 +35,9 @@ class RegularDimension final : public GDALDimension,
   void set_relative() { is_relative_ = true; }
 
  private:
-  RegularAxis axis_;
+  RegularAxis axis_{};
+  std::function<std::vector<double>()> load_;
+  zarrcore::Json attributes_ = zarrcore::Json::object();
   std::string unit_;
   bool is_relative_ = false;
   mutable std::mutex mutex_;

@@ -49,6 +49,7 @@ struct SessionOptions {
   bool use_consolidated = true;
   bool list_chunks = false;  // see zarrcore/store/listed_store.h
   bool missing_chunks_are_errors = false;
+  bool assumes_longlat = false;      // see conventions/evidence.h
   bool stores_empty_chunks = false;  // chunks that contain only the fill value
   ClassicDatasetFactory make_classic_dataset = nullptr;
 };
@@ -183,6 +184,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Null unless debug messages were wanted when the store was opened.
   ReadReports* read_reports() const { return read_reports_.get(); }
   bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
+  bool assumes_longlat() const { return options_.assumes_longlat; }
 
  private:
   Session(std::string path, SessionOptions options);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "driver/multidim/array.h"
-#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/evidence.h"
 #include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/base/path.h"
@@ -37,7 +37,8 @@ std::shared_ptr<GDALDimension> find_visible_dimension(Session& session, std::str
 }
 
 bool has_cells_from(const GDALDimension& dimension, double origin, double step) {
-  const auto axis = find_regular_axis(read_coordinates(dimension));
+  const auto variable = dimension.GetIndexingVariable();
+  const auto axis = variable ? find_regular_axis(read_values(*variable)) : std::nullopt;
   if (!axis) return false;
   const double tolerance = std::abs(step) * 1e-6;
   const auto cells = static_cast<double>(dimension.GetSize());

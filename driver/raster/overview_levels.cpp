@@ -89,8 +89,10 @@ RasterView OverviewLevels::make(int factor) {
   std::vector<std::shared_ptr<Array>> coarse;
   for (const auto& array : view_.arrays()) coarse.push_back(make_array(*array, path, factor));
   RasterView level = view_.of(coarse);
-  const auto transform = find_geotransform(view_);
-  const auto crs = view_.array().crs();
+  const Position position = find_position(view_);
+  const auto& transform = position.transform.transform;
+  const auto beside = view_.array().pam_crs();
+  const auto& crs = beside ? beside : position.crs.crs;
   store_georeferencing(
       level,
       transform ? std::optional(coarser_geotransform(*transform, view_.width(), view_.height(),

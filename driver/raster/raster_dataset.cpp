@@ -12,17 +12,24 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
                              const std::string& subdataset, double metadata_seconds)
     : view_(std::move(view)), metadata_seconds_(metadata_seconds) {
   make_bands();
-  crs_ = view_.array().crs();
-  if (crs_) set_axis_mapping(*crs_, 1, 2);
   SetDescription(name.c_str());
   const std::string& path = view_.array().session()->path();
   SetPhysicalFilename(path.c_str());
   if (!subdataset.empty()) SetSubdatasetName(subdataset.c_str());
+  Position position;
   view_.array().session()->run_together(
-      {[this] { geotransform_ = find_geotransform(view_); }, [this] { look_for_sidecar(); }});
-  CPLStringList geolocation = find_geolocation(view_, crs_.get());
-  if (!geolocation.empty()) GDALDataset::SetMetadata(geolocation.List(), "GEOLOCATION");
-  set_metadata();
+      {[&] { position = find_position(view_); }, [this] { look_for_sidecar(); }});
+  geotransform_ = position.transform.transform;
+  crs_ = view_.array().pam_crs();
+  // Made by this thread, which lives longer than that of a request.
+  if (!crs_ && position.crs.crs) crs_.reset(position.crs.crs->Clone());
+  if (crs_) set_axis_mapping(*crs_, 1, 2);
+  const auto set = [this](const char* domain, CPLStringList items) {
+    if (!items.empty()) GDALDataset::SetMetadata(items.List(), domain);
+  };
+  set("GEOLOCATION", geolocation_domain(view_, position));
+  set(kGeoreferencingSource, source_domain(position));
+  set_metadata(position.transform.attributes.get());
   set_image_structure();
 
   load_sidecar();

@@ -23,6 +23,8 @@ class RasterBand;
 
 // GDAL's domain of metadata about how pixels are stored.
 inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
+// The domain that says from what CRS and position were taken.
+inline constexpr const char* kGeoreferencingSource = "GEOREFERENCING_SOURCE";
 
 class RasterDataset final : public GDALPamDataset {
  public:
@@ -119,7 +121,8 @@ class RasterDataset final : public GDALPamDataset {
   BandValues& values_of_bands(int band);
   void store_values_of_bands();
   void make_bands();
-  void set_metadata();
+  // `placing` are the attributes that state the geotransform; null if none do.
+  void set_metadata(const zarrcore::Json* placing);
   void set_image_structure();
   void look_for_sidecar();
   void load_sidecar();

@@ -63,7 +63,7 @@ bool is_default_domain(const char* domain) {
 }  // namespace
 
 // The attributes of the array, which override those of the root.
-void RasterDataset::set_metadata() {
+void RasterDataset::set_metadata(const zarrcore::Json* placing) {
   set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
   using Item = std::pair<std::string, std::string>;  // a name in lower case, NAME=VALUE
   std::vector<Item> items;
@@ -87,7 +87,10 @@ void RasterDataset::set_metadata() {
   }
   // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
   if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
-  const std::string area_or_point = find_area_or_point(view_);
+  std::string area_or_point = gdal_zarr::area_or_point(view_.array().metadata().attributes);
+  if (area_or_point.empty() && placing != nullptr) {
+    area_or_point = gdal_zarr::area_or_point(*placing);
+  }
   if (area_or_point.empty()) return;
   GDALDataset::SetMetadataItem(kAreaOrPoint, area_or_point.c_str(), "");
   GDALDataset::SetMetadataItem(kRegistration, nullptr, "");

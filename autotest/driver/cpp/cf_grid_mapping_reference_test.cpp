@@ -88,9 +88,9 @@ const Reference kReferences[] = {
          "latitude_of_projection_origin": 0, "longitude_of_projection_origin": -75})",
      "rad",
      "+a=6378137 +b=6356752.31414",
-     "+proj=geos +h=35786023 +lon_0=-75 +sweep=x +to_meter=35786023",
-     2e-11,
-     {{-100, 40, -0.054432847958, 0.107665812603}, {-60, -20, 0.042563669779, -0.059526518442}}},
+     "+proj=geos +h=35786023 +lon_0=-75 +sweep=x",
+     1e-3,
+     {{-100, 40, -1947935.149, 3852931.2461}, {-60, -20, 1523184.4657, -2130217.3581}}},
     {"LambertAzimuthal",
      R"({"grid_mapping_name": "lambert_azimuthal_equal_area", "semi_major_axis": 6378137,
          "inverse_flattening": 298.257223563, "false_easting": 4321000, "false_northing":

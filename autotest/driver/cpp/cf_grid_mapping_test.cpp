@@ -251,7 +251,7 @@ TEST(GridMappingProblem, IsTheName) {
   EXPECT_EQ(problem_of(Json::object()), "grid_mapping_name is missing");
   EXPECT_EQ(problem_of({{"grid_mapping_name", "bonne"}}), "grid_mapping_name is unknown: bonne");
   EXPECT_EQ(problem_of({{"crs_wkt", "no WKT"}}),
-            "crs_wkt is not valid WKT, and grid_mapping_name is missing");
+            "crs_wkt is not understood, and grid_mapping_name is missing");
 }
 
 TEST(GridMappingProblem, IsAParameter) {
@@ -259,8 +259,8 @@ TEST(GridMappingProblem, IsAParameter) {
             "longitude_of_projection_origin is missing");
   EXPECT_EQ(problem_of(with(kMercator, {{"standard_parallel", {10, 20}}})),
             "standard_parallel holds more than one number");
-  EXPECT_EQ(problem_of(with(kMercator, {{"standard_parallel", "10"}})),
-            "standard_parallel holds \"10\" where a number is expected");
+  EXPECT_EQ(problem_of(with(kMercator, {{"standard_parallel", "ten"}})),
+            "standard_parallel holds \"ten\" where a number is expected");
   EXPECT_EQ(problem_of(with(kMercator, {{"false_easting", NAN}})),
             "false_easting holds NaN where a number is expected");
   EXPECT_EQ(problem_of(with(kMercator, {{"scale_factor_at_projection_origin", 0}})),

@@ -57,10 +57,16 @@ TEST(GdalCrs, AnEpochIsReadBack) {
   crs.SetCoordinateEpoch(2021.3);
   Json attributes;
   write_gdal_crs(attributes, crs);
-  const CrsSources sources{attributes, {}, nullptr, {}, {}, {}};
-  EXPECT_EQ(find_crs(sources)->GetCoordinateEpoch(), 2021.3);
+  const auto found = [&] {
+    Evidence evidence;
+    evidence.attributes = std::make_shared<const Json>(attributes);
+    evidence.scopes.push_back({"array /a", evidence.attributes});
+    return find_crs(evidence, std::nullopt);
+  };
+  EXPECT_EQ(found().crs->GetCoordinateEpoch(), 2021.3);
+  EXPECT_EQ(found().source, "the attribute _CRS");
   attributes["_CRS"]["epoch"] = "soon";
-  EXPECT_STREQ(find_crs(sources)->GetName(), "ITRF2014");
+  EXPECT_STREQ(found().crs->GetName(), "ITRF2014");
 }
 
 }  // namespace

@@ -9,9 +9,10 @@
 #include <cmath>
 #include <map>
 
+#include "autotest/driver/cpp/plain_evidence.h"
 #include "driver/conventions/axis.h"
-#include "driver/conventions/crs.h"
-#include "driver/conventions/spatial.h"
+#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/position.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr::test::write_georeferencing_test {
@@ -44,6 +45,9 @@ struct Place {
   GeoreferencingChange plan(Convention convention, const std::optional<GeoTransform>& transform,
                             const OGRSpatialReference* crs) const {
     GeoreferencedArray array{array_name, x, y, attributes, groups, nullptr};
+    array.inherits_crs = [this](const Json& own, const std::string& removed) {
+      return find_crs(evidence(own, removed), RasterAxes{1, 0}).crs != nullptr;
+    };
     if (is_in_group) {
       array.find_node = [this](const std::string& name) -> std::optional<NodeBeside> {
         const auto node = nodes.find(name);
@@ -70,27 +74,21 @@ struct Place {
     return change;
   }
 
-  // What the driver would read.
+  // What the driver would find, with these attributes of the array.
+  Evidence evidence(const Json& own, const std::string& removed = {}) const {
+    std::map<std::string, PlainVariable> variables;
+    for (const auto& [name, node] : nodes) {
+      if (name != removed) variables[name] = {node.attributes, node.coordinates};
+    }
+    return plain_evidence(own, groups, {{y.name, y.size}, {x.name, x.size}}, variables);
+  }
+
   std::shared_ptr<OGRSpatialReference> crs() const {
-    const auto find = [this](const std::string& name) -> std::shared_ptr<const Json> {
-      const auto node = nodes.find(name);
-      return node != nodes.end() ? std::make_shared<Json>(node->second.attributes) : nullptr;
-    };
-    return find_crs({attributes, groups, groups.empty() ? nullptr : groups.back(), find, ""});
+    return find_crs(evidence(attributes), RasterAxes{1, 0}).crs;
   }
 
   std::optional<GeoTransform> transform() const {
-    if (auto found = spatial_transform(attributes)) return found;
-    if (!attributes.contains("spatial:transform")) {
-      for (const auto& group : groups) {
-        if (auto found = spatial_transform(*group)) return found;
-      }
-    }
-    if (const auto mapping = nodes.find(grid_mapping_variable(attributes));
-        mapping != nodes.end()) {
-      if (auto found = parse_geotransform(mapping->second.attributes)) return found;
-    }
-    return transform_of_coordinates();
+    return find_position(evidence(attributes), {1, 0}).transform.transform;
   }
 
   std::optional<GeoTransform> transform_of_coordinates() const {

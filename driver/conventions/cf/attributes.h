@@ -1,9 +1,12 @@
-// Reads the attributes of a CF grid mapping variable. Numbers may be integers, floating point or
-// lists of one; names may be spelled in many ways. Throws zarrcore::Error, with the attribute's
+// Reads the attributes of a CF grid mapping variable. Numbers may be integers, floating point, text
+// or lists of one; names may be spelled in many ways. Throws zarrcore::Error, with the attribute's
 // name, on values of another kind.
 #pragma once
 
+#include <cpl_conv.h>
+
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,8 +52,18 @@ class Attributes {
   std::vector<double> numbers(const char* key) const {
     const zarrcore::Json* value = zarrcore::find_member(values_, key);
     if (value == nullptr || value->is_null()) return {};
-    if (!value->is_array()) return {finite(*value, key)};
     std::vector<double> list;
+    if (const std::string* text = zarrcore::as_string(*value)) {
+      const char* at = text->c_str();
+      while (*at != '\0') {
+        char* end = nullptr;
+        const double number = CPLStrtod(at, &end);
+        list.push_back(finite(end == at ? *value : zarrcore::Json(number), key));
+        at = end + std::strspn(end, ", ");
+      }
+      return list;
+    }
+    if (!value->is_array()) return {finite(*value, key)};
     for (const zarrcore::Json& item : *value) list.push_back(finite(item, key));
     return list;
   }

@@ -87,7 +87,9 @@ bool keep_projection(Crs& crs) {
 bool is_stated_by(const Json& attributes, Crs crs) {
   std::string problem;
   const auto read_back = crs_from_grid_mapping(attributes, linear_unit(crs), &problem);
-  const char* const options[] = {"CRITERION=EQUIVALENT", nullptr};
+  // The order of axes, and of the data's, is not part of it.
+  const char* const options[] = {"CRITERION=EQUIVALENT", "IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES",
+                                 nullptr};
   return read_back && keep_projection(*read_back) && keep_projection(crs) &&
          read_back->IsSame(&crs, options) != 0;
 }
@@ -153,22 +155,33 @@ std::shared_ptr<OGRSpatialReference> crs_from_grid_mapping(const zarrcore::Json&
   const CPLErrorStateBackuper error_state;
   const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
   CPLErrorReset();
-  const Attributes reader(attributes);
   std::string context;
+  const auto import = [&](const char* key) -> std::shared_ptr<Crs> {
+    const Json* value = find_member(attributes, key);
+    if (value != nullptr && value->is_array() && value->size() == 1) value = &value->front();
+    if (value == nullptr || value->is_null() || *value == "") return nullptr;
+    const bool is_code = std::string_view(key).starts_with("epsg") && value->is_string() &&
+                         value->get_ref<const std::string&>().find(':') == std::string::npos;
+    auto crs = is_code ? import_crs("EPSG:" + value->get<std::string>()) : import_crs(*value);
+    if (!crs) context += std::string(key) + " is not understood, and ";
+    return crs;
+  };
   for (const char* key : {"crs_wkt", "spatial_ref"}) {
-    const std::string wkt = reader.text(key);
-    if (wkt.empty()) continue;
-    auto crs = std::make_shared<Crs>();
-    if (crs->importFromWkt(wkt.c_str()) == OGRERR_NONE) return crs;
-    context += std::string(key) + " is not valid WKT, and ";
+    if (auto crs = import(key)) return crs;
   }
   CPLErrorReset();
+  std::string reason;
   try {
     return std::make_shared<Crs>(crs_from_parameters(attributes, linear_unit));
   } catch (const Error& error) {
-    *problem = context + error.what();
-    return nullptr;
+    reason = error.what();
   }
+  for (const char* key :
+       {"epsg_code", "epsg", "esri_pe_string", "proj4", "proj4text", "proj4_params"}) {
+    if (auto crs = import(key)) return crs;
+  }
+  *problem = context + reason;
+  return nullptr;
 }
 
 Json grid_mapping_attributes(const OGRSpatialReference& crs) {

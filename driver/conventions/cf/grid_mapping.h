@@ -16,17 +16,18 @@
 
 namespace gdal_zarr {
 
-// `attributes` are those of the grid mapping variable. WKT in `crs_wkt`, else in `spatial_ref`, is
-// the CRS, in its own unit, if it can be parsed; otherwise `grid_mapping_name` and its parameters
-// define it. Absent false eastings and northings mean 0, scale factors 1, the last rotation of a
-// rotated pole (`north_pole_grid_longitude`) 0, and a satellite sweeps about y. Other parameters
-// are required, unless the rest implies them (the pole's sign, say). Attributes without datum and
-// ellipsoid mean WGS 84.
+// `attributes` are those of the grid mapping variable. WKT, or another text that import_crs()
+// reads, in `crs_wkt`, else in `spatial_ref`, is the CRS, in its own unit, if it can be parsed;
+// otherwise `grid_mapping_name` and its parameters define it, and without these `epsg_code`,
+// `esri_pe_string`, `proj4` or another of their spellings. Absent false eastings and northings mean
+// 0, scale factors 1, the last rotation of a rotated pole (`north_pole_grid_longitude`) 0, and a
+// satellite sweeps about y. Other parameters are required, unless the rest implies them (the pole's
+// sign, say). Attributes without datum and ellipsoid mean WGS 84.
 //
 // `linear_unit`: the `units` of the projection coordinate variables ("m", "km", "1000 m"…; empty
 // for metres), which is the unit of false easting and northing and of a CRS made from parameters.
-// For a geostationary grid in "rad" (or "microradian"…) the unit of the CRS is the length of that
-// angle at the height of the satellite, so that it fits the coordinates.
+// For a geostationary grid in "rad" (or "microradian"…) it is metres: the coordinates are to be
+// multiplied by the height of the satellite.
 //
 // Returns null, and sets `*problem`, when the attributes do not describe a CRS: the grid mapping is
 // unknown, a parameter is missing or of the wrong kind, a unit is not a length. Throws only

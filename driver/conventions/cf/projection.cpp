@@ -295,21 +295,26 @@ Crs read_projection(const Json& given, const Crs& geographic, const std::string&
   const Projection& projection = find_projection(mapping, attributes);
   const bool is_satellite =
       projection.variant == Variant::sweep_x || projection.variant == Variant::sweep_y;
-  const LinearUnit unit = read_linear_unit(
-      linear_unit, is_satellite ? std::optional(attributes.required(kHeight)) : std::nullopt);
+  Unit unit = read_unit(linear_unit);
+  // Coordinates that are angles of a satellite's view are multiplied by its height.
+  if (unit.kind == UnitKind::none || (is_satellite && unit.kind == UnitKind::angle)) {
+    unit = read_unit("m");
+  } else if (unit.kind != UnitKind::length) {
+    throw Error("the unit of the coordinates is no length: " + linear_unit);
+  }
   const std::string name = attributes.name("projected_crs_name");
   const auto crs =
       import_crs(Json{{"type", "ProjectedCRS"},
                       {"name", name.empty() ? "unknown" : name},
                       {"base_crs", export_projjson(geographic)},
-                      {"conversion", make_conversion(projection, attributes, unit.metres)},
+                      {"conversion", make_conversion(projection, attributes, unit.size)},
                       {"coordinate_system",
                        {{"subtype", "Cartesian"}, {"axis", make_axes(projection, attributes)}}}});
   if (!crs) throw Error("GDAL makes no CRS of the parameters");
   // Numbers in PROJJSON have fewer digits.
   check_crs(crs->CopyGeogCSFrom(&geographic));
   // Converts every length among the parameters, including heights, which CF has in metres.
-  check_crs(crs->SetLinearUnitsAndUpdateParameters(unit.name.c_str(), unit.metres));
+  check_crs(crs->SetLinearUnitsAndUpdateParameters(unit.name.c_str(), unit.size));
   return *crs;
 }
 

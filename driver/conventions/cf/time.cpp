@@ -21,15 +21,30 @@ using cf::floor_divide;
 constexpr std::string_view kSince = " since ";
 constexpr std::int64_t kMicroseconds = 1'000'000;  // in a second
 constexpr std::int64_t kDay = 86'400 * kMicroseconds;
-// The length of a unit in microseconds, by UDUNITS' names; a year is a tropical year.
-std::optional<double> unit_length(std::string_view unit) {
+
+// A year is that of the calendar; where its years differ, a tropical year.
+double year_length(Calendar calendar) {
+  switch (calendar) {
+    case Calendar::d360:
+      return 360.0 * kDay;
+    case Calendar::noleap:
+      return 365.0 * kDay;
+    case Calendar::all_leap:
+      return 366.0 * kDay;
+    default:
+      return 31'556'925.9747 * kMicroseconds;
+  }
+}
+
+// The length of a unit in microseconds, by UDUNITS' names.
+std::optional<double> unit_length(std::string_view unit, Calendar calendar) {
   struct Unit {
     std::string_view name;
     double microseconds;
   };
   constexpr double kSecond = kMicroseconds;
-  constexpr double kYear = 31'556'925.9747 * kSecond;
-  static constexpr std::array<Unit, 33> kUnits{{
+  const double year = year_length(calendar);
+  const std::array<Unit, 35> units{{
       {"nanosecond", 1e-3},
       {"nanoseconds", 1e-3},
       {"ns", 1e-3},
@@ -59,12 +74,14 @@ std::optional<double> unit_length(std::string_view unit) {
       {"d", kDay},
       {"week", 7.0 * kDay},
       {"weeks", 7.0 * kDay},
-      {"month", kYear / 12},
-      {"months", kYear / 12},
-      {"year", kYear},
-      {"years", kYear},
+      {"month", year / 12},
+      {"months", year / 12},
+      {"year", year},
+      {"years", year},
+      {"common_year", 365.0 * kDay},
+      {"common_years", 365.0 * kDay},
   }};
-  for (const Unit& known : kUnits) {
+  for (const Unit& known : units) {
     if (unit == known.name) return known.microseconds;
   }
   return std::nullopt;
@@ -99,6 +116,16 @@ class Cursor {
     return true;
   }
 
+  std::string_view take_letters() {
+    std::size_t count = 0;
+    while (count < text_.size() && std::isalpha(static_cast<unsigned char>(text_[count])) != 0) {
+      ++count;
+    }
+    const std::string_view letters = text_.substr(0, count);
+    text_.remove_prefix(letters.size());
+    return letters;
+  }
+
   std::string_view take_word() {
     const std::string_view word = text_.substr(0, text_.find(' '));
     text_.remove_prefix(word.size());
@@ -110,9 +137,14 @@ class Cursor {
 };
 
 bool take_date(Cursor& cursor, Date& date) {
-  if (!cursor.take(date.year) || !cursor.take('-') || !cursor.take(date.month) ||
-      !cursor.take('-') || !cursor.take(date.day)) {
-    return false;
+  if (!cursor.take(date.year)) return false;
+  if (cursor.take('-')) {
+    if (!cursor.take(date.month)) return false;
+    if (cursor.take('-') && !cursor.take(date.day)) return false;
+  } else if (date.year >= 1000'01'01) {  // "20000131"
+    date.day = static_cast<int>(date.year % 100);
+    date.month = static_cast<int>(date.year / 100 % 100);
+    date.year /= 10'000;
   }
   constexpr std::int64_t kMaxYear = 200'000;  // its microseconds fit int64
   return date.year >= -kMaxYear && date.year <= kMaxYear && date.month >= 1 && date.month <= 12 &&
@@ -135,16 +167,16 @@ bool take_clock(Cursor& cursor, std::int64_t& time) {
   return true;
 }
 
-// "Z", "UTC", "+1", "-1:30", "+0130": the microseconds that the zone is ahead of UTC. An absent
-// zone is UTC.
+// "Z", "UTC", "UTC+1", "+1", "-1:30", "+0130": the microseconds that the zone is ahead of UTC. An
+// absent zone is UTC.
 bool take_zone(Cursor& cursor, std::int64_t& ahead) {
   ahead = 0;
   if (cursor.is_at_end()) return true;
+  const std::string name = zarrcore::lower_case(cursor.take_letters());
+  if (!name.empty() && name != "z" && name != "utc" && name != "gmt") return false;
+  if (!name.empty()) cursor.skip_spaces();
   const bool is_west = cursor.take('-');
-  if (!is_west && !cursor.take('+')) {
-    const std::string word = zarrcore::lower_case(cursor.take_word());
-    return word == "z" || word == "utc" || word == "gmt";
-  }
+  if (!is_west && !cursor.take('+')) return !name.empty();
   unsigned hours = 0;
   unsigned minutes = 0;
   if (!cursor.take(hours) || (cursor.take(':') && !cursor.take(minutes))) return false;
@@ -213,7 +245,7 @@ std::optional<std::string> iso_time(double value, const std::string& units,
   double count = 1;
   cursor.take(count);  // "10 seconds since …"
   cursor.skip_spaces();
-  const auto length = unit_length(cursor.take_word());
+  const auto length = unit_length(cursor.take_word(), *calendar);
   const auto origin =
       parse_moment(std::string_view(units).substr(since + kSince.size()), *calendar);
   if (!length || !origin) return std::nullopt;

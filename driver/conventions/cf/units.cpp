@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numbers>
 
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr::cf {
@@ -41,6 +41,8 @@ constexpr UnitWord kLengths[] = {
     {"US survey foot", "US survey foot", 1200.0 / 3937.0},
 };
 
+constexpr double kDegree = std::numbers::pi / 180;
+
 constexpr UnitWord kAngles[] = {
     {"rad", "radian", 1},
     {"radian", "radian", 1},
@@ -51,7 +53,20 @@ constexpr UnitWord kAngles[] = {
     {"urad", "microradian", 1e-6},
     {"microradian", "microradian", 1e-6},
     {"microradians", "microradian", 1e-6},
+    {"deg", "degree", kDegree},
+    {"degree", "degree", kDegree},
+    {"degrees", "degree", kDegree},
+    {"arc_minute", "arc minute", kDegree / 60},
+    {"arcminute", "arc minute", kDegree / 60},
+    {"arcmin", "arc minute", kDegree / 60},
+    {"arc_second", "arc second", kDegree / 3600},
+    {"arcsecond", "arc second", kDegree / 3600},
+    {"arcseconds", "arc second", kDegree / 3600},
+    {"arcsec", "arc second", kDegree / 3600},
 };
+
+constexpr const char* kCounts[] = {"1",     "-",      "none",  "unitless", "dimensionless",
+                                   "count", "counts", "index", "pixel",    "pixels"};
 
 template <std::size_t Size>
 const UnitWord* find_word(const UnitWord (&table)[Size], const char* word) {
@@ -69,8 +84,12 @@ const UnitWord* find_length(double metres) {
 
 }  // namespace
 
-LinearUnit read_linear_unit(const std::string& text, std::optional<double> satellite_height) {
-  if (text.empty()) return {"metre", 1};
+Unit read_unit(const std::string& text) {
+  const bool is_count = std::any_of(std::begin(kCounts), std::end(kCounts),
+                                    [&](const char* word) { return EQUAL(word, text.c_str()); });
+  if (text.empty() || is_count) return {};
+  // "degrees_east" and its other spellings.
+  if (STARTS_WITH_CI(text.c_str(), "degree")) return {UnitKind::angle, kDegree, "degree"};
   char* word = nullptr;
   double factor = CPLStrtod(text.c_str(), &word);
   if (word == text.c_str()) factor = 1;
@@ -79,14 +98,14 @@ LinearUnit read_linear_unit(const std::string& text, std::optional<double> satel
     if (const UnitWord* length = find_word(kLengths, word)) {
       const double metres = factor * length->size;
       const UnitWord* known = find_length(metres);
-      return known != nullptr ? LinearUnit{known->name, known->size} : LinearUnit{text, metres};
+      return known != nullptr ? Unit{UnitKind::length, known->size, known->name}
+                              : Unit{UnitKind::length, metres, text};
     }
-    if (const UnitWord* angle = find_word(kAngles, word); angle != nullptr && satellite_height) {
-      return {std::string(angle->name) + " at satellite height",
-              factor * angle->size * *satellite_height};
+    if (const UnitWord* angle = find_word(kAngles, word)) {
+      return {UnitKind::angle, factor * angle->size, angle->name};
     }
   }
-  throw zarrcore::Error("the unit of the coordinates is no length: " + text);
+  return {UnitKind::other, 1, text};
 }
 
 std::string format_linear_unit(double metres) {

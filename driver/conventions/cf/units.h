@@ -1,20 +1,23 @@
-// The units of projection coordinates, which CF spells as UDUNITS does: "m", "km", "1000 m".
+// The units of coordinates, which CF spells as UDUNITS does: "m", "km", "1000 m", "degrees_east".
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace gdal_zarr::cf {
 
-struct LinearUnit {
-  std::string name;
-  double metres;
+enum class UnitKind : std::uint8_t { none, length, angle, other };
+
+struct Unit {
+  UnitKind kind = UnitKind::none;
+  double size = 1;  // in metres or radians
+  std::string name = {};
 };
 
-// Reads a word ("km"), or a number and a word ("1000 m"); an empty text means metres. Coordinates
-// of a geostationary grid may be angles ("rad"): with `satellite_height`, in metres, such a unit is
-// the length of that angle at this height. Throws zarrcore::Error on any other text.
-LinearUnit read_linear_unit(const std::string& text, std::optional<double> satellite_height);
+// Reads a word ("km"), or a number and a word ("1000 m"). Empty texts, "1" and numbers of cells
+// have no unit; what is not understood is another.
+Unit read_unit(const std::string& text);
 
 // UDUNITS' spelling of a length in metres.
 std::string format_linear_unit(double metres);

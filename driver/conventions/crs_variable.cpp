@@ -1,0 +1,87 @@
+#include "driver/conventions/crs_variable.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Json;
+
+// Attributes of which each states a CRS.
+constexpr const char* kOfCrsVariables[] = {"crs_wkt",   "spatial_ref", "grid_mapping_name",
+                                           "epsg_code", "epsg",        "esri_pe_string",
+                                           "proj4",     "proj4text",   "proj4_params"};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+bool states_crs(const Json& attributes) {
+  return std::any_of(std::begin(kOfCrsVariables), std::end(kOfCrsVariables),
+                     [&](const char* name) { return attributes.contains(name); });
+}
+
+std::vector<GridMapping> grid_mappings(const Json& attributes) {
+  std::vector<GridMapping> mappings;
+  const std::string* text = zarrcore::find_string(attributes, "grid_mapping");
+  if (text == nullptr) return mappings;
+  for (std::string& word : words_of(*text)) {
+    if (word.ends_with(':')) {
+      word.pop_back();
+      mappings.push_back({word});
+    } else if (mappings.empty()) {
+      return {{word}};
+    } else {
+      mappings.back().coordinates.push_back(word);
+    }
+  }
+  return mappings;
+}
+
+std::string grid_mapping_variable(const Json& attributes, const std::string& x,
+                                  const std::string& y) {
+  const auto mappings = grid_mappings(attributes);
+  const auto found = std::find_if(mappings.begin(), mappings.end(), [&](const GridMapping& one) {
+    const auto has = [&](const std::string& name) {
+      return std::find(one.coordinates.begin(), one.coordinates.end(), name) !=
+             one.coordinates.end();
+    };
+    return has(x) && has(y);
+  });
+  if (found != mappings.end()) return found->variable;
+  return mappings.empty() ? std::string() : mappings.front().variable;
+}
+
+std::vector<std::string> coordinate_names(const Evidence& evidence) {
+  for (const EvidenceScope& scope : evidence.scopes) {
+    const std::string* text = zarrcore::find_string(*scope.attributes, "coordinates");
+    if (text != nullptr) return words_of(*text);
+  }
+  return {};
+}
+
+std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
+                                                  const std::optional<RasterAxes>& axes) {
+  if (!evidence.find) return std::nullopt;
+  std::vector<std::string> names;
+  for (const EvidenceScope& scope : evidence.scopes) {
+    const std::string name =
+        grid_mapping_variable(*scope.attributes, axes ? evidence.axes[axes->x].name : std::string(),
+                              axes ? evidence.axes[axes->y].name : std::string());
+    if (!name.empty()) return evidence.find(name);
+  }
+  for (const std::string& name : coordinate_names(evidence)) {
+    const auto variable = evidence.find(name);
+    if (variable && states_crs(*variable->attributes)) return variable;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gdal_zarr

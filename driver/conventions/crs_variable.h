@@ -1,0 +1,37 @@
+// The variables that state CRSs for arrays.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/conventions/evidence.h"
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr {
+
+// A variable that CF's attribute `grid_mapping` names, and the coordinates that it is for.
+struct GridMapping {
+  std::string variable;
+  std::vector<std::string> coordinates = {};  // empty for all
+};
+
+// "crs", or "crs: x y other: lat lon".
+std::vector<GridMapping> grid_mappings(const zarrcore::Json& attributes);
+
+// The one of these for coordinates of these names, else the first; empty without the attribute.
+std::string grid_mapping_variable(const zarrcore::Json& attributes, const std::string& x = {},
+                                  const std::string& y = {});
+
+// The names in CF's attribute `coordinates`, of the array, else of the nearest of its groups.
+std::vector<std::string> coordinate_names(const Evidence& evidence);
+
+// The variable that states the array's CRS: that of the attribute `grid_mapping`, else one that
+// `coordinates` names.
+std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
+                                                  const std::optional<RasterAxes>& axes);
+
+// Whether attributes are those of such a variable.
+bool states_crs(const zarrcore::Json& attributes);
+
+}  // namespace gdal_zarr

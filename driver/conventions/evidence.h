@@ -1,0 +1,87 @@
+// What is known about an array before its place on the Earth is decided: its attributes and
+// dimensions, and the nodes around it that may say something about it. gather_evidence() collects
+// it from a store; find_crs() and find_position() decide from nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr {
+
+// Positions of the dimensions X and Y of an array.
+struct RasterAxes {
+  std::size_t x;
+  std::size_t y;
+
+  bool operator==(const RasterAxes&) const = default;
+};
+
+struct EvidenceAxis {
+  std::string name;
+  bool is_named = false;  // by the array's metadata
+  std::uint64_t size = 0;
+  std::string type;  // one of GDAL_DIM_TYPE_…, or empty
+  // Its coordinate variable. Attributes are null if there is none, or if its numbers are only
+  // distances from the first element; the path is empty if it is in no store.
+  std::shared_ptr<const zarrcore::Json> attributes = {};
+  std::string path = {};
+  std::string unit = {};
+};
+
+// A node, or an entry of a pyramid's layout, whose attributes may hold for the array.
+struct EvidenceScope {
+  std::string name;  // for messages: "group /a"
+  std::shared_ptr<const zarrcore::Json> attributes;
+  // How a transform in it relates to the array's shape.
+  enum class Shape : std::uint8_t {
+    own,      // it is for this array
+    finest,   // for an array of this shape, or of any if it states none
+    matching  // only for an array of the shape that it states
+  } shape = Shape::own;
+};
+
+// A variable that the array, or a group for it, names.
+struct EvidenceVariable {
+  std::string path;  // of the node; empty for one outside the store
+  std::shared_ptr<const zarrcore::Json> attributes;
+};
+
+struct Evidence {
+  std::string array;                                 // its full name, for messages
+  std::shared_ptr<const zarrcore::Json> attributes;  // of the array
+  std::vector<EvidenceAxis> axes;
+  // From the array to the group that describes its pyramid, the nearest first.
+  std::vector<EvidenceScope> scopes;
+  std::string store_name = {};   // the last part of the store's path
+  bool assumes_longlat = false;  // whether longitudes and latitudes without a CRS are of WGS 84
+
+  // The following are called when they are needed, because they may cost requests.
+
+  // Attributes of the root of a product; null without one.
+  std::function<std::shared_ptr<const zarrcore::Json>()> product = {};
+  // By a name, which is looked for in the array's group and those above, or by a path ("/a/b",
+  // "../b", "./b").
+  std::function<std::optional<EvidenceVariable>(const std::string& name)> find = {};
+  // Whether looking for a variable that nothing names is cheap enough.
+  bool may_search = true;
+  // For each dimension of a variable, which one of the array's it is.
+  std::function<std::vector<std::optional<std::size_t>>(const EvidenceVariable&)> axes_of = {};
+  // The unpacked coordinates along dimensions; empty for those that have none or cannot be read.
+  std::function<std::vector<std::vector<double>>(const std::vector<std::size_t>&)> coordinates = {};
+  // The unpacked elements of a variable of one dimension.
+  std::function<std::vector<double>(const EvidenceVariable&)> values = {};
+  // Whether the elements of a variable are the same at all indexes of its first dimensions, all but
+  // the last two.
+  std::function<bool(const EvidenceVariable&)> is_constant = {};
+  // The same array at the finest level of its pyramid; null for that one itself.
+  std::function<std::shared_ptr<const Evidence>()> finest = {};
+};
+
+}  // namespace gdal_zarr

@@ -1,0 +1,331 @@
+#include "driver/conventions/position.h"
+
+#include <cpl_error.h>
+#include <cpl_port.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "driver/conventions/axis.h"
+#include "driver/conventions/cf/units.h"
+#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/raster_axes.h"
+#include "driver/gdal/compat.h"
+#include "driver/gdal/messages.h"
+#include "zarrcore/base/text.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::find_member;
+using zarrcore::Json;
+using Values = std::vector<double>;
+
+std::string text_of(const Json* attributes, const char* name) {
+  const std::string* text =
+      attributes != nullptr ? zarrcore::find_string(*attributes, name) : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+// Longitudes from which full turns were removed, one after the other.
+void unwrap(Values& longitudes) {
+  double turns = 0;
+  for (std::size_t i = 1; i < longitudes.size(); ++i) {
+    const double step = longitudes[i] + turns - longitudes[i - 1];
+    if (step > 180) turns -= 360;
+    if (step < -180) turns += 360;
+    longitudes[i] += turns;
+  }
+}
+
+bool is_count(const Values& values) {
+  const auto axis = find_regular_axis(values);
+  return axis && axis->step == 1 && axis->first_centre == std::floor(axis->first_centre);
+}
+
+// Whether coordinates say what they are.
+bool is_described(const EvidenceAxis& axis) {
+  return !text_of(axis.attributes.get(), "standard_name").empty() ||
+         cf::read_unit(axis.unit).kind != cf::UnitKind::none;
+}
+
+// How surely a variable holds longitudes or latitudes: 2 by its standard name or unit, 1 by its own
+// name, 0 if it does not.
+int certainty(const EvidenceVariable& variable, const char* word) {
+  const bool is_longitude = EQUAL(word, "longitude");
+  const std::string standard_name = text_of(variable.attributes.get(), "standard_name");
+  if (!standard_name.empty()) return standard_name == word ? 2 : 0;
+  const std::string unit = text_of(variable.attributes.get(), "units");
+  AxisRole role;
+  if (cf::read_unit(unit).kind == cf::UnitKind::angle && !EQUAL(unit.c_str(), "degrees") &&
+      !EQUAL(unit.c_str(), "degree")) {
+    role = find_axis_role({}, {{"units", unit}});
+  }
+  if (!role.type.empty()) {
+    return (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) == is_longitude ? 2 : 0;
+  }
+  if (cf::read_unit(unit).kind == cf::UnitKind::length) return 0;
+  const std::string name = zarrcore::lower_case(variable.path);
+  return name.find(is_longitude ? "lon" : "lat", name.rfind('/') + 1) != std::string::npos ? 1 : 0;
+}
+
+class Finder {
+ public:
+  Finder(const Evidence& evidence, const RasterAxes& axes, const OGRSpatialReference* crs)
+      : evidence_(evidence), axes_(axes), crs_(crs) {}
+
+  FoundTransform transform();
+  std::optional<Geolocation> geolocation(const std::vector<std::optional<std::uint64_t>>& fixed);
+  std::optional<Geolocation> uneven_axes();
+
+ private:
+  const EvidenceAxis& x() const { return evidence_.axes[axes_.x]; }
+  const EvidenceAxis& y() const { return evidence_.axes[axes_.y]; }
+
+  // Variables that `coordinates` names, with the axes that they have.
+  struct Auxiliary {
+    EvidenceVariable variable;
+    std::vector<std::optional<std::size_t>> axes;
+  };
+  const std::vector<Auxiliary>& auxiliaries();
+  // The variables of longitude and latitude over these axes, after others.
+  using Pair = std::optional<std::pair<const Auxiliary*, const Auxiliary*>>;
+  Pair find_pair(const std::vector<std::size_t>& x_axes, const std::vector<std::size_t>& y_axes);
+  Pair find_2d() { return find_pair({axes_.y, axes_.x}, {axes_.y, axes_.x}); }
+  Pair find_1d() { return find_pair({axes_.x}, {axes_.y}); }
+
+  void read_coordinates();
+  bool only_count();
+  // The factor from coordinates to the unit of the CRS.
+  double factor(const std::string& unit, const Values& values) const;
+  FoundTransform regular(Values x, Values y, const std::string& source) const;
+  FoundTransform from_finest() const;
+
+  const Evidence& evidence_;
+  const RasterAxes& axes_;
+  const OGRSpatialReference* crs_;
+  std::optional<std::vector<Auxiliary>> auxiliaries_;
+  std::optional<std::vector<Values>> coordinates_;  // of X and Y
+};
+
+const std::vector<Finder::Auxiliary>& Finder::auxiliaries() {
+  if (auxiliaries_) return *auxiliaries_;
+  auxiliaries_.emplace();
+  if (!evidence_.find || !evidence_.axes_of) return *auxiliaries_;
+  for (const std::string& name : coordinate_names(evidence_)) {
+    auto variable = evidence_.find(name);
+    if (!variable || variable->path.empty()) continue;
+    auto axes = evidence_.axes_of(*variable);
+    if (!axes.empty()) auxiliaries_->push_back({std::move(*variable), std::move(axes)});
+  }
+  return *auxiliaries_;
+}
+
+Finder::Pair Finder::find_pair(const std::vector<std::size_t>& x_axes,
+                               const std::vector<std::size_t>& y_axes) {
+  const auto find = [&](const char* word, const std::vector<std::size_t>& wanted) {
+    const Auxiliary* best = nullptr;
+    int best_certainty = 0;
+    for (const Auxiliary& one : auxiliaries()) {
+      if (one.axes.size() < wanted.size() || (wanted.size() == 1 && one.axes.size() != 1) ||
+          !std::equal(wanted.rbegin(), wanted.rend(), one.axes.rbegin())) {
+        continue;
+      }
+      const int sure = certainty(one.variable, word);
+      if (sure > best_certainty) best = &one;
+      best_certainty = std::max(sure, best_certainty);
+    }
+    return best;
+  };
+  const Auxiliary* longitude = find("longitude", x_axes);
+  const Auxiliary* latitude = longitude != nullptr ? find("latitude", y_axes) : nullptr;
+  const bool is_pair = latitude != nullptr && longitude->axes.size() == latitude->axes.size();
+  return is_pair ? Pair(std::pair(longitude, latitude)) : std::nullopt;
+}
+
+void Finder::read_coordinates() {
+  if (coordinates_) return;
+  coordinates_ = std::vector<Values>(2);
+  if (!x().attributes || !y().attributes || !evidence_.coordinates) return;
+  coordinates_ = evidence_.coordinates({axes_.x, axes_.y});
+  if (x().type == GDAL_DIM_TYPE_HORIZONTAL_X &&
+      (cf::read_unit(x().unit).kind == cf::UnitKind::angle ||
+       (crs_ != nullptr && crs_->IsGeographic()))) {
+    unwrap((*coordinates_)[0]);
+  }
+}
+
+// Whether the coordinates of X and Y are numbers of rows and columns, and longitudes and latitudes
+// are elsewhere.
+bool Finder::only_count() {
+  if (is_described(x()) || is_described(y())) return false;
+  if (crs_ != nullptr && (!crs_->IsGeographic() || crs_->IsDerivedGeographic())) return false;
+  return is_count((*coordinates_)[0]) && is_count((*coordinates_)[1]) && find_2d();
+}
+
+// Angles of a satellite's view, also without a unit, are multiplied by its height.
+double Finder::factor(const std::string& unit, const Values& values) const {
+  const auto height = crs_ != nullptr ? satellite_height(*crs_) : std::nullopt;
+  if (!height) return 1;
+  const cf::Unit read = cf::read_unit(unit);
+  if (read.kind == cf::UnitKind::angle) return read.size * *height / crs_->GetLinearUnits();
+  const bool are_small = !values.empty() && std::all_of(values.begin(), values.end(),
+                                                        [](double v) { return std::abs(v) < 1; });
+  return read.kind == cf::UnitKind::none && are_small ? *height / crs_->GetLinearUnits() : 1;
+}
+
+FoundTransform Finder::regular(Values x_values, Values y_values, const std::string& source) const {
+  auto x = find_regular_axis(x_values);
+  auto y = find_regular_axis(y_values);
+  if (!x || !y) return {};
+  for (auto [axis, scale] : {std::pair(&*x, factor(this->x().unit, x_values)),
+                             std::pair(&*y, factor(this->y().unit, y_values))}) {
+    axis->first_centre *= scale;
+    axis->step *= scale;
+  }
+  return {make_geotransform(*x, *y), source};
+}
+
+FoundTransform Finder::from_finest() const {
+  const auto finest = evidence_.finest ? evidence_.finest() : nullptr;
+  if (!finest || finest->axes.size() != evidence_.axes.size()) return {};
+  FoundTransform found = find_transform(*finest, axes_, crs_);
+  if (!found.transform) return {};
+  const auto size = [](const EvidenceAxis& axis) { return static_cast<double>(axis.size); };
+  found.transform = coarser_geotransform(*found.transform, size(finest->axes[axes_.x]),
+                                         size(finest->axes[axes_.y]), size(x()), size(y()));
+  found.source += ", of array " + finest->array;
+  return found;
+}
+
+FoundTransform Finder::transform() {
+  const auto of_mapping = find_crs_variable(evidence_, axes_);
+  auto stated = of_mapping ? parse_geotransform(*of_mapping->attributes) : std::nullopt;
+  const std::string source = of_mapping ? "GeoTransform of " + of_mapping->path : std::string();
+  if (stated) {
+    const double scale = factor({}, {(*stated)[0], (*stated)[1], (*stated)[3], (*stated)[5]});
+    for (double& number : *stated) number *= scale;
+    if ((*stated)[2] != 0 || (*stated)[4] != 0) return {stated, source};
+  }
+  read_coordinates();
+  // Programs that cut out a part of an array cut its coordinates, but often leave this text. Where
+  // both agree, the text is more precise.
+  const std::vector<Values>& coordinates = *coordinates_;
+  FoundTransform found;
+  if (!only_count()) {
+    found =
+        regular(coordinates[0], coordinates[1], "coordinates of " + x().name + " and " + y().name);
+  }
+  if (!found.transform && !stated) {
+    if (const auto pair = find_1d()) {
+      Values longitudes = evidence_.values(pair->first->variable);
+      unwrap(longitudes);
+      found = regular(
+          longitudes, evidence_.values(pair->second->variable),
+          "coordinates " + pair->first->variable.path + " and " + pair->second->variable.path);
+    }
+  }
+  if (stated && (!found.transform || agree(*stated, *found.transform, static_cast<int>(x().size),
+                                           static_cast<int>(y().size)))) {
+    return {stated, source};
+  }
+  if (!found.transform && axes_ == find_raster_axes(evidence_)) {
+    found = box_transform(evidence_, axes_);
+  }
+  return found.transform ? found : from_finest();
+}
+
+std::optional<Geolocation> Finder::geolocation(
+    const std::vector<std::optional<std::uint64_t>>& fixed) {
+  if (const auto pair = find_2d()) {
+    Geolocation found{pair->first->variable, pair->second->variable};
+    const auto& axes = pair->first->axes;
+    bool is_fixed = true;
+    for (std::size_t i = 0; i + 2 < axes.size(); ++i) {
+      const auto index =
+          axes[i] && *axes[i] < fixed.size() ? fixed[*axes[i]] : std::optional<std::uint64_t>();
+      is_fixed = is_fixed && index;
+      found.slice.push_back(index.value_or(0));
+    }
+    if (is_fixed || (evidence_.is_constant && evidence_.is_constant(found.x) &&
+                     evidence_.is_constant(found.y))) {
+      return found;
+    }
+    report(CE_Warning, CPLE_AppDefined,
+           "Zarr: array %s: %s and %s differ from one band to the next, so the raster has no "
+           "geolocation; a single slice has",
+           evidence_.array.c_str(), found.x.path.c_str(), found.y.path.c_str());
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Of columns and rows that are not evenly spaced.
+std::optional<Geolocation> Finder::uneven_axes() {
+  if (const auto pair = find_1d())
+    return Geolocation{pair->first->variable, pair->second->variable};
+  read_coordinates();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const EvidenceAxis& axis = i == 0 ? x() : y();
+    const Values& values = (*coordinates_)[i];
+    const bool is_role =
+        axis.type == (i == 0 ? GDAL_DIM_TYPE_HORIZONTAL_X : GDAL_DIM_TYPE_HORIZONTAL_Y);
+    const bool is_known = crs_ != nullptr || STARTS_WITH_CI(axis.unit.c_str(), "degree");
+    const bool is_finite =
+        std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+    if (!is_role || !is_known || !is_finite || axis.path.empty() || values.size() < 2 ||
+        factor(axis.unit, values) != 1) {
+      return std::nullopt;
+    }
+  }
+  return Geolocation{{x().path, x().attributes}, {y().path, y().attributes}, {}, crs_ == nullptr};
+}
+
+GeoTransform transposed(const GeoTransform& t) {
+  return {t[0], t[2], t[1], t[3], t[5], t[4]};
+}
+
+}  // namespace
+
+FoundTransform find_transform(const Evidence& evidence, const RasterAxes& axes,
+                              const OGRSpatialReference* crs) {
+  if (!are_on_the_map(evidence, axes)) return {};
+  FoundTransform found = stated_transform(evidence, axes);
+  return found.transform ? found : Finder(evidence, axes, crs).transform();
+}
+
+Position find_position(const Evidence& evidence, const RasterAxes& axes,
+                       const std::vector<std::optional<std::uint64_t>>& fixed) {
+  const RasterAxes swapped{axes.y, axes.x};
+  Position position;
+  if (knows_raster_axes(evidence) && find_raster_axes(evidence) == swapped) {
+    position.crs = find_crs(evidence, swapped);
+    position.transform = find_transform(evidence, swapped, position.crs.crs.get());
+    if (position.transform.transform) {
+      position.transform.transform = transposed(*position.transform.transform);
+    }
+    return position;
+  }
+  position.crs = find_crs(evidence, axes);
+  const OGRSpatialReference* crs = position.crs.crs.get();
+  Finder finder(evidence, axes, crs);
+  if (are_on_the_map(evidence, axes)) {
+    position.transform = stated_transform(evidence, axes);
+    if (!position.transform.transform) position.transform = finder.transform();
+  }
+  position.geolocation = finder.geolocation(fixed);
+  if (!position.geolocation && !position.transform.transform && are_on_the_map(evidence, axes)) {
+    position.geolocation = finder.uneven_axes();
+  }
+  return position;
+}
+
+GeoTransform coarser_geotransform(const GeoTransform& fine, double fine_columns, double fine_rows,
+                                  double columns, double rows) {
+  const double x = fine_columns / columns;
+  const double y = fine_rows / rows;
+  return {fine[0], fine[1] * x, fine[2] * y, fine[3], fine[4] * x, fine[5] * y};
+}
+
+}  // namespace gdal_zarr

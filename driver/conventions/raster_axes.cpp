@@ -1,0 +1,131 @@
+#include "driver/conventions/raster_axes.h"
+
+#include <cpl_port.h>
+
+#include <algorithm>
+
+#include "driver/conventions/cf/units.h"
+#include "driver/conventions/spatial.h"
+#include "driver/gdal/compat.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::find_member;
+using zarrcore::Json;
+
+std::string standard_name_of(const EvidenceAxis& axis) {
+  const std::string* name =
+      axis.attributes ? zarrcore::find_string(*axis.attributes, "standard_name") : nullptr;
+  return name != nullptr ? *name : std::string();
+}
+
+// The position of the dimension that `spatial:dimensions` names, else of one of this type.
+std::optional<std::size_t> find_axis(const Evidence& evidence,
+                                     std::string SpatialDimensions::* which, const char* type) {
+  const auto find = [&](const auto& test) -> std::optional<std::size_t> {
+    const auto found = std::find_if(evidence.axes.begin(), evidence.axes.end(), test);
+    if (found == evidence.axes.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - evidence.axes.begin());
+  };
+  for (const EvidenceScope& scope : evidence.scopes) {
+    const auto names = spatial_dimensions(*scope.attributes);
+    if (!names) continue;
+    const std::string& name = (*names).*which;
+    if (auto named = find([&](const EvidenceAxis& axis) { return axis.name == name; }))
+      return named;
+    break;
+  }
+  return find([&](const EvidenceAxis& axis) { return axis.type == type; });
+}
+
+// Where there are no names: the two dimensions of the shape that a convention states.
+std::optional<RasterAxes> axes_of_stated_shape(const Evidence& evidence) {
+  const auto has_name = [](const EvidenceAxis& axis) { return axis.is_named; };
+  if (std::any_of(evidence.axes.begin(), evidence.axes.end(), has_name)) return std::nullopt;
+  for (const EvidenceScope& scope : evidence.scopes) {
+    const Json* shape = find_member(*scope.attributes, "spatial:shape");
+    if (shape == nullptr) continue;
+    std::optional<RasterAxes> found;
+    for (std::size_t i = evidence.axes.size(); i-- > 1;) {
+      if (*shape != Json::array({evidence.axes[i - 1].size, evidence.axes[i].size})) continue;
+      if (found) return std::nullopt;
+      found = {i, i - 1};
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+// Words for dimensions that are on no map, besides times and heights.
+constexpr const char* kOffTheMap[] = {"azimuth_time",
+                                      "slant_range_time",
+                                      "slant_range",
+                                      "ground_range",
+                                      "range",
+                                      "azimuth",
+                                      "level",
+                                      "lev",
+                                      "plev",
+                                      "isobaricInhPa",
+                                      "pressure",
+                                      "sigma",
+                                      "cell",
+                                      "cells",
+                                      "ncells",
+                                      "cell_ids",
+                                      "healpix",
+                                      "wavelength",
+                                      "wavelengths",
+                                      "frequency",
+                                      "band",
+                                      "bands",
+                                      "wavenumber",
+                                      "radiation_wavelength",
+                                      "radiation_frequency"};
+
+bool is_on_the_map(const EvidenceAxis& axis) {
+  if (axis.type == GDAL_DIM_TYPE_HORIZONTAL_X || axis.type == GDAL_DIM_TYPE_HORIZONTAL_Y) {
+    return true;
+  }
+  const std::string standard_name = standard_name_of(axis);
+  const auto is_word = [&](const char* word) {
+    return EQUAL(word, axis.name.c_str()) || standard_name == word;
+  };
+  if (!axis.type.empty() || std::any_of(std::begin(kOffTheMap), std::end(kOffTheMap), is_word)) {
+    return false;
+  }
+  return cf::read_unit(axis.unit).kind != cf::UnitKind::other;
+}
+
+}  // namespace
+
+RasterAxes find_raster_axes(const Evidence& evidence) {
+  const auto x = find_axis(evidence, &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
+  const auto y = find_axis(evidence, &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
+  if (x && y && x != y) return {*x, *y};
+  if (const auto found = axes_of_stated_shape(evidence)) return *found;
+  const std::size_t rank = evidence.axes.size();
+  return {rank - 1, rank - 2};
+}
+
+bool knows_raster_axes(const Evidence& evidence) {
+  const auto x = find_axis(evidence, &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
+  const auto y = find_axis(evidence, &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
+  return x && y && x != y;
+}
+
+bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes) {
+  if (knows_raster_axes(evidence)) {
+    const RasterAxes known = find_raster_axes(evidence);
+    if (axes == known || axes == RasterAxes{known.y, known.x}) return true;
+  }
+  const EvidenceAxis& x = evidence.axes[axes.x];
+  const EvidenceAxis& y = evidence.axes[axes.y];
+  // A section: latitudes along X, say.
+  const bool is_turned =
+      x.type == GDAL_DIM_TYPE_HORIZONTAL_Y || y.type == GDAL_DIM_TYPE_HORIZONTAL_X;
+  return !is_turned && is_on_the_map(x) && is_on_the_map(y);
+}
+
+}  // namespace gdal_zarr

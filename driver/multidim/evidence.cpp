@@ -1,0 +1,243 @@
+#include "driver/multidim/evidence.h"
+
+#include <cpl_conv.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "driver/conventions/geotransform.h"
+#include "driver/multidim/regular_dimension.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Json;
+using Dimensions = std::vector<std::shared_ptr<GDALDimension>>;
+
+// Coordinates in more chunks are not read to find their spacing.
+constexpr std::uint64_t kMaxCoordinateChunks = 20'000;
+// Slices of coordinates with more elements are not compared.
+constexpr std::uint64_t kMaxCompared = 64'000'000;
+
+EvidenceAxis make_axis(const Array& array, const GDALDimension& dimension, std::size_t index) {
+  EvidenceAxis axis;
+  axis.name = dimension.GetName();
+  axis.is_named = axis.name != "dim" + std::to_string(index);
+  axis.size = dimension.GetSize();
+  axis.type = dimension.GetType();
+  const auto* regular = dynamic_cast<const RegularDimension*>(&dimension);
+  const auto variable = dimension.GetIndexingVariable();
+  if (!variable || (regular != nullptr && regular->is_relative())) return axis;
+  axis.unit = variable->GetUnit();
+  if (const auto own = std::dynamic_pointer_cast<Array>(variable)) {
+    axis.attributes = {own, &own->attributes()};
+    if (own->session() == array.session()) axis.path = own->node_path();
+  } else {
+    axis.attributes = std::make_shared<const Json>(Json::object());
+  }
+  return axis;
+}
+
+std::vector<EvidenceScope> make_scopes(const std::shared_ptr<const Array>& array) {
+  using Shape = EvidenceScope::Shape;
+  const Session& session = *array->session();
+  std::vector<EvidenceScope> scopes;
+  scopes.push_back({"array " + array->GetFullName(), {array, &array->attributes()}, Shape::own});
+  const std::string group(zarrcore::parent_path(array->node_path()));
+  const auto member = array->pyramid();
+  const auto of_group = array->group_attributes();
+  const EvidenceScope own_group{
+      "group /" + group, of_group,
+      !member || member->level.level == 0 ? Shape::finest : Shape::matching};
+  if (member) {
+    const PyramidLevel& level = member->level;
+    scopes.push_back(
+        {"the pyramid of group /" + level.group, {level.multiscales, &level.entry()}, Shape::own});
+    scopes.push_back(own_group);
+    if (member->session.get() != &session || level.group != group) {
+      scopes.push_back({"group /" + level.group,
+                        member->session->attributes(level.group, zarrcore::NodeKind::group),
+                        Shape::matching});
+    }
+  } else {
+    scopes.push_back(own_group);
+  }
+  return scopes;
+}
+
+// The node path that a name with slashes means for an array of `group`; empty if it leads out of
+// the store.
+std::string resolved_path(const std::string& group, const std::string& name) {
+  std::string path = name.starts_with('/') ? std::string() : group;
+  for (std::size_t start = 0; start < name.size();) {
+    const std::size_t end = std::min(name.find('/', start), name.size());
+    const std::string segment = name.substr(start, end - start);
+    start = end + 1;
+    if (segment.empty() || segment == ".") continue;
+    if (segment == "..") {
+      if (path.empty()) return {};
+      path = zarrcore::parent_path(path);
+    } else if (zarrcore::is_valid_segment(segment)) {
+      path = zarrcore::join_path(path, segment);
+    } else {
+      return {};
+    }
+  }
+  return path;
+}
+
+std::optional<EvidenceVariable> find_variable(const Array& array, const std::string& name) {
+  const Session& session = *array.session();
+  const bool is_path = name.find('/') != std::string::npos;
+  if (!session.root_is_array() && !name.empty()) {
+    for (std::string group(zarrcore::parent_path(array.node_path()));;
+         group = zarrcore::parent_path(group)) {
+      const std::string path = is_path                            ? resolved_path(group, name)
+                               : zarrcore::is_valid_segment(name) ? zarrcore::join_path(group, name)
+                                                                  : std::string();
+      if (!path.empty()) {
+        if (const auto metadata = session.coordinate_arrays().metadata(path)) {
+          return EvidenceVariable{path, {metadata, &metadata->attributes}};
+        }
+      }
+      if (group.empty() || is_path) break;
+    }
+  }
+  // Opened by its own path, an array is in the group above.
+  if (name.starts_with("./") && !session.root_is_array()) return std::nullopt;
+  auto above =
+      session.enclosing_groups().find_attributes(std::string(zarrcore::last_segment(name)));
+  return above ? std::optional(EvidenceVariable{{}, std::move(above)}) : std::nullopt;
+}
+
+// Variables are in the array's group or one above, or a path names them: dimensions of the same
+// name and length are the same, also if they belong to different groups.
+std::vector<std::optional<std::size_t>> axes_of(const Dimensions& dimensions,
+                                                const Array& variable) {
+  std::vector<std::optional<std::size_t>> axes;
+  for (const auto& dimension : variable.GetDimensions()) {
+    const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const auto& own) {
+      return own->GetName() == dimension->GetName() && own->GetSize() == dimension->GetSize();
+    });
+    axes.emplace_back();
+    if (found != dimensions.end()) {
+      axes.back() = static_cast<std::size_t>(found - dimensions.begin());
+    }
+  }
+  return axes;
+}
+
+// Null, after a warning, for an array that cannot be used.
+std::shared_ptr<const Array> open_variable(Session& session, const std::string& path) {
+  try {
+    return session.array(path);
+  } catch (const zarrcore::Error& error) {
+    session.coordinate_arrays().warn_unreadable(path, error.what());
+    return nullptr;
+  }
+}
+
+bool is_constant(const Array& variable) {
+  const zarrcore::Shape& shape = variable.core().shape();
+  std::uint64_t slices = 1;
+  for (std::size_t i = 0; i + 2 < shape.size(); ++i) slices *= std::max<std::uint64_t>(1, shape[i]);
+  if (slices == 1) return true;
+  const std::uint64_t elements = shape[shape.size() - 2] * shape.back();
+  if (elements == 0 || slices > kMaxCompared / elements) return false;
+  const auto type = GDALExtendedDataType::Create(GDT_Float64);
+  std::vector<std::size_t> count(shape.size(), 1);
+  std::copy(shape.end() - 2, shape.end(), count.end() - 2);
+  std::vector<double> first(elements);
+  std::vector<double> other(elements);
+  for (std::uint64_t slice = 0; slice < slices; ++slice) {
+    std::vector<GUInt64> start(shape.size(), 0);
+    for (std::size_t i = shape.size() - 2, rest = slice; i-- > 0; rest /= shape[i]) {
+      start[i] = rest % shape[i];
+    }
+    if (!variable.Read(start.data(), count.data(), nullptr, nullptr, type, other.data())) {
+      return false;
+    }
+    if (slice == 0) first = other;
+    const auto is_same = [](double a, double b) { return a == b || (a != a && b != b); };
+    if (!std::equal(first.begin(), first.end(), other.begin(), is_same)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<double> read_values(const GDALMDArray& variable) {
+  const auto& dimensions = variable.GetDimensions();
+  if (dimensions.size() != 1 || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
+  const std::uint64_t size = dimensions[0]->GetSize();
+  const std::uint64_t block = std::max<std::uint64_t>(1, variable.GetBlockSize()[0]);
+  if (size > kMaxCoordinates || size / block > kMaxCoordinateChunks) return {};
+  std::vector<double> values(size);
+  const GUInt64 start = 0;
+  const std::size_t count = values.size();
+  const auto type = GDALExtendedDataType::Create(GDT_Float64);
+  const auto* own = dynamic_cast<const Array*>(&variable);
+  const bool is_read = own != nullptr
+                           ? own->read_coordinates(start, count, type, values.data())
+                           : variable.Read(&start, &count, nullptr, nullptr, type, values.data());
+  if (!is_read) return {};
+  const double scale = variable.GetScale();
+  const double offset = variable.GetOffset();
+  for (double& value : values) value = value * scale + offset;
+  return values;
+}
+
+Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimensions& dimensions) {
+  Evidence evidence;
+  const std::shared_ptr<Session> session = array->session();
+  evidence.array = array->GetFullName();
+  evidence.scopes = make_scopes(array);
+  evidence.attributes = evidence.scopes.front().attributes;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    evidence.axes.push_back(make_axis(*array, *dimensions[i], i));
+  }
+  evidence.store_name = CPLGetFilename(session->path().c_str());
+  evidence.assumes_longlat = session->assumes_longlat();
+  evidence.product = [array] { return array->root_attributes(); };
+  evidence.find = [array](const std::string& name) { return find_variable(*array, name); };
+  evidence.may_search = !session->is_slow() || session->hierarchy().is_consolidated();
+  evidence.axes_of = [array, session, dimensions](const EvidenceVariable& variable) {
+    std::vector<std::optional<std::size_t>> axes;
+    if (variable.path == array->node_path()) return axes;
+    if (const auto opened = open_variable(*session, variable.path)) {
+      axes = axes_of(dimensions, *opened);
+    }
+    return axes;
+  };
+  evidence.coordinates = [session, dimensions](const std::vector<std::size_t>& axes) {
+    std::vector<std::vector<double>> values(axes.size());
+    const auto read = [&](std::size_t i) {
+      const auto variable = dimensions[axes[i]]->GetIndexingVariable();
+      if (variable) values[i] = read_values(*variable);
+    };
+    if (axes.size() == 2) {
+      session->run_together({[&] { read(0); }, [&] { read(1); }});
+    } else {
+      for (std::size_t i = 0; i < axes.size(); ++i) read(i);
+    }
+    return values;
+  };
+  evidence.values = [session](const EvidenceVariable& variable) {
+    const auto opened = open_variable(*session, variable.path);
+    return opened ? read_values(*opened) : std::vector<double>();
+  };
+  evidence.is_constant = [session](const EvidenceVariable& variable) {
+    const auto opened = open_variable(*session, variable.path);
+    return opened && is_constant(*opened);
+  };
+  evidence.finest = [array]() -> std::shared_ptr<const Evidence> {
+    const auto finest = array->finest_level();
+    if (!finest) return nullptr;
+    return std::make_shared<const Evidence>(gather_evidence(finest, finest->known_dimensions()));
+  };
+  return evidence;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,21 @@
+// Gathers from a store what may say where an array lies.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "driver/conventions/evidence.h"
+#include "driver/multidim/array.h"
+
+namespace gdal_zarr {
+
+// `dimensions` are those of the array, of its rank. The result refers to the array, and is for use
+// at once: the store may change.
+Evidence gather_evidence(const std::shared_ptr<const Array>& array,
+                         const std::vector<std::shared_ptr<GDALDimension>>& dimensions);
+
+// All elements of a variable of one dimension, unpacked; empty when it does not hold numbers,
+// cannot be read, or is too long.
+std::vector<double> read_values(const GDALMDArray& variable);
+
+}  // namespace gdal_zarr
