@@ -107,7 +107,7 @@ class CrsSearch {
   // Empty for a CRS that cannot be that of the coordinates.
   FoundCrs accepted(FoundCrs found) const;
   // Of several variables, of which none is preferred; warns if they differ.
-  FoundCrs from_variables(const std::vector<std::string>& names) const;
+  FoundCrs from_variables(const std::vector<EvidenceVariable>& variables) const;
   CrsPtr crs_of_variable(const Json& attributes, std::string* problem) const;
   FoundCrs decide(FoundCrs first, FoundCrs other) const;
   bool contains_raster(const OGRSpatialReference& crs) const;
@@ -280,36 +280,39 @@ FoundCrs CrsSearch::from_grid_mapping() const {
   return {};
 }
 
-FoundCrs CrsSearch::from_variables(const std::vector<std::string>& names) const {
+FoundCrs CrsSearch::from_variables(const std::vector<EvidenceVariable>& variables) const {
   FoundCrs found;
-  for (const std::string& path : names) {
-    const auto variable = evidence_.find ? evidence_.find(path) : std::nullopt;
-    if (!variable || !states_crs(*variable->attributes)) continue;
-    const std::string name = path.substr(path.starts_with("./") ? 2 : 0);
+  for (const EvidenceVariable& variable : variables) {
+    if (!states_crs(*variable.attributes)) continue;
+    const std::string source = "the variable \"" + variable.path + '"';
     std::string problem;
-    const CrsPtr crs = crs_of_variable(*variable->attributes, &problem);
+    const CrsPtr crs = crs_of_variable(*variable.attributes, &problem);
     if (!crs) {
-      warn("the variable \"" + name + "\" is not understood as a CRS: " + problem);
+      warn(source + " is not understood as a CRS: " + problem);
     } else if (found.crs && !is_same(*found.crs, *crs)) {
       warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
-           ") and the variable \"" + name + "\" (" + crs->GetName() +
-           ") differ; none of them is used");
+           ") and " + source + " (" + crs->GetName() + ") differ; none of them is used");
       return {};
     } else {
-      found = {crs, "the variable \"" + name + "\""};
+      found = {crs, source};
     }
   }
   return found;
 }
 
 FoundCrs CrsSearch::from_coordinates() const {
-  return from_variables(coordinate_names(evidence_));
+  std::vector<EvidenceVariable> variables;
+  for (const std::string& name : coordinate_names(evidence_)) {
+    auto variable = evidence_.find ? evidence_.find(name) : std::nullopt;
+    if (variable) variables.push_back(std::move(*variable));
+  }
+  return from_variables(variables);
 }
 
+// A grid mapping that was lost, as xarray can lose it.
 FoundCrs CrsSearch::from_neighbours() const {
-  // An array that names a grid mapping has not lost it.
-  if (!evidence_.may_search || evidence_.attributes->contains("grid_mapping")) return {};
-  return from_variables({"./spatial_ref", "./crs"});
+  if (!evidence_.unnamed || evidence_.attributes->contains("grid_mapping")) return {};
+  return from_variables(evidence_.unnamed({"spatial_ref", "crs"}));
 }
 
 // As open_rasterio, stackstac, odc-geo and ndpyramid write it.

@@ -69,8 +69,8 @@ struct Evidence {
   // By a name, which is looked for in the array's group and those above, or by a path ("/a/b",
   // "../b", "./b").
   std::function<std::optional<EvidenceVariable>(const std::string& name)> find = {};
-  // Whether looking for a variable that nothing names is cheap enough.
-  bool may_search = true;
+  // Variables beside the array, of these names, that no array names as its grid mapping.
+  std::function<std::vector<EvidenceVariable>(const std::vector<std::string>& names)> unnamed = {};
   // For each dimension of a variable, which one of the array's it is.
   std::function<std::vector<std::optional<std::size_t>>(const EvidenceVariable&)> axes_of = {};
   // The unpacked coordinates along dimensions; empty for those that have none or cannot be read.

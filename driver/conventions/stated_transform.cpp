@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "driver/conventions/proj.h"
 #include "driver/conventions/raster_axes.h"
@@ -120,17 +121,21 @@ FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes) {
       continue;
     }
     const auto at = [&](std::size_t i) { return (*box)[i].get<double>(); };
-    std::optional<GeoTransform> found;
+    std::vector<GeoTransform> square;
+    std::vector<GeoTransform> round;
     for (const double less : {0.0, 1.0}) {
       const double columns = static_cast<double>(evidence.axes[axes.x].size) - less;
       const double rows = static_cast<double>(evidence.axes[axes.y].size) - less;
       const double width = columns > 0 ? (at(2) - at(0)) / columns : 0;
       const double height = rows > 0 ? (at(3) - at(1)) / rows : 0;
       if (width <= 0 || height <= 0 || !is_round(width) || !is_round(height)) continue;
-      if (found) return {};
-      found = {at(0) - width * less / 2, width, 0, at(3) + height * less / 2, 0, -height};
+      round.push_back({at(0) - width * less / 2, width, 0, at(3) + height * less / 2, 0, -height});
+      if (std::abs(width / height - 1) < 1e-9) square.push_back(round.back());
     }
-    if (found) return {found, "spatial:bbox of " + scope.name, scope.attributes};
+    const std::vector<GeoTransform>& proven = square.empty() ? round : square;
+    if (proven.size() == 1) {
+      return {proven.front(), "spatial:bbox of " + scope.name, scope.attributes};
+    }
   }
   return {};
 }

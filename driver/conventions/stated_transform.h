@@ -21,7 +21,7 @@ struct FoundTransform {
 FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes);
 
 // That of `spatial:bbox`. In some stores it holds the centres of the outer cells instead of their
-// edges: it is used if only one of the two gives cells of a round size.
+// edges: it is used if only one of the two gives cells of a round size, or square ones.
 FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes);
 
 }  // namespace gdal_zarr

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "driver/conventions/crs_variable.h"
 #include "driver/conventions/geotransform.h"
 #include "driver/multidim/regular_dimension.h"
 #include "zarrcore/base/error.h"
@@ -88,6 +89,32 @@ std::string resolved_path(const std::string& group, const std::string& name) {
   return path;
 }
 
+// Empty where looking for them would cost requests.
+std::vector<EvidenceVariable> unnamed_variables(const Array& array,
+                                                const std::vector<std::string>& names) {
+  std::shared_ptr<const Session> session = array.session();
+  std::string group(zarrcore::parent_path(array.node_path()));
+  if (session->root_is_array()) session = session->enclosing_groups().parent();
+  if (!session || (session->is_slow() && !session->hierarchy().is_consolidated())) return {};
+  std::vector<EvidenceVariable> variables;
+  for (const std::string& name : names) {
+    const std::string path = zarrcore::join_path(group, name);
+    const auto metadata = session->coordinate_arrays().metadata(path);
+    if (metadata) variables.push_back({path, {metadata, &metadata->attributes}});
+  }
+  if (variables.empty()) return {};
+  for (const zarrcore::Child& child : session->hierarchy().children(group)) {
+    const auto other = session->array_metadata(zarrcore::join_path(group, child.name));
+    for (const auto& mapping :
+         other ? grid_mappings(other->attributes) : std::vector<GridMapping>()) {
+      std::erase_if(variables, [&](const EvidenceVariable& variable) {
+        return zarrcore::last_segment(variable.path) == mapping.variable;
+      });
+    }
+  }
+  return variables;
+}
+
 std::optional<EvidenceVariable> find_variable(const Array& array, const std::string& name) {
   const Session& session = *array.session();
   const bool is_path = name.find('/') != std::string::npos;
@@ -105,8 +132,6 @@ std::optional<EvidenceVariable> find_variable(const Array& array, const std::str
       if (group.empty() || is_path) break;
     }
   }
-  // Opened by its own path, an array is in the group above.
-  if (name.starts_with("./") && !session.root_is_array()) return std::nullopt;
   auto above =
       session.enclosing_groups().find_attributes(std::string(zarrcore::last_segment(name)));
   return above ? std::optional(EvidenceVariable{{}, std::move(above)}) : std::nullopt;
@@ -202,7 +227,9 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
   evidence.assumes_longlat = session->assumes_longlat();
   evidence.product = [array] { return array->root_attributes(); };
   evidence.find = [array](const std::string& name) { return find_variable(*array, name); };
-  evidence.may_search = !session->is_slow() || session->hierarchy().is_consolidated();
+  evidence.unnamed = [array](const std::vector<std::string>& names) {
+    return unnamed_variables(*array, names);
+  };
   evidence.axes_of = [array, session, dimensions](const EvidenceVariable& variable) {
     std::vector<std::optional<std::size_t>> axes;
     if (variable.path == array->node_path()) return axes;

@@ -184,8 +184,7 @@ GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view
     evidence.attributes = std::make_shared<const Json>(attributes);
     evidence.scopes.front().attributes = evidence.attributes;
     evidence.find = [find = evidence.find, &removed](const std::string& name) {
-      const bool has_gone = name == removed || name == "./" + removed;
-      return has_gone ? std::nullopt : find(name);
+      return name == removed ? std::nullopt : find(name);
     };
     const CPLErrorStateBackuper error_state;
     const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);

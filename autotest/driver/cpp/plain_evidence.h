@@ -45,9 +45,16 @@ inline Evidence plain_evidence(const zarrcore::Json& attributes,
   }
   if (!groups.empty()) evidence.product = [root = groups.back()] { return root; };
   evidence.find = [variables](const std::string& name) -> std::optional<EvidenceVariable> {
-    const auto found = variables.find(name.substr(name.starts_with("./") ? 2 : 0));
+    const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
     return EvidenceVariable{name, std::make_shared<const Json>(found->second.attributes)};
+  };
+  evidence.unnamed = [find = evidence.find](const std::vector<std::string>& names) {
+    std::vector<EvidenceVariable> found;
+    for (const std::string& name : names) {
+      if (const auto variable = find(name)) found.push_back(*variable);
+    }
+    return found;
   };
   evidence.coordinates = [variables, dimensions](const std::vector<std::size_t>& axes) {
     std::vector<std::vector<double>> values;

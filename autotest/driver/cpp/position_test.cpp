@@ -36,10 +36,14 @@ struct Scene {
   }
 
   gdal_zarr::Position position(RasterAxes axes = {1, 0}) {
-    CPLErrorReset();
-    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    warning.clear();
+    CPLPushErrorHandlerEx(
+        [](CPLErr, CPLErrorNum, const char* text) {
+          *static_cast<std::string*>(CPLGetErrorHandlerUserData()) += text;
+        },
+        &warning);
     gdal_zarr::Position found = find_position(evidence(), axes);
-    warning = CPLGetLastErrorMsg();
+    CPLPopErrorHandler();
     return found;
   }
 };

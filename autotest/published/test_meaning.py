@@ -1,0 +1,103 @@
+"""What published stores mean besides the position of their arrays."""
+import numpy as np
+import pytest
+from builders import LATITUDE, LONGITUDE, VALUES, X, Y, Store
+from osgeo import gdal
+from stores import write_array
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "s.zarr")
+    store.group()
+    return store
+
+
+def raster(store, array, *options):
+    return gdal.OpenEx(f'ZARR:"{store.path}":{array}', gdal.OF_RASTER, open_options=list(options))
+
+
+@pytest.mark.parametrize("fill_value", [-1, 65535])
+def test_unsigned_integers_stored_as_signed(store, fill_value):
+    """As in GOES through Kerchunk: netCDF-3 has no unsigned types."""
+    stored = np.array([[100, 40000, 65535]] * 2, "u2").view("i2")
+    store.array("v", stored, ["y", "x"], {"_Unsigned": "true", "_FillValue": fill_value})
+    dataset = raster(store, "/v")
+    band = dataset.GetRasterBand(1)
+    assert band.DataType == gdal.GDT_UInt16
+    assert band.ReadAsArray()[0].tolist() == [100, 40000, 65535]
+    assert band.GetNoDataValue() == 65535
+
+
+def test_signed_integers_stored_as_unsigned(store):
+    store.array("v", np.array([[1, 255]], "u1"), ["y", "x"], {"_Unsigned": "false"})
+    assert raster(store, "/v").ReadAsArray().tolist() == [[1, -1]]
+
+
+def test_unsigned_integers_are_written_back_as_they_were_stored(store):
+    store.array("v", np.array([[1, 2]], "i2"), ["y", "x"], {"_Unsigned": "true"})
+    dataset = gdal.OpenEx(str(store.path), gdal.OF_RASTER | gdal.OF_UPDATE)
+    dataset.WriteArray(np.array([[40000, 65535]], "u2"))
+    del dataset
+    assert raster(store, "/v").ReadAsArray().tolist() == [[40000, 65535]]
+
+
+@pytest.mark.parametrize("units, calendar, value, expected", [
+    ("months since 1960-01-01", "360_day", 14, "1961-03-01T00:00"),
+    ("years since 1960-01-01", "360_day", 1.5, "1961-07-01T00:00"),
+    ("common_years since 2000-01-01", "noleap", 3, "2003-01-01T00:00"),
+    ("years since 2000-01-01", "noleap", 3, "2003-01-01T00:00"),
+    ("hours since 2000-01-01 00:00:00 UTC+0", "standard", 6, "2000-01-01T06:00"),
+    ("hours since 2000-01-01 00:00:00 UTC+1", "standard", 6, "2000-01-01T05:00"),
+    ("days since 2000", "standard", 1, "2000-01-02T00:00"),
+    ("days since 20000131", "standard", 1, "2000-02-01T00:00"),
+    ("0.5 hours since 2000-01-01", "standard", 3, "2000-01-01T01:30"),
+])
+def test_times(store, units, calendar, value, expected):
+    store.array("time", np.array([float(value)]), ["time"], {"units": units, "calendar": calendar})
+    store.array("v", VALUES[None], ["time", "y", "x"])
+    dataset = raster(store, "/v")
+    assert dataset.GetRasterBand(1).GetDescription() == f"time={expected}"
+
+
+def test_an_array_may_begin_below_the_finest_level(tmp_path):
+    """Of Sentinel-2 in EOPF, some bands have no level of 10 m."""
+    store = Store(tmp_path / "s.zarr")
+    store.group(multiscales={"layout": [
+        {"asset": "r10m"}, {"asset": "r20m", "derived_from": "r10m"},
+        {"asset": "r60m", "derived_from": "r20m"}]})
+    for level, size, bands in (("r10m", 12, ["b02"]), ("r20m", 6, ["b02", "b05"]),
+                               ("r60m", 2, ["b02", "b05"])):
+        store.group(level)
+        for band in bands:
+            write_array(store.path / level / band, np.zeros((size, size)), names=["y", "x"])
+    listed = [name.rpartition(":")[2] for name, _ in gdal.Open(str(store.path)).GetSubDatasets()]
+    assert sorted(listed) == ["/r10m/b02", "/r20m/b05"]
+    dataset = raster(store, "/r20m/b05")
+    assert dataset.GetRasterBand(1).GetOverviewCount() == 1
+
+
+def test_longitudes_are_assumed_to_be_of_wgs_84_where_asked(store):
+    store.axes(10 + np.arange(8.0), 50 - np.arange(6.0), LONGITUDE, LATITUDE, ("lon", "lat"))
+    store.array("v", VALUES, ["lat", "lon"])
+    assert raster(store, "/v").GetSpatialRef() is None
+    crs = raster(store, "/v", "ASSUME_LONGLAT=YES").GetSpatialRef()
+    assert crs.GetAuthorityCode(None) == "4326"
+    dataset = gdal.OpenEx(str(store.path), gdal.OF_MULTIDIM_RASTER,
+                          open_options=["ASSUME_LONGLAT=YES"])
+    assert dataset.GetRootGroup().OpenMDArray("v").GetSpatialRef() is not None
+    store.axes(10 + np.arange(8.0), 50 - np.arange(6.0), X, Y, ("a", "b"))
+    store.array("w", VALUES, ["b", "a"])
+    assert raster(store, "/w", "ASSUME_LONGLAT=YES").GetSpatialRef() is None
+
+
+def test_a_copy_states_its_own_source(store, tmp_path):
+    store.utm({"crs": "EPSG:32632"})
+    source = raster(store, "/v")
+    assert source.GetMetadata("GEOREFERENCING_SOURCE")["CRS"] == "the attribute crs of array /v"
+    copy = gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "copy.zarr"), source)
+    del copy
+    copy = gdal.Open(str(tmp_path / "copy.zarr"))
+    assert copy.GetMetadata("GEOREFERENCING_SOURCE")["CRS"] == "the attribute _CRS"
+    assert copy.GetSpatialRef().GetAuthorityCode(None) == "32632"
+    assert copy.GetGeoTransform() == source.GetGeoTransform()
