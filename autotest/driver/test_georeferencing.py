@@ -111,6 +111,15 @@ def test_geotransform_attribute(tmp_path, text, want):
     assert geotransform(path) == want
 
 
+def test_a_geotransform_that_coordinates_contradict_is_warned_of(tmp_path, warnings):
+    write_located(tmp_path, np.arange(3.0), np.array([1.0, 0.0]), {"grid_mapping": "crs"},
+                  {"crs_wkt": wkt(32633), "GeoTransform": "500 10 0 800 0 -10"})
+    assert geotransform(tmp_path) == (-0.5, 1, 0, 1.5, 0, -1)
+    (warning,) = warnings
+    assert "GeoTransform of crs (500.0 10.0 0.0 800.0 0.0 -10.0)" in warning
+    assert "coordinates of x and y (-0.5 1.0 0.0 1.5 0.0 -1.0)" in warning
+
+
 def test_geotransform_attribute_without_even_coordinates(tmp_path):
     path = write_located(tmp_path, np.array([0.0, 1.0, 5.0]), np.array([1.0, 0.0]),
                          {"grid_mapping": "crs"}, {"GeoTransform": "500 10 0 800 0 -10"})

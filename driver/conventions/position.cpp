@@ -230,6 +230,12 @@ FoundTransform Finder::transform() {
                                            static_cast<int>(y().size)))) {
     return {stated, source};
   }
+  if (stated) {
+    report(CE_Warning, CPLE_AppDefined,
+           "Zarr: array %s: the %s (%s) and the %s (%s) differ; the latter are used",
+           evidence_.array.c_str(), source.c_str(), format_geotransform(*stated).c_str(),
+           found.source.c_str(), format_geotransform(*found.transform).c_str());
+  }
   if (!found.transform && axes_ == find_raster_axes(evidence_)) {
     found = box_transform(evidence_, axes_);
   }

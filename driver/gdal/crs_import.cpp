@@ -49,7 +49,7 @@ bool is_proj_string(std::string text) {
   if (const auto at = text.find(kNoGrid); at != std::string::npos) text.erase(at, kNoGrid.size());
   const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
   return text.starts_with('+') && has("+proj=") && !has("+init") && !has("grids") &&
-         !has("file=") && !has("/") && !has("\\");
+         !has("file=") && !has("model=") && !has("/") && !has("\\");
 }
 
 }  // namespace
