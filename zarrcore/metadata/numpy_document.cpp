@@ -146,11 +146,10 @@ Json format_numpy_fill_value(std::vector<std::byte> element, const NumpyDtype& d
   }
   // Times are integers, also "not a time".
   Json value = format_fill_value(element, dtype.type.value_type());
-  const bool has_bits =
-      value.is_array() ? std::any_of(value.begin(), value.end(), is_bits) : is_bits(value);
-  if (dtype.type.is_numeric() && has_bits) {
-    throw Error("the fill value " + excerpt(value) + " is a NaN other than the usual one");
-  }
+  if (!dtype.type.is_numeric()) return value;
+  // NumPy has one word for all NaNs.
+  if (is_bits(value)) return "NaN";
+  if (value.is_array()) std::replace_if(value.begin(), value.end(), is_bits, Json("NaN"));
   return value;
 }
 
