@@ -103,7 +103,7 @@ def test_several_dimensions(tmp_path):
 def test_numbers_of_bands_are_not_names(tmp_path):
     """A dimension Band without values only gives the number of each band."""
     path = write_cube(tmp_path / "a.zarr", {"band": range(3)})
-    assert names(path) == ("cube",) * 3
+    assert names(path) == ("",) * 3
     path = write_cube(tmp_path / "b.zarr", {"band": np.array([b"red", b"nir"])})
     assert names(path) == ("band=red", "band=nir")
     path = write_cube(tmp_path / "c.zarr", {"scenario": range(2)})
@@ -156,6 +156,26 @@ def test_geotiff_and_back(tmp_path, days):
         document = tmp_path / f"{name}.zarr/{name}/.zattrs"
         assert long_name(document.parent) == "temperature" and "2020" not in document.read_text()
         np.testing.assert_array_equal(open_raster(tmp_path / f"{name}.zarr").ReadAsArray(), DATA)
+
+
+@pytest.mark.parametrize("bands", [1, 2])
+def test_the_name_of_an_array_is_no_description(tmp_path, bands):
+    write_tiff(tmp_path / "a.tif", DATA[:bands])
+    for source, copy, driver in (("a.tif", "b.zarr", "Zarr"), ("b.zarr", "c.zarr", "Zarr"),
+                                 ("c.zarr", "d.tif", "GTiff")):
+        run("gdal_translate", "-q", "-of", driver, tmp_path / source, tmp_path / copy)
+        assert names(tmp_path / copy) == ("",) * bands
+    assert "long_name" not in (tmp_path / "c.zarr/.zmetadata").read_text()
+
+
+def test_the_name_of_an_array_can_be_its_description(tmp_path):
+    write_tiff(tmp_path / "a.tif", DATA[:1])
+    run("gdal_translate", "-q", "-of", "Zarr", tmp_path / "a.tif", tmp_path / "b.zarr")
+    dataset = gdal.Open(str(tmp_path / "b.zarr"), gdal.GA_Update)
+    dataset.GetRasterBand(1).SetDescription("b")
+    dataset = None
+    assert names(tmp_path / "b.zarr") == ("b",)
+    assert long_name(tmp_path / "b.zarr/b") == "b"
 
 
 @pytest.mark.parametrize("options", [["-b", "3"], ["-co", "SINGLE_ARRAY=NO"]], ids=" ".join)
@@ -229,7 +249,7 @@ def test_nothing_to_keep_beside_a_store(tmp_path):
     dataset = gdal.Open(str(tmp_path / "a.zarr"), gdal.GA_Update)
     dataset.GetRasterBand(1).SetDescription("")
     dataset = None
-    assert names(tmp_path / "a.zarr") == ("a",) * DAYS
+    assert names(tmp_path / "a.zarr") == ("",) * DAYS
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.tif", "a.zarr"]
 
 

@@ -34,7 +34,7 @@ def test_the_one_raster_opens(tmp_path):
     assert (dataset.RasterXSize, dataset.RasterYSize, dataset.RasterCount) == (70, 50, 1)
     band = dataset.GetRasterBand(1)
     assert (band.DataType, band.GetBlockSize(), band.GetDescription()) == (
-        gdal.GDT_Int16, [32, 32], "grid"
+        gdal.GDT_Int16, [32, 32], ""
     )
     np.testing.assert_array_equal(dataset.ReadAsArray(), GRID)
 

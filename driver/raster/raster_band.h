@@ -35,7 +35,7 @@ class RasterBand final : public GDALPamRasterBand {
   void drop_statistics();
   // The name in the sidecar. Else, for an array of more dimensions, the one in a list of names, or
   // the position of the band along them (see slice_description.h); else the long_name of the array,
-  // or its name.
+  // or, if each band is an array, its name.
   const char* GetDescription() const override;
   void SetDescription(const char* description) override;
   // The description in the sidecar; empty when it has none.
@@ -82,6 +82,8 @@ class RasterBand final : public GDALPamRasterBand {
   // The name of this band in a list with one for each element of the dimension that makes bands, as
   // rioxarray writes them.
   std::string name_in_list(const zarrcore::Json& names) const;
+  // The name of the array, if it tells this band from the others.
+  std::string name_among_bands() const;
   // Returns false when there is no nodata value, or none that is a real number.
   template <typename Number>
   bool read_nodata(Number& value) const;

@@ -12,6 +12,8 @@
 namespace gdal_zarr {
 namespace {
 
+constexpr const char* kLongName = "long_name";
+
 struct DimensionValue {
   std::string text;
   std::string time;  // ISO 8601, of CF times
@@ -85,17 +87,20 @@ const char* RasterBand::GetDescription() const {
 }
 
 const char* RasterBand::make_description() {
-  const zarrcore::Json* long_name =
-      zarrcore::find_member(array().metadata().attributes, "long_name");
+  const zarrcore::Json* long_name = zarrcore::find_member(array().metadata().attributes, kLongName);
   description_ = long_name != nullptr ? name_in_list(*long_name) : std::string();
   if (!description_.empty()) return description_.c_str();
   make_dimension_metadata();
   description_ = slice_description_;
   if (description_.empty()) {
     description_ = long_name != nullptr && long_name->is_string() ? long_name->get<std::string>()
-                                                                  : array().GetName();
+                                                                  : name_among_bands();
   }
   return description_.c_str();
+}
+
+std::string RasterBand::name_among_bands() const {
+  return view().arrays().size() > 1 ? array().GetName() : std::string();
 }
 
 std::string RasterBand::name_in_list(const zarrcore::Json& names) const {
@@ -156,10 +161,10 @@ void RasterBand::change_description(const char* description) {
     return;
   }
   set_sidecar_name("");
-  if (description[0] == '\0' || array().GetName() == description) {
-    array().erase_attribute("long_name");
+  if (name_among_bands() == description || description[0] == '\0') {
+    array().erase_attribute(kLongName);
   } else {
-    array().set_attribute("long_name", description);
+    array().set_attribute(kLongName, description);
   }
 }
 
