@@ -90,6 +90,69 @@ def test_a_changed_epoch(tmp_path):
         assert crs.GetCoordinateEpoch() == epoch and crs.GetAuthorityCode(None) == "9000"
 
 
+def make_named_bands(path, version):
+    """An array for each band, because the scales differ."""
+    raster = gdal.GetDriverByName("MEM").Create("", 8, 6, 3)
+    raster.SetMetadataItem("sensor", "MSI")
+    for index in (1, 2, 3):
+        band = raster.GetRasterBand(index)
+        band.SetDescription(f"B0{index}")
+        band.SetScale(index / 10)
+        band.WriteArray(DATA[0])
+    gdal.GetDriverByName("Zarr").CreateCopy(str(path), raster, options=["FORMAT=" + version])
+
+
+def edit_with_gdal(path):
+    raster = gdal.Open(str(path), gdal.GA_Update)
+    metadata = raster.GetMetadata()
+    metadata["edited"] = "1"
+    raster.SetMetadata(metadata)
+
+
+def edit_with_rasterio(path):
+    with rasterio.open(path, "r+") as raster:
+        raster.update_tags(edited=1)
+
+
+def edit_one_item(path):
+    gdal.Open(str(path), gdal.GA_Update).SetMetadataItem("edited", "1")
+
+
+@pytest.mark.parametrize("edit", [edit_with_gdal, edit_with_rasterio, edit_one_item])
+@pytest.mark.parametrize("version", ["ZARR_V2", "ZARR_V3"])
+def test_editing_metadata_keeps_the_names_of_bands(tmp_path, version, edit):
+    path = tmp_path / "a.zarr"
+    make_named_bands(path, version)
+    edit(path)
+    raster = gdal.Open(str(path))
+    assert [raster.GetRasterBand(i).GetDescription() for i in (1, 2, 3)] == ["B01", "B02", "B03"]
+    assert raster.GetMetadata() == {"sensor": "MSI", "edited": "1"}
+    third = gdal.Open(f'ZARR:"{path}":/Band3')
+    assert third.GetMetadata() == {"sensor": "MSI", "edited": "1", "long_name": "B03"}
+
+
+def test_an_item_that_is_called_like_the_names_of_bands(tmp_path):
+    path = tmp_path / "a.zarr"
+    make_named_bands(path, "ZARR_V3")
+    for value, metadata in (("scene", {"sensor": "MSI", "long_name": "scene"}),
+                            (None, {"sensor": "MSI"})):
+        gdal.Open(str(path), gdal.GA_Update).SetMetadataItem("long_name", value)
+        raster = gdal.Open(str(path))
+        assert raster.GetMetadata() == metadata
+        assert raster.GetRasterBand(2).GetDescription() == "B02"
+
+
+def test_a_new_name_outlives_the_next_edit_of_metadata(tmp_path):
+    path = tmp_path / "a.zarr"
+    with rasterio.open(path, "w", **PROFILE) as raster:
+        raster.descriptions = ("old",)
+    with rasterio.open(path, "r+") as raster:
+        raster.descriptions = ("new",)
+        raster.update_tags(edited=1)
+    with rasterio.open(path) as raster:
+        assert raster.descriptions == ("new",)
+
+
 def test_rasterio(tmp_path):
     """A raster with all that rasterio sets; a copy keeps it."""
     with rasterio.open(tmp_path / "a.zarr", "w", **PROFILE) as raster:

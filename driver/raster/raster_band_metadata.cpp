@@ -166,6 +166,7 @@ void RasterBand::change_description(const char* description) {
   } else {
     array().set_attribute(kLongName, description);
   }
+  dataset().show_attribute(kLongName);
 }
 
 }  // namespace gdal_zarr

@@ -133,6 +133,12 @@ class RasterDataset final : public GDALPamDataset {
   bool is_writable() const { return eAccess == GA_Update; }
   // Writes and drops the blocks of a window from the block cache.
   void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
+  // The shown attributes that all arrays have in common: others are about one band.
+  zarrcore::Json shared_attributes() const;
+  // Those of the root group; empty if the array has no group.
+  zarrcore::Json root_attributes() const;
+  // Updates an item of the metadata after a change of the attribute of a band.
+  void show_attribute(const char* name);
   void change_metadata(CPLStringList metadata);
   std::unique_ptr<RasterDataset> dataset_of_array(std::size_t index) const;
   static void copy_band_to_sidecar(RasterBand& from, RasterBand& to);

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "driver/conventions/attribute_change.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/conventions/spatial.h"
 #include "driver/gdal/config_options.h"
@@ -62,7 +63,33 @@ bool is_default_domain(const char* domain) {
 
 }  // namespace
 
-// The attributes of the array, which override those of the root.
+zarrcore::Json RasterDataset::shared_attributes() const {
+  zarrcore::Json shared = view_.array().shown_attributes();
+  for (const auto& array : view_.arrays()) {
+    if (array == view_.arrays().front() || shared.empty()) continue;
+    zarrcore::erase_members(shared, [&](const std::string& name) {
+      const zarrcore::Json* other = zarrcore::find_member(array->shown_attributes(), name);
+      return other == nullptr || attribute_text(*other) != attribute_text(shared[name]);
+    });
+  }
+  return shared;
+}
+
+zarrcore::Json RasterDataset::root_attributes() const {
+  const Session& session = *view_.array().session();
+  return session.root_is_array() ? zarrcore::Json::object()
+                                 : shown_attributes(*session.attributes(""));
+}
+
+void RasterDataset::show_attribute(const char* name) {
+  const zarrcore::Json shared = shared_attributes();
+  const zarrcore::Json root = root_attributes();
+  const zarrcore::Json* value = zarrcore::find_member(shared, name);
+  if (value == nullptr) value = zarrcore::find_member(root, name);
+  GDALDataset::SetMetadataItem(name, value != nullptr ? attribute_text(*value).c_str() : nullptr);
+}
+
+// The attributes of the arrays, which override those of the root.
 void RasterDataset::set_metadata(const zarrcore::Json* placing) {
   set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
   using Item = std::pair<std::string, std::string>;  // a name in lower case, NAME=VALUE
@@ -74,9 +101,8 @@ void RasterDataset::set_metadata(const zarrcore::Json* placing) {
       items.emplace_back(zarrcore::lower_case(shown), shown + '=' + attribute_text(value));
     }
   };
-  const Session& session = *view_.array().session();
-  if (!session.root_is_array()) add(shown_attributes(*session.attributes("")));
-  add(view_.array().shown_attributes());
+  add(root_attributes());
+  add(shared_attributes());
   // At once: GDAL moves half of its list for each item that is added. Names that differ in case are
   // the same for GDAL: the last one wins.
   std::ranges::stable_sort(items, {}, &Item::first);
@@ -121,19 +147,29 @@ void RasterDataset::set_image_structure() {
 }
 
 // Replaces the attributes that are shown as metadata. Those that the text leaves as they are, in
-// the array or the root, keep their type.
+// the arrays or the root, keep their type.
 void RasterDataset::change_metadata(CPLStringList metadata) {
-  const Session& session = *view_.array().session();
-  const zarrcore::Json root = session.root_is_array() ? zarrcore::Json::object()
-                                                      : shown_attributes(*session.attributes(""));
+  const zarrcore::Json root = root_attributes();
+  zarrcore::Json shared = shared_attributes();
+  std::set<std::string> of_bands;  // names of attributes in which the arrays differ
+  for (const auto& array : view_.arrays()) {
+    for (const auto& [name, value] : array->shown_attributes().items()) {
+      if (!shared.contains(name)) of_bands.insert(name);
+    }
+  }
   CPLStringList sorted(metadata);
   sorted.Sort();
+  const auto changes = [&](const zarrcore::Json& attributes, const std::string& name,
+                           const char* value) {
+    const zarrcore::Json* known = zarrcore::find_member(attributes, name);
+    if (known == nullptr) known = zarrcore::find_member(root, name);
+    return known == nullptr || attribute_text(*known) != value;
+  };
   bool has_moved = false;
   for (const auto& array : view_.arrays()) {
-    zarrcore::Json shown = array->shown_attributes();
     const bool is_registered = has_registration(*array);
     if (is_registered) {
-      shown.erase(kRegistration);
+      shared.erase(kRegistration);
       has_moved |= change_registration(*array, metadata.FetchNameValue(kAreaOrPoint));
     }
     array->change([&](zarrcore::ArrayMetadata& changed) {
@@ -141,22 +177,35 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
         // Georeferencing and the values of bands are not removed with the metadata.
         const bool is_kept = name == kColorInterpretation || name == kBandsAttribute ||
                              name == "grid_mapping" || name == "coordinates";
-        return !is_kept && shown.contains(name) && sorted.FetchNameValue(name.c_str()) == nullptr;
+        return !is_kept && shared.contains(name) && sorted.FetchNameValue(name.c_str()) == nullptr;
       });
       for (int i = 0; i < metadata.size(); ++i) {
         char* key = nullptr;
         const char* value = CPLParseNameValue(metadata[i], &key);
         const std::string name = key != nullptr ? key : "";
         CPLFree(key);
-        if (name.empty() || value == nullptr) continue;
+        if (name.empty() || value == nullptr || of_bands.contains(name)) continue;
         if (is_registered && name == kAreaOrPoint && registration_of(value)) {
           changed.attributes.erase(name);
           continue;
         }
-        const zarrcore::Json* known = zarrcore::find_member(shown, name);
-        if (known == nullptr) known = zarrcore::find_member(root, name);
-        if (known == nullptr || attribute_text(*known) != value) changed.attributes[name] = value;
+        if (changes(shared, name, value)) changed.attributes[name] = value;
       }
+    });
+  }
+  // An item that is called like an attribute of single bands is the group's.
+  zarrcore::Json of_root = root;
+  for (const std::string& name : of_bands) {
+    const char* value = sorted.FetchNameValue(name.c_str());
+    if (value == nullptr) {
+      of_root.erase(name);
+    } else if (changes(root, name, value)) {
+      of_root[name] = value;
+    }
+  }
+  if (const AttributeChange change = difference(root, of_root); !change.empty()) {
+    view_.array().session()->change_attributes("", [&](zarrcore::Json& attributes) {
+      attributes = apply_change(std::move(attributes), change);
     });
   }
   // At once: no document may have the new registration with the old transform.
