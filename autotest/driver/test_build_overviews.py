@@ -71,24 +71,55 @@ def test_every_method_gives_what_gdal_gives(tmp_path, layout, method, factor):
     np.testing.assert_array_equal(raster.ReadAsArray(), DATA)
 
 
-def test_gdaladdo_replaces_and_cleans(tmp_path):
+def test_gdaladdo_renews_the_levels_that_it_names(tmp_path):
     path = tmp_path / "a.zarr"
     name = make(path)
     before = nodes(path)
-    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "2", "4"], check=True)
+    run("gdaladdo", "-q", "-r", "AVERAGE", name, "2", "4")
     assert [o.shape for o in overviews(gdal.Open(name))] == [(50, 75), (25, 38)]
     changed = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
     changed.WriteArray(np.zeros_like(DATA))
     changed = None
-    subprocess.run(["gdaladdo", "-q", "-r", "average", name, "8", "4"], check=True)
-    quarter, eighth = overviews(gdal.Open(name))
+    run("gdaladdo", "-q", "-r", "NEAREST", name, "8", "4")
+    half, quarter, eighth = overviews(gdal.Open(name))
     assert (quarter.shape, eighth.shape) == ((25, 38), (13, 19))
+    np.testing.assert_array_equal(half, reduced(DATA, "AVERAGE", 2)[0])
     assert not quarter.any() and not eighth.any()
-    assert nodes(path) == sorted([*before, "ovr_4x", "ovr_8x"])
-    subprocess.run(["gdaladdo", "-q", "-clean", name], check=True)
+    assert nodes(path) == sorted([*before, "ovr_2x", "ovr_4x", "ovr_8x"])
+    layout = zarr.open_consolidated(name, mode="r").attrs["multiscales"]["layout"]
+    assert [entry.get("resampling_method") for entry in layout] == [None, "AVERAGE", "NEAREST",
+                                                                    "NEAREST"]
+
+
+def test_gdaladdo_cleans(tmp_path):
+    path = tmp_path / "a.zarr"
+    name = make(path)
+    before = nodes(path)
+    for level in ("2", "8"):
+        run("gdaladdo", "-q", name, level)
+    run("gdaladdo", "-q", "-clean", name)
     assert overviews(gdal.Open(name)) == []
     assert nodes(path) == before
     assert "multiscales" not in zarr.open_consolidated(name, mode="r").attrs
+
+
+def test_a_cancelled_build_keeps_the_other_levels(tmp_path):
+    name = make(tmp_path / "a.zarr")
+    build(name, "NEAREST", [2, 4])
+    raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
+    with pytest.raises(RuntimeError, match="stopped by the user"):
+        raster.BuildOverviews("AVERAGE", [4, 8], lambda done, *_: done < 0.5)
+    raster = None
+    assert [o.shape for o in overviews(gdal.Open(name))] == [(50, 75)]
+
+
+def test_creation_options_are_warned_of(tmp_path):
+    raster = gdal.OpenEx(make(tmp_path / "a.zarr"), gdal.OF_RASTER | gdal.OF_UPDATE)
+    warnings = []
+    gdal.PushErrorHandler(lambda severity, number, message: warnings.append(message))
+    raster.BuildOverviews("NEAREST", [2], options=["COMPRESS=ZSTD"])
+    gdal.PopErrorHandler()
+    assert len(warnings) == 1 and "COMPRESS=ZSTD has no effect" in warnings[0]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -166,7 +197,7 @@ def test_stores_with_a_group_as_finest_level(tmp_path):
     (half,) = overviews(gdal.Open(str(path)))
     np.testing.assert_array_equal(half, reduced(DATA, "NEAREST", 2)[0])
     build(str(path), "NEAREST", [4])
-    assert [o.shape for o in overviews(gdal.Open(str(path)))] == [(25, 38)]
+    assert [o.shape for o in overviews(gdal.Open(str(path)))] == [(50, 75), (25, 38)]
     assert finest_asset(path) == "a"
 
 
@@ -204,8 +235,9 @@ def test_old_handles_of_overviews_are_safe(tmp_path):
     raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
     band = raster.GetRasterBand(1)
     old = band.GetOverview(0)
-    raster.BuildOverviews("NEAREST", [4])
-    assert band.GetOverview(0).XSize == 38
+    raster.BuildOverviews("AVERAGE", [2])
+    np.testing.assert_array_equal(band.GetOverview(0).ReadAsArray(),
+                                  reduced(DATA, "AVERAGE", 2)[0])
     with pytest.raises(RuntimeError, match="has been deleted"):
         old.ReadAsArray()
 

@@ -1,5 +1,7 @@
 #include "driver/multidim/array.h"
 
+#include <cpl_string.h>
+
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
@@ -221,7 +223,7 @@ std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
   });
 }
 
-// Those of the array as a raster, whose bands are all its slices.
+// Those of the array as a raster, whose bands are all its slices. They replace all levels.
 CPLErr Array::BuildOverviews(const char* resampling, int count, const int* factors,
                              GDALProgressFunc progress, void* progress_data, CSLConstList options) {
   return guarded(CE_Failure, [&]() -> CPLErr {
@@ -243,8 +245,10 @@ CPLErr Array::BuildOverviews(const char* resampling, int count, const int* facto
     const auto [x, y] = raster_axes();
     const std::unique_ptr<GDALDataset> raster(make_classic_dataset(x, y));
     if (!raster) return CE_Failure;
+    CPLStringList replacing(CSLDuplicate(options));
+    replacing.SetNameValue(kReplacesOverviews, "YES");
     return raster->BuildOverviews(resampling, count, factors, 0, nullptr, progress, progress_data,
-                                  options);
+                                  replacing.List());
   });
 }
 #endif

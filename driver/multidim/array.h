@@ -27,6 +27,9 @@ namespace gdal_zarr {
 
 class RegularDimension;
 
+// The option of a raster's BuildOverviews() that removes the levels that are not in its list.
+inline constexpr const char* kReplacesOverviews = "@REPLACE";
+
 class Array final : public GDALPamMDArray, public AttributeOwner {
  public:
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,

@@ -126,19 +126,33 @@ std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::
   return made;
 }
 
-void OverviewLevels::remove() {
-  for (const std::string& asset : assets_) {
-    for (const auto& array : view_.arrays()) {
-      const std::string path = path_at(asset, *array);
-      if (!path.empty()) session_.erase_node(path);
-    }
-    remove_if_empty(asset);
-  }
-  made_.clear();
+void OverviewLevels::remove_all() {
+  for (const std::string& asset : assets_) remove_asset(asset);
 }
 
-// Removes the group of a level in which only coordinates are left.
-void OverviewLevels::remove_if_empty(const std::string& asset) {
+void OverviewLevels::remove(const std::set<int>& factors) {
+  const zarrcore::Shape& fine = view_.array().core().shape();
+  for (const std::string& asset : assets_) {
+    const std::string path = path_at(asset, view_.array());
+    const auto level = path.empty() ? nullptr : session_.array_metadata(path);
+    if (!level || level->shape.size() != fine.size()) continue;
+    const bool is_named = std::any_of(factors.begin(), factors.end(), [&](int factor) {
+      const auto fits = [&](std::size_t axis) {
+        return level->shape[axis] == overview_length(fine[axis], factor);
+      };
+      return fits(*view_.x_axis()) && fits(*view_.y_axis());
+    });
+    if (is_named) remove_asset(asset);
+  }
+}
+
+// Also removes the group of the level if only coordinates are left in it.
+void OverviewLevels::remove_asset(const std::string& asset) {
+  for (const auto& array : view_.arrays()) {
+    const std::string path = path_at(asset, *array);
+    if (!path.empty()) session_.erase_node(path);
+  }
+  made_.erase(asset);
   const std::string path = join_path(group_, asset);
   const auto node = session_.hierarchy().node(path);
   if (!node) return;

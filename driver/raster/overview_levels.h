@@ -24,8 +24,10 @@ class OverviewLevels {
   // Creates the level at `factor`, each of whose arrays is empty and of the size of the raster
   // divided by the factor, rounded up.
   RasterView make(int factor);
-  // Removes the levels of the arrays of the view, and the groups of levels that are then empty.
-  void remove();
+  // Removes the levels of the arrays of the view, and the groups of levels that are then empty: of
+  // all sizes, or of those that the raster has at these factors.
+  void remove_all();
+  void remove(const std::set<int>& factors);
   // Lists the levels that exist in the attribute `multiscales`, or removes it when none does.
   // `resampling` is the method that has filled those made by make().
   void describe(const std::string& resampling);
@@ -35,7 +37,7 @@ class OverviewLevels {
   std::string path_at(const std::string& asset, const Array& array) const;
   std::vector<std::string> names_at(const std::string& asset) const;
   std::string finest_asset(const std::vector<std::string>& assets) const;
-  void remove_if_empty(const std::string& asset);
+  void remove_asset(const std::string& asset);
   std::vector<CoarserLevel> coarser_levels(const std::vector<std::string>& assets,
                                            const std::string& resampling) const;
 

@@ -145,9 +145,12 @@ class RasterDataset final : public GDALPamDataset {
   RasterBand& band(int number);  // counted from 1
   void save_sidecars_of_arrays();
   void forget_overviews();
-  // Builds levels for all bands, at these factors and no others.
-  bool replace_overviews(const char* resampling, const std::set<int>& factors,
-                         GDALProgressFunc progress, void* progress_data);
+  const std::vector<std::unique_ptr<RasterDataset>>& masks();
+  // Datasets of overviews and masks, which are flushed with this one.
+  std::vector<RasterDataset*> parts() const;
+  // Builds levels for all bands at these factors. Other levels stay, unless all are replaced.
+  bool make_overviews(const char* resampling, const std::set<int>& factors, bool replaces_all,
+                      GDALProgressFunc progress, void* progress_data);
   // Fills existing levels, for some bands.
   bool refill_overviews(const char* resampling, const std::set<int>& factors,
                         std::span<const int> bands, GDALProgressFunc progress, void* progress_data);

@@ -4,7 +4,9 @@
 
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
+#include "driver/gdal/option_values.h"
 #include "driver/gdal/partial_progress.h"
+#include "driver/new_array/creation_option_table.h"
 #include "driver/raster/overview_levels.h"
 #include "driver/raster/raster_dataset.h"
 #include "zarrcore/base/error.h"
@@ -37,6 +39,15 @@ bool is_resampling_method(const char* name) {
   GDALRasterBandH target = GDALRasterBand::ToHandle(coarse->GetRasterBand(1));
   return GDALRegenerateOverviews(GDALRasterBand::ToHandle(fine->GetRasterBand(1)), 1, &target, name,
                                  GDALDummyProgress, nullptr) == CE_None;
+}
+
+void warn_of_creation_options(CSLConstList options) {
+  for (CSLConstList entry = options; entry != nullptr && *entry != nullptr; ++entry) {
+    if (find_creation_option(entry_name(*entry)) == nullptr) continue;
+    report(CE_Warning, CPLE_AppDefined,
+           "Zarr: %s has no effect: overviews are stored with the chunks and codecs of the raster",
+           *entry);
+  }
 }
 
 // Remembers that the caller wants to stop: GDAL's functions ignore what their last report returns.
@@ -104,6 +115,7 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
       }
       wanted.insert(factors[i]);
     }
+    warn_of_creation_options(options);
     const bool is_filled = !wanted.empty() && !EQUAL(resampling, "NONE");
     if (is_filled && !is_resampling_method(resampling)) return CE_Failure;
     if (flush_to_store() != CE_None) return CE_Failure;
@@ -113,8 +125,9 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
       if (!refill_overviews(resampling, wanted, some, report_progress, progress_data)) {
         return CE_Failure;
       }
-    } else if (!replace_overviews(is_filled ? resampling : "NONE", wanted, report_progress,
-                                  progress_data)) {
+    } else if (!make_overviews(is_filled ? resampling : "NONE", wanted,
+                               wanted.empty() || CPLFetchBool(options, kReplacesOverviews, false),
+                               report_progress, progress_data)) {
       return CE_Failure;
     }
     return flush_to_store();
@@ -122,11 +135,12 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
 }
 
 // A reader sees no level before all are complete.
-bool RasterDataset::replace_overviews(const char* resampling, const std::set<int>& factors,
-                                      GDALProgressFunc progress, void* progress_data) {
+bool RasterDataset::make_overviews(const char* resampling, const std::set<int>& factors,
+                                   bool replaces_all, GDALProgressFunc progress,
+                                   void* progress_data) {
   OverviewLevels levels(view_);
   forget_overviews();
-  levels.remove();
+  replaces_all ? levels.remove_all() : levels.remove(factors);
   levels.describe({});
   std::vector<std::unique_ptr<RasterDataset>> datasets;
   const bool is_filled = guarded(false, [&] {
@@ -144,7 +158,7 @@ bool RasterDataset::replace_overviews(const char* resampling, const std::set<int
   for (const auto& dataset : datasets) {
     if (!is_filled) dataset->discard();
   }
-  if (!is_filled) levels.remove();
+  if (!is_filled) levels.remove(factors);
   levels.describe(resampling);
   return is_filled;
 }
