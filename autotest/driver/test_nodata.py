@@ -29,3 +29,25 @@ def test_any_nan_is_nodata_in_v2(tmp_path, bits, gdal_type, multidim):
     if gdal_type != gdal.GDT_CFloat32:  # a raster of complex numbers has it in the sidecar
         assert json.loads((path / "a/.zarray").read_text())["fill_value"] == "NaN"
         assert json.loads((path / "a/.zattrs").read_text())["_FillValue"] == "NaN"
+
+
+@pytest.mark.parametrize("gdal_type, value", [
+    (gdal.GDT_UInt64, -1), (gdal.GDT_UInt64, 1.5), (gdal.GDT_UInt64, 1e300),
+    (gdal.GDT_UInt64, float("nan")), (gdal.GDT_Int64, 0.5), (gdal.GDT_Int64, -1e19),
+])
+def test_nodata_of_64_bits_is_a_value_of_the_type(tmp_path, gdal_type, value):
+    """GDAL asks for it as an integer."""
+    dataset = gdal.GetDriverByName("Zarr").Create(str(tmp_path / "a.zarr"), 4, 3, 1, gdal_type)
+    with pytest.raises(RuntimeError, match=f"array /a: .*{gdal.GetDataTypeName(gdal_type)}"):
+        gdal._gdal.Band_SetNoDataValue(dataset.GetRasterBand(1), value)
+    dataset = None
+    assert open_raster(tmp_path / "a.zarr").GetRasterBand(1).GetNoDataValue() is None
+    assert not (tmp_path / "a.zarr.aux.xml").exists()
+
+
+def test_the_largest_integer_may_be_given_as_a_float(tmp_path):
+    dataset = gdal.GetDriverByName("Zarr").Create(str(tmp_path / "a.zarr"), 4, 3, 1,
+                                                  gdal.GDT_UInt64)
+    gdal._gdal.Band_SetNoDataValue(dataset.GetRasterBand(1), 2.0**64)
+    dataset = None
+    assert open_raster(tmp_path / "a.zarr").GetRasterBand(1).GetNoDataValue() == 2**64 - 1

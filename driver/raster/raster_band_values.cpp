@@ -63,10 +63,21 @@ bool RasterBand::read_nodata(Number& value) const {
 
 template <typename Number>
 CPLErr RasterBand::write_nodata(Number value) {
+  if constexpr (std::is_same_v<Number, double>) {
+    // The nearest floats of the largest integers.
+    if (eDataType == GDT_UInt64 && value == 0x1p64) return write_nodata(std::uint64_t{UINT64_MAX});
+    if (eDataType == GDT_Int64 && value == 0x1p63) return write_nodata(std::int64_t{INT64_MAX});
+  }
   return guarded(CE_Failure, [&] {
     GByte element[2 * sizeof(double)] = {};
-    // No pixel can have such a value; it is kept in the sidecar for programs that ask for it.
+    // No pixel can have such a value; it is kept in the sidecar for programs that ask for it. They
+    // ask for one of 64 bits as an integer, which it may not be.
     if (GDALDataTypeIsComplex(eDataType) != 0 || !is_exact(value, eDataType, element)) {
+      if (eDataType == GDT_Int64 || eDataType == GDT_UInt64) {
+        throw Error("array " + array().GetFullName() + ": the data type " +
+                    GDALGetDataTypeName(eDataType) + " has no value " +
+                    zarrcore::excerpt(Json(value)) + " that could be nodata");
+      }
       set_value(BandItem::nodata, nullptr);
       return set_nodata_of_pam(value);
     }
