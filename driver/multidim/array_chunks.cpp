@@ -72,7 +72,12 @@ bool Array::IAdviseRead(const GUInt64* start, const size_t* count, CSLConstList 
 std::vector<GUInt64> Array::GetBlockSize() const {
   return guarded<std::vector<GUInt64>>({}, [&] {
     const zarrcore::Shape block = array_->inner_chunk_shape();
-    return std::vector<GUInt64>(block.begin(), block.end());
+    std::vector<GUInt64> lengths(block.begin(), block.end());
+    // Other drivers create arrays with these blocks, and refuse longer ones than the array.
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      lengths[i] = std::min<GUInt64>(lengths[i], std::max<GUInt64>(1, array_->shape()[i]));
+    }
+    return lengths;
   });
 }
 
