@@ -86,6 +86,30 @@ def test_strings_in_structures_are_copied(tmp_path, version):
     assert got == [struct.pack("<2H", 1, 2)] * 2
 
 
+@pytest.mark.builtin_since("3.11")
+@pytest.mark.parametrize("length", [0, 10])
+def test_texts_of_v3_have_any_length(tmp_path, length):
+    dataset = create(tmp_path / "a.zarr", ["FORMAT=ZARR_V3"])
+    array = create_array(dataset, [2], data_type=text(length))
+    array.Write(["a" * 12, "äöü"])
+    del array, dataset
+    document = json.loads((tmp_path / "a.zarr/a/zarr.json").read_text())
+    assert document["data_type"] == "string"
+    assert "vlen-utf8" in [codec["name"] for codec in document["codecs"]]
+    _dataset, array = open_array(tmp_path / "a.zarr")
+    assert array.Read() == ["a" * 12, "äöü"]
+
+
+@pytest.mark.ours_only("it cannot write structures with texts")
+def test_texts_in_structures_of_v3_are_unicode(tmp_path):
+    parts = [gdal.EDTComponent.Create("n", 0, UINT16), gdal.EDTComponent.Create("s", 8, text(3))]
+    dataset = create(tmp_path / "a.zarr", ["FORMAT=ZARR_V3"])
+    create_array(dataset, [2], data_type=gdal.ExtendedDataType.CreateCompound("", 16, parts))
+    del dataset
+    document = json.loads((tmp_path / "a.zarr/a/zarr.json").read_text())
+    assert "fixed_length_utf32" in json.dumps(document["data_type"])
+
+
 @pytest.mark.gdal_since("3.7")
 @pytest.mark.builtin_since("3.11")
 @pytest.mark.parametrize("version", FORMATS)
@@ -113,7 +137,7 @@ def test_nodata(tmp_path, version, length):
 @pytest.mark.parametrize("version", FORMATS)
 def test_too_long(tmp_path, version):
     dataset = create(tmp_path / "a.zarr", [f"FORMAT={version}"])
-    array = create_array(dataset, [1], data_type=text(4))
+    array = create_array(dataset, [1], ["STRING_FORMAT=ASCII"], text(4))
     for use in (lambda: array.Write(["12345"]), lambda: array.SetNoDataValueString("12345")):
         with pytest.raises(RuntimeError, match="longer than the 4"):
             use()

@@ -106,8 +106,9 @@ constexpr Option kOptions[] = {
            "Separator in chunk names; by default . in ZARR_V2 and / in ZARR_V3"),
     choice("STRING_FORMAT", kArray, kStringFormats, "STRING",
            "How strings of a known maximum length are stored: padded to the maximum as bytes "
-           "(STRING or ASCII) or as 4 bytes per character (UNICODE), or with variable length "
-           "(VARIABLE; in compound types as STRING)"),
+           "(ASCII) or as 4 bytes per character (UNICODE), with variable length (VARIABLE), or as "
+           "usual (STRING): ASCII in ZARR_V2, VARIABLE in ZARR_V3. In compound types they are "
+           "padded, in ZARR_V3 usually as UNICODE"),
 
     // Codecs: new_codecs.cpp.
     choice("CHUNK_MEMORY_LAYOUT", kArray, kOrders, "C",

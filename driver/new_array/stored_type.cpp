@@ -57,39 +57,52 @@ DataType number_type(GDALDataType type) {
   }
 }
 
-// Strings of at most `length` bytes, padded with zeros.
-DataType padded_string_type(std::size_t length, const CreationOptions& options) {
-  const bool is_unicode = options.is("STRING_FORMAT", "UNICODE");
-  const auto size = zarrcore::checked_multiply(length, is_unicode ? 4 : 1);
-  if (!size || *size > zarrcore::kMaxItemSize) {
-    throw Error("strings of " + std::to_string(length) + " bytes are too long to be padded");
+// How new arrays have strings.
+class StringRules {
+ public:
+  StringRules(const zarrcore::NewArrayRules& rules, const CreationOptions& options)
+      : prefers_variable_(rules.prefers_variable_strings), format_(options.text("STRING_FORMAT")) {}
+
+  // Of at most `length` bytes; 0 if that is unknown.
+  DataType type(std::size_t length) const {
+    const bool is_asked = format_ == "ASCII" || format_ == "UNICODE";
+    const bool is_fixed = prefers_variable_ ? is_asked : format_ != "VARIABLE";
+    if (length != 0 && is_fixed) return padded_type(length);
+    return {TypeKind::variable_string, sizeof(zarrcore::VariableElement)};
   }
-  return {is_unicode ? TypeKind::fixed_utf32 : TypeKind::fixed_bytes, *size};
-}
 
-DataType string_type(std::size_t max_length, const CreationOptions& options) {
-  const bool is_padded = max_length != 0 && !options.is("STRING_FORMAT", "VARIABLE");
-  if (is_padded) return padded_string_type(max_length, options);
-  return {TypeKind::variable_string, sizeof(zarrcore::VariableElement)};
-}
+  // Padded with zeros.
+  DataType padded_type(std::size_t length) const {
+    const bool is_unicode = format_ == "UNICODE" || (prefers_variable_ && format_ != "ASCII");
+    const auto size = zarrcore::checked_multiply(length, is_unicode ? 4 : 1);
+    if (!size || *size > zarrcore::kMaxItemSize) {
+      throw Error("strings of " + std::to_string(length) + " bytes are too long to be padded");
+    }
+    return {is_unicode ? TypeKind::fixed_utf32 : TypeKind::fixed_bytes, *size};
+  }
 
-DataType structure_type(const GDALExtendedDataType& type, const CreationOptions& options);
+ private:
+  bool prefers_variable_;
+  std::string_view format_;
+};
 
-DataType field_type(const GDALExtendedDataType& type, const CreationOptions& options) {
+DataType structure_type(const GDALExtendedDataType& type, const StringRules& strings);
+
+DataType field_type(const GDALExtendedDataType& type, const StringRules& strings) {
   switch (type.GetClass()) {
     case GEDTC_NUMERIC:
       return number_type(type.GetNumericDataType());
     case GEDTC_COMPOUND:
-      return structure_type(type, options);
+      return structure_type(type, strings);
     default:
       if (type.GetMaxStringLength() == 0) {
         throw Error("a string in a compound needs a maximum length");
       }
-      return padded_string_type(type.GetMaxStringLength(), options);
+      return strings.padded_type(type.GetMaxStringLength());
   }
 }
 
-DataType structure_type(const GDALExtendedDataType& type, const CreationOptions& options) {
+DataType structure_type(const GDALExtendedDataType& type, const StringRules& strings) {
   std::vector<zarrcore::Field> fields;
   std::set<std::string> names;
   for (const auto& component : type.GetComponents()) {
@@ -98,21 +111,23 @@ DataType structure_type(const GDALExtendedDataType& type, const CreationOptions&
     if (!names.insert(name).second) {
       throw Error("two components of a compound are called \"" + name + "\"");
     }
-    fields.push_back({name, field_type(component->GetType(), options)});
+    fields.push_back({name, field_type(component->GetType(), strings)});
   }
   return zarrcore::make_structure(std::move(fields));
 }
 
 }  // namespace
 
-DataType stored_type(const GDALExtendedDataType& type, const CreationOptions& options) {
+DataType stored_type(const GDALExtendedDataType& type, const zarrcore::NewArrayRules& rules,
+                     const CreationOptions& options) {
+  const StringRules strings(rules, options);
   switch (type.GetClass()) {
     case GEDTC_NUMERIC:
       return number_type(type.GetNumericDataType());
     case GEDTC_COMPOUND:
-      return structure_type(type, options);
+      return structure_type(type, strings);
     default:
-      return string_type(type.GetMaxStringLength(), options);
+      return strings.type(type.GetMaxStringLength());
   }
 }
 

@@ -8,12 +8,14 @@
 
 namespace gdal_zarr {
 
-// Strings have fixed length if their maximum length is known, unless STRING_FORMAT=VARIABLE
-// requests variable length; as fields of structures they always have. A compound becomes a
+// Strings of a known maximum length have fixed length where the format prefers that, unless
+// STRING_FORMAT says otherwise; as fields of structures they always have. A compound becomes a
 // structure without padding.
 //
 // Throws zarrcore::Error when Zarr has no such type, and on strings of unknown length in a
 // compound.
-zarrcore::DataType stored_type(const GDALExtendedDataType& type, const CreationOptions& options);
+zarrcore::DataType stored_type(const GDALExtendedDataType& type,
+                               const zarrcore::NewArrayRules& rules,
+                               const CreationOptions& options);
 
 }  // namespace gdal_zarr

@@ -66,6 +66,9 @@ struct NewArrayRules {
   // Whether filters of numcodecs are array-to-array codecs, which precede the bytes codec and
   // convert the elements to their own type. Else they follow it and take bytes.
   bool filters_take_arrays = false;
+  // Whether texts of a known maximum length have variable length as well: there is no registered
+  // type for padded bytes.
+  bool prefers_variable_strings = false;
   bool compressor_comes_last = false;  // nothing may follow it, such as a checksum
 };
 

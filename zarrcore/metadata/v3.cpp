@@ -93,7 +93,8 @@ class V3Format final : public Format {
                                           .has_shards = true,
                                           .fill_value_is_mandatory = true,
                                           .fill_value_attribute_is_base64 = true,
-                                          .filters_take_arrays = true};
+                                          .filters_take_arrays = true,
+                                          .prefers_variable_strings = true};
     return &kRules;
   }
 
