@@ -198,6 +198,21 @@ bool bands_differ(GDALDataset& source) {
   return false;
 }
 
+// Whether all pixels are 0 or 1, and nodata, if there is one.
+bool has_one_bit(GDALDataset& source) {
+  for (int index = 1; index <= source.GetRasterCount(); ++index) {
+    GDALRasterBand& band = *source.GetRasterBand(index);
+    const char* bits = band.GetMetadataItem("NBITS", "IMAGE_STRUCTURE");
+    int is_set = FALSE;
+    const double nodata = band.GetNoDataValue(&is_set);
+    if (band.GetRasterDataType() != GDT_Byte || bits == nullptr || !EQUAL(bits, "1") ||
+        (is_set != FALSE && nodata != 0 && nodata != 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
   GeoTransform transform{};
   if (GDALGetGeoTransform(GDALDataset::ToHandle(&source), transform.data()) != CE_None ||
@@ -210,8 +225,10 @@ std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
 }  // namespace
 
 NewRaster new_raster_like(GDALDataset& source, bool is_strict) {
-  return {source.GetRasterXSize(),        source.GetRasterYSize(),     source.GetRasterCount(),
-          common_type(source, is_strict), unrotated_transform(source), bands_differ(source)};
+  return {source.GetRasterXSize(),     source.GetRasterYSize(),
+          source.GetRasterCount(),     common_type(source, is_strict),
+          unrotated_transform(source), bands_differ(source),
+          has_one_bit(source)};
 }
 
 bool copy_raster(GDALDataset& source, RasterDataset& destination, bool is_strict,

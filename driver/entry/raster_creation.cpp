@@ -158,6 +158,7 @@ std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const
   NewArray array;
   array.type = GDALExtendedDataType::Create(raster.type);
   array.format = &session_->new_array_format();
+  if (raster.has_one_bit) array.stored_type = zarrcore::DataType{zarrcore::TypeKind::boolean, 1};
   std::vector<std::string> shareable;
   const auto add = [&](const std::string& dimension, int length) {
     array.shape.push_back(static_cast<std::uint64_t>(length));

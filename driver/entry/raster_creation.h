@@ -25,6 +25,8 @@ struct NewRaster {
   std::optional<GeoTransform> transform;
   // Whether bands differ in scale, offset, unit or nodata, of which an array has one each.
   bool bands_differ = false;
+  // Of pixels of one bit, which GDAL has as bytes.
+  bool has_one_bit = false;
 };
 
 class RasterCreation {

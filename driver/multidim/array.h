@@ -21,6 +21,7 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
+#include "driver/new_array/array_description.h"
 #include "zarrcore/array/array_writer.h"
 
 namespace gdal_zarr {
@@ -29,6 +30,12 @@ class RegularDimension;
 
 // The option of a raster's BuildOverviews() that removes the levels that are not in its list.
 inline constexpr const char* kReplacesOverviews = "@REPLACE";
+
+// What a program has created an array with.
+struct ArrayCreation {
+  NewArray array;
+  CPLStringList options;
+};
 
 class Array final : public GDALPamMDArray, public AttributeOwner {
  public:
@@ -127,6 +134,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<Array> finest_level() const;
   std::vector<std::shared_ptr<Array>> overviews() const;
 
+  // So that a copy of another array can keep more of it than the program that copies knows.
+  void set_creation(ArrayCreation creation) { creation_ = std::move(creation); }
   // For each dimension of a new array, the name of one that it would share if that had the same
   // coordinates; empty names, or no names, for none.
   const std::vector<std::string>& shareable_names() const { return shareable_names_; }
@@ -252,6 +261,12 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
 
+  // Gives a new array the stored type, fill value, chunks and codecs of the one that it copies, as
+  // far as its format has them. Returns false if it has none of it.
+  bool take_layout(const Array& original);
+  bool copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source, const Array* original,
+                     bool is_strict, GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                     void* progress_data);
   // Sets the members that follow from the metadata.
   void load_metadata();
   // Keeps values beside a store that cannot be written; returns false if it can.
@@ -277,6 +292,8 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;
+  std::optional<ArrayCreation> creation_;
+  std::function<bool()> brings_crs_;  // while metadata are copied: whether they contain the CRS
   bool stores_empty_chunks_ = false;
   std::vector<std::string> shareable_names_;
   // Attributes of a new array that a program may still create, as if they did not exist.

@@ -176,6 +176,7 @@ bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
   return guarded(false, [&] {
     check_exists();
     if (!session_->is_writable()) return GDALPamMDArray::SetSpatialRef(crs);
+    if (brings_crs_ && brings_crs_()) return true;
     if (pam_crs()) GDALPamMDArray::SetSpatialRef(nullptr);
     const std::size_t rank = this->rank();
     const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());

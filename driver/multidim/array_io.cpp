@@ -8,6 +8,7 @@
 #include "driver/gdal/partial_progress.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/copied_array.h"
 #include "driver/multidim/copy_values.h"
 #include "driver/multidim/read_report.h"
 #include "driver/types/element_encoder.h"
@@ -127,6 +128,7 @@ bool Array::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
                   void* buffer) const {
   return guarded(false, [&] {
     Region wanted = region(start, count, step, stride, buffer_type);
+    note_read(*this, wanted.selection);
     read(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
     return true;
   });
@@ -152,7 +154,9 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
     }
     if (progress == nullptr) progress = GDALDummyProgress;
     cost += COPY_COST;
-    if (!CopyFromAllExceptValues(source, is_strict, cost, total_cost, progress, progress_data)) {
+    const auto original = is_new_ && creation_ ? find_original(*source) : nullptr;
+    if (!copy_metadata(source_dataset, *source, original.get(), is_strict, cost, total_cost,
+                       progress, progress_data)) {
       return false;
     }
     const double total = std::max(1.0, static_cast<double>(total_cost));

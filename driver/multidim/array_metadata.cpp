@@ -8,6 +8,8 @@
 #include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/copied_array.h"
+#include "driver/multidim/structural_info.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -44,6 +46,71 @@ void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
       [&](zarrcore::NodeMetadata& node) { edit(std::get<zarrcore::ArrayMetadata>(node)); },
       zarrcore::NodeKind::array);
   load_metadata();
+}
+
+bool Array::take_layout(const Array& original) {
+  for (const zarrcore::ArrayMetadata& layout : layouts_like(original, *creation_)) {
+    const auto before = metadata_;
+    const auto put = [&](const zarrcore::ArrayMetadata& wanted) {
+      session_->writable_hierarchy().update_node(
+          node_path(),
+          [&](zarrcore::NodeMetadata& node) {
+            auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
+            zarrcore::ArrayMetadata changed = wanted;
+            changed.attributes = metadata.attributes;
+            changed.dimension_names = metadata.dimension_names;
+            changed.chunk_prefix = metadata.chunk_prefix;
+            metadata = std::move(changed);
+          },
+          zarrcore::NodeKind::array);
+    };
+    try {
+      put(layout);  // throws if the format cannot express it
+    } catch (const Error&) {
+      continue;
+    }
+    try {
+      array_ = session_->reopen_array(node_path());
+    } catch (const Error&) {
+      put(*before);
+      continue;
+    }
+    if (type_.GetClass() == GEDTC_COMPOUND) session_->compound_layouts().keep(*array_, type_);
+    load_metadata();
+    structural_info_ =
+        structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
+    return true;
+  }
+  return false;
+}
+
+// A program that copies sets the CRS after the attributes, which may contain it.
+bool Array::copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source,
+                          const Array* original, bool is_strict, GUInt64& cost, GUInt64 total_cost,
+                          GDALProgressFunc progress, void* progress_data) {
+  bool writes_crs = false;
+  brings_crs_ = [&] {
+    writes_crs = !brings_crs((original != nullptr ? *original : *this).metadata().attributes,
+                             source, source_dataset);
+    return !writes_crs;
+  };
+  const bool has_layout = original != nullptr && take_layout(*original);
+  const auto fill_value = metadata().fill_value;
+  const bool is_copied =
+      CopyFromAllExceptValues(&source, is_strict, cost, total_cost, progress, progress_data);
+  brings_crs_ = nullptr;
+  if (!is_copied || original == nullptr) return is_copied;
+  if (has_layout && has_same_nodata(*original, source)) {
+    change([&](zarrcore::ArrayMetadata& metadata) { metadata.fill_value = fill_value; });
+  }
+  Json attributes = attributes_like(*original, source, *this);
+  for (const char* name : {"grid_mapping", "coordinates"}) {
+    const Json* written = zarrcore::find_member(metadata().attributes, name);
+    if (writes_crs && written != nullptr) attributes[name] = *written;
+  }
+  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes = std::move(attributes); });
+  array_ = session_->reopen_array(node_path());
+  return true;
 }
 
 // Attributes.

@@ -262,10 +262,10 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const auto created = session_->create_array(new_path_of(name), std::move(metadata));
     created->set_stores_empty_chunks(
         CreationOptions(options, kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
-    if (type.GetClass() == GEDTC_COMPOUND) {
-      session_->compound_layouts().keep(created->core(), type);
-      created->set_compound(type);
-    }
+    created->set_creation({std::move(array), CPLStringList(CSLDuplicate(options))});
+    if (type.GetClass() != GEDTC_COMPOUND) return created;
+    session_->compound_layouts().keep(created->core(), type);
+    created->set_compound(type);
     return created;
   });
 }

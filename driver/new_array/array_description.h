@@ -16,6 +16,8 @@ struct NewArray {
   zarrcore::Shape shape;
   std::vector<std::string> dimension_names;  // one for each dimension; empty for no name
   GDALExtendedDataType type = GDALExtendedDataType::Create(GDT_Byte);
+  // The stored type, if it is not the usual one for the type.
+  std::optional<zarrcore::DataType> stored_type = {};
   const zarrcore::Format* format = &zarrcore::v2_format();  // one with rules for new arrays
   // The positions of X and Y; by default the last dimension and the one before it.
   std::optional<std::size_t> x = {};

@@ -26,7 +26,7 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
   zarrcore::ArrayMetadata metadata;
   metadata.shape = array.shape;
   metadata.data_type =
-      stored_type(array.type, rules, options);
+      array.stored_type ? *array.stored_type : stored_type(array.type, rules, options);
   const zarrcore::DataType& type = metadata.data_type;
   ChunkLayout layout = make_chunk_layout(array, type.item_size, options);
   const bool has_codecs = options.is_given("CODECS");

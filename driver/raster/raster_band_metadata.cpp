@@ -127,6 +127,9 @@ void RasterBand::load_dimension_metadata() {
 }
 
 void RasterBand::load_image_structure() {
+  if (array().core().data_type().kind == zarrcore::TypeKind::boolean) {
+    GDALRasterBand::SetMetadataItem("NBITS", "1", kImageStructure);
+  }
   const std::string compression = compression_name(array().core().metadata());
   if (compression.empty()) return;
   GDALRasterBand::SetMetadataItem("COMPRESSION", compression.c_str(), kImageStructure);
