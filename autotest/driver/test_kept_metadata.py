@@ -185,7 +185,7 @@ def test_rasterio_replaces_a_store(tmp_path):
         raster.write_mask(DATA[0] > 0)
         raster.write_colormap(1, COLORS)
         raster.update_tags(ns="OTHER", key="value")
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == 2
     with rasterio.open(path, "w", **PROFILE) as raster:
         raster.write(DATA + 1)
     assert list(tmp_path.iterdir()) == [path]

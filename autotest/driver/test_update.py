@@ -447,7 +447,7 @@ def test_masks(path):
     band = dataset.GetRasterBand(1)
     assert band.GetMaskFlags() == gdal.GMF_PER_DATASET
     np.testing.assert_array_equal(band.GetMaskBand().ReadAsArray(), mask)
-    assert path.with_name("a.zarr.msk").exists()
+    assert not path.with_name("a.zarr.msk").exists()
 
 
 def test_the_place_does_not_go_with_the_metadata(tmp_path):

@@ -13,6 +13,7 @@
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
+#include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
@@ -279,7 +280,9 @@ bool Group::erase_child(const std::string& name, const char* kind) {
     if (!node || !std::holds_alternative<Metadata>(*node)) {
       throw Error("group " + GetFullName() + " has no " + kind + ' ' + name);
     }
-    session_->erase_node(path_of(name));
+    auto paths = mask_paths(*session_, path_of(name), true);
+    paths.push_back(path_of(name));
+    session_->erase_nodes(paths);
     return true;
   });
 }

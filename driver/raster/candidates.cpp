@@ -7,6 +7,7 @@
 
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
+#include "driver/multidim/mask_arrays.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -40,6 +41,7 @@ void collect(const Session& session, const std::string& group, Candidates& found
         helpers.insert(zarrcore::join_path(group, words[i]));
       }
     }
+    for (const std::string& mask : mask_paths(session, path)) helpers.insert(mask);
     try {
       if (gdal_type(array->data_type).GetClass() == GEDTC_NUMERIC) {
         found.rasters.push_back({path, array->shape, array->data_type});

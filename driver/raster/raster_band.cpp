@@ -26,6 +26,20 @@ Array& RasterBand::array() const {
   return view().array_of(nBand - 1);
 }
 
+GDALRasterBand* RasterBand::GetMaskBand() {
+  GDALRasterBand* mask = dataset().mask_of(nBand);
+  return mask != nullptr ? mask : GDALPamRasterBand::GetMaskBand();
+}
+
+int RasterBand::GetMaskFlags() {
+  if (dataset().mask_of(nBand) == nullptr) return GDALPamRasterBand::GetMaskFlags();
+  return dataset().has_one_mask() ? GMF_PER_DATASET : 0;
+}
+
+CPLErr RasterBand::CreateMaskBand(int flags) {
+  return dataset().create_mask(flags, nBand);
+}
+
 int RasterBand::GetOverviewCount() {
   const auto count = static_cast<int>(dataset().overviews().size());
   return count > 0 ? count : GDALPamRasterBand::GetOverviewCount();

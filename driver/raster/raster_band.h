@@ -46,6 +46,9 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr AdviseRead(int x, int y, int columns, int rows, int buffer_columns, int buffer_rows,
                     GDALDataType type, OptionList options) override;
   CPLXMLNode* SerializeToXML(const char* path) override;
+  GDALRasterBand* GetMaskBand() override;
+  int GetMaskFlags() override;
+  CPLErr CreateMaskBand(int flags) override;
   int GetOverviewCount() override;
   GDALRasterBand* GetOverview(int index) override;
   MetadataList GetMetadata(const char* domain) override;

@@ -70,8 +70,20 @@ CPLErr RasterDataset::Close(GDAL_ZARR_CLOSE_PARAMETERS) {
 }
 #endif
 
+std::vector<RasterDataset*> RasterDataset::parts() const {
+  std::vector<RasterDataset*> parts;
+  for (const auto* datasets : {&overviews_, &masks_}) {
+    if (!*datasets) continue;
+    for (const auto& dataset : **datasets) {
+      if (dataset) parts.push_back(dataset.get());
+    }
+  }
+  return parts;
+}
+
 void RasterDataset::discard() {
   is_discarded_ = true;
+  for (RasterDataset* part : parts()) part->discard();
   nPamFlags &= ~GPF_DIRTY;
 }
 
@@ -122,10 +134,8 @@ CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   // What fails there is reported to the error handler only.
   GDALPamDataset::FlushCache(at_closing);
 #endif
-  if (overviews_) {
-    for (const auto& overview : *overviews_) {
-      if (overview->flush_sidecar(at_closing) != CE_None) result = CE_Failure;
-    }
+  for (RasterDataset* part : parts()) {
+    if (part->flush_sidecar(at_closing) != CE_None) result = CE_Failure;
   }
   return result;
 }
@@ -138,10 +148,8 @@ CPLErr RasterDataset::flush_to_store() {
 #else
   GDALDataset::FlushCache(false);
 #endif
-  if (overviews_) {
-    for (const auto& overview : *overviews_) {
-      if (overview->flush_to_store() != CE_None) result = CE_Failure;
-    }
+  for (RasterDataset* part : parts()) {
+    if (part->flush_to_store() != CE_None) result = CE_Failure;
   }
   const bool is_flushed = guarded(false, [this] {
     store_values_of_bands();

@@ -80,6 +80,13 @@ class RasterDataset final : public GDALPamDataset {
   // The metadata documents of the raster; chunks are not listed.
   char** GetFileList() override;
 
+  CPLErr CreateMaskBand(int flags) override;
+  // The mask of a band (counted from 1) in the store, or null.
+  GDALRasterBand* mask_of(int band);
+  bool has_one_mask();  // for all bands
+  // Of the dataset, or of one band. In a store that cannot have the array, a file beside it.
+  CPLErr create_mask(int flags, int band);
+
   // The coarser levels of the pyramid whose finest level this is, the finer first.
   const std::vector<std::unique_ptr<RasterDataset>>& overviews();
   // The overview that suits a request at a lower resolution; the window is changed to the one of
@@ -171,6 +178,7 @@ class RasterDataset final : public GDALPamDataset {
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> overviews_;
   std::uint64_t overviews_generation_ = 0;                     // of the pyramids they are from
   std::vector<std::unique_ptr<RasterDataset>> old_overviews_;  // that no longer are
+  std::optional<std::vector<std::unique_ptr<RasterDataset>>> masks_;
   std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
   std::vector<BandValues> band_values_;                // of each array, made on first use
   double metadata_seconds_ = kDefaultMetadataSeconds;  // that are left

@@ -14,6 +14,7 @@
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/georeferencing_write.h"
+#include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
@@ -72,7 +73,8 @@ zarrcore::Json RasterDataset::shared_attributes() const {
       return other == nullptr || attribute_text(*other) != attribute_text(shared[name]);
     });
   }
-  return shared;
+  const auto mask = find_mask(view_.array());
+  return mask ? without_masks(std::move(shared), mask->GetName()) : shared;
 }
 
 zarrcore::Json RasterDataset::root_attributes() const {

@@ -1,0 +1,35 @@
+// Masks as arrays of a store, in the manner of CF's flags (CF conventions, sections 3.4 and 3.5):
+// an array names its mask among its ancillary variables, and the mask says what its values mean.
+//
+//   dem:       "ancillary_variables": "dem_mask"
+//   dem_mask:  "flag_values": [0, 255]   "flag_meanings": "invalid valid"
+//
+// A mask has the dimensions Y and X, or all dimensions of its array.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/multidim/array.h"
+#include "driver/multidim/raster_view.h"
+
+namespace gdal_zarr {
+
+// The node paths of the masks that an array of the session names; `for_it_alone` leaves out those
+// that other arrays of its group name as well.
+std::vector<std::string> mask_paths(const Session& session, const std::string& node_path,
+                                    bool for_it_alone = false);
+
+// The mask of an array; null if it has none. Of an array that is opened by its own path, it may
+// stand in the folder above.
+std::shared_ptr<Array> find_mask(const Array& array);
+
+// Creates a mask for the raster, of its Y and X or of all dimensions of its first array, and names
+// it in all its arrays. Throws zarrcore::Error.
+std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_dimensions);
+
+// `attributes` without this name among the ancillary variables.
+zarrcore::Json without_masks(zarrcore::Json attributes, const std::string& mask_name);
+
+}  // namespace gdal_zarr
