@@ -198,14 +198,68 @@ def test_a_slice_changes_itself_alone(store):
     assert [got.GetRasterBand(i).GetOffset() for i in (1, 2, 3)] == [None, 5, None]
 
 
-def test_nodata_that_missing_chunks_hold_stays(tmp_path):
-    """In v2, where a fill value means nodata."""
+def fill_values(path):
+    """The fill value and the attribute `_FillValue` of array /a, which the consolidated metadata
+    repeat."""
+    array, attributes = (json.loads((path / "a" / name).read_text())
+                         for name in (".zarray", ".zattrs"))
+    copies = json.loads((path / ".zmetadata").read_text())["metadata"]
+    assert (copies["a/.zarray"], copies["a/.zattrs"]) == (array, attributes)
+    return array["fill_value"], attributes.get("_FillValue")
+
+
+def set_nodata(path, value, *options):
+    dataset = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE, open_options=options)
+    for index in range(1, dataset.RasterCount + 1):
+        dataset.GetRasterBand(index).SetNoDataValue(value)
+
+
+def test_nodata_changes_where_all_chunks_are_stored(tmp_path):
     gdal.Translate(str(tmp_path / "a.zarr"), in_memory(DATA, nodata=7), format="Zarr")
+    set_nodata(tmp_path / "a.zarr", 8)
+    assert fill_values(tmp_path / "a.zarr") == (8, 8)
+    assert [v["noDataValue"] for v in values_of(tmp_path / "a.zarr")] == [8, 8, 8]
+    np.testing.assert_array_equal(open_raster(tmp_path / "a.zarr").ReadAsArray(), DATA)
     dataset = gdal.Open(str(tmp_path / "a.zarr"), gdal.GA_Update)
-    with pytest.raises(RuntimeError, match="value of missing chunks"):
-        dataset.GetRasterBand(2).SetNoDataValue(8)
+    for index in (1, 2, 3):
+        dataset.GetRasterBand(index).DeleteNoDataValue()
     dataset = None
-    assert [v["noDataValue"] for v in values_of(tmp_path / "a.zarr")] == [7, 7, 7]
+    assert fill_values(tmp_path / "a.zarr") == (None, None)
+
+
+def test_nodata_changes_where_no_chunk_is_stored(tmp_path):
+    gdal.GetDriverByName("Zarr").Create(str(tmp_path / "a.zarr"), 30, 20, 3, gdal.GDT_Int16)
+    for value in (7, 8):
+        set_nodata(tmp_path / "a.zarr", value)
+        assert fill_values(tmp_path / "a.zarr") == (value, value)
+    assert np.all(open_raster(tmp_path / "a.zarr").ReadAsArray() == 8)
+
+
+def test_zeros_that_were_written_stay_zeros(tmp_path):
+    """In v3, where chunks of zeros are not stored."""
+    dataset = gdal.GetDriverByName("Zarr").Create(str(tmp_path / "a.zarr"), 30, 20, 1,
+                                                  gdal.GDT_Int16, ["FORMAT=ZARR_V3"])
+    dataset.WriteArray(np.zeros((20, 30)))
+    dataset = None
+    set_nodata(tmp_path / "a.zarr", 8)
+    raster = open_raster(tmp_path / "a.zarr")
+    assert not raster.ReadAsArray().any()
+    assert raster.GetRasterBand(1).GetNoDataValue() == 8
+
+
+def test_missing_chunks_do_not_become_valid(tmp_path):
+    data = np.full((3, 32, 32), 7, "i2")
+    data[:, :16] = 1
+    gdal.Translate(str(tmp_path / "a.zarr"), in_memory(data, nodata=7), format="Zarr",
+                   creationOptions=["BLOCKSIZE=1,16,16"])
+    with pytest.raises(RuntimeError, match="chunks that are not stored.*WRITE_EMPTY_CHUNKS=YES"):
+        set_nodata(tmp_path / "a.zarr", 8)
+    assert fill_values(tmp_path / "a.zarr") == (7, 7)
+    assert not (tmp_path / "a.zarr/a/0.1.1").exists()
+    set_nodata(tmp_path / "a.zarr", 8, "WRITE_EMPTY_CHUNKS=YES")
+    assert fill_values(tmp_path / "a.zarr") == (8, 8)
+    assert (tmp_path / "a.zarr/a/0.1.1").exists()
+    np.testing.assert_array_equal(open_raster(tmp_path / "a.zarr").ReadAsArray(), data)
 
 
 def test_overviews_know_them(store):

@@ -92,6 +92,11 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
                                    bool stops_at_missing);
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush() const;
+  // Whether all chunks are stored, or none. False if finding out would take too many requests.
+  bool has_all_chunks();
+  bool has_no_chunks();
+  // Stores the chunks that are not, with the values that they have. Throws zarrcore::Error.
+  void store_missing_chunks();
   // Stops what is written behind the program, until the next write or flush; it stays pending.
   void stop_writing();
   std::uint64_t pending_bytes() const;

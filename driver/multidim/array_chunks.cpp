@@ -7,7 +7,9 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/copy_plan.h"
 #include "driver/multidim/read_report.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #if GDAL_ZARR_AT_LEAST(3, 12)
@@ -92,6 +94,7 @@ std::optional<Array::Coverage> Array::coverage(const zarrcore::Selection& select
   std::vector<std::uint64_t> first;
   std::vector<std::uint64_t> counts;
   for (std::size_t i = 0; i < rank(); ++i) {
+    if (selection.count[i] == 0) return Coverage{};
     first.push_back(selection.start[i] / block[i]);
     counts.push_back((selection.start[i] + selection.count[i] - 1) / block[i] - first[i] + 1);
   }
@@ -117,6 +120,37 @@ std::optional<Array::Coverage> Array::coverage(const zarrcore::Selection& select
     if (is_stored ? stops_at_stored : stops_at_missing) break;
   }
   return coverage;
+}
+
+bool Array::has_all_chunks() {
+  const auto found = coverage({zarrcore::Shape(rank(), 0), array_->shape()}, false, true);
+  return found && found->stored == found->all;
+}
+
+bool Array::has_no_chunks() {
+  const auto found = coverage({zarrcore::Shape(rank(), 0), array_->shape()}, true, false);
+  return found && found->stored == 0;
+}
+
+void Array::store_missing_chunks() {
+  if (type_.NeedsFreeDynamicMemory()) return;
+  const Slabs chunks(zarrcore::Box{zarrcore::Shape(rank(), 0), array_->shape()},
+                     array_->inner_chunk_shape());
+  std::vector<zarrcore::Selection> missing;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const zarrcore::Box box = chunks[i];
+    zarrcore::Selection selection{box.start, box.count, std::vector<std::int64_t>(rank(), 1)};
+    const auto found = coverage(selection, true, false);
+    if (!found) return;
+    if (found->stored == 0) missing.push_back(std::move(selection));
+  }
+  for (const zarrcore::Selection& selection : missing) {
+    const zarrcore::Strides strides = zarrcore::c_strides(selection.count, type_.GetSize());
+    zarrcore::Buffer buffer(*zarrcore::checked_product(selection.count) * type_.GetSize());
+    read(selection, type_, buffer.data(), strides);
+    write(selection, type_, buffer.data(), strides);
+  }
+  flush();
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 12)

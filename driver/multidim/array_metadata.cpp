@@ -207,11 +207,22 @@ void Array::change_packing(const std::function<void(Packing&)>& edit) {
   check_exists();
   Packing packing = packing_;
   edit(packing);
-  const PackingChange written = write_packing(metadata(), packing, is_new_);
-  if (written.fill_value && !is_new_) {
-    throw Error("array " + GetFullName() +
-                ": nodata cannot be removed: it is the value of missing chunks");
+  bool sets_fill_value = is_new_;
+  if (!is_new_ && packing.nodata != packing_.nodata) {
+    const bool is_filled_with_nodata = packing_.nodata && packing_.nodata == metadata().fill_value;
+    if (is_filled_with_nodata && session_->writer_options().stores_empty_chunks) {
+      store_missing_chunks();
+    }
+    sets_fill_value =
+        has_all_chunks() || ((is_filled_with_nodata || !metadata().fill_value) && has_no_chunks());
+    if (is_filled_with_nodata && !sets_fill_value) {
+      throw Error("array " + GetFullName() +
+                  ": its nodata value is the value of the chunks that are not stored, which would "
+                  "have valid elements with another one; opened with WRITE_EMPTY_CHUNKS=YES, they "
+                  "are stored first");
+    }
   }
+  const PackingChange written = write_packing(metadata(), packing, sets_fill_value);
   change([&](zarrcore::ArrayMetadata& metadata) {
     metadata.attributes = apply_change(std::move(metadata.attributes), written.attributes);
     if (written.fill_value) metadata.fill_value = written.fill_value->element;
