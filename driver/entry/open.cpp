@@ -131,6 +131,10 @@ bool is_array(const Session& session, const std::string& name) {
 // Moves leading indexes of a slice back to the name, if that makes it the name of an array.
 ConnectionString settle_name(const Session& session, const ConnectionString& connection) {
   ConnectionString longer = connection;
+  // Paths of Zarr v2 may have backslashes.
+  std::string with_slashes = *connection.array;
+  std::replace(with_slashes.begin(), with_slashes.end(), '\\', '/');
+  if (is_array(session, with_slashes)) *longer.array = with_slashes;
   while (!longer.slice.empty() && !is_array(session, *longer.array)) {
     *longer.array += ':' + std::to_string(longer.slice.front());
     longer.slice.erase(longer.slice.begin());

@@ -52,6 +52,7 @@
   CODEC("transpose", make_transpose, "order")                                                \
   CODEC("vlen-bytes", make_vlen_bytes, "")                                                   \
   CODEC("vlen-utf8", make_vlen_utf8, "")                                                     \
+  CODEC("zarrs.squeeze", make_squeeze, "")                                                   \
   CODEC("zfp", make_zfp, "mode rate precision tolerance minbits maxbits maxprec minexp")     \
   CODEC("zlib", make_zlib, "level")                                                          \
   CODEC("zstd", make_zstd, "level checksum")

@@ -1,6 +1,7 @@
 // The `reshape` codec (zarr-extensions): the same elements in the same order, in other dimensions.
 // `shape` has an item for each encoded dimension: its length, -1 for the remaining length (once),
-// or a list of decoded dimensions, whose lengths are multiplied.
+// or a list of decoded dimensions, whose lengths are multiplied. And `zarrs.squeeze`, which leaves
+// out the dimensions in which a chunk has the length 1.
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
@@ -82,6 +83,12 @@ Shape parse_shape(const Json& configuration, const Shape& decoded) {
 
 Codec make_reshape(const Json& configuration, const ChunkSpec& spec) {
   return std::make_unique<ReshapeCodec>(spec, parse_shape(configuration, spec.shape));
+}
+
+Codec make_squeeze(const Json& /*configuration*/, const ChunkSpec& spec) {
+  Shape shape = spec.shape;
+  std::erase(shape, std::uint64_t{1});
+  return std::make_unique<ReshapeCodec>(spec, std::move(shape));
 }
 
 }  // namespace zarrcore

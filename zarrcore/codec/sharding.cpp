@@ -49,8 +49,14 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   index.shape.push_back(2);
   index.data_type = {TypeKind::unsigned_integer, sizeof(std::uint64_t)};
   index.fill_value.resize(sizeof(std::uint64_t));
-  index_chain_ =
-      std::make_unique<const CodecChain>(parse_codecs(configuration, "index_codecs"), index);
+  std::vector<CodecMetadata> index_codecs = parse_codecs(configuration, "index_codecs");
+  // Some writers leave out the byte order, and mean this one.
+  for (CodecMetadata& codec : index_codecs) {
+    if (codec.name == "bytes" && !codec.configuration.contains("endian")) {
+      codec.configuration["endian"] = "little";
+    }
+  }
+  index_chain_ = std::make_unique<const CodecChain>(std::move(index_codecs), index);
   const auto index_size = index_chain_->encoded_size();
   if (!index_size) throw Error("\"index_codecs\" do not give an index of fixed size");
   // The index fits the memory, and so do the numbers.

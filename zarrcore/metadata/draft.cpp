@@ -48,15 +48,21 @@ std::optional<std::string> key_suffix(const DocumentSource& documents) {
   });
 }
 
-// Reads a NumPy type string, "bool", "r16"; or an extension, whose type is also a type string. The
-// fallback of an unknown extension is another type than the writer's: its values would be wrong.
+// "bool", "r16": a type without a byte order.
+std::optional<NumpyDtype> parse_core_type(const Json& value) {
+  const std::string* name = as_string(value);
+  const auto core = name != nullptr ? parse_type_name(*name) : std::nullopt;
+  if (!core || !byte_units(*core).empty()) return std::nullopt;
+  return NumpyDtype{*core, {}, false};
+}
+
+// Reads a NumPy type string or a core type; or an extension, whose type is also a type string. The
+// fallback of an unknown extension is another type than the writer's: its values would be wrong,
+// except as raw bits.
 NumpyDtype parse_data_type(const Json& value) {
   if (!value.is_object()) {
-    if (const std::string* name = as_string(value)) {
-      const auto core = parse_type_name(*name);
-      if (core && byte_units(*core).empty()) return {*core, {}, false};
-    }
-    return parse_numpy_dtype(value);
+    const auto core = parse_core_type(value);
+    return core ? *core : parse_numpy_dtype(value);
   }
   // zarr-python names no fallback, whatever the extension.
   static constexpr std::array<std::string_view, 2> kKnown{
@@ -70,6 +76,8 @@ NumpyDtype parse_data_type(const Json& value) {
         return name != nullptr && *name == known;
       });
   if (!is_known && fallback != nullptr && !fallback->is_null()) {
+    const auto core = parse_core_type(*fallback);
+    if (core && core->type.kind == TypeKind::raw) return *core;
     throw Error("the data type " + excerpt(required_member(value, "type")) + " of the extension " +
                 (extension != nullptr ? excerpt(*extension) : "without a name") +
                 " is not supported");

@@ -1,6 +1,7 @@
 // From `zarr.json` to the model.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -73,12 +74,46 @@ std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration,
   return runs;
 }
 
+// As zarr-python reads it, which has written what it was given: `true` for 1, 4.0 for 4.
+Shape parse_chunk_shape(const Json& configuration) {
+  Json lengths = required_member(configuration, "chunk_shape");
+  for (Json& length : lengths) {
+    if (length == true) length = 1u;
+    if (!length.is_number_float()) continue;
+    const auto number = length.get<double>();
+    if (number >= 0 && number < 0x1p53 && std::trunc(number) == number) {
+      length = static_cast<std::uint64_t>(number);
+    }
+  }
+  return as_unsigned_list(lengths, "\"chunk_shape\"");
+}
+
+// zarrs: a regular grid whose last chunks end with the array.
+std::vector<std::vector<ChunkRun>> parse_regular_bounded(const Json& configuration,
+                                                         const Shape& shape) {
+  const Shape lengths = parse_chunk_shape(configuration);
+  if (lengths.size() != shape.size()) {
+    throw Error("\"chunk_shape\" is not a list of " + std::to_string(shape.size()) + " lengths");
+  }
+  std::vector<std::vector<ChunkRun>> runs(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (lengths[i] == 0)
+      throw Error("a chunk length of dimension " + std::to_string(i) + " is zero");
+    const std::uint64_t rest = shape[i] % lengths[i];
+    if (shape[i] >= lengths[i]) runs[i].push_back({lengths[i], shape[i] / lengths[i]});
+    if (rest != 0 || shape[i] == 0) runs[i].push_back({std::max<std::uint64_t>(1, rest), 1});
+  }
+  return runs;
+}
+
 void parse_chunk_grid(const Json& value, ArrayMetadata& array) {
   const NamedConfiguration grid = parse_named_configuration(value, "\"chunk_grid\"");
   if (grid.name == "regular") {
     check_configuration(grid, "the chunk grid", {"chunk_shape"});
-    array.chunk_shape =
-        as_unsigned_list(required_member(grid.configuration, "chunk_shape"), "\"chunk_shape\"");
+    array.chunk_shape = parse_chunk_shape(grid.configuration);
+  } else if (grid.name == "zarrs.regular_bounded") {
+    check_configuration(grid, "the chunk grid", {"chunk_shape"});
+    array.chunk_runs = parse_regular_bounded(grid.configuration, array.shape);
   } else if (grid.name == "rectilinear") {
     check_configuration(grid, "the chunk grid", {"kind", "chunk_shapes"});
     array.chunk_runs = parse_rectilinear(grid.configuration, array.shape);
@@ -118,7 +153,8 @@ void settle_transpose(CodecMetadata& codec, std::size_t rank) {
 }
 
 // GDAL 3.8 to 3.10 left out `bytes`, which was always little-endian: uncompressed arrays have no
-// `codecs` at all, others have some of the codecs that it knew. Other lists are not completed.
+// `codecs` at all, others have some of the codecs that it knew. zarrita.js writes an empty list.
+// Other lists are not completed.
 std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadata& array) {
   static constexpr std::array<std::string_view, 3> kWithoutBytes{"transpose", "blosc", "gzip"};
   const Json* list = find_member(document, "codecs");
@@ -127,7 +163,7 @@ std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadat
   std::vector<CodecMetadata> codecs;
   if (list != nullptr) codecs = parse_codec_list(*list, "\"codecs\"");
   const bool is_complete =
-      (list != nullptr && codecs.empty()) || array.data_type.is_variable() ||
+      array.data_type.is_variable() ||
       std::any_of(codecs.begin(), codecs.end(), [](const CodecMetadata& codec) {
         return std::find(kWithoutBytes.begin(), kWithoutBytes.end(), codec.name) ==
                kWithoutBytes.end();
