@@ -59,11 +59,22 @@ def state(path, *options):
     return visit(open_root(path, *options), "")
 
 
+def documents_of_nodes(store):
+    """Without those that a killed process has left of no node."""
+    def node(key):
+        return Path(key).parent if Path(key).name in DOCUMENTS else Path(key)
+
+    documents = store.documents()
+    nodes = {node(key) for key in documents if not key.endswith(".zattrs")} | {Path(".")}
+    return {key: content for key, content in documents.items()
+            if nodes.issuperset([node(key), *node(key).parents])}
+
+
 def assert_no_array_alone(path):
     """Nor does one of the arrays opened by its own path lack values."""
     for name in ("g/a", "g/b", "h/a", "g/other", "h/other"):
         folder = path / name
-        if DOCUMENTS & {file.name for file in folder.iterdir()} if folder.exists() else False:
+        if (folder / ".zarray").exists() or (folder / "zarr.json").exists():
             root = open_root(folder)
             np.testing.assert_array_equal(root.OpenMDArray(folder.name).ReadAsArray(), DATA)
 
@@ -89,8 +100,6 @@ def test_before_or_after(tmp_path, shim, version, change):
     between = [before, after]
     if change == "create":  # the group, then the array
         between.insert(1, {name: node for name, node in after.items() if name != "/new/b"})
-    if change == "delete_group":  # one array after the other
-        between = None
     seen = []
     for store in stores:
         for used in ("YES", "NO"):
@@ -99,10 +108,7 @@ def test_before_or_after(tmp_path, shim, version, change):
         assert seen[-1] == seen[-2]
         set_attribute(open_to_write(store).GetRootGroup(), "next", 1)
         opened = Opened(store, version)
-        nodes = {str(Path(key).parent) for key in opened.documents() if ".zattrs" not in key}
-        assert opened.consolidated() == {key: content for key, content in opened.documents().items()
-                                         if str(Path(key).parent) in nodes}
+        assert opened.consolidated() == documents_of_nodes(opened)
         assert not list(store.rglob(".zarr-*")) and not list(store.rglob("*.zarr-partial"))
         assert state(store) == state(store, "USE_CONSOLIDATED_METADATA=NO")
-    if between:
-        assert seen == sorted(seen, key=between.index)  # never back
+    assert seen == sorted(seen, key=between.index)  # never back
