@@ -11,10 +11,10 @@ from osgeo import osr
 from stores import write_array, write_group
 
 ROWS, COLUMNS = 6, 8
-J, I = np.mgrid[0:ROWS, 0:COLUMNS]
+ROW, COLUMN = np.mgrid[0:ROWS, 0:COLUMNS]
 VALUES = np.arange(ROWS * COLUMNS, dtype="f4").reshape(ROWS, COLUMNS)
 # Of a tilted swath.
-LONGITUDES, LATITUDES = 10 + 2.0 * I + 0.3 * J, 40 + 1.5 * J - 0.1 * I
+LONGITUDES, LATITUDES = 10 + 2.0 * COLUMN + 0.3 * ROW, 40 + 1.5 * ROW - 0.1 * COLUMN
 LONGITUDE = {"standard_name": "longitude", "units": "degrees_east"}
 LATITUDE = {"standard_name": "latitude", "units": "degrees_north"}
 X = {"standard_name": "projection_x_coordinate", "units": "m"}
@@ -322,7 +322,7 @@ def sentinel_3_olci(store):
 def sentinel_3_slstr(store):
     store.group()
     swath(store, ["rows", "columns"])
-    for name, values, attributes in (("x", I, X), ("y", J, Y)):
+    for name, values, attributes in (("x", COLUMN, X), ("y", ROW, Y)):
         store.array(name, 1000.0 * values, ["rows", "columns"], attributes)
     store.array("v", VALUES, ["rows", "columns"], {"coordinates": "latitude longitude x y"})
     return in_swath()
@@ -469,8 +469,7 @@ def levels_in_their_order_with_negative_scales(store):
             {"type": "scale", "scale": [-1000.0 * size, 1000.0 * size]}]}
     store.group(multiscales=[{"axes": ["y", "x"], "datasets": [level("0", 1), level("1", 2)]}])
     store.array("1", VALUES[::2, ::2].copy(), ["y", "x"])
-    place = store.utm({"crs": ZONE}, name="0")
-    return place
+    return store.utm({"crs": ZONE}, name="0")
 
 
 # Axes that are on no map

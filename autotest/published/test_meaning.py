@@ -1,7 +1,7 @@
 """What published stores mean besides the position of their arrays."""
 import numpy as np
 import pytest
-from builders import LATITUDE, LONGITUDE, VALUES, X, Y, Store
+from builders import LATITUDE, LONGITUDE, VALUES, Store, X, Y
 from osgeo import gdal
 from stores import write_array
 

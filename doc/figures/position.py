@@ -39,7 +39,8 @@ def draw():
     drawing = Drawing(880, 500, "The order in which CRS and position are looked for")
     column(drawing, 24, "CRS: the first of these", CRS, BLUE, PALE_BLUE)
     column(drawing, 456, "Position: the first of these", POSITION, GREEN, PALE_GREEN)
-    drawing.lines(24, 450, "Without any of them, no CRS is claimed, also if coordinates are in degrees.\n"
-                  "A statement for another shape, or in units that do not fit, is skipped with a warning.",
-                  color=GREY)
+    drawing.lines(24, 450,
+                  "Without any of them, no CRS is claimed, also if coordinates are in degrees.\n"
+                  "A statement for another shape, or in units that do not fit, is skipped with "
+                  "a warning.", color=GREY)
     return drawing

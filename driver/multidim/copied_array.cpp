@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "driver/conventions/crs.h"
+#include "driver/conventions/crs_variable.h"
 #include "driver/gdal/messages.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
