@@ -174,14 +174,21 @@ def test_packing_and_place(path, version):
 
 
 def test_nodata_of_an_array_with_holes(path, version):
-    """Another nodata value does not change the numbers that stand for missing values."""
+    """With another nodata value, missing chunks would have valid values, unless they are stored."""
     (path / ("a/1.1" if version == "v2" else "a/c/1/1")).unlink()
     want = DATA.copy()
     want[5:10, 4:8] = -1
     array = open_to_write(path).GetRootGroup().OpenMDArray("a")
+    with pytest.raises(RuntimeError, match="WRITE_EMPTY_CHUNKS=YES"):
+        array.SetNoDataValueDouble(99)
+    assert array.GetNoDataValue() == -1
+    del array
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE,
+                          open_options=["WRITE_EMPTY_CHUNKS=YES"])
+    array = dataset.GetRootGroup().OpenMDArray("a")
     array.SetNoDataValueDouble(99)
     assert array.GetNoDataValue() == 99
-    del array
+    del array, dataset
     array = open_root(path).OpenMDArray("a")
     assert array.GetNoDataValue() == 99
     np.testing.assert_array_equal(array.ReadAsArray(), want)

@@ -71,6 +71,7 @@ bool Array::take_layout(const Array& original) {
     }
     try {
       array_ = session_->reopen_array(node_path());
+      element_type_ = seen_type(array_->metadata());
     } catch (const Error&) {
       put(*before);
       continue;

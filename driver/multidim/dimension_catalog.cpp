@@ -21,6 +21,20 @@ namespace gdal_zarr {
 using zarrcore::join_path;
 using zarrcore::parent_path;
 
+namespace {
+
+// The node path that a name with slashes states; empty for other names.
+std::string path_named(const std::string& name) {
+  if (name.find('/') == std::string::npos) return {};
+  try {
+    return zarrcore::normalize_path(name);
+  } catch (const zarrcore::Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_path,
                                                       const zarrcore::ArrayMetadata& array,
                                                       std::size_t axis) {
@@ -44,11 +58,10 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
   }
   const std::string own_group(parent_path(array_path));
   // A path from the root, as in references to files of HDF5, "Grid/lon": the array there.
-  if (name.find('/') != std::string::npos) {
-    const std::string group(parent_path(name.substr(name.starts_with('/') ? 1 : 0)));
-    const std::string last(zarrcore::last_segment(name));
-    if (has_variable(group, last, size)) return of_group(group, last, size);
-    if (zarrcore::is_valid_segment(last)) name = last;
+  if (const std::string path = path_named(name); !path.empty()) {
+    const std::string group(parent_path(path));
+    name = zarrcore::last_segment(path);
+    if (has_variable(group, name, size)) return of_group(group, name, size);
   }
   bool may_be_above = true;
   if (zarrcore::is_valid_segment(name) && !session_.root_is_array()) {
