@@ -179,6 +179,7 @@ std::vector<TestChain> make_chains() {
        codec_list({shards(codec_list({codec("numcodecs.delta", R"("dtype": "<i2")"), bytes_codec(),
                                       codec("gzip", R"("level": 1)")}))})},
       {text, R"("")", codec_list({shards(codec_list({codec("vlen-utf8"), zstd}))})},
+      {i4, "0", codec_list({codec("zarrs.squeeze"), bytes_codec(), zstd})},
   };
 }
 
