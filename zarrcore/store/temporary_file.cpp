@@ -3,11 +3,10 @@
 #include <atomic>
 #include <charconv>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <random>
-#include <utility>
 
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/store.h"
@@ -67,8 +66,12 @@ TemporaryFile::~TemporaryFile() {
   if (is_renamed_) return;
   try {
     if (is_open()) close();
+  } catch (const std::exception&) {
+    // Nothing of it is needed.
+  }
+  try {
     remove_entry(path_);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // The file does no harm.
   }
 }
