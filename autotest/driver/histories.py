@@ -89,8 +89,9 @@ class History:
     def writes(self, owner, oldest, last, places):
         """The writes since the owner was started that meet these rows and columns, with where."""
         rows, columns = places
-        started = self.log[owner, last % LOG_SIZE]["first"]
-        numbers = np.arange(max(oldest, started, int(last) - LOG_SIZE // 2), int(last) + 1)
+        last = int(last)
+        started = int(self.log[owner, last % LOG_SIZE]["first"])
+        numbers = np.arange(max(int(oldest), started, last - LOG_SIZE // 2), last + 1)
         log = self.log[owner, numbers % LOG_SIZE]
         meets = ((log["top"] <= rows[-1]) & (log["bottom"] > rows[0])
                  & (log["left"] <= columns[-1]) & (log["right"] > columns[0]))

@@ -34,6 +34,7 @@
 #include <utility>
 
 #include "zarrcore/array/cached_item.h"
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/cancellation.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
@@ -61,7 +62,7 @@ class ChunkCache {
   class Entry;
 
   // The bounds of chunks and of indexes.
-  ChunkCache(std::uint64_t chunk_bytes, std::uint64_t index_bytes);
+  ZARRCORE_API ChunkCache(std::uint64_t chunk_bytes, std::uint64_t index_bytes);
   ChunkCache(const ChunkCache&) = delete;
   ChunkCache& operator=(const ChunkCache&) = delete;
 
