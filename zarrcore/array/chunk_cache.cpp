@@ -1,7 +1,6 @@
 #include "zarrcore/array/chunk_cache.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace zarrcore {
 namespace {
