@@ -1,17 +1,11 @@
 """A process that is killed while it changes the position of a raster leaves the old position, the
 new one, or none. The CRS always matches the coordinates, and the pixels are whole."""
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from classic import write_tiff
-from killed_georeferencing import NEW_CRS, NEW_PLACE
+from killed_changes import NEW_CRS, NEW_PLACE, stores_after_kills
 from osgeo import gdal
 
-FOLDER = Path(__file__).parent
 DATA = np.random.default_rng(3).integers(0, 1000, (2, 20, 30)).astype("i2")
 OLD_PLACE, OLD_CRS = (10, 0.5, 0, 50, 0, -0.5), 4326
 LAYOUTS = {
@@ -35,15 +29,9 @@ def place_of(dataset):
 
 
 def places_after_kills(shim, store, folder):
-    folder.mkdir()
-    result = subprocess.run(
-        [sys.executable, FOLDER / "killed_georeferencing.py", store, folder],
-        env=os.environ | {"LD_PRELOAD": str(shim), "GDAL_NUM_THREADS": "1"},
-        capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stderr[-2000:]
     places = []
-    for n in range(1, len(list(folder.iterdir())) + 1):
-        dataset = gdal.Open(str(folder / f"{n}.zarr"))
+    for copy in stores_after_kills(shim, store, folder, "set_georeferencing"):
+        dataset = gdal.Open(str(copy))
         places.append(place_of(dataset))
         np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
     return places

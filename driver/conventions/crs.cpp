@@ -4,7 +4,6 @@
 #include <cpl_error.h>
 #include <cpl_port.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -109,7 +108,7 @@ class CrsSearch {
   // Of several variables, of which none is preferred; warns if they differ.
   FoundCrs from_variables(const std::vector<EvidenceVariable>& variables) const;
   CrsPtr crs_of_variable(const Json& attributes, std::string* problem) const;
-  FoundCrs decide(FoundCrs first, FoundCrs other) const;
+  FoundCrs decide(const FoundCrs& first, const FoundCrs& other) const;
   bool contains_raster(const OGRSpatialReference& crs) const;
   void warn(const std::string& text) const {
     if (is_comparing_) return;
@@ -145,7 +144,7 @@ FoundCrs CrsSearch::run() {
       found = std::move(next);
       is_comparing_ = true;
     } else if (!is_same(*found.crs, *next.crs)) {
-      return decide(std::move(found), std::move(next));
+      return decide(found, next);
     }
   }
   return found;
@@ -165,7 +164,7 @@ FoundCrs CrsSearch::accepted(FoundCrs found) const {
 
 // Both are attributes of the array. rioxarray, for example, writes a grid mapping when it changes
 // the CRS, and leaves `_CRS` as it is.
-FoundCrs CrsSearch::decide(FoundCrs first, FoundCrs other) const {
+FoundCrs CrsSearch::decide(const FoundCrs& first, const FoundCrs& other) const {
   const bool is_second = !contains_raster(*first.crs) && contains_raster(*other.crs);
   const FoundCrs& used = is_second ? other : first;
   report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s (%s) and %s (%s) differ; %s is used",
@@ -274,7 +273,10 @@ FoundCrs CrsSearch::from_grid_mapping() const {
         return {crs, "the grid mapping \"" + name + "\""};
       }
     }
-    warn("the grid mapping \"" + name + "\" is not understood: " + problem);
+    warn(std::string("the grid mapping \"")
+             .append(name)
+             .append("\" is not understood: ")
+             .append(problem));
     return {};
   }
   return {};
@@ -288,7 +290,7 @@ FoundCrs CrsSearch::from_variables(const std::vector<EvidenceVariable>& variable
     std::string problem;
     const CrsPtr crs = crs_of_variable(*variable.attributes, &problem);
     if (!crs) {
-      warn(source + " is not understood as a CRS: " + problem);
+      warn(std::string(source).append(" is not understood as a CRS: ").append(problem));
     } else if (found.crs && !is_same(*found.crs, *crs)) {
       warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
            ") and " + source + " (" + crs->GetName() + ") differ; none of them is used");

@@ -18,7 +18,6 @@
 namespace gdal_zarr {
 namespace {
 
-using zarrcore::find_member;
 using zarrcore::Json;
 using Values = std::vector<double>;
 

@@ -13,7 +13,6 @@
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"

@@ -2,8 +2,6 @@
 
 #include <cpl_string.h>
 
-#include <algorithm>
-
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/path.h"
 

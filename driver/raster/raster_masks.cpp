@@ -3,7 +3,6 @@
 
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/mask_arrays.h"
-#include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 
 namespace gdal_zarr {

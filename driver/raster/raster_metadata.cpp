@@ -12,7 +12,6 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
-#include "driver/multidim/georeferencing.h"
 #include "driver/multidim/georeferencing_write.h"
 #include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/structural_info.h"

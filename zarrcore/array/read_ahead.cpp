@@ -58,7 +58,7 @@ void ReadAhead::add(const Box& chunk) {
   PlaceInValue place = part.place();
   std::vector<AxisSlice> axes = part.axes;
   while (const ShardingCodec* sharding = place.chain->sharding()) {
-    const auto outer = std::move(axes);
+    const auto outer = std::exchange(axes, {});
     for_each_inner_chunk(*sharding, outer, [&](StoredSlice inner) {
       place = {&sharding->inner_chain(), place.position * sharding->inner_count() + inner.position};
       axes = std::move(inner.axes);

@@ -1,6 +1,5 @@
 #include "zarrcore/array/shard_reader.h"
 
-#include <string>
 #include <utility>
 
 #include "zarrcore/base/error.h"

@@ -1,6 +1,5 @@
 #include "zarrcore/hierarchy/consolidated_copies.h"
 
-#include <algorithm>
 #include <random>
 #include <utility>
 #include <variant>

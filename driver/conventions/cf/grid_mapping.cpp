@@ -159,10 +159,12 @@ std::shared_ptr<OGRSpatialReference> crs_from_grid_mapping(const zarrcore::Json&
   const auto import = [&](const char* key) -> std::shared_ptr<Crs> {
     const Json* value = find_member(attributes, key);
     if (value != nullptr && value->is_array() && value->size() == 1) value = &value->front();
-    if (value == nullptr || value->is_null() || *value == "") return nullptr;
-    const bool is_code = std::string_view(key).starts_with("epsg") && value->is_string() &&
-                         value->get_ref<const std::string&>().find(':') == std::string::npos;
-    auto crs = is_code ? import_crs("EPSG:" + value->get<std::string>()) : import_crs(*value);
+    if (value == nullptr || value->is_null()) return nullptr;
+    const std::string* text = zarrcore::as_string(*value);
+    if (text != nullptr && text->empty()) return nullptr;
+    const bool is_code = std::string_view(key).starts_with("epsg") && text != nullptr &&
+                         text->find(':') == std::string::npos;
+    auto crs = is_code ? import_crs("EPSG:" + *text) : import_crs(*value);
     if (!crs) context += std::string(key) + " is not understood, and ";
     return crs;
   };
