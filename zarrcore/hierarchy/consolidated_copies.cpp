@@ -1,5 +1,6 @@
 #include "zarrcore/hierarchy/consolidated_copies.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 #include <variant>
@@ -47,11 +48,13 @@ std::string random_name() {
 }  // namespace
 
 ConsolidatedCopies::ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format,
-                                       OnProblem on_problem, RunTogether run_together)
+                                       OnProblem on_problem, RunTogether run_together,
+                                       HasRead has_read)
     : top_(std::move(store)),
       format_(format),
       on_problem_(std::move(on_problem)),
       run_together_(std::move(run_together)),
+      has_read_(std::move(has_read)),
       writer_(random_name()) {
   if (!format_.consolidated_key("")) return;
   for (std::size_t depth = 0; depth < kMaxNodeDepth; ++depth) {
@@ -98,9 +101,18 @@ void ConsolidatedCopies::put_owed(const std::set<std::string>& groups) {
 }
 
 std::optional<ConsolidatedDocuments> ConsolidatedCopies::find(const std::string& group) const {
-  top_->refresh_value(*format_.consolidated_key(group));
+  const std::string key = *format_.consolidated_key(group);
+  top_->refresh_value(key);
+  DocumentText text;
   try {
-    return format_.read_consolidated(stored_documents(*top_), group);
+    text = stored_documents(*top_).text(key);
+  } catch (const AccessDenied&) {
+    // Stores that do not list say so of absent documents.
+  }
+  if (!text) return std::nullopt;
+  try {
+    return format_.read_consolidated(
+        documents_with_text(*top_, [&](const std::string& /*key*/) { return text; }), group);
   } catch (const OutOfMemory&) {
     throw;
   } catch (const Error&) {
@@ -115,23 +127,34 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
     std::string group = in_top(path);
     while (groups.insert(group).second && !group.empty()) group = parent_path(group);
   }
+  const bool knows_versions = top_->traits().knows_versions;
+  const bool has_removed = !knows_versions && !removed_.empty();
   std::optional<Owed> owed;
-  bool is_alone = false;  // no other writer has changed documents since the copies were removed
-  if (!top_->traits().knows_versions) {
+  if (has_removed) {
     owed = read_owed();
-    is_alone = !owed || owed->writer == writer_;
-    if (!owed || !is_alone) kept_.clear();
     std::erase_if(groups, [&](const std::string& group) {
-      return owed && is_alone && owed->groups.contains(group) && removed_.contains(group);
+      return owed && owed->writer == writer_ &&
+             (without_.contains(group) ||
+              (owed->groups.contains(group) && removed_.contains(group)));
     });
   }
   std::map<std::string, ConsolidatedDocuments> copies;
   for (const std::string& group : groups) {
-    if (auto copy = find(group)) copies.emplace(group, std::move(*copy));
+    if (auto copy = find(group)) {
+      copies.emplace(group, std::move(*copy));
+    } else {
+      without_.insert(group);
+    }
   }
+  // The copy of the topmost group is removed first and restored last: if it exists, none is
+  // missing.
+  const bool may_be_owed = !copies.contains("") && !(knows_versions && copies.empty());
+  if (!has_removed && may_be_owed) owed = read_owed();
+  if (!owed || owed->writer != writer_) kept_.clear();
+  // No other writer has changed documents since the copies were removed.
+  const bool is_alone = !knows_versions && (!owed || owed->writer == writer_);
   if (copies.empty() && (!owed || is_alone)) return;
   for (auto& [group, copy] : copies) put_missing_documents(group, copy);
-  if (!owed) owed = read_owed();
   std::set<std::string> missing = owed ? std::move(owed->groups) : std::set<std::string>();
   for (const auto& [group, copy] : copies) missing.insert(group);
   put_owed(missing);
@@ -171,8 +194,13 @@ void ConsolidatedCopies::put_missing_documents(const std::string& group,
     keys = format_.node_keys(node);
     std::erase_if(keys, [&](const std::string& key) { return !copy.documents.contains(key); });
   }
+  // The copy is in the group's own document.
+  if (format_.without_consolidated(Json::object())) found.erase(group);
   std::erase_if(found, [&](const auto& node) {
-    return !node.second.empty() && own_.contains(node.second.front());
+    if (node.second.empty()) return false;
+    const std::string& first = node.second.front();
+    const auto in_store = key_below(place_, first);
+    return own_.contains(first) || (in_store && has_read_(std::string(*in_store)));
   });
   std::vector<std::pair<std::string, std::vector<std::string>>> nodes(found.begin(), found.end());
   std::vector<char> has_own(nodes.size());
@@ -237,14 +265,28 @@ void ConsolidatedCopies::note_erased(const std::string& path) {
 }
 
 void ConsolidatedCopies::note_renamed(const std::string& path, const std::string& new_path) {
+  const std::string from = in_top(path);
+  const auto renamed = [&](const std::string& at) {
+    return moved_path(at, from, in_top(new_path));
+  };
+  std::map<std::string, DocumentMap> kept;
   for (auto& [group, documents] : kept_) {
-    DocumentMap renamed;
-    for (auto& [key, document] : documents) {
-      renamed.emplace(moved_path(key, in_top(path), in_top(new_path)), std::move(document));
-    }
-    documents = std::move(renamed);
+    DocumentMap& moved = kept[renamed(group)];
+    for (auto& [key, document] : documents) moved.emplace(renamed(key), std::move(document));
   }
-  std::erase_if(own_, [&](const std::string& key) { return is_at_or_below(key, in_top(path)); });
+  kept_ = std::move(kept);
+  const auto is_gone = [&](const std::string& at) { return is_at_or_below(at, from); };
+  std::erase_if(own_, is_gone);
+  std::erase_if(without_, is_gone);
+  if (std::ranges::none_of(removed_, is_gone)) return;
+  // Copies that the groups had under their old paths are restored under the new ones.
+  std::set<std::string> moved;
+  for (const std::string& group : removed_) moved.insert(renamed(group));
+  removed_ = std::move(moved);
+  if (auto owed = read_owed()) {
+    owed->groups.insert(removed_.begin(), removed_.end());
+    put_owed(owed->groups);
+  }
 }
 
 void ConsolidatedCopies::want_root(std::span<const Document> documents) {
@@ -270,12 +312,14 @@ void ConsolidatedCopies::restore() {
   if (!owed && (!is_uncertain || removed_.empty())) return;
   if (!owed || owed->writer != writer_) kept_.clear();
   const std::set<std::string> groups = owed ? owed->groups : removed_;
-  for (const std::string& group : groups) {
-    removed_.erase(group);
-    with_context([] { return "consolidated metadata"; }, [&] { put_copy(group); });
+  // The topmost group last: see remove().
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    with_context([] { return "consolidated metadata"; }, [&] { put_copy(*group); });
+    removed_.erase(*group);
   }
   top_->erase(kOwedKey);
   removed_.clear();
+  without_.clear();
   kept_.clear();
 }
 

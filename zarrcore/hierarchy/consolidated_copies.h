@@ -26,10 +26,12 @@ namespace zarrcore {
 class ConsolidatedCopies {
  public:
   using OnProblem = std::function<void(const std::string& problem)>;
+  // Returns true for keys of the store's documents that have been read or put.
+  using HasRead = std::function<bool(const std::string& key)>;
 
   // Finds the topmost group around `store`.
   ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format, OnProblem on_problem,
-                     RunTogether run_together);
+                     RunTogether run_together, HasRead has_read);
 
   // Locks out other programs that change nodes of the same hierarchy. Null if the store has no
   // locks.
@@ -84,9 +86,11 @@ class ConsolidatedCopies {
   const Format& format_;
   OnProblem on_problem_;
   RunTogether run_together_;
+  HasRead has_read_;
   std::string place_;                       // of the store below top_
   std::string writer_;                      // a name of this object
   std::set<std::string> removed_;           // groups whose copies this object has removed
+  std::set<std::string> without_;           // groups that have no copy
   std::set<std::string, std::less<>> own_;  // documents that are known to exist
   // In a store that knows no versions: the removed copies with all changes since, by group.
   std::map<std::string, DocumentMap> kept_;

@@ -153,6 +153,8 @@ class ZARRCORE_API Hierarchy {
   void put_updated(const std::string& path);
   std::string group_of(const std::string& path) const;
   void remove_copies(const std::vector<std::string>& groups);
+  void change_documents(const std::vector<std::string>& groups,
+                        const std::function<void()>& change);
   void erase_values(const std::string& path);
   void forget_after(const std::string& path, const std::function<void()>& remove);
   void forget(const std::string& path);

@@ -71,8 +71,8 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
                  const auto lock = copies().lock();
                  check_is_new(path);
                  auto documents = new_documents_of(metadata, path);
-                 remove_copies({std::string(parent_path(path))});
-                 put_new_documents(path, std::move(documents));
+                 change_documents({std::string(parent_path(path))},
+                                  [&] { put_new_documents(path, std::move(documents)); });
                });
   const std::lock_guard lock(mutex_);
   nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));

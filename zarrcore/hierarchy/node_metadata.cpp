@@ -63,8 +63,12 @@ void Hierarchy::start_changes() {
 ConsolidatedCopies& Hierarchy::copies() {
   if (!options_.is_writable) throw Error("it was opened for reading only");
   if (!copies_) {
-    copies_ = std::make_unique<ConsolidatedCopies>(store_, *format_, options_.on_problem,
-                                                   options_.run_together);
+    copies_ =
+        std::make_unique<ConsolidatedCopies>(store_, *format_, options_.on_problem,
+                                             options_.run_together, [this](const std::string& key) {
+                                               const std::lock_guard lock(mutex_);
+                                               return documents_read_.contains(key);
+                                             });
   }
   return *copies_;
 }
@@ -105,14 +109,30 @@ void Hierarchy::remove_copies(const std::vector<std::string>& groups) {
   reads_copies_later_ = false;
 }
 
+// The same for one change. If it fails, the copies are restored.
+void Hierarchy::change_documents(const std::vector<std::string>& groups,
+                                 const std::function<void()>& change) {
+  remove_copies(groups);
+  try {
+    change();
+  } catch (...) {
+    try {
+      copies_->restore();
+      lacks_copies_ = false;
+    } catch (const Error&) {
+      // flush() tries again; the first error is the cause.
+    }
+    throw;
+  }
+}
+
 void Hierarchy::flush_node(const std::string& path) {
   const std::lock_guard one_at_a_time(change_mutex_);
   if (!updated_.contains(path)) return;
   with_context([&] { return store_->description(); },
                [&] {
                  const auto lock = copies().lock();
-                 remove_copies({group_of(path)});
-                 put_updated(path);
+                 change_documents({group_of(path)}, [&] { put_updated(path); });
                });
 }
 

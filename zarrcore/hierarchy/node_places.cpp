@@ -32,17 +32,18 @@ void Hierarchy::erase_nodes(std::span<const std::string> paths) {
         std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
         std::vector<std::string> groups;
         for (const std::string& path : paths) groups.emplace_back(parent_path(path));
-        remove_copies(groups);
-        std::exception_ptr first_error;
-        for (const std::string& path : paths) {
-          try {
-            forget_after(path, [&] { erase_values(path); });
-            copies_->note_erased(path);
-          } catch (const Error&) {
-            if (!first_error) first_error = std::current_exception();
+        change_documents(groups, [&] {
+          std::exception_ptr first_error;
+          for (const std::string& path : paths) {
+            try {
+              forget_after(path, [&] { erase_values(path); });
+              copies_->note_erased(path);
+            } catch (const Error&) {
+              if (!first_error) first_error = std::current_exception();
+            }
           }
-        }
-        if (first_error) std::rethrow_exception(first_error);
+          if (first_error) std::rethrow_exception(first_error);
+        });
       });
 }
 
@@ -91,10 +92,11 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
           updated.push_back(node);
           groups.push_back(group_of(node));
         }
-        remove_copies(groups);
-        for (const std::string& node : updated) put_updated(node);
-        forget_after(path, [&] { store_->rename_prefix(path, target); });
-        copies_->note_renamed(path, target);
+        change_documents(groups, [&] {
+          for (const std::string& node : updated) put_updated(node);
+          forget_after(path, [&] { store_->rename_prefix(path, target); });
+          copies_->note_renamed(path, target);
+        });
       });
 }
 

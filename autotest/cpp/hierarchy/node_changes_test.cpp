@@ -578,6 +578,86 @@ TEST(HierarchyChanges, AFailedFlushIsTriedAgain) {
   EXPECT_TRUE(Hierarchy(memory).is_consolidated());
 }
 
+TEST(HierarchyChanges, ARefusedChangeLeavesConsolidatedMetadata) {
+  for (const auto* format : {&v2_format(), &v3_format()}) {
+    auto memory = std::make_shared<MemoryStore>();
+    const std::string refused = format->group_documents(GroupMetadata(), "g").front().key;
+    bool refuses = false;
+    auto store = std::make_shared<FailingStore>(
+        memory, [&](std::string_view key) { return refuses && key == refused; });
+    auto hierarchy = Hierarchy::create(store, *format, group_with("root"));
+    hierarchy->flush();
+    refuses = true;
+    EXPECT_ERROR(hierarchy->create_node("g", group_with("group")), "/g");
+    EXPECT_TRUE(Hierarchy(memory).is_consolidated());
+    EXPECT_FALSE(memory->has(".zarr-consolidation-owed"));
+  }
+}
+
+// In v3, it is in the document that also has the attributes.
+TEST(HierarchyChanges, BrokenConsolidatedMetadataIsReplacedAlone) {
+  auto memory = std::make_shared<MemoryStore>();
+  memory->put("zarr.json", bytes_of(R"({"zarr_format": 3, "node_type": "group",
+    "attributes": {"title": "root"}, "consolidated_metadata": {"kind": "other"}})"));
+  Hierarchy hierarchy(memory, {.is_writable = true});
+  hierarchy.create_node("g", group_with("group"));
+  hierarchy.flush();
+  const Hierarchy reader(memory);
+  EXPECT_TRUE(reader.is_consolidated());
+  EXPECT_EQ(std::get<GroupMetadata>(*reader.node("")).attributes["title"], "root");
+  EXPECT_EQ(std::get<GroupMetadata>(*reader.node("g")).attributes["title"], "group");
+}
+
+TEST(HierarchyChanges, WithoutAnAnswerAboutConsolidatedMetadataNothingChanges) {
+  class Silent final : public StoreWrapper {
+   public:
+    using StoreWrapper::StoreWrapper;
+    std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+      if (is_silent) throw Error("no answer");
+      return StoreWrapper::get(key, max_size);
+    }
+    bool is_silent = false;
+  };
+  for (const auto* format : {&v2_format(), &v3_format()}) {
+    auto memory = std::make_shared<MemoryStore>();
+    Hierarchy::create(memory, *format, group_with("root"))->flush();
+    const std::string copy = *format->consolidated_key("");
+    const std::string before(memory->get(copy, kNoSizeLimit)->text());
+    auto store = std::make_shared<Silent>(memory);
+    Hierarchy hierarchy(store, {.is_writable = true});
+    hierarchy.update_node("", becomes(group_with("changed")));
+    store->is_silent = true;
+    EXPECT_ERROR(hierarchy.flush(), "no answer");
+    EXPECT_EQ(memory->get(copy, kNoSizeLimit)->text(), before);
+    store->is_silent = false;
+    hierarchy.flush();
+    const Hierarchy reader(memory);
+    EXPECT_TRUE(reader.is_consolidated());
+    EXPECT_EQ(std::get<GroupMetadata>(*reader.node("")).attributes["title"], "changed");
+  }
+}
+
+TEST(HierarchyChanges, ARenamedGroupKeepsItsOwnConsolidatedMetadata) {
+  for (const auto* format : {&v2_format(), &v3_format()}) {
+    const TemporaryFolder folder;
+    const auto store = std::make_shared<FileSystemStore>(folder.path() / "store");
+    auto whole = Hierarchy::create(store, *format, group_with("root"));
+    whole->create_node("g", group_with("group"));
+    whole->create_node("g/h", group_with("inner"));
+    whole->flush();
+    const auto part = [&](const char* name) {
+      return std::make_shared<FileSystemStore>(folder.path() / "store" / name);
+    };
+    Hierarchy(part("g"), {.is_writable = true}).consolidate();
+    whole->update_node("g/h", becomes(group_with("changed")));
+    whole->flush_node("g/h");
+    whole->rename_node("g", "moved");
+    whole->flush();
+    EXPECT_TRUE(Hierarchy(store).is_consolidated());
+    EXPECT_TRUE(Hierarchy(part("moved")).is_consolidated());
+  }
+}
+
 TEST(HierarchyChanges, WhatCannotBeExpressedIsNotTouched) {
   auto memory = std::make_shared<MemoryStore>();
   auto hierarchy = Hierarchy::create(memory, v2_format(), group_with("root"));
