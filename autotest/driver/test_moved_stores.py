@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from osgeo import gdal
+from reported_errors import reported_errors
 
 FORMATS = {
     "v2": ["BLOCKSIZE=8,8"],
@@ -89,20 +90,6 @@ def content(place):
             for path in place.rglob("*")}
 
 
-def errors(body):
-    """What GDAL reports; errors on close cannot be caught."""
-    texts = []
-    hook, sys.unraisablehook = sys.unraisablehook, lambda ignored: texts.append(
-        str(ignored.exc_value))
-    try:
-        body()
-    except RuntimeError as error:
-        texts.append(str(error))
-    finally:
-        sys.unraisablehook = hook
-    return "\n".join(texts)
-
-
 class Classic:
     def __init__(self, path):
         self.dataset = gdal.OpenEx(str(path), gdal.OF_RASTER | gdal.OF_UPDATE)
@@ -174,10 +161,10 @@ def test_a_change_is_an_error(place, moved, api, change, has_put):
 
     # Documents that are gone are missed before anything is put.
     named = [str(place / folder), f"{place}/in/a.zarr: /a: a/"]
-    text = errors(change_and_flush)
+    text = reported_errors(change_and_flush)
     assert any(name in text for name in named), text
     assert content(place) == before
-    errors(dataset.close)
+    reported_errors(dataset.close)
     assert content(place) == before
 
 
@@ -189,8 +176,8 @@ def test_what_waits_to_be_put_is_an_error(place, moved, api, end):
     dataset.write_part()
     folder = moved(place)
     before = content(place)
-    assert str(place / folder) in errors(getattr(dataset, end))
-    errors(dataset.close)
+    assert str(place / folder) in reported_errors(getattr(dataset, end))
+    reported_errors(dataset.close)
     assert content(place) == before
 
 
@@ -200,7 +187,7 @@ def test_what_waits_to_be_put_is_an_error(place, moved, api, end):
 def test_what_is_moved_does_not_read_as_missing(place, mode, moved):
     dataset = gdal.Open(str(place / "in/a.zarr"), mode)
     folder = moved(place)
-    assert str(place / folder) in errors(dataset.ReadAsArray)
+    assert str(place / folder) in reported_errors(dataset.ReadAsArray)
 
 
 BACK = {
@@ -220,7 +207,7 @@ def test_what_is_moved_back_can_be_written(place, moved, api):
     dataset.write_part()
     before = content(place)
     moved(place)
-    assert errors(dataset.flush)
+    assert reported_errors(dataset.flush)
     for source, target in BACK[moved]:
         move(place / source, place / target)
     assert content(place) == before
@@ -255,8 +242,8 @@ def test_a_link_to_a_store(place, api, turned, has_put):
         dataset.write()
         dataset.flush()
 
-    assert str(link) in errors(write_and_flush)
-    errors(dataset.close)
+    assert str(link) in reported_errors(write_and_flush)
+    reported_errors(dataset.close)
     assert content(place) == before
 
 

@@ -1,8 +1,11 @@
 """What other libraries write, and mean, beyond the specification of v3."""
+import json
+
 import numpy as np
 import pytest
 from classic import open_raster
 from multidim import open_array, open_root
+from osgeo import gdal
 from stores import BYTES, GZIP, sharding, transpose, write_array, write_json
 from v2_stores import write_v2, write_v2_group
 
@@ -39,6 +42,19 @@ def test_grids_that_end_with_the_array(tmp_path, lengths):
                             for i in range(0, 24, rows) for j in range(0, 20, columns)},
                  grid=regular(*lengths, name="zarrs.regular_bounded"))
     np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray(), DATA)
+
+
+def test_an_edit_keeps_the_name_of_a_grid(tmp_path):
+    """Other programs know it by that name."""
+    grid = regular(10, 7, name="zarrs.regular_bounded")
+    write_chunks(tmp_path, {"0/0": DATA[:10, :7]}, grid=grid)
+    before = json.loads((tmp_path / "zarr.json").read_text(encoding="utf-8"))
+    dataset = gdal.OpenEx(str(tmp_path), gdal.OF_RASTER | gdal.OF_UPDATE)
+    dataset.SetMetadataItem("title", "edited")
+    del dataset
+    after = json.loads((tmp_path / "zarr.json").read_text(encoding="utf-8"))
+    assert after["attributes"]["title"] == "edited"
+    assert after["chunk_grid"] == before["chunk_grid"]
 
 
 def test_squeezed_chunks(tmp_path):

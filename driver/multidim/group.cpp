@@ -13,6 +13,7 @@
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
+#include "driver/multidim/mask_arrays.h"  // IWYU pragma: keep, for newer versions of GDAL
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"

@@ -64,9 +64,19 @@ std::string FileSystemStore::file_of(std::string_view key) const {
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
   const std::string path = file_of(key);
   const auto id = id_of_node(key);
-  auto value = OpenFile(path, folders_of(key)).get(max_size);
-  if (value) folders_.know(folder_of(path), id);
-  return value;
+  return with_context([&] { return path; },
+                      [&]() -> std::optional<Buffer> {
+                        const LocalFile file(path, LocalFile::Mode::read);
+                        const auto size = file.value_size();
+                        if (!size) {
+                          if (folders_of(key) != nullptr) folders_.check_exists(path);
+                          return std::nullopt;
+                        }
+                        check_value_size(*size, max_size);
+                        Buffer value = file.read(0, *size);
+                        folders_.know(folder_of(path), id);
+                        return value;
+                      });
 }
 
 std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view key,

@@ -12,7 +12,7 @@
 namespace zarrcore {
 namespace {
 
-// If more folders are known, they are forgotten.
+// More folders than this are not remembered as entered or synced.
 constexpr std::size_t kMaxKnownFolders = 1 << 16;
 // How many files of a folder are checked for being abandoned, in about 50 ms.
 constexpr std::size_t kMaxFiles = 100'000;
@@ -144,6 +144,7 @@ void StoreFolders::make_below(const std::string& folder) {
 void StoreFolders::forget(const std::string& folder) {
   const std::lock_guard lock(mutex_);
   std::erase_if(known_, [&](const auto& item) { return is_at_or_below(item.first, folder); });
+  std::erase_if(durable_, [&](const auto& path) { return is_at_or_below(path, folder); });
 }
 
 void StoreFolders::rename(const std::string& from, const std::string& to) {
@@ -153,6 +154,7 @@ void StoreFolders::rename(const std::string& from, const std::string& to) {
     if (is_at_or_below(folder, from)) moved.emplace_back(to + folder.substr(from.size()), id);
   }
   std::erase_if(known_, [&](const auto& item) { return is_at_or_below(item.first, from); });
+  std::erase_if(durable_, [&](const auto& path) { return is_at_or_below(path, from); });
   for (auto& item : moved) known_.insert(std::move(item));
 }
 

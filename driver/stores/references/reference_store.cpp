@@ -77,7 +77,7 @@ std::optional<std::vector<Buffer>> ReferenceStore::get_ranges(std::string_view k
       const std::uint64_t offset = zarrcore::resolve_range(range, value.length);
       in_file.push_back(ByteRange::at(value.offset + offset, range.length));
     }
-    return read_ranges(file, in_file, has_foreign_file_system(reference->target));
+    return read_ranges(file, in_file, has_foreign_file_system(targets_.resolve(reference->target)));
   });
 }
 
