@@ -89,7 +89,7 @@ class ThreadPool::ForkingPools {
 
  private:
   ForkingPools() {
-    at_fork([] { get().before_fork(); }, [] { get().after_fork(); });
+    at_fork(BeforeFork::pause, [] { get().before_fork(); }, [] { get().after_fork(); });
     at_exit([] { get().before_exit(); });
   }
 

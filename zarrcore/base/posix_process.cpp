@@ -2,10 +2,14 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): kill()
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <utility>
 
 #include "zarrcore/base/process.h"
 
@@ -27,8 +31,65 @@ bool is_process_alive(long id) {
   return ::kill(static_cast<pid_t>(id), 0) == 0 || errno != ESRCH;
 }
 
-void at_fork(void (*before)(), void (*after)()) {
-  ::pthread_atfork(before, after, after);
+namespace {
+
+// The order in which the system calls handlers is that of their registration, which differs from
+// one process to the next: this class has one handler, and an order of its own.
+class ForkHandlers {
+ public:
+  static ForkHandlers& of_process() {
+    static auto* const handlers = [] {
+      auto* const made = new ForkHandlers;
+      ::pthread_atfork([] { of_process().before(); }, [] { of_process().after(); },
+                       [] { of_process().after(); });
+      return made;
+    }();
+    return *handlers;
+  }
+
+  using Handlers = std::pair<void (*)(), void (*)()>;  // before and after a fork
+
+  void add(BeforeFork what, const Handlers& handlers) {
+    const std::lock_guard lock(mutex_);
+    List& list = what == BeforeFork::pause ? pauses_ : locks_;
+    list.handlers.at(list.count) = handlers;
+    ++list.count;
+  }
+
+ private:
+  struct List {
+    std::array<Handlers, 8> handlers = {};
+    std::atomic<std::size_t> count = 0;  // of those that are complete
+    std::size_t called = 0;              // in a fork
+
+    void before() {
+      called = count;
+      for (std::size_t i = 0; i < called; ++i) handlers[i].first();
+    }
+    void after() {
+      for (std::size_t i = called; i-- > 0;) handlers[i].second();
+    }
+  };
+
+  // Work that is paused may add a lock meanwhile. The system allows one fork at a time.
+  void before() {
+    pauses_.before();
+    locks_.before();
+  }
+  void after() {
+    locks_.after();
+    pauses_.after();
+  }
+
+  std::mutex mutex_;  // of add()
+  List pauses_;
+  List locks_;
+};
+
+}  // namespace
+
+void at_fork(BeforeFork what, void (*before)(), void (*after)()) {
+  ForkHandlers::of_process().add(what, {before, after});
 }
 
 void at_exit(void (*before)()) {

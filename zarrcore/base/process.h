@@ -1,6 +1,7 @@
 // Processes of the operating system.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace zarrcore {
@@ -14,9 +15,13 @@ std::string name_of_process_ids();
 // Whether a process with this id is running on this machine; true when that is unknown.
 bool is_process_alive(long id);
 
+// What is done before a fork. First all work of the process pauses, and only then are locks taken,
+// since the work may need them.
+enum class BeforeFork : std::uint8_t { pause, lock };
+
 // From now on, fork() calls `before` first, and `after` at its end in both processes. Windows has
-// no fork().
-void at_fork(void (*before)(), void (*after)());
+// no fork(). For a few users in a process, each once.
+void at_fork(BeforeFork what, void (*before)(), void (*after)());
 
 // From now on, the normal end of the process begins with `before`.
 void at_exit(void (*before)());

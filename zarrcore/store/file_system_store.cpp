@@ -8,6 +8,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
+#include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/local_file.h"
 #include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/open_file.h"

@@ -57,7 +57,7 @@ std::atomic<std::uint64_t> forks{0};
 
 std::uint64_t fork_count() {
   [[maybe_unused]] static const bool is_counting = [] {
-    at_fork([] {}, [] { ++forks; });
+    at_fork(BeforeFork::lock, [] {}, [] { ++forks; });
     return true;
   }();
   return forks;

@@ -15,7 +15,7 @@ class OpenFile::Held {
   static Held& of_process() {
     static Held& held = *[] {
       static Held only;
-      at_fork([] { only.mutex_.lock(); }, [] { only.mutex_.unlock(); });
+      at_fork(BeforeFork::lock, [] { only.mutex_.lock(); }, [] { only.mutex_.unlock(); });
       return &only;
     }();
     return held;

@@ -7,13 +7,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/temporary_folder.h"
 #include "autotest/cpp/support/wait_until.h"
+#include "zarrcore/store/file_system_store.h"
 
 namespace zarrcore::test::task_group_test {
 namespace {
@@ -28,6 +32,32 @@ class Gate {
   std::promise<void> opened_;
   std::shared_future<void> state_ = opened_.get_future().share();
 };
+
+// In a process of its own, where the locks of files are used after the pool.
+TEST(TaskGroupDeathTest, TasksThatReadFilesDoNotStopAFork) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto fork_beside_tasks = [] {
+    ::alarm(60);
+    const TemporaryFolder folder;
+    FileSystemStore store(folder.path());
+    store.put("a", bytes_of("content"));
+    ThreadPool pool;
+    TaskGroup group(pool, std::make_shared<Cancellation>());
+    for (int i = 0; i < 300; ++i) {
+      for (int task = 0; task < 20; ++task) {
+        group.post([&store] { store.open("a")->get(100); }, 3);
+      }
+      const pid_t child = ::fork();
+      if (child == 0) ::_exit(store.open("a")->get(100) ? 0 : 1);
+      int status = -1;
+      ::waitpid(child, &status, 0);
+      if (status != 0) std::exit(1);
+    }
+    group.finish();
+    std::exit(0);
+  };
+  EXPECT_EXIT(fork_beside_tasks(), testing::ExitedWithCode(0), "");
+}
 
 TEST(TaskGroup, EveryTaskRunsOnce) {
   ThreadPool pool;
