@@ -9,6 +9,8 @@ namespace {
 
 // A block takes so much longer to decode by itself than as a part of the chunk: it is copied.
 constexpr double kBlockOverhead = 1.25;
+// Another thread takes about as long to wake as smaller blocks take to decode.
+constexpr std::size_t kMinBlockPerThread = 32 << 10;
 
 }  // namespace
 
@@ -51,21 +53,26 @@ bool CachedChunk::is_decoded(std::span<const AxisSlice> axes) const {
 }
 
 const std::byte* CachedChunk::elements(std::span<const AxisSlice> axes,
-                                       AccessPattern::Request* request) const {
-  if (missing_ > 0) decode_blocks(axes, request);
+                                       AccessPattern::Request* request,
+                                       const Together& together) const {
+  if (missing_ > 0) decode_blocks(axes, request, together);
   return chunk_.elements.data();
 }
 
 // Decodes the missing blocks with elements that `axes` select, or all.
-void CachedChunk::decode_blocks(std::span<const AxisSlice> axes,
-                                AccessPattern::Request* request) const {
-  const std::vector<bool> wanted = touched_blocks(axes);
+void CachedChunk::decode_blocks(std::span<const AxisSlice> axes, AccessPattern::Request* request,
+                                const Together& together) const {
+  std::vector<bool> wanted = touched_blocks(axes);
   if (is_new_.exchange(false)) {
     const auto count = static_cast<double>(count_);
     const auto part = static_cast<double>(std::ranges::count(wanted, true));
     const AccessPattern::Request::DecodingCosts costs{kBlockOverhead * part,
                                                       kBlockOverhead * (count - part), count};
-    if (request != nullptr && request->decodes_whole(costs) && decode_whole()) return;
+    if (request != nullptr && request->decodes_whole(costs)) {
+      // Several threads decode all blocks sooner than one thread the chunk.
+      if (together == nullptr && decode_whole()) return;
+      wanted.assign(count_, true);
+    }
   } else if (request != nullptr && !has_counted_rest_) {
     for (std::size_t block = 0; block < count_; ++block) {
       if (!wanted[block] || blocks_[block] == Block::decoded) continue;
@@ -73,8 +80,17 @@ void CachedChunk::decode_blocks(std::span<const AxisSlice> axes,
       break;
     }
   }
+  std::vector<std::size_t> blocks;
   for (std::size_t block = 0; block < count_; ++block) {
-    if (wanted[block] && claim(block)) decode_block(block);
+    if (wanted[block] && blocks_[block] != Block::decoded) blocks.push_back(block);
+  }
+  const auto decode = [&](std::size_t i) {
+    if (claim(blocks[i])) decode_block(blocks[i]);
+  };
+  if (together != nullptr && blocks.size() > 1 && block_size_ >= kMinBlockPerThread) {
+    together(blocks.size(), decode);
+  } else {
+    for (std::size_t i = 0; i < blocks.size(); ++i) decode(i);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,9 +35,13 @@ class CachedChunk final : public CachedItem {
   }
   // Whether these elements are decoded. They must be within its reach.
   bool is_decoded(std::span<const AxisSlice> axes) const;
+  // Calls `body(i)` for every i below `count`, on idle threads too.
+  using Together =
+      std::function<void(std::size_t count, const std::function<void(std::size_t i)>& body)>;
   // The chunk, in which at least the elements that `axes` select are decoded. The request, which
-  // may be null, decides whether more are. Throws Error.
-  const std::byte* elements(std::span<const AxisSlice> axes, AccessPattern::Request* request) const;
+  // may be null, decides whether more are. `together` may be empty. Throws Error.
+  const std::byte* elements(std::span<const AxisSlice> axes, AccessPattern::Request* request,
+                            const Together& together) const;
   // All elements of a chunk that is not decoded in blocks.
   const Buffer& all() const { return chunk_.elements; }
 
@@ -48,7 +53,8 @@ class CachedChunk final : public CachedItem {
   enum class Block : std::uint32_t { encoded, in_work, decoded };
 
   std::vector<bool> touched_blocks(std::span<const AxisSlice> axes) const;
-  void decode_blocks(std::span<const AxisSlice> axes, AccessPattern::Request* request) const;
+  void decode_blocks(std::span<const AxisSlice> axes, AccessPattern::Request* request,
+                     const Together& together) const;
   bool decode_whole() const;
   void decode_block(std::size_t block) const;
   bool claim(std::size_t block) const;

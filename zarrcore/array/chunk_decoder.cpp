@@ -170,7 +170,7 @@ ChunkDecoder::Cached ChunkDecoder::copy_item(const StoredPart& part, const Chunk
   if (!chunk.reaches(part.axes, part.chain->stored_spec())) return Cached::is_elsewhere;
   if (!may_decode && !chunk.is_decoded(part.axes)) return Cached::needs_decoding;
   with_context([&] { return "chunk " + part.name(); },
-               [&] { copy(part, chunk.elements(part.axes, pattern_)); });
+               [&] { copy(part, chunk.elements(part.axes, pattern_, together_)); });
   return Cached::is_copied;
 }
 
@@ -181,7 +181,7 @@ void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, ChunkCache::F
                                                         version_of(part, encoded)));
   } else if (may_cache(part)) {
     auto chunk = decode_to_cache(part, encoded, is_known);
-    copy(part, chunk->elements(part.axes, pattern_));
+    copy(part, chunk->elements(part.axes, pattern_, together_));
     const bool stays = is_to_be_cached(part, is_known);
     finish(filling, std::move(chunk), stays);
   } else {

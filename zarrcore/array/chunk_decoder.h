@@ -67,6 +67,9 @@ class ChunkDecoder {
   std::uint64_t requests_per_chunk() const {
     return pattern_ == nullptr ? 1 : pattern_->requests_per_chunk();
   }
+  // From now on, the blocks of a chunk are decoded so; one after the other by default. Not while
+  // other threads use the decoder.
+  void decode_blocks(CachedChunk::Together together) { together_ = std::move(together); }
   // Whether a chunk may be cached when it has been decoded.
   bool may_cache(const StoredPart& part) const;
 
@@ -165,6 +168,7 @@ class ChunkDecoder {
   const ElementConverter* converter_;
   bool waits_for_others_;
   AccessPattern::Request* pattern_;
+  CachedChunk::Together together_;
   ScratchPool scratch_;
 };
 

@@ -222,7 +222,11 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   const std::vector<Parts> fetches = make_fetches(chunks);
   const bool is_little = store_.traits().parallel_requests == 1 &&
                          chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
-  if (is_little) {
+  if (fetches.size() == 1 && chunks.size() == 1 && options_.threads > 1) {
+    decoder_.decode_blocks([this](std::size_t n, const auto& body) { parallel_for(n, body); });
+    read_together(fetches.front());
+    decoder_.decode_blocks(nullptr);
+  } else if (is_little) {
     for (const Parts& fetch : fetches) read_together(fetch);
   } else {
     parallel_for(fetches.size(), [&](std::size_t i) { read_together(fetches[i]); });

@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "zarrcore/base/buffer_memory.h"
+
 namespace zarrcore {
 
 using ByteSpan = std::span<const std::byte>;
@@ -26,9 +28,7 @@ class Buffer {
   // Throws std::bad_alloc when there is not enough memory, and on 32-bit systems also when a file
   // states a size that memory cannot have.
   explicit Buffer(std::uint64_t size)
-      : size_(memory_size(size)),
-        capacity_(size_),
-        data_(std::make_unique_for_overwrite<std::byte[]>(size_)) {}
+      : size_(memory_size(size)), data_(allocate_buffer(size_), BufferDeleter{size_}) {}
 
   // A new buffer with the same bytes.
   static Buffer copy_of(ByteSpan bytes) {
@@ -52,20 +52,20 @@ class Buffer {
   void truncate(std::size_t size) { size_ = size; }
   // Does nothing if there is not enough memory for a copy.
   void shrink_to_fit() noexcept {
-    if (capacity_ == size_) return;
-    std::unique_ptr<std::byte[]> kept(new (std::nothrow) std::byte[size_]);
+    if (capacity() == size_) return;
+    Memory kept(try_to_allocate_buffer(size_), BufferDeleter{size_});
     if (!kept) return;
     std::memcpy(kept.get(), data(), size_);
     data_.swap(kept);
-    capacity_ = size_;
   }
   // In bytes of memory.
-  std::size_t capacity() const { return capacity_; }
+  std::size_t capacity() const { return data_.get_deleter().size; }
 
  private:
+  using Memory = std::unique_ptr<std::byte[], BufferDeleter>;
+
   std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
-  std::unique_ptr<std::byte[]> data_;
+  Memory data_;
 };
 
 }  // namespace zarrcore

@@ -6,9 +6,12 @@
 #include <malloc.h>
 #endif
 
+#include "zarrcore/base/buffer_memory.h"
+
 namespace zarrcore {
 
 void return_free_memory() {
+  return_kept_buffers();
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif

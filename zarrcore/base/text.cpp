@@ -21,6 +21,17 @@ std::optional<std::uint64_t> parse_digits(std::string_view text, int base) {
   return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
+std::vector<std::string> words_of(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r\n\v\f";
+  std::vector<std::string> words;
+  for (std::size_t start = text.find_first_not_of(kSpaces); start != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kSpaces, start), text.size());
+    words.emplace_back(text.substr(start, end - start));
+    start = text.find_first_not_of(kSpaces, end);
+  }
+  return words;
+}
+
 std::string shape_text(std::span<const std::uint64_t> shape, std::string_view separator) {
   std::string text;
   for (const std::uint64_t length : shape) {

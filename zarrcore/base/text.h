@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace zarrcore {
 
@@ -19,6 +20,9 @@ std::string lower_case(std::string_view text);
 constexpr std::string_view without_trailing(std::string_view text, char c) {
   return text.substr(0, text.find_last_not_of(c) + 1);
 }
+
+// The words of a text that are separated by spaces, tabs or new lines.
+std::vector<std::string> words_of(std::string_view text);
 
 // Writes a shape for people: "256,256", "3x1080x1920".
 std::string shape_text(std::span<const std::uint64_t> shape, std::string_view separator);

@@ -1,0 +1,27 @@
+// The memory of buffers. Large ones are mapped by themselves, in huge pages where the system has
+// them; a few that have been freed are kept for the next ones. The system clears memory that is new
+// to a process page by page, which can take as long as decoding a chunk into it.
+#pragma once
+
+#include <cstddef>
+
+#include "zarrcore/base/api.h"
+
+namespace zarrcore {
+
+// Memory that is not initialized. Throws std::bad_alloc.
+ZARRCORE_API std::byte* allocate_buffer(std::size_t size);
+// Null if there is not enough memory.
+ZARRCORE_API std::byte* try_to_allocate_buffer(std::size_t size) noexcept;
+// Frees memory that was allocated with this size.
+ZARRCORE_API void free_buffer(std::byte* memory, std::size_t size) noexcept;
+
+struct BufferDeleter {
+  std::size_t size = 0;  // that was allocated
+  void operator()(std::byte* memory) const noexcept { free_buffer(memory, size); }
+};
+
+// Returns what is kept to the system.
+void return_kept_buffers() noexcept;
+
+}  // namespace zarrcore
