@@ -256,6 +256,7 @@ CrsPtr CrsSearch::crs_of_variable(const Json& attributes, std::string* problem) 
 
 FoundCrs CrsSearch::from_grid_mapping() const {
   for (const EvidenceScope& scope : evidence_.scopes) {
+    if (is_denied_ && scope.attributes != evidence_.attributes) break;
     const auto mappings = grid_mappings(*scope.attributes);
     if (mappings.empty()) continue;
     const auto name_of = [&](bool is_x) {
@@ -311,10 +312,8 @@ FoundCrs CrsSearch::from_coordinates() const {
   return from_variables(variables);
 }
 
-// A grid mapping that was lost, as xarray can lose it.
 FoundCrs CrsSearch::from_neighbours() const {
-  if (!evidence_.unnamed || evidence_.attributes->contains("grid_mapping")) return {};
-  return from_variables(evidence_.unnamed({"spatial_ref", "crs"}));
+  return from_variables(lost_grid_mappings(evidence_));
 }
 
 // As open_rasterio, stackstac, odc-geo and ndpyramid write it.
@@ -345,7 +344,7 @@ FoundCrs CrsSearch::from_product() const {
 FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axes) {
   if (axes && !are_on_the_map(evidence, *axes)) return {};
   FoundCrs found = CrsSearch(evidence, axes).run();
-  if (found.crs) return found;
+  if (found.crs || proj_denies_crs(*evidence.attributes)) return found;
   if (const auto finest = evidence.finest ? evidence.finest() : nullptr) {
     if (finest->axes.size() == evidence.axes.size()) found = find_crs(*finest, axes);
   }

@@ -2,24 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
+
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
 using zarrcore::Json;
+using zarrcore::words_of;
 
 // Attributes of which each states a CRS.
 constexpr const char* kOfCrsVariables[] = {"crs_wkt",   "spatial_ref", "grid_mapping_name",
                                            "epsg_code", "epsg",        "esri_pe_string",
                                            "proj4",     "proj4text",   "proj4_params"};
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
 
 }  // namespace
 
@@ -67,10 +62,14 @@ std::vector<std::string> coordinate_names(const Evidence& evidence) {
   return {};
 }
 
+std::vector<EvidenceVariable> lost_grid_mappings(const Evidence& evidence) {
+  if (!evidence.unnamed || evidence.attributes->contains("grid_mapping")) return {};
+  return evidence.unnamed({"spatial_ref", "crs"});
+}
+
 std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
                                                   const std::optional<RasterAxes>& axes) {
   if (!evidence.find) return std::nullopt;
-  std::vector<std::string> names;
   for (const EvidenceScope& scope : evidence.scopes) {
     const std::string name =
         grid_mapping_variable(*scope.attributes, axes ? evidence.axes[axes->x].name : std::string(),
@@ -80,6 +79,9 @@ std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
   for (const std::string& name : coordinate_names(evidence)) {
     const auto variable = evidence.find(name);
     if (variable && states_crs(*variable->attributes)) return variable;
+  }
+  for (EvidenceVariable& variable : lost_grid_mappings(evidence)) {
+    if (states_crs(*variable.attributes)) return std::move(variable);
   }
   return std::nullopt;
 }

@@ -26,8 +26,12 @@ std::string grid_mapping_variable(const zarrcore::Json& attributes, const std::s
 // The names in CF's attribute `coordinates`, of the array, else of the nearest of its groups.
 std::vector<std::string> coordinate_names(const Evidence& evidence);
 
+// Variables beside the array that may be its grid mapping, whose name was lost, as xarray can lose
+// it.
+std::vector<EvidenceVariable> lost_grid_mappings(const Evidence& evidence);
+
 // The variable that states the array's CRS: that of the attribute `grid_mapping`, else one that
-// `coordinates` names.
+// `coordinates` names, else a grid mapping whose name was lost.
 std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
                                                   const std::optional<RasterAxes>& axes);
 

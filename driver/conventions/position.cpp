@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "driver/conventions/axis.h"
@@ -13,6 +14,7 @@
 #include "driver/conventions/raster_axes.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
@@ -43,10 +45,37 @@ bool is_count(const Values& values) {
   return axis && axis->step == 1 && axis->first_centre == std::floor(axis->first_centre);
 }
 
+// Whether each value is greater than the last one, or each is less: not so where values are
+// missing.
+bool is_monotonic(const Values& values) {
+  const auto is_sorted = [&](auto compare) {
+    return std::adjacent_find(values.begin(), values.end(), std::not_fn(compare)) == values.end();
+  };
+  return is_sorted(std::less<>()) || is_sorted(std::greater<>());
+}
+
 // Whether coordinates say what they are.
 bool is_described(const EvidenceAxis& axis) {
   return !text_of(axis.attributes.get(), "standard_name").empty() ||
          cf::read_unit(axis.unit).kind != cf::UnitKind::none;
+}
+
+// Whether one of the words in a name is that of longitudes ("lon") or latitudes ("lat"): "XLONG",
+// "nav_lon", "lonc", "Longitude_t", but not "longwave" or "population".
+bool names_coordinate(std::string_view name, const std::string& word) {
+  const std::string text = zarrcore::lower_case(name);
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (auto start = text.begin(); start != text.end();) {
+    start = std::find_if(start, text.end(), is_letter);
+    const auto end = std::find_if_not(start, text.end(), is_letter);
+    const std::string part(start, end);
+    for (const std::string suffix : {"", "s", "g", "gs", "gitude", "gitudes", "itude", "itudes"}) {
+      if (part.ends_with(word + suffix)) return true;
+    }
+    if (part.starts_with(word) && part.size() <= word.size() + 1) return true;
+    start = end;
+  }
+  return false;
 }
 
 // How surely a variable holds longitudes or latitudes: 2 by its standard name or unit, 1 by its own
@@ -64,9 +93,10 @@ int certainty(const EvidenceVariable& variable, const char* word) {
   if (!role.type.empty()) {
     return (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) == is_longitude ? 2 : 0;
   }
-  if (cf::read_unit(unit).kind == cf::UnitKind::length) return 0;
-  const std::string name = zarrcore::lower_case(variable.path);
-  return name.find(is_longitude ? "lon" : "lat", name.rfind('/') + 1) != std::string::npos ? 1 : 0;
+  const cf::UnitKind kind = cf::read_unit(unit).kind;
+  if (kind == cf::UnitKind::length || kind == cf::UnitKind::other) return 0;
+  const std::string_view name = zarrcore::last_segment(variable.path);
+  return names_coordinate(name, is_longitude ? "lon" : "lat") ? 1 : 0;
 }
 
 class Finder {
@@ -238,7 +268,7 @@ FoundTransform Finder::transform() {
   if (!found.transform && axes_ == find_raster_axes(evidence_)) {
     found = box_transform(evidence_, axes_);
   }
-  return found.transform ? found : from_finest();
+  return found.transform || denies_transform(evidence_) ? found : from_finest();
 }
 
 std::optional<Geolocation> Finder::geolocation(
@@ -268,8 +298,14 @@ std::optional<Geolocation> Finder::geolocation(
 
 // Of columns and rows that are not evenly spaced.
 std::optional<Geolocation> Finder::uneven_axes() {
-  if (const auto pair = find_1d())
+  if (const auto pair = find_1d()) {
+    Values longitudes = evidence_.values(pair->first->variable);
+    unwrap(longitudes);
+    if (!is_monotonic(longitudes) || !is_monotonic(evidence_.values(pair->second->variable))) {
+      return std::nullopt;
+    }
     return Geolocation{pair->first->variable, pair->second->variable};
+  }
   read_coordinates();
   for (std::size_t i = 0; i < 2; ++i) {
     const EvidenceAxis& axis = i == 0 ? x() : y();
@@ -277,9 +313,7 @@ std::optional<Geolocation> Finder::uneven_axes() {
     const bool is_role =
         axis.type == (i == 0 ? GDAL_DIM_TYPE_HORIZONTAL_X : GDAL_DIM_TYPE_HORIZONTAL_Y);
     const bool is_known = crs_ != nullptr || STARTS_WITH_CI(axis.unit.c_str(), "degree");
-    const bool is_finite =
-        std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-    if (!is_role || !is_known || !is_finite || axis.path.empty() || values.size() < 2 ||
+    if (!is_role || !is_known || !is_monotonic(values) || axis.path.empty() || values.size() < 2 ||
         factor(axis.unit, values) != 1) {
       return std::nullopt;
     }

@@ -18,15 +18,16 @@ namespace {
 using zarrcore::find_member;
 using zarrcore::Json;
 
+// With `warns`, reports a transform that is for another shape.
 bool is_for_shape(const Evidence& evidence, const EvidenceScope& scope, const RasterAxes& axes,
-                  const char* key) {
+                  const char* key, bool warns = true) {
   const Json* stated = find_member(*scope.attributes, key);
   if (stated == nullptr || stated->is_null()) {
     return scope.shape != EvidenceScope::Shape::matching;
   }
   const Json own = Json::array({evidence.axes[axes.y].size, evidence.axes[axes.x].size});
   if (*stated == own) return true;
-  if (scope.shape != EvidenceScope::Shape::matching) {
+  if (warns && scope.shape != EvidenceScope::Shape::matching) {
     report(CE_Warning, CPLE_AppDefined,
            "Zarr: array %s: the transform of %s is for a shape of %s (%s), and is not used for the "
            "raster's %s",
@@ -54,12 +55,6 @@ FoundTransform from_spatial(const Evidence& evidence, const RasterAxes& axes) {
 FoundTransform from_gdal(const Evidence& evidence, const RasterAxes& /*axes*/) {
   return {own_geotransform(*evidence.attributes), "the attribute gdal:geotransform",
           evidence.attributes};
-}
-
-// As from_spatial().
-bool denies_transform(const Evidence& evidence) {
-  const Json* own = find_member(*evidence.attributes, "spatial:transform");
-  return own != nullptr && own->is_null();
 }
 
 FoundTransform from_proj(const Evidence& evidence, const RasterAxes& axes) {
@@ -99,6 +94,11 @@ constexpr FoundTransform (*kStated[])(const Evidence&, const RasterAxes&) = {
 
 }  // namespace
 
+bool denies_transform(const Evidence& evidence) {
+  const Json* own = find_member(*evidence.attributes, "spatial:transform");
+  return own != nullptr && own->is_null();
+}
+
 FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes) {
   if (!(axes == find_raster_axes(evidence)) || !are_on_the_map(evidence, axes)) return {};
   for (const auto find : kStated) {
@@ -117,7 +117,7 @@ FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes) {
     };
     if (box == nullptr || shape == nullptr || denies_transform(evidence) || !box->is_array() ||
         box->size() != 4 || !std::all_of(box->begin(), box->end(), is_number) ||
-        !is_for_shape(evidence, scope, axes, "spatial:shape")) {
+        !is_for_shape(evidence, scope, axes, "spatial:shape", false)) {
       continue;
     }
     const auto at = [&](std::size_t i) { return (*box)[i].get<double>(); };

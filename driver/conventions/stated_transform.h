@@ -20,6 +20,10 @@ struct FoundTransform {
 // `_TRANSFORM`. Warns of one that is for another shape than that of X and Y.
 FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes);
 
+// Whether the array says that it has none (`spatial:transform` is null), so that those of groups
+// and of its pyramid are not for it.
+bool denies_transform(const Evidence& evidence);
+
 // That of `spatial:bbox`. In some stores it holds the centres of the outer cells instead of their
 // edges: it is used if only one of the two gives cells of a round size, or square ones.
 FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/coordinate_variables.h"
@@ -14,6 +13,7 @@
 #include "driver/gdal/crs_import.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -154,11 +154,10 @@ class Writer {
     const std::string* text = zarrcore::find_string(attributes_, kCoordinates);
     const bool is_text = text != nullptr || !attributes_.contains(kCoordinates);
     if ((old_mapping.empty() && mapping.empty()) || !is_text) return;
-    std::istringstream words(text != nullptr ? *text : std::string());
     std::string names;
     const auto add = [&](const std::string& name) { names += (names.empty() ? "" : " ") + name; };
     bool is_named = mapping.empty();
-    for (std::string word; words >> word;) {
+    for (const std::string& word : zarrcore::words_of(text != nullptr ? *text : "")) {
       if (word == old_mapping && word != mapping) continue;
       is_named |= word == mapping;
       add(word);

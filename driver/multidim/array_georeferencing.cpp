@@ -74,7 +74,9 @@ void Array::place_dimension(std::size_t axis,
 
 // By the array's own `spatial:transform`.
 void Array::place_raster_axes(const RasterAxes& axes) const {
-  const MaskedMessages masked;  // a wrong transform is reported where it is looked for
+  // A wrong transform is reported where it is looked for.
+  const CPLErrorStateBackuper error_state;
+  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
   const auto transform = spatial_transform(attributes_);
   const Json* shape = zarrcore::find_member(attributes_, "spatial:shape");
   const bool is_other = shape != nullptr && !shape->is_null() &&
@@ -90,7 +92,12 @@ void Array::place_raster_axes(const RasterAxes& axes) const {
 
 // Angles of a satellite's view become lengths, as the CRS has them.
 void Array::place_satellite_axes(const Evidence& evidence, const RasterAxes& axes) const {
-  const FoundCrs found = find_crs(evidence, axes);
+  const FoundCrs found = [&] {
+    // So is a wrong CRS.
+    const CPLErrorStateBackuper error_state;
+    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    return find_crs(evidence, axes);
+  }();
   const auto height = found.crs ? satellite_height(*found.crs) : std::nullopt;
   if (!height) return;
   for (const std::size_t axis : {axes.x, axes.y}) {
@@ -112,6 +119,7 @@ void Array::place_satellite_axes(const Evidence& evidence, const RasterAxes& axe
         std::move(attributes));
     placed->set_unit("m");
     dimensions_[axis] = placed;
+    computed_coordinates_.push_back(placed->GetIndexingVariable());
   }
 }
 
@@ -185,7 +193,7 @@ bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
     const RasterView view(self, rank > 0 ? std::optional(axes.x) : std::nullopt,
                           rank > 1 ? std::optional(axes.y) : std::nullopt,
                           std::vector<std::uint64_t>(rank > 2 ? rank - 2 : 0, 0));
-    store_georeferencing(view, find_geotransform(view), crs);
+    store_georeferencing(view, find_position(view).transform.transform, crs);
     return true;
   });
 }

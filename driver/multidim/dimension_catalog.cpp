@@ -1,7 +1,5 @@
 #include "driver/multidim/dimension_catalog.h"
 
-#include <cpl_string.h>
-
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -15,6 +13,7 @@
 #include "driver/multidim/session.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 
@@ -103,21 +102,23 @@ void DimensionCatalog::prefetch_variables(const std::string& array_path,
                                           const zarrcore::ArrayMetadata& array) const {
   if (session_.root_is_array()) return;
   std::set<std::string> names;
+  std::vector<std::string> paths;
   for (const auto& name : array.dimension_names) {
     if (!name) continue;
+    if (std::string path = path_named(*name); !path.empty()) paths.push_back(std::move(path));
     const std::string_view last = zarrcore::last_segment(*name);
     if (zarrcore::is_valid_segment(last)) names.emplace(last);
   }
   for (const GridMapping& mapping : grid_mappings(array.attributes)) {
     if (zarrcore::is_valid_segment(mapping.variable)) names.insert(mapping.variable);
   }
-  // CF's auxiliary coordinates are in the group of the array.
-  std::vector<std::string> paths;
-  if (const std::string* text = zarrcore::find_string(array.attributes, "coordinates")) {
-    const CPLStringList words(CSLTokenizeString2(text->c_str(), " ", 0));
-    for (int i = 0; i < words.size(); ++i) {
-      if (zarrcore::is_valid_segment(words[i])) {
-        paths.push_back(join_path(parent_path(array_path), words[i]));
+  // CF's auxiliary coordinates, and masks, are in the group of the array.
+  for (const char* attribute : {"coordinates", "ancillary_variables"}) {
+    const std::string* text = zarrcore::find_string(array.attributes, attribute);
+    if (text == nullptr) continue;
+    for (const std::string& word : zarrcore::words_of(*text)) {
+      if (zarrcore::is_valid_segment(word)) {
+        paths.push_back(join_path(parent_path(array_path), word));
       }
     }
   }

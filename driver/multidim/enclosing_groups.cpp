@@ -77,7 +77,11 @@ std::shared_ptr<const zarrcore::Json> EnclosingGroups::find_attributes(
     const std::string& name) const {
   if (!zarrcore::is_valid_segment(name)) return nullptr;
   for (auto above = parent(); above != nullptr; above = above->enclosing_groups().parent()) {
-    if (above->hierarchy().node(name)) return above->attributes(name);
+    if (const auto metadata = above->coordinate_arrays().metadata(name)) {
+      return {metadata, &metadata->attributes};
+    }
+    // One further up would be another variable.
+    if (above->coordinate_arrays().is_unreadable(name)) return nullptr;
   }
   return nullptr;
 }

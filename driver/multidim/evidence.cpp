@@ -3,11 +3,14 @@
 #include <cpl_conv.h>
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "driver/conventions/crs_variable.h"
 #include "driver/conventions/geotransform.h"
 #include "driver/multidim/regular_dimension.h"
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
@@ -19,8 +22,9 @@ using Dimensions = std::vector<std::shared_ptr<GDALDimension>>;
 
 // Coordinates in more chunks are not read to find their spacing.
 constexpr std::uint64_t kMaxCoordinateChunks = 20'000;
-// Slices of coordinates with more elements are not compared.
-constexpr std::uint64_t kMaxCompared = 64'000'000;
+// Slices of coordinates with more elements are not compared: on the network, with fewer.
+constexpr std::uint64_t kMaxCompared = 16'000'000;
+constexpr std::uint64_t kMaxComparedSlowly = 1'000'000;
 
 EvidenceAxis make_axis(const Array& array, const GDALDimension& dimension, std::size_t index) {
   EvidenceAxis axis;
@@ -36,7 +40,8 @@ EvidenceAxis make_axis(const Array& array, const GDALDimension& dimension, std::
     axis.attributes = {own, &own->attributes()};
     if (own->session() == array.session()) axis.path = own->node_path();
   } else {
-    axis.attributes = std::make_shared<const Json>(Json::object());
+    axis.attributes =
+        std::make_shared<const Json>(regular != nullptr ? regular->attributes() : Json::object());
   }
   return axis;
 }
@@ -166,11 +171,13 @@ std::shared_ptr<const Array> open_variable(Session& session, const std::string& 
 
 bool is_constant(const Array& variable) {
   const zarrcore::Shape& shape = variable.core().shape();
-  std::uint64_t slices = 1;
-  for (std::size_t i = 0; i + 2 < shape.size(); ++i) slices *= std::max<std::uint64_t>(1, shape[i]);
+  const std::span lengths(shape);
+  const auto all = zarrcore::checked_product(lengths);
+  if (!all || *all == 0) return false;
+  const std::uint64_t slices = *zarrcore::checked_product(lengths.first(shape.size() - 2));
   if (slices == 1) return true;
-  const std::uint64_t elements = shape[shape.size() - 2] * shape.back();
-  if (elements == 0 || slices > kMaxCompared / elements) return false;
+  if (*all > (variable.session()->is_slow() ? kMaxComparedSlowly : kMaxCompared)) return false;
+  const std::uint64_t elements = *all / slices;
   const auto type = GDALExtendedDataType::Create(GDT_Float64);
   std::vector<std::size_t> count(shape.size(), 1);
   std::copy(shape.end() - 2, shape.end(), count.end() - 2);
@@ -197,8 +204,8 @@ std::vector<double> read_values(const GDALMDArray& variable) {
   const auto& dimensions = variable.GetDimensions();
   if (dimensions.size() != 1 || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
   const std::uint64_t size = dimensions[0]->GetSize();
-  const std::uint64_t block = std::max<std::uint64_t>(1, variable.GetBlockSize()[0]);
-  if (size > kMaxCoordinates || size / block > kMaxCoordinateChunks) return {};
+  const std::uint64_t block = variable.GetBlockSize()[0];  // 0: unknown, of none in a store
+  if (size > kMaxCoordinates || (block > 0 && size / block > kMaxCoordinateChunks)) return {};
   std::vector<double> values(size);
   const GUInt64 start = 0;
   const std::size_t count = values.size();
@@ -226,7 +233,12 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
   evidence.store_name = CPLGetFilename(session->path().c_str());
   evidence.assumes_longlat = session->assumes_longlat();
   evidence.product = [array] { return array->root_attributes(); };
-  evidence.find = [array](const std::string& name) { return find_variable(*array, name); };
+  using Known = std::map<std::string, std::optional<EvidenceVariable>>;
+  evidence.find = [array, known = std::make_shared<Known>()](const std::string& name) {
+    auto found = known->find(name);
+    if (found == known->end()) found = known->emplace(name, find_variable(*array, name)).first;
+    return found->second;
+  };
   evidence.unnamed = [array](const std::vector<std::string>& names) {
     return unnamed_variables(*array, names);
   };

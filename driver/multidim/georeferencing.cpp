@@ -3,7 +3,6 @@
 #include <cpl_conv.h>
 #include <cpl_minixml.h>
 
-#include "driver/gdal/crs_export.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/evidence.h"
 #include "driver/stores/connection_string.h"
@@ -72,10 +71,6 @@ Position find_position(const RasterView& view) {
                    : position.transform.source));
   }
   return position;
-}
-
-std::optional<GeoTransform> find_geotransform(const RasterView& view) {
-  return find_position(view).transform.transform;
 }
 
 CPLStringList geolocation_domain(const RasterView& view, const Position& position) {

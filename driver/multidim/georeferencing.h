@@ -13,8 +13,6 @@ namespace gdal_zarr {
 
 // Neither transform nor geolocation for a raster of fewer than two dimensions.
 Position find_position(const RasterView& view);
-// Its transform alone.
-std::optional<GeoTransform> find_geotransform(const RasterView& view);
 
 // GDAL's metadata domain GEOLOCATION; empty without a geolocation. Packed variables are named as
 // virtual rasters that unpack them.

@@ -186,6 +186,14 @@ GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view
     evidence.find = [find = evidence.find, &removed](const std::string& name) {
       return name == removed ? std::nullopt : find(name);
     };
+    evidence.unnamed = [find = evidence.unnamed, &removed](const std::vector<std::string>& names) {
+      auto variables = find(names);
+      std::erase_if(variables, [&](const EvidenceVariable& variable) {
+        return zarrcore::last_segment(variable.path) == removed;
+      });
+      return variables;
+    };
+    evidence.assumes_longlat = false;
     const CPLErrorStateBackuper error_state;
     const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
     return find_crs(evidence, raster_axes(view)).crs != nullptr;

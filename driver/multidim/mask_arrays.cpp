@@ -1,9 +1,10 @@
 #include "driver/multidim/mask_arrays.h"
 
-#include <cpl_string.h>
+#include <algorithm>
 
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -14,10 +15,9 @@ constexpr const char* kAncillary = "ancillary_variables";
 constexpr const char* kMeanings = "flag_meanings";
 constexpr const char* kMaskMeanings = "invalid valid";
 
-std::vector<std::string> words_of(const Json& attributes) {
+std::vector<std::string> ancillary_of(const Json& attributes) {
   const std::string* text = zarrcore::find_string(attributes, kAncillary);
-  const CPLStringList words(CSLTokenizeString2(text != nullptr ? text->c_str() : "", " ", 0));
-  return {words.List(), words.List() + words.size()};
+  return text != nullptr ? zarrcore::words_of(*text) : std::vector<std::string>();
 }
 
 std::string join_words(const std::vector<std::string>& words) {
@@ -41,13 +41,20 @@ bool fits_array(const zarrcore::ArrayMetadata& mask, const Array& array) {
   return mask.shape == zarrcore::Shape{shape[y], shape[x]};
 }
 
+// Null if the array names none.
+std::shared_ptr<Session> session_of_masks(const Array& array) {
+  if (!array.metadata().attributes.contains(kAncillary)) return nullptr;
+  return array.session()->root_is_array() ? array.session()->enclosing_groups().parent()
+                                          : array.session();
+}
+
 }  // namespace
 
 std::vector<std::string> mask_paths(const Session& session, const std::string& node_path,
                                     bool for_it_alone) {
   std::vector<std::string> paths;
   const std::string group(zarrcore::parent_path(node_path));
-  for (const std::string& word : words_of(*session.attributes(node_path))) {
+  for (const std::string& word : ancillary_of(*session.attributes(node_path))) {
     if (!zarrcore::is_valid_segment(word)) continue;
     std::string path = zarrcore::join_path(group, word);
     const auto metadata = session.array_metadata(path);
@@ -57,27 +64,30 @@ std::vector<std::string> mask_paths(const Session& session, const std::string& n
   for (const zarrcore::Child& child : session.hierarchy().children(group)) {
     const std::string other = zarrcore::join_path(group, child.name);
     if (other == node_path) continue;
-    for (const std::string& word : words_of(*session.attributes(other))) {
+    for (const std::string& word : ancillary_of(*session.attributes(other))) {
       std::erase(paths, zarrcore::join_path(group, word));
     }
   }
   return paths;
 }
 
-std::shared_ptr<Array> find_mask(const Array& array) {
-  const std::vector<std::string> words = words_of(array.metadata().attributes);
-  if (words.empty()) return nullptr;
+std::string mask_path(const Array& array) {
+  const std::shared_ptr<const Session> session = session_of_masks(array);
+  if (!session) return {};
   const bool is_alone = array.session()->root_is_array();
-  const auto session = is_alone ? array.session()->enclosing_groups().parent() : array.session();
-  if (!session) return nullptr;
   const std::string group(is_alone ? "" : zarrcore::parent_path(array.node_path()));
-  for (const std::string& word : words) {
+  for (const std::string& word : ancillary_of(array.metadata().attributes)) {
     if (!zarrcore::is_valid_segment(word)) continue;
-    const std::string path = zarrcore::join_path(group, word);
-    const auto metadata = session->array_metadata(path);
-    if (metadata && is_mask(*metadata) && fits_array(*metadata, array)) return session->array(path);
+    std::string path = zarrcore::join_path(group, word);
+    const auto metadata = session->coordinate_arrays().metadata(path);
+    if (metadata && is_mask(*metadata) && fits_array(*metadata, array)) return path;
   }
-  return nullptr;
+  return {};
+}
+
+std::shared_ptr<Array> find_mask(const Array& array) {
+  const std::string path = mask_path(array);
+  return path.empty() ? nullptr : session_of_masks(array)->array(path);
 }
 
 std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_dimensions) {
@@ -112,15 +122,20 @@ std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_di
   }
   const auto mask = session.create_array(zarrcore::join_path(group, name), std::move(metadata));
   for (const auto& each : view.arrays()) {
-    std::vector<std::string> words = words_of(each->metadata().attributes);
-    words.push_back(name);
-    each->set_attribute(kAncillary, join_words(words));
+    each->set_attribute(kAncillary, with_mask(each->metadata().attributes, name)[kAncillary]);
   }
   return mask;
 }
 
-Json without_masks(Json attributes, const std::string& mask_name) {
-  std::vector<std::string> words = words_of(attributes);
+Json with_mask(Json attributes, const std::string& mask_name) {
+  std::vector<std::string> words = ancillary_of(attributes);
+  if (std::find(words.begin(), words.end(), mask_name) == words.end()) words.push_back(mask_name);
+  attributes[kAncillary] = join_words(words);
+  return attributes;
+}
+
+Json without_mask(Json attributes, const std::string& mask_name) {
+  std::vector<std::string> words = ancillary_of(attributes);
   if (std::erase(words, mask_name) == 0) return attributes;
   if (words.empty()) {
     attributes.erase(kAncillary);

@@ -21,15 +21,18 @@ namespace gdal_zarr {
 std::vector<std::string> mask_paths(const Session& session, const std::string& node_path,
                                     bool for_it_alone = false);
 
-// The mask of an array; null if it has none. Of an array that is opened by its own path, it may
-// stand in the folder above.
+// The node path of the mask of an array; empty if it has none. Of an array that is opened by its
+// own path, it is in the folder above.
+std::string mask_path(const Array& array);
+// That mask; null if the array has none. Throws zarrcore::Error if it cannot be read.
 std::shared_ptr<Array> find_mask(const Array& array);
 
 // Creates a mask for the raster, of its Y and X or of all dimensions of its first array, and names
 // it in all its arrays. Throws zarrcore::Error.
 std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_dimensions);
 
-// `attributes` without this name among the ancillary variables.
-zarrcore::Json without_masks(zarrcore::Json attributes, const std::string& mask_name);
+// `attributes` with this name among the ancillary variables, and without it.
+zarrcore::Json with_mask(zarrcore::Json attributes, const std::string& mask_name);
+zarrcore::Json without_mask(zarrcore::Json attributes, const std::string& mask_name);
 
 }  // namespace gdal_zarr

@@ -1,5 +1,7 @@
 #include "driver/multidim/regular_dimension.h"
 
+#include <cpl_error.h>
+
 #include <utility>
 #include <vector>
 
@@ -22,11 +24,12 @@ class RegularVariable final : public GDALMDArray {
  public:
   static std::shared_ptr<RegularVariable> create(std::shared_ptr<GDALDimension> dimension,
                                                  const RegularAxis& axis,
-                                                 std::vector<double> values, std::string unit,
+                                                 std::function<std::vector<double>()> load,
+                                                 std::string unit,
                                                  const zarrcore::Json& attributes) {
     std::shared_ptr<RegularVariable> variable(
         new RegularVariable(std::move(dimension), axis, std::move(unit)));
-    variable->values_ = std::move(values);
+    variable->load_ = std::move(load);
     variable->attributes_ = attributes;
     variable->SetSelf(variable);
     return variable;
@@ -50,14 +53,21 @@ class RegularVariable final : public GDALMDArray {
   bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
              void* buffer) const override {
+    if (load_) {
+      std::call_once(once_, [this] { values_ = load_(); });
+      if (values_.size() != dimensions_[0]->GetSize()) {
+        CPLError(CE_Failure, CPLE_FileIO, "Zarr: the coordinates of %s cannot be read",
+                 GetName().c_str());
+        return false;
+      }
+    }
     auto* target = static_cast<GByte*>(buffer);
     const auto bytes = stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
     for (std::size_t i = 0; i < count[0]; ++i) {
       const auto index = static_cast<std::size_t>(static_cast<GInt64>(start[0]) +
                                                   static_cast<GInt64>(i) * step[0]);
-      const double value = values_.empty()
-                               ? axis_.first_centre + static_cast<double>(index) * axis_.step
-                               : values_[index];
+      const double value =
+          !load_ ? axis_.first_centre + static_cast<double>(index) * axis_.step : values_[index];
       if (!GDALExtendedDataType::CopyValue(&value, type_, target, buffer_type)) return false;
       target += bytes;
     }
@@ -77,7 +87,9 @@ class RegularVariable final : public GDALMDArray {
   std::vector<std::shared_ptr<GDALDimension>> dimensions_;
   GDALExtendedDataType type_ = GDALExtendedDataType::Create(GDT_Float64);
   RegularAxis axis_;
-  std::vector<double> values_;  // instead of the axis, unless empty
+  std::function<std::vector<double>()> load_;  // if there is one, instead of the axis
+  mutable std::once_flag once_;
+  mutable std::vector<double> values_;  // that it has loaded
   std::string unit_;
   zarrcore::Json attributes_;
 };
@@ -103,12 +115,7 @@ std::shared_ptr<GDALMDArray> RegularDimension::GetIndexingVariable() const {
     std::shared_ptr<GDALMDArray> variable = variable_.lock();
     if (!variable) {
       const auto self = std::const_pointer_cast<RegularDimension>(shared_from_this());
-      std::vector<double> values;
-      if (load_) {
-        values = load_();
-        if (values.size() != GetSize()) return nullptr;
-      }
-      variable = RegularVariable::create(self, axis_, std::move(values), unit_, attributes_);
+      variable = RegularVariable::create(self, axis_, load_, unit_, attributes_);
       variable_ = variable;
     }
     return variable;

@@ -20,7 +20,7 @@ class RegularDimension final : public GDALDimension,
  public:
   // Like `dimension`, with other coordinates. To be owned by a shared pointer.
   RegularDimension(const GDALDimension& dimension, const RegularAxis& axis);
-  // The coordinates are what `load` returns when they are first needed.
+  // The coordinates are what `load` returns when they are first read; empty if they cannot be read.
   RegularDimension(const GDALDimension& dimension, std::function<std::vector<double>()> load,
                    zarrcore::Json attributes);
 
@@ -28,6 +28,8 @@ class RegularDimension final : public GDALDimension,
   // the last one.
   std::shared_ptr<GDALMDArray> GetIndexingVariable() const override;
 
+  // The attributes of the coordinates.
+  const zarrcore::Json& attributes() const { return attributes_; }
   // The unit of the coordinates.
   void set_unit(const std::string& unit) { unit_ = unit; }
   // Whether the coordinates are distances from the first element, which do not place a raster.

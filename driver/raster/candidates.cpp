@@ -1,7 +1,5 @@
 #include "driver/raster/candidates.h"
 
-#include <cpl_string.h>
-
 #include <algorithm>
 #include <set>
 
@@ -11,6 +9,7 @@
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -36,9 +35,8 @@ void collect(const Session& session, const std::string& group, Candidates& found
     for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
       const std::string* text = zarrcore::find_string(array->attributes, name);
       if (text == nullptr) continue;
-      const CPLStringList words(CSLTokenizeString2(text->c_str(), " ", 0));
-      for (int i = 0; i < words.size(); ++i) {
-        helpers.insert(zarrcore::join_path(group, words[i]));
+      for (const std::string& word : zarrcore::words_of(*text)) {
+        helpers.insert(zarrcore::join_path(group, word));
       }
     }
     for (const std::string& mask : mask_paths(session, path)) helpers.insert(mask);

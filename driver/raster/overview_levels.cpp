@@ -80,6 +80,11 @@ OverviewLevels::OverviewLevels(const RasterView& view)
   }
 }
 
+const Position& OverviewLevels::position() {
+  if (!position_) position_ = find_position(view_);
+  return *position_;
+}
+
 RasterView OverviewLevels::make(int factor) {
   const std::string asset = "ovr_" + std::to_string(factor) + 'x';
   const std::string path = join_path(group_, asset);
@@ -89,10 +94,9 @@ RasterView OverviewLevels::make(int factor) {
   std::vector<std::shared_ptr<Array>> coarse;
   for (const auto& array : view_.arrays()) coarse.push_back(make_array(*array, path, factor));
   RasterView level = view_.of(coarse);
-  const Position position = find_position(view_);
-  const auto& transform = position.transform.transform;
+  const auto& transform = position().transform.transform;
   const auto beside = view_.array().pam_crs();
-  const auto& crs = beside ? beside : position.crs.crs;
+  const auto& crs = beside ? beside : position().crs.crs;
   store_georeferencing(
       level,
       transform ? std::optional(coarser_geotransform(*transform, view_.width(), view_.height(),
@@ -227,10 +231,10 @@ void OverviewLevels::describe(const std::string& resampling) {
 }
 
 std::vector<CoarserLevel> OverviewLevels::coarser_levels(const std::vector<std::string>& assets,
-                                                         const std::string& resampling) const {
+                                                         const std::string& resampling) {
   std::vector<CoarserLevel> list;
   zarrcore::Shape finer = view_.array().core().shape();
-  const auto transform = find_geotransform(view_);
+  const auto& transform = position().transform.transform;
   for (const std::string& asset : assets) {
     CoarserLevel level;
     level.asset = asset;

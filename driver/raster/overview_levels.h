@@ -4,10 +4,12 @@
 // (conventions/multiscales.h). Only X and Y shrink.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "driver/conventions/position.h"
 #include "driver/multidim/raster_view.h"
 
 namespace gdal_zarr {
@@ -33,19 +35,22 @@ class OverviewLevels {
   void describe(const std::string& resampling);
 
  private:
+  // Of the raster, looked for once.
+  const Position& position();
   std::shared_ptr<Array> make_array(const Array& fine, const std::string& group, int factor);
   std::string path_at(const std::string& asset, const Array& array) const;
   std::vector<std::string> names_at(const std::string& asset) const;
   std::string finest_asset(const std::vector<std::string>& assets) const;
   void remove_asset(const std::string& asset);
   std::vector<CoarserLevel> coarser_levels(const std::vector<std::string>& assets,
-                                           const std::string& resampling) const;
+                                           const std::string& resampling);
 
   const RasterView& view_;
   Session& session_;
   std::string group_;
   std::vector<std::string> assets_;  // of the coarser levels
   std::set<std::string> made_;       // of those, by make()
+  std::optional<Position> position_;
 };
 
 }  // namespace gdal_zarr

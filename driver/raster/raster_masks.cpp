@@ -17,19 +17,30 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::masks() {
   if (masks_) return *masks_;
   masks_.emplace();
   guarded(false, [this] {
+    const zarrcore::Shape& shape = view_.array().core().shape();
+    const auto has_all = [&](const Array& mask) { return mask.core().shape() == shape; };
+    // Others are for the array's own X and Y.
+    const bool has_own_axes =
+        shape.size() >= 2 && view_.x_axis() && view_.y_axis() &&
+        RasterAxes{*view_.x_axis(), *view_.y_axis()} == view_.array().raster_axes();
     std::vector<std::shared_ptr<Array>> arrays;
-    for (const auto& array : view_.arrays()) arrays.push_back(find_mask(*array));
+    for (const auto& array : view_.arrays()) {
+      arrays.push_back(find_mask(*array));
+      if (arrays.back() && !has_own_axes && !has_all(*arrays.back())) arrays.back() = nullptr;
+    }
     if (std::adjacent_find(arrays.begin(), arrays.end(), std::not_equal_to<>()) == arrays.end()) {
       arrays.resize(1);
       if (!arrays[0]) return true;
     }
+    std::vector<std::unique_ptr<RasterDataset>> found;
+    found.reserve(arrays.size());
     for (const auto& mask : arrays) {
-      const bool has_all = mask && mask->core().shape() == view_.array().core().shape();
-      masks_->push_back(!mask
-                            ? nullptr
-                            : std::unique_ptr<RasterDataset>(new RasterDataset(
-                                  has_all ? view_.of({mask}) : RasterView(mask, 1, 0, {}), *this)));
+      found.push_back(
+          mask ? std::unique_ptr<RasterDataset>(new RasterDataset(
+                     has_all(*mask) ? view_.of({mask}) : RasterView(mask, 1, 0, {}), *this))
+               : nullptr);
     }
+    masks_ = std::move(found);
     return true;
   });
   return *masks_;

@@ -72,8 +72,8 @@ zarrcore::Json RasterDataset::shared_attributes() const {
       return other == nullptr || attribute_text(*other) != attribute_text(shared[name]);
     });
   }
-  const auto mask = find_mask(view_.array());
-  return mask ? without_masks(std::move(shared), mask->GetName()) : shared;
+  const std::string mask(zarrcore::last_segment(mask_path(view_.array())));
+  return mask.empty() ? shared : without_mask(std::move(shared), mask);
 }
 
 zarrcore::Json RasterDataset::root_attributes() const {
@@ -173,6 +173,7 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
       shared.erase(kRegistration);
       has_moved |= change_registration(*array, metadata.FetchNameValue(kAreaOrPoint));
     }
+    const std::string mask(zarrcore::last_segment(mask_path(*array)));
     array->change([&](zarrcore::ArrayMetadata& changed) {
       zarrcore::erase_members(changed.attributes, [&](const std::string& name) {
         // Georeferencing and the values of bands are not removed with the metadata.
@@ -192,6 +193,7 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
         }
         if (changes(shared, name, value)) changed.attributes[name] = value;
       }
+      if (!mask.empty()) changed.attributes = with_mask(std::move(changed.attributes), mask);
     });
   }
   // An item that is called like an attribute of single bands is the group's.
