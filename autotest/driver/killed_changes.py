@@ -86,6 +86,10 @@ def rename_group(root):
     root.OpenGroup("g").Rename("h")
 
 
+def delete_store(store):
+    gdal.GetDriverByName("Zarr").Delete(str(store))
+
+
 def main(store, folder, change):
     for n in range(1, 300):
         copy = folder / f"{n:03}.zarr"

@@ -102,3 +102,19 @@ def test_before_or_after(tmp_path, shim, version, change):
         assert not list(store.rglob(".zarr-*")) and not list(store.rglob("*.zarr-partial"))
         assert state(store) == state(store, "USE_CONSOLIDATED_METADATA=NO")
     assert seen == sorted(seen, key=between.index)  # never back
+
+
+@pytest.mark.parametrize("version", ["ZARR_V2", "ZARR_V3"])
+def test_a_store_that_is_deleted_has_no_array_without_its_chunks(tmp_path, shim, version):
+    make(tmp_path / "a.zarr", version)
+    stores = stores_after_kills(shim, tmp_path / "a.zarr", tmp_path / "after", "delete_store")
+    assert len(stores) > 10
+    for store in stores:
+        assert_no_array_alone(store)
+        for name in (store, store / "g"):
+            try:
+                root = open_root(name)
+            except RuntimeError:
+                continue
+            for array in root.GetMDArrayNames() or []:
+                np.testing.assert_array_equal(root.OpenMDArray(array).ReadAsArray(), DATA)

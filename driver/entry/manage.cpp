@@ -5,6 +5,7 @@
 #include <cpl_vsi.h>
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "driver/gdal/error_guard.h"
@@ -16,6 +17,8 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/store.h"
 
@@ -82,6 +85,18 @@ void copy_folder(const std::string& to, const std::string& from) {
   }
 }
 
+// If the process is killed while the rest is removed, nothing reads as data that has lost chunks.
+void remove_documents(const std::string& folder) {
+  try {
+    zarrcore::HierarchyOptions options;
+    options.use_consolidated = false;
+    zarrcore::Hierarchy(std::make_shared<zarrcore::FileSystemStore>(folder), options)
+        .erase_documents();
+  } catch (const Error&) {
+    // A broken store is removed as well.
+  }
+}
+
 // Links are removed, not followed: their targets do not belong to the store.
 void remove_folder(const std::string& path) {
   if (is_in_object_store(path)) {
@@ -91,6 +106,7 @@ void remove_folder(const std::string& path) {
   } else if (STARTS_WITH(path.c_str(), "/vsi")) {
     check(VSIRmdirRecursive(path.c_str()) == 0, path, "removed");
   } else {
+    remove_documents(path);
     zarrcore::remove_folder(path);
   }
 }

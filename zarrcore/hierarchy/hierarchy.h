@@ -124,6 +124,9 @@ class ZARRCORE_API Hierarchy {
   void erase_node(const std::string& path);
   // The same for several. Tries all of them before it throws.
   void erase_nodes(std::span<const std::string> paths);
+  // Removes the documents of all nodes and nothing else, before the store is removed: meanwhile no
+  // node seems to have lost chunks.
+  void erase_documents();
   // Renames a node within its group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
   // Puts updated metadata, of one node or of all. flush() also puts consolidated metadata that is

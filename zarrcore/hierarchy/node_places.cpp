@@ -71,6 +71,10 @@ void Hierarchy::erase_values(const std::string& path) {
   }
 }
 
+void Hierarchy::erase_documents() {
+  store_->erase_all(document_keys_below(*store_, *format_, ""));
+}
+
 void Hierarchy::rename_node(const std::string& path, const std::string& name) {
   const std::lock_guard one_at_a_time(change_mutex_);
   with_context(

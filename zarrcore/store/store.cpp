@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "zarrcore/base/path.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/byte_range.h"
 
 namespace zarrcore {
@@ -112,7 +113,11 @@ void Store::erase_prefix(std::string_view prefix, std::span<const std::string> f
 void Store::rename_prefix(std::string_view from, std::string_view to) {
   check_key(from);
   check_key(to);
-  const std::vector<std::string> keys = list_all(from);
+  // Documents are copied last and erased first: wherever a node exists, it has all its chunks.
+  std::vector<std::string> keys = list_all(from);
+  const auto documents = std::stable_partition(
+      keys.begin(), keys.end(),
+      [](const std::string& key) { return !is_document_name(last_segment(key)); });
   std::vector<std::string> copies;
   try {
     for (const std::string& key : keys) {
@@ -124,13 +129,14 @@ void Store::rename_prefix(std::string_view from, std::string_view to) {
   } catch (...) {
     const std::exception_ptr error = std::current_exception();
     try {
+      std::ranges::reverse(copies);
       erase_all(copies);
     } catch (const Error&) {
       // The first error is the cause.
     }
     std::rethrow_exception(error);
   }
-  erase_prefix(from);
+  erase_prefix(from, {documents, keys.end()});
 }
 
 std::optional<Store::Parent> Store::parent() const {
