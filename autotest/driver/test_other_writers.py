@@ -1,5 +1,6 @@
 """What other libraries write, and mean, beyond the specification of v3."""
 import json
+import struct
 
 import numpy as np
 import pytest
@@ -100,3 +101,15 @@ def test_unknown_extension_with_raw_bits(tmp_path):
     (tmp_path / "data/root/a/c0").mkdir(parents=True)
     (tmp_path / "data/root/a/c0/0").write_bytes(DATA.astype("<u2").tobytes())
     np.testing.assert_array_equal(open_root(tmp_path).OpenMDArray("a").ReadAsArray(), DATA)
+
+
+@pytest.mark.parametrize("name", ["bytes", "variable_length_bytes", "binary"])
+def test_names_of_bytes_of_variable_length(tmp_path, name):
+    write_json(tmp_path / "zarr.json", {
+        "zarr_format": 3, "node_type": "array", "shape": [2], "data_type": name, "fill_value": "",
+        "chunk_grid": regular(2), "codecs": [{"name": "vlen-bytes"}], "attributes": {},
+        "chunk_key_encoding": {"name": "default"}})
+    (tmp_path / "c").mkdir()
+    chunk = struct.pack("<II1sI2s", 2, 1, b"q", 2, b"rs")
+    (tmp_path / "c/0").write_bytes(chunk)
+    assert open_array(tmp_path).Read() == ["q", "rs"]

@@ -1,4 +1,4 @@
-// The `proj:` convention (https://github.com/zarr-experimental/geo-proj): the CRS of an array, or
+// The `proj:` convention (https://github.com/zarr-conventions/proj): the CRS of an array, or
 // of all arrays of a group.
 //
 //   "proj:code": "EPSG:32633"

@@ -10,14 +10,14 @@ using zarrcore::Json;
 
 constexpr const char* kList = "zarr_conventions";
 
-// As the specifications of the conventions prescribe.
+// Of the releases of the conventions. Others are known by the uuid as well.
 Json declaration(ZarrConvention convention) {
   const auto make = [](const char* repository, const char* uuid, const char* name,
                        const char* description) {
     const std::string path = repository;
     return Json{
-        {"schema_url", "https://raw.githubusercontent.com/" + path + "/refs/tags/v1/schema.json"},
-        {"spec_url", "https://github.com/" + path + "/blob/v1/README.md"},
+        {"schema_url", "https://raw.githubusercontent.com/" + path + "/refs/tags/v0.1/schema.json"},
+        {"spec_url", "https://github.com/" + path + "/blob/v0.1/README.md"},
         {"uuid", uuid},
         {"name", name},
         {"description", description}};
@@ -27,7 +27,7 @@ Json declaration(ZarrConvention convention) {
       return make("zarr-conventions/multiscales", "d35379db-88df-4056-af3a-620245f8e347",
                   "multiscales", "Multiscale layout of zarr datasets");
     case ZarrConvention::proj:
-      return make("zarr-experimental/geo-proj", "f17cb550-5864-4468-aeb7-f3180cfb622f",
+      return make("zarr-conventions/proj", "f17cb550-5864-4468-aeb7-f3180cfb622f",
                   "proj:", "Coordinate reference system information for geospatial data");
     case ZarrConvention::spatial:
       break;

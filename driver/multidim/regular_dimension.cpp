@@ -1,12 +1,11 @@
 #include "driver/multidim/regular_dimension.h"
 
-#include <cpl_error.h>
-
 #include <utility>
 #include <vector>
 
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
+#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
@@ -53,14 +52,13 @@ class RegularVariable final : public GDALMDArray {
   bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
              void* buffer) const override {
-    if (load_) {
+    const bool is_loaded = guarded(false, [this] {
+      if (!load_) return true;
       std::call_once(once_, [this] { values_ = load_(); });
-      if (values_.size() != dimensions_[0]->GetSize()) {
-        CPLError(CE_Failure, CPLE_FileIO, "Zarr: the coordinates of %s cannot be read",
-                 GetName().c_str());
-        return false;
-      }
-    }
+      if (values_.size() == dimensions_[0]->GetSize()) return true;
+      throw zarrcore::Error("the coordinates of " + GetName() + " cannot be read");
+    });
+    if (!is_loaded) return false;
     auto* target = static_cast<GByte*>(buffer);
     const auto bytes = stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
     for (std::size_t i = 0; i < count[0]; ++i) {

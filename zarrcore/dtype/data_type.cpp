@@ -73,6 +73,7 @@ constexpr NamedType kNamedTypes[] = {
     {"string", TypeKind::variable_string, sizeof(VariableElement)},
     {"bytes", TypeKind::variable_bytes, sizeof(VariableElement)},
     {"variable_length_bytes", TypeKind::variable_bytes, sizeof(VariableElement)},
+    {"binary", TypeKind::variable_bytes, sizeof(VariableElement)},
 };
 
 }  // namespace

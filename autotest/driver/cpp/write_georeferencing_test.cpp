@@ -175,12 +175,12 @@ TEST(WriteGeoreferencing, SpatialProjIsAsTheConventionsWantIt) {
       "spatial:shape": [20, 20],
       "proj:code": "EPSG:32633",
       "zarr_conventions": [
-        {"schema_url": "https://raw.githubusercontent.com/zarr-experimental/geo-proj/refs/tags/v1/schema.json",
-         "spec_url": "https://github.com/zarr-experimental/geo-proj/blob/v1/README.md",
+        {"schema_url": "https://raw.githubusercontent.com/zarr-conventions/proj/refs/tags/v0.1/schema.json",
+         "spec_url": "https://github.com/zarr-conventions/proj/blob/v0.1/README.md",
          "uuid": "f17cb550-5864-4468-aeb7-f3180cfb622f", "name": "proj:",
          "description": "Coordinate reference system information for geospatial data"},
-        {"schema_url": "https://raw.githubusercontent.com/zarr-conventions/spatial/refs/tags/v1/schema.json",
-         "spec_url": "https://github.com/zarr-conventions/spatial/blob/v1/README.md",
+        {"schema_url": "https://raw.githubusercontent.com/zarr-conventions/spatial/refs/tags/v0.1/schema.json",
+         "spec_url": "https://github.com/zarr-conventions/spatial/blob/v0.1/README.md",
          "uuid": "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4", "name": "spatial:",
          "description": "Spatial coordinate information"}]})"));
   EXPECT_EQ(names_of(change.variables), (Names{"X", "Y"}));
