@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kLarge = std::size_t{1} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxKeptBytes = std::size_t{32} << 20;
 
 // Lengths in eight steps between powers of two, so that compressed chunks, which differ in size,
 // get the memory of those before. What a buffer does not use of it takes no memory.
