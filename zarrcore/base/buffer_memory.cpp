@@ -125,7 +125,7 @@ std::byte* allocate_buffer(std::size_t size) {
   return memory;
 }
 
-void free_buffer(std::byte* memory, std::size_t size) noexcept {
+void free_buffer(std::byte* memory, [[maybe_unused]] std::size_t size) noexcept {
 #if ZARRCORE_MAPS_BUFFERS
   if (memory != nullptr && size >= kLarge) {
     return KeptBuffers::of_process().keep(memory, mapped_length(size));
