@@ -85,8 +85,8 @@ def test_coordinates_that_were_never_written(store, values, is_auxiliary):
 
 
 @pytest.mark.parametrize("x, y, unit", [
-    ("longwave_flux", "plate_temperature", "K"), ("population", "relative_humidity", "1"),
-    ("pollution", "slate", ""), ("longitude", "latitude", "kg m-2")])
+    ("longwave_flux", "plate_temperature", "K"), ("colony_count", "relative_humidity", "1"),
+    ("long_wave", "slate", ""), ("longitude", "latitude", "kg m-2")])
 def test_variables_that_only_sound_like_positions(store, x, y, unit):
     for name, values in ((x, LONGITUDES), (y, LATITUDES)):
         store.array(name, values, ["y", "x"], {"units": unit})
@@ -185,15 +185,6 @@ def test_the_transform_of_a_grid_mapping_whose_name_was_lost(store):
     store.scalar("spatial_ref", {"crs_wkt": wkt(ZONE), "GeoTransform": GEOTRANSFORM})
     store.array("v", VALUES, ["y", "x"])
     assert raster(store).GetGeoTransform() == tuple(map(float, GEOTRANSFORM.split()))
-
-
-def test_a_path_is_looked_up_once(store):
-    """Names of dimensions that are paths are those of the arrays there."""
-    store.group("Grid")
-    store.axes(10 + np.arange(8.0), 50 - np.arange(6.0), LONGITUDE, LATITUDE, ("lon", "lat"),
-               "Grid/")
-    store.array("v", VALUES, ["Grid/lat", "Grid/lon"])
-    assert raster(store).GetGeoTransform() == (9.5, 1, 0, 50.5, 0, -1)
 
 
 def test_metadata_that_changes_keeps_the_mask(store):

@@ -61,7 +61,7 @@ bool is_described(const EvidenceAxis& axis) {
 }
 
 // Whether one of the words in a name is that of longitudes ("lon") or latitudes ("lat"): "XLONG",
-// "nav_lon", "lonc", "Longitude_t", but not "longwave" or "population".
+// "nav_lon", "lonc", "Longitude_t", but not "longwave" or "plate".
 bool names_coordinate(std::string_view name, const std::string& word) {
   const std::string text = zarrcore::lower_case(name);
   const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };

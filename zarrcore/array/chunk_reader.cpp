@@ -222,15 +222,13 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   const std::vector<Parts> fetches = make_fetches(chunks);
   const bool is_little = store_.traits().parallel_requests == 1 &&
                          chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
-  if (fetches.size() == 1 && chunks.size() == 1 && options_.threads > 1) {
-    decoder_.decode_blocks([this](std::size_t n, const auto& body) { parallel_for(n, body); });
-    read_together(fetches.front());
-    decoder_.decode_blocks(nullptr);
-  } else if (is_little) {
-    for (const Parts& fetch : fetches) read_together(fetch);
-  } else {
-    parallel_for(fetches.size(), [&](std::size_t i) { read_together(fetches[i]); });
-  }
+  const bool is_one = chunks.size() == 1 && !is_little && options_.threads > 1;
+  decoder_.decode_blocks(
+      !is_one ? CachedChunk::Together() : [this](std::size_t n, const auto& body) {
+        pool_.parallel_for(n, options_.threads, body, options_.worker_scope);
+      });
+  const auto read = [&](std::size_t i) { read_together(fetches[i]); };
+  pool_.parallel_for(fetches.size(), is_little ? 1 : workers_, read, options_.worker_scope);
 }
 
 // Whether copying all that is selected takes less than waking another thread.

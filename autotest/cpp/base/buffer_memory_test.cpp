@@ -75,7 +75,7 @@ TEST(BufferMemory, LittleOfWhatIsFreedIsKept) {
     for (std::size_t i = 0; i < 100; ++i) buffers.push_back(filled(3 * kMegabyte + i * 4096, 1));
     EXPECT_GT(resident_megabytes(), before + 250);
   }
-  EXPECT_LT(resident_megabytes(), before + 100);
+  EXPECT_LT(resident_megabytes(), before + 50);
   return_free_memory();
   EXPECT_LT(resident_megabytes(), before + 20);
 }

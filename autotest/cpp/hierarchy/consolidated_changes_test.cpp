@@ -70,28 +70,13 @@ TEST_P(ConsolidatedHierarchy, ConsolidatedMetadataOfInnerGroupsIsKeptTrue) {
 }
 
 // Changes nothing any more after so many changes, as if the process had ended.
-class EndingStore final : public StoreWrapper {
- public:
-  EndingStore(std::shared_ptr<Store> inner, int changes)
-      : StoreWrapper(std::move(inner)), changes_(changes) {}
-
-  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
-                 const PutOptions& options) override {
-    count();
-    return StoreWrapper::put_parts(key, parts, options);
-  }
-  bool erase(std::string_view key, const EraseOptions& options) override {
-    count();
-    return StoreWrapper::erase(key, options);
-  }
-
- private:
-  void count() {
-    if (changes_-- <= 0) throw Error("the process has ended");
-  }
-
-  int changes_;
-};
+std::shared_ptr<Store> ending_store(std::shared_ptr<Store> inner, int changes) {
+  return std::make_shared<NotifyingStore>(std::move(inner),
+                                          [changes](const std::string& /*change*/) mutable {
+                                            if (changes-- <= 0)
+                                              throw Error("the process has ended");
+                                          });
+}
 
 TEST_P(ConsolidatedHierarchy, ConsolidatedMetadataComesBackAfterAnyEnd) {
   hierarchy_->create_node("g", group_with("group"));
@@ -101,7 +86,7 @@ TEST_P(ConsolidatedHierarchy, ConsolidatedMetadataComesBackAfterAnyEnd) {
   options.is_writable = true;
   for (int last = 0; last < 12; ++last) {
     try {
-      Hierarchy other(std::make_shared<EndingStore>(store_, last), options);
+      Hierarchy other(ending_store(store_, last), options);
       other.create_node("n" + std::to_string(last), group_with("new"));
       other.update_node("g/a", [&](NodeMetadata& node) {
         std::get<ArrayMetadata>(node).attributes["title"] = std::to_string(last);
@@ -145,7 +130,7 @@ TEST_P(ConsolidatedHierarchy, NoEndLeavesAnArrayWithoutItsChunks) {
     for (const std::string& chunk : chunks) store_->put(chunk, bytes_of("xy"));
     hierarchy_->flush();
     try {
-      Hierarchy other(std::make_shared<EndingStore>(store_, last), writable);
+      Hierarchy other(ending_store(store_, last), writable);
       other.erase_node("g");
       other.flush();
       has_ended = false;
@@ -245,7 +230,7 @@ TEST(ConsolidatedChanges, NodesInConsolidatedMetadataAloneSurviveAnyEnd) {
       HierarchyOptions writable;
       writable.is_writable = true;
       try {
-        Hierarchy hierarchy(std::make_shared<EndingStore>(store, last), writable);
+        Hierarchy hierarchy(ending_store(store, last), writable);
         hierarchy.update_node(
             "g", [](NodeMetadata& node) { std::get<GroupMetadata>(node).attributes["new"] = 1; });
         hierarchy.flush();
@@ -269,14 +254,20 @@ TEST(ConsolidatedChanges, NodesInConsolidatedMetadataAloneSurviveAnyEnd) {
   }
 }
 
+std::unique_ptr<Hierarchy> nested_groups(const std::shared_ptr<Store>& store,
+                                         const Format& format) {
+  auto whole = Hierarchy::create(store, format, group_with("root"));
+  whole->create_node("g", group_with("group"));
+  whole->create_node("g/h", group_with("inner"));
+  whole->flush();
+  return whole;
+}
+
 TEST(ConsolidatedChanges, GroupsInFoldersAboveKeepTheirConsolidatedMetadataTrue) {
   for (const auto* format : {&v2_format(), &v3_format()}) {
     const TemporaryFolder folder;
     const auto store = std::make_shared<FileSystemStore>(folder.path() / "store");
-    auto whole = Hierarchy::create(store, *format, group_with("root"));
-    whole->create_node("g", group_with("group"));
-    whole->create_node("g/h", group_with("inner"));
-    whole->flush();
+    const auto whole = nested_groups(store, *format);
     HierarchyOptions options;
     options.is_writable = true;
     for (const char* place : {"g", "g/h"}) {
@@ -299,19 +290,13 @@ TEST(ConsolidatedChanges, GroupsInFoldersAboveKeepTheirConsolidatedMetadataTrue)
 
 // A process that is killed between two puts must not leave incorrect metadata.
 TEST(ConsolidatedChanges, ConsolidatedMetadataIsGoneBeforeADocumentChanges) {
-  class Watched final : public StoreWrapper {
-   public:
-    using StoreWrapper::StoreWrapper;
-    bool put_parts(std::string_view key, std::span<const ValuePart> parts,
-                   const PutOptions& options) override {
-      EXPECT_FALSE(key == ".zattrs" && has(".zmetadata"));
-      return StoreWrapper::put_parts(key, parts, options);
-    }
-  };
   const auto memory = std::make_shared<MemoryStore>();
   Hierarchy::create(memory, v2_format(), group_with("one"))->flush();
   EXPECT_TRUE(memory->has(".zmetadata"));
-  Hierarchy hierarchy(std::make_shared<Watched>(memory), {.is_writable = true});
+  const auto watched = std::make_shared<NotifyingStore>(memory, [&](const std::string& change) {
+    EXPECT_FALSE(change == "+.zattrs" && memory->has(".zmetadata"));
+  });
+  Hierarchy hierarchy(watched, {.is_writable = true});
   hierarchy.update_node("", [](NodeMetadata& node) { node = group_with("two"); });
   hierarchy.flush();
   EXPECT_TRUE(memory->has(".zmetadata"));
@@ -409,10 +394,7 @@ TEST(ConsolidatedChanges, ARenamedGroupKeepsItsOwnConsolidatedMetadata) {
   for (const auto* format : {&v2_format(), &v3_format()}) {
     const TemporaryFolder folder;
     const auto store = std::make_shared<FileSystemStore>(folder.path() / "store");
-    auto whole = Hierarchy::create(store, *format, group_with("root"));
-    whole->create_node("g", group_with("group"));
-    whole->create_node("g/h", group_with("inner"));
-    whole->flush();
+    const auto whole = nested_groups(store, *format);
     const auto part = [&](const char* name) {
       return std::make_shared<FileSystemStore>(folder.path() / "store" / name);
     };

@@ -134,26 +134,12 @@ TEST(StoreTest, AFailedRenameRemovesItsCopies) {
 
 // A process that ends in between leaves no node without its chunks.
 TEST(StoreTest, ARenameCopiesDocumentsLastAndErasesThemFirst) {
-  class Noted final : public StoreWrapper {
-   public:
-    using StoreWrapper::StoreWrapper;
-    bool put_parts(std::string_view key, std::span<const ValuePart> parts,
-                   const PutOptions& options) override {
-      changes.push_back("+" + std::string(key));
-      return StoreWrapper::put_parts(key, parts, options);
-    }
-    bool erase(std::string_view key, const EraseOptions& options) override {
-      changes.push_back("-" + std::string(key));
-      return StoreWrapper::erase(key, options);
-    }
-    Names changes;
-  };
   const auto memory = std::make_shared<MemoryStore>();
   for (const char* key : {"a/.zarray", "a/0.0", "a/0.1"}) memory->put(key, bytes_of("value"));
-  Noted store(memory);
+  Names changes;
+  NotifyingStore store(memory, [&](const std::string& change) { changes.push_back(change); });
   store.rename_prefix("a", "n");
-  EXPECT_EQ(store.changes,
-            (Names{"+n/0.0", "+n/0.1", "+n/.zarray", "-a/.zarray", "-a/0.0", "-a/0.1"}));
+  EXPECT_EQ(changes, (Names{"+n/0.0", "+n/0.1", "+n/.zarray", "-a/.zarray", "-a/0.0", "-a/0.1"}));
 }
 
 TEST_P(AnyStore, PutReplaces) {

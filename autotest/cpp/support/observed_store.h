@@ -115,6 +115,27 @@ class ObservedStore final : public StoreWrapper {
   std::size_t lists_ = 0;
 };
 
+// Calls a function before each put of a key ("+key") and each erasure ("-key"). It may throw.
+class NotifyingStore final : public StoreWrapper {
+ public:
+  NotifyingStore(std::shared_ptr<Store> inner,
+                 std::function<void(const std::string& change)> before_change)
+      : StoreWrapper(std::move(inner)), before_change_(std::move(before_change)) {}
+
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options) override {
+    before_change_('+' + std::string(key));
+    return StoreWrapper::put_parts(key, parts, options);
+  }
+  bool erase(std::string_view key, const EraseOptions& options) override {
+    before_change_('-' + std::string(key));
+    return StoreWrapper::erase(key, options);
+  }
+
+ private:
+  std::function<void(const std::string&)> before_change_;
+};
+
 // Fails to read and to write the keys that `is_broken` says.
 class FailingStore final : public StoreWrapper {
  public:
