@@ -23,7 +23,7 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
     session->end_opening();
     // An archive is complete when it is closed. Elsewhere the documents are stored; over the
     // network, consolidated metadata waits for the arrays.
-    if (!session->is_new_archive() && !session->is_on_network()) session->flush();
+    if (!session->is_new_archive() && !session->is_slow()) session->flush();
     return new MultidimDataset(session, path);
   });
 }

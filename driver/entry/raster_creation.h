@@ -44,7 +44,7 @@ class RasterCreation {
 
   const CreationOptions& options() const { return options_; }
   // Whether run() has begun a new archive.
-  bool is_on_network() const { return session_->is_on_network(); }
+  bool is_on_network() const { return session_->is_slow(); }
   bool makes_archive() const { return session_->is_new_archive(); }
 
  private:

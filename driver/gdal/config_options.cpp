@@ -182,6 +182,13 @@ std::chrono::seconds lock_timeout() {
   return std::chrono::seconds(std::max(0, std::atoi(config_option(ConfigOption::lock_timeout))));
 }
 
+std::optional<std::uint64_t> write_cache_bytes() {
+  constexpr GIntBig kLeast = 1 << 20;
+  const char* text = config_option(ConfigOption::write_cache_size);
+  if (text == nullptr) return std::nullopt;
+  return static_cast<std::uint64_t>(std::max(kLeast, CPLAtoGIntBig(text)));
+}
+
 std::string config_option_list() {
   return option_list_xml(kConfigOptions, kListed, "ConfigurationOptionList");
 }

@@ -84,6 +84,8 @@ bool path_test(const std::string& path, ConfigOption option);
 
 // How long to wait for locks that other programs hold.
 std::chrono::seconds lock_timeout();
+// How many bytes that are not put yet an array may hold in memory; nullopt if no option says so.
+std::optional<std::uint64_t> write_cache_bytes();
 
 // Listed rows as XML like that of GDAL's option lists, for the driver's metadata.
 std::string config_option_list();

@@ -97,7 +97,7 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   writer()->write(selection,
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
                   options);
-  session_->write_limit().enforce(*this);
+  session_->limit_pending_bytes(*this);
 }
 
 void Array::drop_statistics() {
@@ -176,7 +176,7 @@ bool Array::read_coordinates(std::uint64_t start, std::size_t count,
            {static_cast<std::ptrdiff_t>(buffer_type.GetSize())});
       return true;
     } catch (const std::exception& exception) {
-      session_->coordinate_arrays().warn_unreadable(node_path(), exception.what());
+      session_->warn_unreadable(node_path(), exception.what());
       return false;
     }
   });

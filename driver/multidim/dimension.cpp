@@ -30,7 +30,7 @@ std::shared_ptr<GDALMDArray> Dimension::GetIndexingVariable() const {
     try {
       return session_->array(path);
     } catch (const zarrcore::Error& error) {
-      session_->coordinate_arrays().warn_unreadable(path, error.what());
+      session_->warn_unreadable(path, error.what());
       return nullptr;
     }
   });

@@ -9,8 +9,10 @@
 #include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to use
 #include "driver/multidim/dimension.h"
+#include "driver/multidim/enclosing_groups.h"
 #include "driver/multidim/find_or_make.h"
-#include "driver/multidim/session.h"
+#include "driver/multidim/pyramids.h"
+#include "driver/multidim/stored_nodes.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
@@ -45,9 +47,9 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
   }
   std::string name = array.dimension_names[axis].value_or(std::string());
   if (name.empty()) {
-    auto pyramid = session_.pyramids().find(array_path);
+    auto pyramid = pyramids_.find(array_path);
     if (!pyramid) {
-      if (auto above = session_.enclosing_groups().find_pyramid(array_path)) {
+      if (auto above = enclosing_groups_.find_pyramid(array_path)) {
         pyramid = std::move(above->level);
       }
     }
@@ -63,20 +65,20 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
     if (has_variable(group, name, size)) return of_group(group, name, size);
   }
   bool may_be_above = true;
-  if (zarrcore::is_valid_segment(name) && !session_.root_is_array()) {
+  if (zarrcore::is_valid_segment(name) && !nodes_.root_is_array()) {
     for (std::string group = own_group;; group = parent_path(group)) {
       if (has_variable(group, name, size) || find_created(group, name, size)) {
         return of_group(group, name, size);
       }
       // An unreadable array may be the variable: one further up would give wrong coordinates.
-      if (session_.coordinate_arrays().is_unreadable(join_path(group, name))) {
+      if (nodes_.is_unreadable(join_path(group, name))) {
         may_be_above = false;
         break;
       }
       if (group.empty()) break;
     }
   }
-  if (may_be_above && session_.enclosing_groups().find_variable("", name, size)) {
+  if (may_be_above && enclosing_groups_.find_variable("", name, size)) {
     return of_group("", name, size);
   }
   return of_group(own_group, name, size);
@@ -89,18 +91,18 @@ std::shared_ptr<Dimension> DimensionCatalog::of_group(const std::string& group,
     const std::string variable = variable_path(group, name, size);
     zarrcore::Json attributes = zarrcore::Json::object();
     if (!variable.empty()) {
-      attributes = *session_.attributes(variable);
-    } else if (const auto above = session_.enclosing_groups().find_variable(group, name, size)) {
+      attributes = *nodes_.attributes(variable);
+    } else if (const auto above = enclosing_groups_.find_variable(group, name, size)) {
       attributes = above->metadata().attributes;
     }
     const AxisRole role = created ? created->role : find_axis_role(name, attributes);
-    return std::make_shared<Dimension>(session_.shared_from_this(), group, name, role, size);
+    return make_({group, name, size}, role);
   });
 }
 
 void DimensionCatalog::prefetch_variables(const std::string& array_path,
                                           const zarrcore::ArrayMetadata& array) const {
-  if (session_.root_is_array()) return;
+  if (nodes_.root_is_array()) return;
   std::set<std::string> names;
   std::vector<std::string> paths;
   for (const auto& name : array.dimension_names) {
@@ -124,11 +126,11 @@ void DimensionCatalog::prefetch_variables(const std::string& array_path,
   }
   for (std::string group(parent_path(array_path)); !names.empty(); group = parent_path(group)) {
     for (const std::string& name : names) paths.push_back(join_path(group, name));
-    const bool is_slow = session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array);
+    const bool is_slow = nodes_.hierarchy().prefetch(paths, zarrcore::NodeKind::array);
     if (!is_slow || group.empty()) return;
     paths.clear();
     std::erase_if(names, [&](const std::string& name) {
-      return session_.array_metadata(join_path(group, name)) != nullptr;
+      return nodes_.array_metadata(join_path(group, name)) != nullptr;
     });
   }
 }
@@ -140,16 +142,15 @@ std::string DimensionCatalog::variable_path(const std::string& group, const std:
 
 bool DimensionCatalog::has_variable(const std::string& group, const std::string& name,
                                     std::uint64_t size) const {
-  if (session_.root_is_array() || !zarrcore::is_valid_segment(name)) return false;
-  if (!group.empty() && !session_.hierarchy().has(group, zarrcore::NodeKind::group)) return false;
-  const auto metadata = session_.coordinate_arrays().metadata(join_path(group, name));
+  if (nodes_.root_is_array() || !zarrcore::is_valid_segment(name)) return false;
+  if (!group.empty() && !nodes_.hierarchy().has(group, zarrcore::NodeKind::group)) return false;
+  const auto metadata = nodes_.coordinate_metadata(join_path(group, name));
   return metadata && metadata->shape == zarrcore::Shape{size};
 }
 
 std::shared_ptr<Dimension> DimensionCatalog::create(const std::string& group,
                                                     const std::string& name, const AxisRole& role,
                                                     std::uint64_t size) {
-  session_.writable_hierarchy();
   if (!zarrcore::is_valid_segment(name)) {
     throw zarrcore::Error("\"" + name + "\" is not a valid name of a dimension");
   }
@@ -196,7 +197,7 @@ void DimensionCatalog::forget_below(const std::string& node_path) {
                 [&](const auto& item) { return zarrcore::is_at_or_below(item.first, node_path); });
 }
 
-void DimensionCatalog::set_key(const Key& key, const Key& new_key) {
+void DimensionCatalog::set_key(const DimensionKey& key, const DimensionKey& new_key) {
   auto node = live_.extract(key);
   if (!node) return;
   node.key() = new_key;

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "driver/conventions/axis.h"
@@ -18,11 +20,24 @@
 namespace gdal_zarr {
 
 class Dimension;
-class Session;
+class EnclosingGroups;
+class Pyramids;
+class StoredNodes;
+
+using DimensionKey = std::tuple<std::string, std::string, std::uint64_t>;  // group, name, size
 
 class DimensionCatalog {
  public:
-  explicit DimensionCatalog(Session& session) : session_(session) {}
+  using MakeDimension =
+      std::function<std::shared_ptr<Dimension>(const DimensionKey& key, const AxisRole& role)>;
+
+  // Of a store, which must outlive it, as must what else it uses.
+  DimensionCatalog(const StoredNodes& nodes, const Pyramids& pyramids,
+                   const EnclosingGroups& enclosing_groups, MakeDimension make)
+      : nodes_(nodes),
+        pyramids_(pyramids),
+        enclosing_groups_(enclosing_groups),
+        make_(std::move(make)) {}
 
   // The dimension `axis` of an array, or null when it has no name. It belongs to the group that the
   // array states (NCZarr), else to the nearest, from the array's own upwards, that holds a variable
@@ -55,8 +70,6 @@ class DimensionCatalog {
   void set_size(Dimension& dimension, std::uint64_t size);
 
  private:
-  using Key = std::tuple<std::string, std::string, std::uint64_t>;  // group, name, size
-
   struct Created {
     std::string name;
     AxisRole role;
@@ -66,12 +79,15 @@ class DimensionCatalog {
   std::optional<Created> find_created(const std::string& group, const std::string& name,
                                       std::uint64_t size) const;
   // Finds a live dimension under another key. Requires the mutex.
-  void set_key(const Key& key, const Key& new_key);
+  void set_key(const DimensionKey& key, const DimensionKey& new_key);
   bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
 
-  Session& session_;
+  const StoredNodes& nodes_;
+  const Pyramids& pyramids_;
+  const EnclosingGroups& enclosing_groups_;
+  MakeDimension make_;
   mutable std::mutex mutex_;
-  std::map<Key, std::weak_ptr<Dimension>> live_;
+  std::map<DimensionKey, std::weak_ptr<Dimension>> live_;
   std::map<std::string, std::vector<Created>> created_;  // by group
 };
 

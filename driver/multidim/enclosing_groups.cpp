@@ -65,10 +65,10 @@ std::shared_ptr<Array> EnclosingGroups::find_variable(const std::string& group,
   if (!zarrcore::is_valid_segment(name)) return nullptr;
   const std::string path = zarrcore::join_path(group, name);
   for (auto above = parent(); above != nullptr; above = above->enclosing_groups().parent()) {
-    const auto metadata = above->coordinate_arrays().metadata(path);
+    const auto metadata = above->coordinate_metadata(path);
     if (metadata && metadata->shape == zarrcore::Shape{size}) return above->array(path);
     // One further up would give wrong coordinates.
-    if (above->coordinate_arrays().is_unreadable(path)) return nullptr;
+    if (above->is_unreadable(path)) return nullptr;
   }
   return nullptr;
 }
@@ -77,11 +77,11 @@ std::shared_ptr<const zarrcore::Json> EnclosingGroups::find_attributes(
     const std::string& name) const {
   if (!zarrcore::is_valid_segment(name)) return nullptr;
   for (auto above = parent(); above != nullptr; above = above->enclosing_groups().parent()) {
-    if (const auto metadata = above->coordinate_arrays().metadata(name)) {
+    if (const auto metadata = above->coordinate_metadata(name)) {
       return {metadata, &metadata->attributes};
     }
     // One further up would be another variable.
-    if (above->coordinate_arrays().is_unreadable(name)) return nullptr;
+    if (above->is_unreadable(name)) return nullptr;
   }
   return nullptr;
 }

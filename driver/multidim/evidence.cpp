@@ -104,7 +104,7 @@ std::vector<EvidenceVariable> unnamed_variables(const Array& array,
   std::vector<EvidenceVariable> variables;
   for (const std::string& name : names) {
     const std::string path = zarrcore::join_path(group, name);
-    const auto metadata = session->coordinate_arrays().metadata(path);
+    const auto metadata = session->coordinate_metadata(path);
     if (metadata) variables.push_back({path, {metadata, &metadata->attributes}});
   }
   if (variables.empty()) return {};
@@ -130,7 +130,7 @@ std::optional<EvidenceVariable> find_variable(const Array& array, const std::str
                                : zarrcore::is_valid_segment(name) ? zarrcore::join_path(group, name)
                                                                   : std::string();
       if (!path.empty()) {
-        if (const auto metadata = session.coordinate_arrays().metadata(path)) {
+        if (const auto metadata = session.coordinate_metadata(path)) {
           return EvidenceVariable{path, {metadata, &metadata->attributes}};
         }
       }
@@ -164,7 +164,7 @@ std::shared_ptr<const Array> open_variable(Session& session, const std::string& 
   try {
     return session.array(path);
   } catch (const zarrcore::Error& error) {
-    session.coordinate_arrays().warn_unreadable(path, error.what());
+    session.warn_unreadable(path, error.what());
     return nullptr;
   }
 }
@@ -204,7 +204,8 @@ std::vector<double> read_values(const GDALMDArray& variable) {
   const auto& dimensions = variable.GetDimensions();
   if (dimensions.size() != 1 || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
   const std::uint64_t size = dimensions[0]->GetSize();
-  const std::uint64_t block = variable.GetBlockSize()[0];  // 0: unknown, of none in a store
+  const auto blocks = variable.GetBlockSize();  // none if there is no memory for them
+  const std::uint64_t block = blocks.empty() ? 0 : blocks[0];  // 0: unknown, of none in a store
   if (size > kMaxCoordinates || (block > 0 && size / block > kMaxCoordinateChunks)) return {};
   std::vector<double> values(size);
   const GUInt64 start = 0;

@@ -236,7 +236,7 @@ std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
     check_is_container();
-    return session_->dimensions().create(node_path_, name, {type, direction}, size);
+    return session_->create_dimension(node_path_, name, {type, direction}, size);
   });
 }
 

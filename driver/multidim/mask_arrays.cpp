@@ -79,7 +79,7 @@ std::string mask_path(const Array& array) {
   for (const std::string& word : ancillary_of(array.metadata().attributes)) {
     if (!zarrcore::is_valid_segment(word)) continue;
     std::string path = zarrcore::join_path(group, word);
-    const auto metadata = session->coordinate_arrays().metadata(path);
+    const auto metadata = session->coordinate_metadata(path);
     if (metadata && is_mask(*metadata) && fits_array(*metadata, array)) return path;
   }
   return {};

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "driver/gdal/messages.h"
-#include "driver/multidim/session.h"
+#include "driver/multidim/stored_nodes.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -18,7 +18,7 @@ std::shared_ptr<const Multiscales> Pyramids::of_group(const std::string& group) 
     if (const auto it = by_group_.find(group); it != by_group_.end()) return it->second;
   }
   std::shared_ptr<const Multiscales> found;
-  if (auto parsed = parse_multiscales(*session_.attributes(group, zarrcore::NodeKind::group))) {
+  if (auto parsed = parse_multiscales(*nodes_.attributes(group, zarrcore::NodeKind::group))) {
     found = std::make_shared<const Multiscales>(std::move(*parsed));
   }
   const std::lock_guard lock(mutex_);
@@ -39,7 +39,7 @@ std::optional<PyramidLevel> Pyramids::find_in(const std::string& group,
 }
 
 std::optional<PyramidLevel> Pyramids::find(const std::string& array_path) const {
-  if (session_.root_is_array()) return std::nullopt;
+  if (nodes_.root_is_array()) return std::nullopt;
   for (std::string group(zarrcore::parent_path(array_path));;
        group = zarrcore::parent_path(group)) {
     if (const auto pyramid = of_group(group)) {
@@ -61,7 +61,7 @@ std::shared_ptr<const Multiscales> Pyramids::ordered_by_size(const PyramidLevel&
   const Multiscales& listed = *level.multiscales;
   const auto shape_of = [&](std::size_t at) -> zarrcore::Shape {
     const std::string path = path_at_level(level, array_path, at);
-    const auto metadata = path.empty() ? nullptr : session_.array_metadata(path);
+    const auto metadata = path.empty() ? nullptr : nodes_.array_metadata(path);
     return metadata ? metadata->shape : zarrcore::Shape{};
   };
   const zarrcore::Shape first = shape_of(0);
@@ -95,14 +95,14 @@ std::vector<std::string> Pyramids::places_at_level(const PyramidLevel& pyramid,
 std::string Pyramids::path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
                                     std::size_t level) const {
   for (std::string& place : places_at_level(pyramid, array_path, level)) {
-    if (session_.array_metadata(place)) return std::move(place);
+    if (nodes_.array_metadata(place)) return std::move(place);
   }
   return {};
 }
 
 // Reads the metadata of coarser levels at once, where the store is slow.
 void Pyramids::prefetch_levels(const PyramidLevel& pyramid, const std::string& array_path) const {
-  if (!session_.is_slow()) return;
+  if (!nodes_.is_slow()) return;
   std::vector<std::vector<std::string>> levels;
   for (std::size_t i = pyramid.level + 1; i < pyramid.multiscales->levels.size(); ++i) {
     levels.push_back(places_at_level(pyramid, array_path, i));
@@ -111,9 +111,9 @@ void Pyramids::prefetch_levels(const PyramidLevel& pyramid, const std::string& a
     std::vector<std::string> paths;
     paths.reserve(levels.size());
     for (const auto& places : levels) paths.push_back(places[attempt]);
-    if (!session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array)) return;
+    if (!nodes_.hierarchy().prefetch(paths, zarrcore::NodeKind::array)) return;
     std::erase_if(levels, [&](const auto& places) {
-      return attempt + 1 == places.size() || session_.array_metadata(places[attempt]) != nullptr;
+      return attempt + 1 == places.size() || nodes_.array_metadata(places[attempt]) != nullptr;
     });
   }
 }
@@ -122,14 +122,14 @@ std::vector<std::string> Pyramids::overview_paths(const std::string& array_path)
   std::vector<std::string> paths;
   const auto pyramid = find(array_path);
   if (!pyramid) return paths;
-  const auto fine = session_.array_metadata(array_path);
+  const auto fine = nodes_.array_metadata(array_path);
   if (!fine) return paths;
   prefetch_levels(*pyramid, array_path);
   std::vector<std::pair<double, std::string>> levels;  // by their number of elements
   for (std::size_t i = pyramid->level + 1; i < pyramid->multiscales->levels.size(); ++i) {
     std::string path = path_at_level(*pyramid, array_path, i);
     if (path.empty() || path == array_path) continue;
-    const auto coarse = session_.array_metadata(path);
+    const auto coarse = nodes_.array_metadata(path);
     if (coarse->shape.size() != fine->shape.size() || coarse->data_type != fine->data_type) {
       warn_of_misfit(path, array_path);
       continue;
@@ -152,8 +152,8 @@ void Pyramids::warn_of_misfit(const std::string& level_path, const std::string& 
   report(CE_Warning, CPLE_AppDefined,
          "Zarr: %s: array %s is not an overview of %s: its data type or the number of its "
          "dimensions differs",
-         session_.path().c_str(), session_.full_name(level_path).c_str(),
-         session_.full_name(array_path).c_str());
+         nodes_.path().c_str(), nodes_.full_name(level_path).c_str(),
+         nodes_.full_name(array_path).c_str());
 }
 
 std::string Pyramids::finest_level_path(const std::string& array_path) const {

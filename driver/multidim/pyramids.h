@@ -16,7 +16,7 @@
 
 namespace gdal_zarr {
 
-class Session;
+class StoredNodes;
 
 // An array as a level of a pyramid.
 struct PyramidLevel {
@@ -30,7 +30,7 @@ struct PyramidLevel {
 
 class Pyramids {
  public:
-  explicit Pyramids(const Session& session) : session_(session) {}
+  explicit Pyramids(const StoredNodes& nodes) : nodes_(nodes) {}
 
   // The pyramid that the array belongs to.
   std::optional<PyramidLevel> find(const std::string& array_path) const;
@@ -68,7 +68,7 @@ class Pyramids {
   // Warns once for each level.
   void warn_of_misfit(const std::string& level_path, const std::string& array_path) const;
 
-  const Session& session_;
+  const StoredNodes& nodes_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::shared_ptr<const Multiscales>> by_group_;
   mutable std::set<std::string> misfits_;  // node paths that have been warned of

@@ -9,6 +9,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/gdal/shared_context.h"
 #include "driver/multidim/array.h"
+#include "driver/multidim/dimension.h"
 #include "driver/multidim/find_or_make.h"
 #include "driver/multidim/group.h"
 #include "driver/stores/icechunk/icechunk_path.h"
@@ -24,6 +25,7 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
+using zarrcore::WriterOptions;
 
 zarrcore::HierarchyOptions hierarchy_options(const std::string& path,
                                              const SessionOptions& session) {
@@ -72,7 +74,7 @@ std::vector<std::pair<std::string, std::shared_ptr<T>>> take_below(
 }  // namespace
 
 Session::Session(std::string path, SessionOptions options)
-    : path_(std::move(path)),
+    : StoredNodes(std::move(path)),
       keeps_to_calling_thread_(has_foreign_file_system(path_)),
       options_(std::move(options)),
       context_(shared_context()),
@@ -148,36 +150,6 @@ void Session::run_together(std::initializer_list<std::function<void()>> function
                    [&](std::size_t i) { first[i](); });
 }
 
-std::string Session::full_name(const std::string& node_path) const {
-  return '/' + (root_is_array() && node_path.empty() ? root_array_name_ : node_path);
-}
-
-std::string Session::node_path(const std::string& full_name) const {
-  std::string path = zarrcore::normalize_path(full_name);
-  return root_is_array() && path == root_array_name_ ? std::string() : path;
-}
-
-std::shared_ptr<const zarrcore::Json> Session::attributes(
-    const std::string& node_path, std::optional<zarrcore::NodeKind> wanted) const {
-  static const auto none = std::make_shared<const zarrcore::Json>(zarrcore::Json::object());
-  const auto metadata = hierarchy_->node(node_path, wanted);
-  if (!metadata) return none;
-  return {metadata, std::visit([](const auto& node) { return &node.attributes; }, *metadata)};
-}
-
-std::shared_ptr<const zarrcore::ArrayMetadata> Session::array_metadata(
-    const std::string& node_path) const {
-  try {
-    return zarrcore::as_array(hierarchy_->node(node_path, zarrcore::NodeKind::array));
-  } catch (const Error&) {
-    return nullptr;  // opening that array reports the error
-  }
-}
-
-std::shared_ptr<Group> Session::root_group() {
-  return group("");
-}
-
 std::shared_ptr<Group> Session::group(const std::string& node_path) {
   return find_or_make(mutex_, groups_, node_path,
                       [&] { return Group::create(shared_from_this(), node_path); });
@@ -190,6 +162,11 @@ std::shared_ptr<Array> Session::array(const std::string& node_path) {
         [&] { return path_ + ": array " + full_name(node_path); },
         [&] { return Array::create(shared_from_this(), std::move(array)); });
   });
+}
+
+std::shared_ptr<Dimension> Session::make_dimension(const DimensionKey& key, const AxisRole& role) {
+  const auto& [group, name, size] = key;
+  return std::make_shared<Dimension>(shared_from_this(), group, name, role, size);
 }
 
 std::vector<std::shared_ptr<Array>> Session::live_arrays() const {
@@ -224,6 +201,13 @@ std::shared_ptr<Group> Session::create_group(const std::string& node_path) {
     created_nodes_.push_back(node_path);
   }
   return group(node_path);
+}
+
+std::shared_ptr<Dimension> Session::create_dimension(const std::string& group,
+                                                     const std::string& name, const AxisRole& role,
+                                                     std::uint64_t size) {
+  writable_hierarchy();
+  return dimensions_.create(group, name, role, size);
 }
 
 std::shared_ptr<Array> Session::create_array(const std::string& node_path,
@@ -384,13 +368,27 @@ bool Session::has_node(const std::string& node_path, zarrcore::NodeKind kind) co
   return hierarchy_->has(node_path, kind);
 }
 
-zarrcore::WriterOptions Session::writer_options() const {
-  zarrcore::WriterOptions options;
-  options.max_bytes = WriteLimit::max_bytes();
+WriterOptions Session::writer_options() const {
+  WriterOptions options;
+  options.max_bytes = write_cache_bytes().value_or(WriterOptions::kDefaultMaxBytes);
   options.locks = locks_;
   options.stores_empty_chunks = options_.stores_empty_chunks;
   options.writes_behind = CPLTestBool(config_option(ConfigOption::write_behind));
   return options;
+}
+
+void Session::limit_pending_bytes(const Array& current) {
+  // Adding up all arrays after every small write would be too slow.
+  constexpr unsigned kInterval = 64;
+  const std::uint64_t most = write_cache_bytes().value_or(WriterOptions::kDefaultMaxBytes);
+  if (++writes_ % kInterval != 0 && current.pending_bytes() <= most / 2) return;
+  const auto arrays = live_arrays();
+  std::uint64_t bytes = 0;
+  for (const auto& array : arrays) bytes += array->pending_bytes();
+  if (bytes <= most) return;
+  for (const auto& array : arrays) {
+    if (array.get() != &current) array->flush();
+  }
 }
 
 }  // namespace gdal_zarr

@@ -21,13 +21,12 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/compound_layouts.h"
-#include "driver/multidim/coordinate_arrays.h"
 #include "driver/multidim/dimension_catalog.h"
 #include "driver/multidim/enclosing_groups.h"
 #include "driver/multidim/pam_values.h"
 #include "driver/multidim/pyramids.h"
 #include "driver/multidim/read_report.h"
-#include "driver/multidim/write_limit.h"
+#include "driver/multidim/stored_nodes.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
@@ -60,7 +59,7 @@ struct StoreHints {
   std::string array = {};  // the path of the one that will be opened
 };
 
-class Session : public std::enable_shared_from_this<Session> {
+class Session : public StoredNodes, public std::enable_shared_from_this<Session> {
  public:
   // Throws zarrcore::Error when `path` is not a Zarr store.
   static std::shared_ptr<Session> open(const std::string& path, const SessionOptions& options,
@@ -78,30 +77,18 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  const std::string& path() const { return path_; }
   bool is_writable() const { return options_.is_writable; }
   // Whether the store is being written into a new archive, which each flush completes.
   bool is_new_archive() const { return is_new_archive_; }
-  const zarrcore::Hierarchy& hierarchy() const { return *hierarchy_; }
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& writable_hierarchy();
   // The format of the store. Throws zarrcore::Error when new arrays cannot be written in it.
   const zarrcore::Format& new_array_format() const;
 
-  // An array at the root of the store appears in a group that does not exist, under the name of the
-  // file without its extension.
-  bool root_is_array() const { return !root_array_name_.empty(); }
-  const std::string& root_array_name() const { return root_array_name_; }
-  // Node paths (hierarchy.h) and the full names of GDAL objects: "a/b" and "/a/b".
-  std::string full_name(const std::string& node_path) const;
-  std::string node_path(const std::string& full_name) const;
-
   DimensionCatalog& dimensions() { return dimensions_; }
   const Pyramids& pyramids() const { return pyramids_; }
-  const CoordinateArrays& coordinate_arrays() const { return coordinate_arrays_; }
   const EnclosingGroups& enclosing_groups() const { return enclosing_groups_; }
   CompoundLayouts& compound_layouts() { return compound_layouts_; }
-  WriteLimit& write_limit() { return write_limit_; }
   // Statistics and the like, which GDAL keeps beside the store.
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
   // GDAL does not lock it.
@@ -109,8 +96,6 @@ class Session : public std::enable_shared_from_this<Session> {
   PamValues& pam_values() const { return *pam_values_; }
   // Whether GDAL looks for its file of these, which would cost requests on the network.
   bool has_pam() const;
-  // Whether requests of the store wait for answers, and several can wait at the same time.
-  bool is_slow() const { return hierarchy_->store()->traits().parallel_requests > 1; }
   // False if GDAL makes the requests, which it does not cancel: closing would wait for those of
   // reading ahead.
   bool can_cancel_requests() const {
@@ -131,13 +116,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // of one.
   void run_together(std::initializer_list<std::function<void()>> functions) const;
 
-  // The attributes of a node; an empty object when no node (of the `wanted` kind) exists there.
-  std::shared_ptr<const zarrcore::Json> attributes(
-      const std::string& node_path, std::optional<zarrcore::NodeKind> wanted = {}) const;
-  // The metadata of an array, or null when it does not exist or cannot be read.
-  std::shared_ptr<const zarrcore::ArrayMetadata> array_metadata(const std::string& node_path) const;
-
-  std::shared_ptr<Group> root_group();
+  std::shared_ptr<Group> root_group() { return group(""); }
   // The group at `node_path`, which must exist.
   std::shared_ptr<Group> group(const std::string& node_path);
   // Throws zarrcore::Error when the array cannot be used.
@@ -151,6 +130,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // These create, change and remove nodes; they throw zarrcore::Error.
   std::shared_ptr<Group> create_group(const std::string& node_path);
+  std::shared_ptr<Dimension> create_dimension(const std::string& group, const std::string& name,
+                                              const AxisRole& role, std::uint64_t size);
   std::shared_ptr<Array> create_array(const std::string& node_path,
                                       zarrcore::ArrayMetadata metadata);
   void change_attributes(const std::string& group,
@@ -178,9 +159,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void end_opening() { hierarchy_->end_opening(); }
   // As Hierarchy::has(), for what a program asks for by name: other programs may have added it.
   bool has_node(const std::string& node_path, zarrcore::NodeKind kind) const;
-  // Whether each request waits for a server.
-  bool is_on_network() const { return hierarchy_->store()->traits().parallel_requests > 1; }
   zarrcore::WriterOptions writer_options() const;
+  // Called after a write to `current`: when all arrays together have more pending bytes than each
+  // of them may have, puts those of the others. Throws zarrcore::Error.
+  void limit_pending_bytes(const Array& current);
   // Null unless debug messages were wanted when the store was opened.
   ReadReports* read_reports() const { return read_reports_.get(); }
   bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
@@ -189,16 +171,14 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   Session(std::string path, SessionOptions options);
   std::string take_write_failure();
+  std::shared_ptr<Dimension> make_dimension(const DimensionKey& key, const AxisRole& role);
   void forget_objects(const std::string& node_path);
   void move_objects(const std::string& node_path, const std::string& new_path);
 
-  std::string path_;
   bool keeps_to_calling_thread_;
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();
-  std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
-  std::string root_array_name_;
   bool is_new_archive_ = false;
   std::atomic<bool> has_lost_data_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
@@ -206,12 +186,13 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<GDALPamMultiDim> pam_;
   mutable std::mutex pam_mutex_;
 
-  CoordinateArrays coordinate_arrays_{*this};
   EnclosingGroups enclosing_groups_{*this};
   Pyramids pyramids_{*this};
-  DimensionCatalog dimensions_{*this};
+  DimensionCatalog dimensions_{
+      *this, pyramids_, enclosing_groups_,
+      [this](const DimensionKey& key, const AxisRole& role) { return make_dimension(key, role); }};
   CompoundLayouts compound_layouts_;
-  WriteLimit write_limit_{*this};
+  std::atomic<unsigned> writes_ = 0;
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;

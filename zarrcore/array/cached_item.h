@@ -39,15 +39,15 @@ class CachedItem {
     if (!is_prefetched_) return version_.is_good_for(current);
     return current.is_absent() || !version_.differs_from(current);
   }
-  // Returns true if it may be used in a request that began at `moment` (Store::moment). The value
-  // is at `key` of the store.
+  // Returns true if it may be used in a request that began at this moment of the store's watch;
+  // zero if the store has none. The value is at `key` of the store.
   bool is_current(Store& store, const std::string& key, std::uint64_t moment) const;
 
  private:
   ValueVersion version_;
   bool is_prefetched_;
   Kind kind_;
-  // That of the value when it was last seen to have this version (Store::stamp).
+  // That of the value when it was last seen to have this version (ValueWatch::stamp).
   mutable std::atomic<std::uint64_t> stamp_ = 0;
 };
 

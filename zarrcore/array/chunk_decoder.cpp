@@ -35,6 +35,11 @@ const ValueVersion& version_of(const StoredPart& part, const ChunkDecoder::Encod
   return part.is_whole_value() ? encoded.version : part.version;
 }
 
+std::uint64_t moment_of(const Store& store) {
+  ValueWatch* const watch = store.traits().watch;
+  return watch != nullptr ? watch->moment() : 0;
+}
+
 }  // namespace
 
 ScratchPool::ScratchPool(std::size_t threads)
@@ -79,7 +84,7 @@ ChunkDecoder::ChunkDecoder(const ArrayState& array, CachedArray& cached,
     : array_(array),
       cached_(cached),
       request_(cached.cache().begin_request()),
-      moment_(array.store->moment()),
+      moment_(moment_of(*array.store)),
       converter_(converter),
       waits_for_others_(waits_for_others),
       pattern_(request),

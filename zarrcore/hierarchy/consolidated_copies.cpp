@@ -75,7 +75,7 @@ bool ConsolidatedCopies::is_owed_in(Store& store) {
 
 // The file only says what to do: one that makes no sense is as one for the topmost group.
 std::optional<ConsolidatedCopies::Owed> ConsolidatedCopies::read_owed() const {
-  top_->refresh_value(kOwedKey);
+  top_->refresh(kOwedKey);
   const auto text = stored_documents(*top_).text(std::string(kOwedKey));
   if (!text) return std::nullopt;
   Owed owed;
@@ -102,7 +102,7 @@ void ConsolidatedCopies::put_owed(const std::set<std::string>& groups) {
 
 std::optional<ConsolidatedDocuments> ConsolidatedCopies::find(const std::string& group) const {
   const std::string key = *format_.consolidated_key(group);
-  top_->refresh_value(key);
+  top_->refresh(key);
   DocumentText text;
   try {
     text = stored_documents(*top_).text(key);
@@ -334,7 +334,7 @@ void ConsolidatedCopies::put_copy(const std::string& group) {
     const std::string key = *format_.consolidated_key(group);
     if (format_.without_consolidated(Json::object())) {
       documents.erase(key);
-      top_->refresh_value(key);
+      top_->refresh(key);
       if (auto own = stored_documents(*top_).document(key)) documents.emplace(key, std::move(*own));
     }
   }

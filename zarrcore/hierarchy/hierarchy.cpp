@@ -6,6 +6,7 @@
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/hierarchy_editor.h"
 #include "zarrcore/hierarchy/stored_documents.h"
 
 namespace zarrcore {
@@ -30,8 +31,9 @@ std::vector<std::string> consolidated_keys() {
 Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     : store_(std::move(store)),
       options_(std::move(options)),
-      root_texts_(std::exchange(options_.root_documents, {})) {
-  const DocumentSource documents = own_documents();
+      reader_(*store_, options_.on_problem, options_.run_together,
+              std::exchange(options_.root_documents, {})) {
+  const DocumentSource own = reader_.source();
   auto root_listing = std::exchange(options_.root_listing, {});
   if (options_.is_writable && options_.lists_root && !root_listing) {
     root_listing = list_for_changes(*store_);
@@ -39,131 +41,130 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
   const bool reads_copies = options_.use_consolidated && !(options_.is_writable && root_listing);
   if (root_listing) {
     kept_until_opened_ = keep_listings();
-    listings_.emplace("", std::move(*root_listing));
+    reader_.set_root_listing(std::move(*root_listing));
   }
   // The documents that say most, whatever the format is.
   const auto kept_first = request(reads_copies ? consolidated_keys() : std::vector<std::string>());
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
-    own_format_ = format->for_store(documents);
+    own_format_ = format->for_store(own);
     format_ = own_format_ ? own_format_.get() : format;
-    root_array_.reset();
+    nodes_.set_root_array(std::nullopt);
     const auto read_copies = [&] {
       try {
-        consolidated_ = format_->read_consolidated(documents, "");
+        return copied_.read(*format_, own);
       } catch (const Error& error) {
         faults.emplace_back(error.what());
+        return false;
       }
     };
-    if (reads_copies) read_copies();
-    if (!consolidated_) {
+    bool has_copies = reads_copies && read_copies();
+    if (!has_copies) {
       const auto kept = request_expected();
       const bool is_found = has("", NodeKind::group) || has("", NodeKind::array);
       if (is_found) read_expected();
-      if (!is_found && options_.use_consolidated && !reads_copies) read_copies();
-      if (!is_found && !consolidated_) continue;
+      if (!is_found && options_.use_consolidated && !reads_copies) has_copies = read_copies();
+      if (!is_found && !has_copies) continue;
     }
-    reads_copies_later_ = options_.use_consolidated && !reads_copies && !consolidated_;
-    if (consolidated_) {
-      for (const std::string& problem : consolidated_->problems) options_.on_problem(problem);
-      root_texts_.clear();  // the store is not read any more
+    if (has_copies) {
+      for (const std::string& problem : copied_.problems()) options_.on_problem(problem);
+      reader_.forget_root();  // the store is not read any more
       // A consolidated hierarchy has a root group even without a document for it.
-      if (node("") == nullptr) nodes_[""] = std::make_shared<const NodeMetadata>(GroupMetadata{});
+      if (node("") == nullptr) nodes_.add("", GroupMetadata{});
+    } else if (options_.use_consolidated && !reads_copies) {
+      copied_.read_later();
     }
     for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
-    if (options_.is_writable) start_changes();
+    editor_ = std::make_unique<HierarchyEditor>(*this);
+    if (options_.is_writable) editor_->start();
     return;
   }
-  std::string message = denied_.empty()
-                            ? store_->description() + ": there is no Zarr group or array"
-                            : denied_.front().second;
+  std::string message = denied("");
+  if (message.empty()) message = store_->description() + ": there is no Zarr group or array";
   for (const std::string& fault : faults) message.append("; ").append(fault);
   throw Error(std::move(message));
 }
 
-DocumentSource Hierarchy::own_documents() const {
-  auto source =
-      documents_with_text(*store_, [this](const std::string& key) { return stored_text(key); });
-  source.list = [this](const std::string& prefix) { return list(prefix); };
-  return source;
+Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format)
+    : store_(std::move(store)),
+      options_(std::move(options)),
+      format_(&format),
+      reader_(*store_, options_.on_problem, options_.run_together, {}),
+      editor_(std::make_unique<HierarchyEditor>(*this)) {}
+
+Hierarchy::~Hierarchy() = default;
+
+std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const Format& format,
+                                             const NodeMetadata& root, HierarchyOptions options) {
+  options.is_writable = true;
+  std::unique_ptr<Hierarchy> hierarchy(new Hierarchy(std::move(store), std::move(options), format));
+  hierarchy->editor_->create_root(root);
+  return hierarchy;
 }
 
-DocumentSource Hierarchy::copied_documents() const {
-  const auto document = [this](const std::string& key) -> std::optional<Json> {
-    const std::lock_guard lock(mutex_);
-    const auto it = consolidated_->documents.find(key);
-    if (it == consolidated_->documents.end()) return std::nullopt;
-    return with_context([&] { return "consolidated metadata: " + key; },
-                        [&] { return std::make_optional(it->second.get()); });
-  };
-  const auto no_text = [](const std::string& /*key*/) { return nullptr; };
-  const auto list = [this](const std::string& prefix) {
-    const std::lock_guard lock(mutex_);
-    return list_sorted(prefix, consolidated_->documents);
-  };
-  const auto has = [this](const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    return consolidated_->documents.contains(key);
-  };
-  return {document, no_text, has, list};
+void Hierarchy::end_opening() {
+  editor_->end_opening();
+  kept_until_opened_.reset();
 }
 
 DocumentSource Hierarchy::documents() const {
-  return is_consolidated() ? copied_documents() : own_documents();
+  return is_consolidated() ? copied_.source() : reader_.source();
 }
 
-bool Hierarchy::has_copies_for_changes() const {
-  const std::lock_guard one_at_a_time(copies_mutex_);
-  {
-    const std::lock_guard lock(mutex_);
-    if (!reads_copies_later_) return consolidated_.has_value();
+DocumentRequests::Kept Hierarchy::request(std::vector<std::string> keys) const {
+  return is_consolidated() ? DocumentRequests::Kept() : reader_.request(std::move(keys));
+}
+
+// The documents of the root, and those on the way to the expected array.
+DocumentRequests::Kept Hierarchy::request_expected() const {
+  const std::string& expected = options_.expected_array;
+  auto keys =
+      format_->keys_to_read("", expected.empty() ? std::nullopt : std::optional(NodeKind::group));
+  const auto is_missing = [this](const std::string& key) {
+    return reader_.is_missing_at_root(key);
+  };
+  if (std::ranges::any_of(keys, is_missing)) return {};  // the root is of another format
+  const auto add = [&](const std::string& path, NodeKind kind) {
+    for (std::string& key : format_->keys_to_read(path, kind)) keys.push_back(std::move(key));
+  };
+  if (!expected.empty()) add(expected, NodeKind::array);
+  for (std::string group(parent_path(expected)); !group.empty(); group = parent_path(group)) {
+    add(group, NodeKind::group);
   }
-  std::optional<ConsolidatedDocuments> copies;
-  try {
-    copies = format_->read_consolidated(own_documents(), "");
-  } catch (const Error& error) {
-    options_.on_problem(std::string(error.what()) + "; it is not used");
+  return request(std::move(keys));
+}
+
+// The nodes of these documents.
+void Hierarchy::read_expected() const {
+  if (options_.expected_array.empty() || !is_slow()) return;
+  read_ahead(options_.expected_array, NodeKind::array);
+  for (std::string group(parent_path(options_.expected_array)); !group.empty();
+       group = parent_path(group)) {
+    read_ahead(group, NodeKind::group);
   }
-  const std::lock_guard lock(mutex_);
-  consolidated_ = std::move(copies);
-  reads_copies_later_ = false;
-  return consolidated_.has_value();
 }
 
 // For changes: a node that is only described by consolidated metadata, if its path exists. That
 // another program has removed the node may not show in what has been read.
 std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path) const {
   if (is_consolidated() || store_->is_known_absent(path)) return std::nullopt;
-  if (!has_copies_for_changes()) return std::nullopt;
+  if (!copied_.find(*format_, reader_.source(), options_.on_problem)) return std::nullopt;
   for (const std::string& key : format_->node_keys(path)) {
     if (key != format_->consolidated_key(path) && store_->has(key)) return std::nullopt;
   }
-  if (!format_->read_node(copied_documents(), path)) return std::nullopt;
+  if (!format_->read_node(copied_.source(), path)) return std::nullopt;
   if (store_->list(path).is_empty()) return std::nullopt;
-  const auto copies = format_->read_consolidated(stored_documents(*store_), "");
-  {
-    const std::lock_guard lock(mutex_);
-    consolidated_ = copies;
-  }
-  return copies ? format_->read_node(copied_documents(), path) : std::nullopt;
-}
-
-std::shared_ptr<const NodeMetadata> Hierarchy::known_node(const std::string& path) const {
-  const std::lock_guard lock(mutex_);
-  const auto it = nodes_.find(path);
-  return it != nodes_.end() ? it->second : nullptr;
+  if (!copied_.read(*format_, stored_documents(*store_))) return std::nullopt;
+  return format_->read_node(copied_.source(), path);
 }
 
 std::shared_ptr<const NodeMetadata> Hierarchy::root_array() const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (root_array_) return *root_array_;
-  }
+  if (auto known = nodes_.root_array()) return *known;
   auto found = with_context([this] { return store_->description(); },
                             [&] { return format_->read_root_array(documents()); });
-  const std::lock_guard lock(mutex_);
-  root_array_ = found ? std::make_shared<const NodeMetadata>(std::move(*found)) : nullptr;
-  return *root_array_;
+  auto array = found ? std::make_shared<const NodeMetadata>(std::move(*found)) : nullptr;
+  nodes_.set_root_array(array);
+  return array;
 }
 
 std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
@@ -172,41 +173,29 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
   if (normalized.empty() && wanted == NodeKind::array) {
     if (auto array = root_array()) return array;
   }
-  if (auto known = known_node(normalized)) return known;
+  if (auto known = nodes_.find(normalized)) return known;
   const auto kept = request(format_->keys_to_read(normalized, wanted));
   auto found = with_context([this] { return store_->description(); },
                             [&] {
                               auto own = format_->read_node(documents(), normalized, wanted);
                               return own ? std::move(own) : read_copied_node(normalized);
                             });
-  if (!found) return nullptr;
-  auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
-  const std::lock_guard lock(mutex_);
-  return nodes_.emplace(normalized, std::move(metadata)).first->second;
+  return found ? nodes_.add(normalized, std::move(*found)) : nullptr;
 }
 
 bool Hierarchy::has(std::string_view path, NodeKind kind) const {
   const std::string normalized = normalize_path(path);
-  if (kind == NodeKind::group && known_node(normalized) == nullptr) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (known_groups_.contains(normalized)) return true;
-    }
+  if (kind == NodeKind::group && nodes_.find(normalized) == nullptr) {
+    if (nodes_.has_group(normalized)) return true;
     const auto kept = request(format_->keys_to_read(normalized, NodeKind::group));
     const auto found = with_context([this] { return store_->description(); },
                                     [&] { return format_->find_group(documents(), normalized); });
     if (found == true) {
-      {
-        const std::lock_guard lock(mutex_);
-        known_groups_.insert(normalized);
-      }
+      nodes_.add_group(normalized);
       // With the attributes, which have been requested with the document that shows the group.
       if (is_slow()) read_ahead(normalized, NodeKind::group);
     }
-    const auto may_be_copied = [&] {
-      const std::lock_guard lock(mutex_);
-      return (consolidated_ || reads_copies_later_) && !is_consolidated();
-    };
+    const auto may_be_copied = [&] { return copied_.may_exist() && !is_consolidated(); };
     if (found && (*found || !may_be_copied())) return *found;
   }
   return kind_of(node(normalized, kind)) == kind;
@@ -220,7 +209,7 @@ bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeK
     const auto request_for = [&](std::optional<NodeKind> kind) {
       std::vector<std::string> keys;
       for (const std::string& path : some) {
-        if (known_node(path)) continue;
+        if (nodes_.find(path)) continue;
         for (std::string& key : format_->keys_to_read(path, kind)) keys.push_back(std::move(key));
       }
       return request(std::move(keys));
@@ -237,13 +226,10 @@ bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeK
 
 void Hierarchy::read_arrays_ahead(std::span<const std::string> paths) const {
   for (const std::string& path : paths) {
-    if (known_node(path)) continue;
+    if (nodes_.find(path)) continue;
     try {
-      auto found = format_->read_node(own_documents(), path, NodeKind::array);
-      if (!found) continue;
-      auto metadata = std::make_shared<const NodeMetadata>(std::move(*found));
-      const std::lock_guard lock(mutex_);
-      nodes_.emplace(path, std::move(metadata));
+      auto found = format_->read_node(reader_.source(), path, NodeKind::array);
+      if (found) nodes_.add(path, std::move(*found));
     } catch (const Error&) {
       // Opening the node reports the error.
     }
@@ -308,7 +294,7 @@ std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind 
   }
   for (std::string& name : prefetched_names(source, group)) {
     const std::string child = join_path(group, name);
-    std::optional<NodeKind> found = is_slow() ? kind_of(known_node(child)) : std::nullopt;
+    std::optional<NodeKind> found = is_slow() ? kind_of(nodes_.find(child)) : std::nullopt;
     try {
       if (!found) found = format_->find_kind(source, child);
       if (!found) found = kind_of(node(child));
@@ -344,9 +330,15 @@ std::vector<Child> Hierarchy::children(std::string_view path) const {
   return children;
 }
 
-std::vector<std::string> Hierarchy::documents_read() const {
-  const std::lock_guard lock(mutex_);
-  return {documents_read_.begin(), documents_read_.end()};
+std::string Hierarchy::denied(std::string_view path) const {
+  return reader_.denied(normalize_path(path));
+}
+
+void Hierarchy::check_not_denied(std::string_view path) const {
+  const std::string reason = denied(path);
+  if (reason.empty()) return;
+  throw Error(store_->description() + ": there is no node at /" + normalize_path(path) + ": " +
+              reason);
 }
 
 std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
@@ -362,6 +354,43 @@ std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
     throw Error(store_->description() + ": /" + normalize_path(path) + " is a group, not an array");
   }
   return std::make_shared<const Array>(store_, normalize_path(path), *array, std::move(context));
+}
+
+void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
+  editor_->create(path, std::move(metadata));
+}
+
+void Hierarchy::update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
+                            std::optional<NodeKind> wanted) {
+  editor_->update(path, edit, wanted);
+}
+
+void Hierarchy::erase_node(const std::string& path) {
+  editor_->erase({&path, 1});
+}
+
+void Hierarchy::erase_nodes(std::span<const std::string> paths) {
+  editor_->erase(paths);
+}
+
+void Hierarchy::erase_documents() {
+  store_->erase_all(document_keys_below(*store_, *format_, ""));
+}
+
+void Hierarchy::rename_node(const std::string& path, const std::string& name) {
+  editor_->rename(path, name);
+}
+
+void Hierarchy::flush_node(const std::string& path) {
+  editor_->flush(path);
+}
+
+void Hierarchy::flush() {
+  editor_->flush();
+}
+
+void Hierarchy::consolidate() {
+  editor_->consolidate();
 }
 
 }  // namespace zarrcore

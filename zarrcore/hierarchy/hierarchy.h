@@ -21,7 +21,9 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/base/api.h"
-#include "zarrcore/hierarchy/consolidated_copies.h"
+#include "zarrcore/hierarchy/copied_documents.h"
+#include "zarrcore/hierarchy/document_reader.h"
+#include "zarrcore/hierarchy/node_cache.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
@@ -54,6 +56,8 @@ struct Child {
   std::string problem;  // if broken: why
 };
 
+class HierarchyEditor;
+
 class ZARRCORE_API Hierarchy {
  public:
   // Throws Error when there is neither a group nor an array at the root of the store.
@@ -62,17 +66,20 @@ class ZARRCORE_API Hierarchy {
   // A new hierarchy with the root node `root`. Throws Error when the store already has one.
   static std::unique_ptr<Hierarchy> create(std::shared_ptr<Store> store, const Format& format,
                                            const NodeMetadata& root, HierarchyOptions options = {});
+  ~Hierarchy();
+  Hierarchy(const Hierarchy&) = delete;
+  Hierarchy& operator=(const Hierarchy&) = delete;
 
   // Opening or creating has ended. Until then, what the store has shown at its beginning still
   // holds, and is not requested again.
   void end_opening();
   // While the returned object exists, the names of nodes are not listed twice.
-  std::shared_ptr<void> keep_listings();
+  std::shared_ptr<void> keep_listings() { return reader_.keep_listings(); }
 
   const std::shared_ptr<Store>& store() const { return store_; }
   const Format& format() const { return *format_; }
   // Whether only consolidated metadata is read.
-  bool is_consolidated() const { return consolidated_ && !options_.is_writable; }
+  bool is_consolidated() const { return !options_.is_writable && copied_.exist(); }
 
   // The node at `path` ("" for the root, "a/b"; leading and trailing slashes are ignored), or null
   // when it does not exist. With `wanted`, a node of the other kind may be reported as missing,
@@ -104,7 +111,7 @@ class ZARRCORE_API Hierarchy {
   void check_not_denied(std::string_view path) const;
 
   // The keys of the metadata documents read so far, sorted.
-  std::vector<std::string> documents_read() const;
+  std::vector<std::string> documents_read() const { return reader_.documents_read(); }
 
   // The array at `path`. Throws Error when it does not exist or cannot be used.
   std::shared_ptr<const Array> open_array(std::string_view path,
@@ -138,34 +145,11 @@ class ZARRCORE_API Hierarchy {
   void consolidate();
 
  private:
-  Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format)
-      : store_(std::move(store)), options_(std::move(options)), format_(&format) {}
+  friend class HierarchyEditor;  // uses what is read and known
+  Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format);
 
-  // new_nodes.cpp, node_places.cpp, node_metadata.cpp
-  void start_changes();
-  ConsolidatedCopies& copies();
-  void check_is_new_store();
-  void check_is_new(const std::string& path) const;
-  bool is_still_there(const std::string& path) const;
-  bool has_documents(const std::string& path) const;
-  std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
-  std::vector<Document> new_documents_of(const NodeMetadata& metadata,
-                                         const std::string& path) const;
-  void put_documents(std::vector<Document> documents);
-  void put_new_documents(const std::string& path, std::vector<Document> documents);
-  void put_updated(const std::string& path);
-  std::string group_of(const std::string& path) const;
-  void remove_copies(const std::vector<std::string>& groups);
-  void change_documents(const std::vector<std::string>& groups,
-                        const std::function<void()>& change);
-  void erase_values(const std::string& path);
-  void forget_after(const std::string& path, const std::function<void()>& remove);
-  void forget(const std::string& path);
-
-  bool is_slow() const;
-  DocumentText stored_text(const std::string& key) const;
-  void note_denied(const std::string& key, const AccessDenied& error) const;
-  DocumentText request_text(const std::string& key) const;
+  bool is_slow() const { return !is_consolidated() && reader_.is_slow(); }
+  DocumentSource documents() const;
   DocumentRequests::Kept request(std::vector<std::string> keys) const;
   DocumentRequests::Kept request_expected() const;
   void read_expected() const;
@@ -173,14 +157,6 @@ class ZARRCORE_API Hierarchy {
   void read_arrays_ahead(std::span<const std::string> paths) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
-  bool has_copies_for_changes() const;
-  DirectoryListing list(const std::string& prefix) const;
-  void add_to_listings(const std::string& key);
-  void release_listings();
-  DocumentSource own_documents() const;
-  DocumentSource copied_documents() const;
-  std::shared_ptr<const NodeMetadata> known_node(const std::string& path) const;
-  DocumentSource documents() const;
   std::vector<std::string> listed_names(const DocumentSource& source,
                                         const std::string& group) const;
   std::vector<std::string> prefetched_names(const DocumentSource& source,
@@ -188,35 +164,15 @@ class ZARRCORE_API Hierarchy {
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
-  const Format* format_ = nullptr;              // that of the root, which all nodes share
-  std::unique_ptr<const Format> own_format_;    // if it is for this store alone
-  std::mutex change_mutex_;                     // held during a change
-  std::unique_ptr<ConsolidatedCopies> copies_;  // for changes; null until it is needed
-  // Nodes with updated metadata, with the metadata that was last read or put.
-  std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
-  bool lacks_copies_ = false;  // whether consolidated metadata may have been removed
+  const Format* format_ = nullptr;            // that of the root, which all nodes share
+  std::unique_ptr<const Format> own_format_;  // if it is for this store alone
+  mutable DocumentReader reader_;
+  mutable CopiedDocuments copied_;
+  mutable NodeCache nodes_;
+  std::shared_ptr<void> kept_until_opened_;  // listings
+  std::unique_ptr<HierarchyEditor> editor_;
 
-  mutable std::mutex mutex_;
-  mutable std::optional<ConsolidatedDocuments> consolidated_;
-  mutable bool reads_copies_later_ = false;  // when changes need consolidated metadata
-  mutable std::mutex copies_mutex_;          // held while they are read then
-  bool is_new_ = false;  // nothing else is in the store than what was put from here
-  mutable std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> nodes_;
-  // The array at a root that is also a group, or null; nullopt until it is looked for.
-  mutable std::optional<std::shared_ptr<const NodeMetadata>> root_array_;
-  // Groups that exist, whose attributes may not have been read.
-  mutable std::set<std::string, std::less<>> known_groups_;
-  // Keys of documents that may exist and were taken for absent, and why.
-  mutable std::vector<std::pair<std::string, std::string>> denied_;
-  mutable bool is_page_reported_ = false;  // the first one that was no value
-  // Documents at the root, which are needed more than once.
-  mutable std::map<std::string, DocumentText> root_texts_;
-  // Listed prefixes, while they are kept.
-  mutable std::map<std::string, DirectoryListing, std::less<>> listings_;
-  int listing_keepers_ = 0;
-  std::shared_ptr<void> kept_until_opened_;
-  mutable DocumentRequests requests_;
-  mutable std::set<std::string> documents_read_;
+  mutable std::mutex mutex_;                            // guards the following
   mutable std::set<std::string, std::less<>> skipped_;  // nodes with a name that none may have
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +12,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
-#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/hierarchy/hierarchy_editor.h"
 #include "zarrcore/hierarchy/merge_document.h"
 #include "zarrcore/hierarchy/stored_documents.h"
 
@@ -47,38 +46,12 @@ bool has_same_codecs(const NodeMetadata& a, const NodeMetadata& b) {
 
 }  // namespace
 
-// Makes consolidated metadata that another program owes. If that fails, it stays owed. Where each
-// request waits, that of groups around the store is left to the first change of a node.
-void Hierarchy::start_changes() {
-  if (!store_->traits().read_only_reason.empty()) return;
-  try {
-    const bool is_owed = is_slow() ? ConsolidatedCopies::is_owed_in(*store_) : copies().is_owed();
-    if (!is_owed) return;
-    const auto lock = copies().lock();
-    copies().restore();
-  } catch (const Error& error) {
-    options_.on_problem(std::string("consolidated metadata: ") + error.what());
-  }
-}
-
-ConsolidatedCopies& Hierarchy::copies() {
-  if (!options_.is_writable) throw Error("it was opened for reading only");
-  if (!copies_) {
-    copies_ =
-        std::make_unique<ConsolidatedCopies>(store_, *format_, options_.on_problem,
-                                             options_.run_together, [this](const std::string& key) {
-                                               const std::lock_guard lock(mutex_);
-                                               return documents_read_.contains(key);
-                                             });
-  }
-  return *copies_;
-}
-
-void Hierarchy::update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
-                            std::optional<NodeKind> wanted) {
-  const std::lock_guard one_at_a_time(change_mutex_);
-  const auto old = node(path);
-  with_context([&] { return store_->description() + ": /" + path; },
+void HierarchyEditor::update(const std::string& path,
+                             const std::function<void(NodeMetadata&)>& edit,
+                             std::optional<NodeKind> wanted) {
+  const std::lock_guard one_at_a_time(mutex_);
+  const auto old = hierarchy_.node(path);
+  with_context([&] { return store_.description() + ": /" + path; },
                [&] {
                  copies();
                  if (!old) throw Error("the node does not exist");
@@ -89,58 +62,31 @@ void Hierarchy::update_node(const std::string& path, const std::function<void(No
                  edit(metadata);
                  documents_of(metadata, path);  // throws now if the format cannot express it
                  updated_.emplace(path, old);
-                 const std::lock_guard lock(mutex_);
-                 nodes_[path] = std::make_shared<const NodeMetadata>(std::move(metadata));
+                 hierarchy_.nodes_.replace(path, std::move(metadata));
                });
 }
 
 // The nearest group that may have a copy of the node.
-std::string Hierarchy::group_of(const std::string& path) const {
-  const auto metadata = node(path);
+std::string HierarchyEditor::group_of(const std::string& path) const {
+  const auto metadata = hierarchy_.node(path);
   const bool is_group = metadata && std::holds_alternative<GroupMetadata>(*metadata);
   return is_group ? path : std::string(parent_path(path));
 }
 
-// Called with the lock of the copies, before documents in these groups change.
-void Hierarchy::remove_copies(const std::vector<std::string>& groups) {
-  lacks_copies_ = true;
-  copies_->remove(groups);
-  const std::lock_guard lock(mutex_);
-  consolidated_.reset();
-  reads_copies_later_ = false;
-}
-
-// The same for one change. If it fails, the copies are restored.
-void Hierarchy::change_documents(const std::vector<std::string>& groups,
-                                 const std::function<void()>& change) {
-  remove_copies(groups);
-  try {
-    change();
-  } catch (...) {
-    try {
-      copies_->restore();
-      lacks_copies_ = false;
-    } catch (const Error&) {
-      // flush() tries again; the first error is the cause.
-    }
-    throw;
-  }
-}
-
-void Hierarchy::flush_node(const std::string& path) {
-  const std::lock_guard one_at_a_time(change_mutex_);
+void HierarchyEditor::flush(const std::string& path) {
+  const std::lock_guard one_at_a_time(mutex_);
   if (!updated_.contains(path)) return;
-  with_context([&] { return store_->description(); },
+  with_context([&] { return store_.description(); },
                [&] {
                  const auto lock = copies().lock();
                  change_documents({group_of(path)}, [&] { put_updated(path); });
                });
 }
 
-void Hierarchy::flush() {
-  const std::lock_guard one_at_a_time(change_mutex_);
+void HierarchyEditor::flush() {
+  const std::lock_guard one_at_a_time(mutex_);
   if (updated_.empty() && !lacks_copies_) return;
-  with_context([&] { return store_->description(); },
+  with_context([&] { return store_.description(); },
                [&] {
                  std::vector<std::string> paths;
                  std::vector<std::string> groups;
@@ -167,24 +113,43 @@ void Hierarchy::flush() {
                });
 }
 
+void HierarchyEditor::consolidate() {
+  {
+    const std::lock_guard one_at_a_time(mutex_);
+    with_context([&] { return store_.description() + ": consolidated metadata"; },
+                 [&] {
+                   ConsolidatedCopies& made = copies();
+                   if (!hierarchy_.has("", NodeKind::group))
+                     throw Error("there is no group at the root");
+                   if (!format_.consolidated_key("")) {
+                     throw Error("the format " + std::string(format_.name()) + " has none");
+                   }
+                   const auto lock = made.lock();
+                   remove_copies({""});
+                   made.want_root({});
+                 });
+  }
+  flush();
+}
+
 // Applies the changes of a node to its documents as they are now.
-void Hierarchy::put_updated(const std::string& path) {
+void HierarchyEditor::put_updated(const std::string& path) {
   with_context(
       [&] { return '/' + path; },
       [&] {
-        const auto changed = node(path);
+        const auto changed = hierarchy_.node(path);
         const auto before = documents_of(*updated_.at(path), path);
         const auto after = documents_of(*changed, path);
         // Other programs may have put those that did not exist.
-        for (const Document& document : before) store_->refresh_value(document.key);
-        const StoredNode in_store = read_stored_node(stored_documents(*store_), *format_, path);
+        for (const Document& document : before) store_.refresh(document.key);
+        const StoredNode in_store = read_stored_node(stored_documents(store_), format_, path);
         const DocumentMap& stored = in_store.documents;
         const auto& current = in_store.metadata;
         if (!current)
           throw Error(after.front().key + " is missing: another program has removed it");
         if (current->index() != changed->index()) throw Error("another program has replaced it");
         std::vector<Document> documents = documents_of(*current, path);
-        const bool is_whole = format_->new_array_rules() != nullptr;
+        const bool is_whole = format_.new_array_rules() != nullptr;
         DocumentMap merged;
         for (std::size_t i = 0; i < documents.size(); ++i) {
           auto& [key, content] = documents[i];
@@ -194,7 +159,7 @@ void Hierarchy::put_updated(const std::string& path) {
           content = merge_document(before[i].content, after[i].content, std::move(content));
           merged.emplace(key, content);
         }
-        auto result = format_->read_node(documents_in(merged), path);
+        auto result = format_.read_node(documents_in(merged), path);
         if (!result) throw Error("it conflicts with changes of another program");
         if (!is_whole && !has_same_codecs(*current, *result)) {
           throw Error("the attributes would change the codecs of the array");
@@ -203,36 +168,10 @@ void Hierarchy::put_updated(const std::string& path) {
           const auto it = stored.find(document.key);
           return it != stored.end() && is_same_text(it->second, document.content);
         });
-        put_documents(std::move(documents));
-        const std::lock_guard lock(mutex_);
-        nodes_[path] = std::make_shared<const NodeMetadata>(std::move(*result));
+        put_documents(documents);
+        hierarchy_.nodes_.replace(path, std::move(*result));
       });
   updated_.erase(path);
-}
-
-std::vector<Document> Hierarchy::documents_of(const NodeMetadata& metadata,
-                                              const std::string& path) const {
-  if (const auto* array = std::get_if<ArrayMetadata>(&metadata)) {
-    return format_->array_documents(*array, path);
-  }
-  return format_->group_documents(std::get<GroupMetadata>(metadata), path);
-}
-
-// The first document is the one that makes the node, so it is put last.
-void Hierarchy::put_documents(std::vector<Document> documents) {
-  for (auto document = documents.rbegin(); document != documents.rend(); ++document) {
-    try {
-      put_document(*store_, *format_, *document);
-    } catch (...) {
-      copies_->note_failure();
-      throw;
-    }
-    copies_->note_put(*document);
-    add_to_listings(document->key);
-    const std::lock_guard lock(mutex_);
-    documents_read_.insert(document->key);
-    root_texts_.erase(document->key);
-  }
 }
 
 }  // namespace zarrcore

@@ -4,28 +4,23 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/hierarchy/hierarchy_editor.h"
 #include "zarrcore/hierarchy/stored_documents.h"
 
 namespace zarrcore {
 
-void Hierarchy::erase_node(const std::string& path) {
-  erase_nodes({&path, 1});
-}
-
-void Hierarchy::erase_nodes(std::span<const std::string> paths) {
-  const std::lock_guard one_at_a_time(change_mutex_);
+void HierarchyEditor::erase(std::span<const std::string> paths) {
+  const std::lock_guard one_at_a_time(mutex_);
   const auto is_erased = [&](const std::string& node) {
     return std::ranges::any_of(paths,
                                [&](const std::string& path) { return is_at_or_below(node, path); });
   };
   with_context(
-      [&] { return store_->description() + (paths.size() == 1 ? ": /" + paths.front() : ""); },
+      [&] { return store_.description() + (paths.size() == 1 ? ": /" + paths.front() : ""); },
       [&] {
         std::ranges::for_each(paths, check_key);
         const auto lock = copies().lock();
@@ -48,7 +43,7 @@ void Hierarchy::erase_nodes(std::span<const std::string> paths) {
 }
 
 // Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
-void Hierarchy::forget_after(const std::string& path, const std::function<void()>& remove) {
+void HierarchyEditor::forget_after(const std::string& path, const std::function<void()>& remove) {
   try {
     remove();
   } catch (...) {
@@ -61,29 +56,25 @@ void Hierarchy::forget_after(const std::string& path, const std::function<void()
 
 // Documents first, those of all nodes below as well: without them no node exists, and none seems to
 // have lost chunks, even if the rest fails or the process is killed.
-void Hierarchy::erase_values(const std::string& path) {
-  std::vector<std::string> first = store_->traits().lists_all_at_once
-                                       ? format_->node_keys(path)
-                                       : document_keys_below(*store_, *format_, path);
-  for (const std::string& prefix : format_->node_prefixes(path)) {
-    store_->erase_prefix(prefix, first);
+void HierarchyEditor::erase_values(const std::string& path) {
+  std::vector<std::string> first = store_.traits().lists_all_at_once
+                                       ? format_.node_keys(path)
+                                       : document_keys_below(store_, format_, path);
+  for (const std::string& prefix : format_.node_prefixes(path)) {
+    store_.erase_prefix(prefix, first);
     first.clear();
   }
 }
 
-void Hierarchy::erase_documents() {
-  store_->erase_all(document_keys_below(*store_, *format_, ""));
-}
-
-void Hierarchy::rename_node(const std::string& path, const std::string& name) {
-  const std::lock_guard one_at_a_time(change_mutex_);
+void HierarchyEditor::rename(const std::string& path, const std::string& name) {
+  const std::lock_guard one_at_a_time(mutex_);
   with_context(
-      [&] { return store_->description() + ": /" + path; },
+      [&] { return store_.description() + ": /" + path; },
       [&] {
         check_key(path);
         // Several prefixes cannot be renamed at once, and a node must not lose its chunks.
-        if (format_->node_prefixes(path) != std::vector{path}) {
-          throw Error("nodes cannot be renamed in the format " + std::string(format_->name()));
+        if (format_.node_prefixes(path) != std::vector{path}) {
+          throw Error("nodes cannot be renamed in the format " + std::string(format_.name()));
         }
         if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
         const std::string target = join_path(parent_path(path), name);
@@ -98,28 +89,10 @@ void Hierarchy::rename_node(const std::string& path, const std::string& name) {
         }
         change_documents(groups, [&] {
           for (const std::string& node : updated) put_updated(node);
-          forget_after(path, [&] { store_->rename_prefix(path, target); });
+          forget_after(path, [&] { store_.rename_prefix(path, target); });
           copies_->note_renamed(path, target);
         });
       });
-}
-
-// Forgets a node that no longer exists, and all nodes below it.
-void Hierarchy::forget(const std::string& path) {
-  const std::lock_guard lock(mutex_);
-  const auto is_gone = [&](const auto& item) { return is_at_or_below(item.first, path); };
-  std::erase_if(nodes_, is_gone);
-  if (consolidated_) std::erase_if(consolidated_->documents, is_gone);
-  const auto is_gone_path = [&](const auto& item) { return is_at_or_below(item, path); };
-  std::vector<std::string> keys = format_->node_keys(path);
-  for (std::string& prefix : format_->node_prefixes(path)) keys.push_back(std::move(prefix));
-  std::erase_if(documents_read_, [&](const std::string& document) {
-    return std::ranges::any_of(keys,
-                               [&](const auto& key) { return is_at_or_below(document, key); });
-  });
-  std::erase_if(known_groups_, is_gone_path);
-  root_texts_.clear();
-  listings_.clear();
 }
 
 }  // namespace zarrcore

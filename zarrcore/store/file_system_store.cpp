@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/folder_watch.h"
 #include "zarrcore/store/local_file.h"
 #include "zarrcore/store/local_paths.h"
 #include "zarrcore/store/open_file.h"
@@ -47,18 +49,40 @@ void write_parts(const TemporaryFile& file, std::span<const ValuePart> parts) {
   write_small();
 }
 
+std::string file_in(const std::string& folder, std::string_view key) {
+  check_key(key);
+  std::string file = folder;
+  if (file.back() != '/') file += '/';
+  return file.append(key);
+}
+
+class WatchedFiles final : public ValueWatch {
+ public:
+  explicit WatchedFiles(std::string root) : root_(std::move(root)) {}
+
+  std::uint64_t moment() override { return folders_->moment(); }
+  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
+    return folders_->stamp(root_, parent_path(key), moment);
+  }
+  bool is_stamped(std::string_view key) override {
+    return FolderWatch::shows_changes(file_in(root_, key));
+  }
+
+ private:
+  std::string root_;
+  std::shared_ptr<FolderWatch> folders_ = FolderWatch::of_process();
+};
+
 }  // namespace
 
 FileSystemStore::FileSystemStore(const fs::path& root, FileSystemOptions options)
     : options_(options),
       patience_(options.lock_timeout),
-      folders_(utf8_of(root), options.is_durable) {}
+      folders_(utf8_of(root), options.is_durable),
+      watch_(std::make_unique<WatchedFiles>(folders_.root())) {}
 
 std::string FileSystemStore::file_of(std::string_view key) const {
-  check_key(key);
-  std::string file = folders_.root();
-  if (file.back() != '/') file += '/';
-  return file.append(key);
+  return file_in(folders_.root(), key);
 }
 
 // A program that has read the document of a node means this node when it writes.
@@ -94,14 +118,6 @@ ValueVersion FileSystemStore::current_version(std::string_view key) {
   const ValueVersion version = LocalFile::version(path);
   if (version.is_absent() && folders_of(key) != nullptr) folders_.check_exists(path);
   return version;
-}
-
-std::uint64_t FileSystemStore::stamp(std::string_view key, std::uint64_t moment) {
-  return watch_->stamp(folders_.root(), parent_path(key), moment);
-}
-
-bool FileSystemStore::is_stamped(std::string_view key) {
-  return FolderWatch::shows_changes(file_of(key));
 }
 
 bool FileSystemStore::has(std::string_view key) {

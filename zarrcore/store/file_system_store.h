@@ -14,7 +14,6 @@
 
 #include "zarrcore/base/api.h"
 #include "zarrcore/store/folder_lock.h"
-#include "zarrcore/store/folder_watch.h"
 #include "zarrcore/store/lock_wait.h"
 #include "zarrcore/store/store.h"
 #include "zarrcore/store/store_folders.h"
@@ -39,10 +38,9 @@ class ZARRCORE_API FileSystemStore final : public Store {
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
-  std::uint64_t moment() override { return watch_->moment(); }
-  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override;
-  bool is_stamped(std::string_view key) override;
-  StoreTraits traits() const override { return {.knows_versions = true, .max_open_values = 64}; }
+  StoreTraits traits() const override {
+    return {.knows_versions = true, .max_open_values = 64, .watch = watch_.get()};
+  }
   // The temporary file is written and synchronized before a lock is taken.
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options = {}) override;
@@ -67,7 +65,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
   FileSystemOptions options_;
   LockPatience patience_;
   StoreFolders folders_;
-  std::shared_ptr<FolderWatch> watch_ = FolderWatch::of_process();
+  std::unique_ptr<ValueWatch> watch_;
 };
 
 }  // namespace zarrcore

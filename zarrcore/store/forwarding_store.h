@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "zarrcore/store/store.h"
@@ -28,13 +30,7 @@ class ZARRCORE_API ForwardingStore : public Store {
   ValueVersion current_version(std::string_view key) override {
     return inner_->current_version(key);
   }
-  std::uint64_t moment() override { return inner_->moment(); }
-  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
-    return inner_->stamp(key, moment);
-  }
-  bool is_stamped(std::string_view key) override { return inner_->is_stamped(key); }
-  void refresh() override { inner_->refresh(); }
-  void refresh_value(std::string_view key) override { inner_->refresh_value(key); }
+  void refresh(std::optional<std::string_view> key) override { inner_->refresh(key); }
   DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
   std::vector<std::string> list_all(std::string_view prefix) override {
     return inner_->list_all(prefix);

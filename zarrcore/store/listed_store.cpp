@@ -99,14 +99,9 @@ ValueVersion ListedStore::current_version(std::string_view key) {
   return is_present(key) ? inner().current_version(key) : ValueVersion::absent();
 }
 
-void ListedStore::refresh() {
-  inner().refresh();
-  forget_folders();
-}
-
-void ListedStore::refresh_value(std::string_view key) {
-  inner().refresh_value(key);
-  add(key);
+void ListedStore::refresh(std::optional<std::string_view> key) {
+  inner().refresh(key);
+  key ? add(*key) : forget_folders();
 }
 
 void ListedStore::forget_folders() {

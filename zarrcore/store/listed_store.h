@@ -22,8 +22,7 @@ class ListedStore final : public ForwardingStore {
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
-  void refresh() override;
-  void refresh_value(std::string_view key) override;
+  void refresh(std::optional<std::string_view> key) override;
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options = {}) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;

@@ -109,6 +109,21 @@ class ZARRCORE_API StoreLock {
   virtual ~StoreLock() = default;
 };
 
+// Tells of changes of values, for programs that use kept ones again and again: without asking for
+// the version of each. May be used from several threads at once.
+class ZARRCORE_API ValueWatch {
+ public:
+  virtual ~ValueWatch() = default;
+
+  // The present moment. Later ones have larger numbers.
+  virtual std::uint64_t moment() = 0;
+  // A number that is different after the value at `key` has changed; zero if it is not watched. It
+  // was so at `moment` or later. Values have the same one until any of them changes.
+  virtual std::uint64_t stamp(std::string_view key, std::uint64_t moment) = 0;
+  // Whether stamps tell of changes of the value that exists at `key`.
+  virtual bool is_stamped(std::string_view key) = 0;
+};
+
 // Facts about a store, by which requests are planned.
 struct StoreTraits {
   // Whether the versions of all values are known.
@@ -130,6 +145,8 @@ struct StoreTraits {
   std::string_view read_only_reason = {};
   // What the store counts of its requests; null if it does not count.
   const RequestStatistics* request_statistics = nullptr;
+  // Null if the store does not watch its values. It exists as long as the store.
+  ValueWatch* watch = nullptr;
 };
 
 struct PutOptions {
@@ -172,20 +189,9 @@ class ZARRCORE_API Store {
   // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
-  // For programs that use kept values again and again, without asking for their versions each time.
-  //
-  // The present moment of this store. Later ones have larger numbers.
-  virtual std::uint64_t moment() { return 0; }
-  // A number that is different after the value at `key` has changed; zero if the store has none. It
-  // was so at `moment` or later. Values have the same one until any of them changes.
-  virtual std::uint64_t stamp(std::string_view /*key*/, std::uint64_t /*moment*/) { return 0; }
-  // Whether stamps tell of changes of the value that exists at `key`.
-  virtual bool is_stamped(std::string_view /*key*/) { return false; }
-
-  // Drops cached values, so that later reads see what other programs have put.
-  virtual void refresh() {}
-  // The same for one value, also if it was absent.
-  virtual void refresh_value(std::string_view /*key*/) {}
+  // Drops cached values, or the one at `key`, which may be absent: later reads see what other
+  // programs have put.
+  virtual void refresh(std::optional<std::string_view> /*key*/ = {}) {}
 
   // --- listing ---
 

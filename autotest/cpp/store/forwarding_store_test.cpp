@@ -42,13 +42,9 @@ class RecordingStore final : public Store {
     record("current_version", key);
     return ValueVersion::absent();
   }
-  std::uint64_t moment() override { return record("moment"), 11; }
-  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
-    return record("stamp", key, moment), 12;
+  void refresh(std::optional<std::string_view> key) override {
+    record("refresh", key.value_or("all"));
   }
-  bool is_stamped(std::string_view key) override { return record("is_stamped", key), true; }
-  void refresh() override { record("refresh"); }
-  void refresh_value(std::string_view key) override { record("refresh_value", key); }
   DirectoryListing list(std::string_view prefix) override {
     record("list", prefix);
     return {{"name"}, {}};
@@ -147,16 +143,10 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_EQ(asked(), "has k");
   EXPECT_TRUE(store.current_version("k").is_absent());
   EXPECT_EQ(asked(), "current_version k");
-  EXPECT_EQ(store.moment(), 11);
-  EXPECT_EQ(asked(), "moment");
-  EXPECT_EQ(store.stamp("k", 8), 12);
-  EXPECT_EQ(asked(), "stamp k 8");
-  EXPECT_TRUE(store.is_stamped("k"));
-  EXPECT_EQ(asked(), "is_stamped k");
   store.refresh();
-  EXPECT_EQ(asked(), "refresh");
-  store.refresh_value("k");
-  EXPECT_EQ(asked(), "refresh_value k");
+  EXPECT_EQ(asked(), "refresh all");
+  store.refresh("k");
+  EXPECT_EQ(asked(), "refresh k");
   EXPECT_EQ(store.list("p").keys[0], "name");
   EXPECT_EQ(asked(), "list p");
   EXPECT_EQ(store.list_all("p")[0], "all");

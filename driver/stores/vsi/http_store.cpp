@@ -61,9 +61,9 @@ class HttpStore final : public zarrcore::ForwardingStore {
     return std::make_shared<OpenHttpValue>(*this, key);
   }
 
-  void refresh() override {
-    inner().refresh();
-    absent_->clear();
+  void refresh(std::optional<std::string_view> key) override {
+    inner().refresh(key);
+    key ? absent_->remove(*key) : absent_->clear();
   }
 
   bool put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts,

@@ -233,16 +233,10 @@ class VsiStore final : public zarrcore::Store {
   zarrcore::StoreTraits traits() const override { return traits_; }
 
   // GDAL caches what it fetches over the network.
-  void refresh() override {
-    if (!is_local_) VSICurlPartialClearCache(root_.c_str());
-    absent_->clear();
-  }
-
-  void refresh_value(std::string_view key) override {
-    const std::string path = path_of(key);
-    if (is_local_) return;
-    VSICurlPartialClearCache(path.c_str());
-    absent_->remove(key);
+  void refresh(std::optional<std::string_view> key) override {
+    const std::string path = key ? path_of(*key) : root_;
+    if (!is_local_) VSICurlPartialClearCache(path.c_str());
+    key ? absent_->remove(*key) : absent_->clear();
   }
 
   std::optional<Parent> parent() const override {

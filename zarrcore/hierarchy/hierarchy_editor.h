@@ -1,0 +1,75 @@
+// Changes the nodes of a hierarchy: what Hierarchy promises of the functions that change nodes.
+//
+// A change is made with the lock of the hierarchy held. The consolidated metadata that contains the
+// changed documents is removed first, and put again by flush().
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zarrcore/hierarchy/consolidated_copies.h"
+#include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/metadata/format.h"
+
+namespace zarrcore {
+
+class HierarchyEditor {
+ public:
+  // Of a hierarchy, which must outlive it. Its format is known.
+  explicit HierarchyEditor(Hierarchy& hierarchy);
+
+  // Makes consolidated metadata that another program owes. If that fails, it stays owed.
+  void start();
+  void end_opening() { is_new_ = false; }
+
+  // new_nodes.cpp: each throws Error if something exists where the node would be.
+  void create_root(const NodeMetadata& root);
+  void create(const std::string& path, NodeMetadata metadata);
+  // node_places.cpp
+  void erase(std::span<const std::string> paths);
+  void rename(const std::string& path, const std::string& name);
+  // node_metadata.cpp
+  void update(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
+              std::optional<NodeKind> wanted);
+  void flush(const std::string& path);
+  void flush();
+  void consolidate();
+
+ private:
+  ConsolidatedCopies& copies();
+  void remove_copies(const std::vector<std::string>& groups);
+  void change_documents(const std::vector<std::string>& groups,
+                        const std::function<void()>& change);
+
+  bool is_new_store();
+  void check_is_new(const std::string& path) const;
+  bool has_documents(const std::string& path) const;
+  std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
+  std::vector<Document> new_documents_of(const NodeMetadata& metadata,
+                                         const std::string& path) const;
+  void put_documents(const std::vector<Document>& documents);
+  void put_new_documents(const std::string& path, const std::vector<Document>& documents);
+  void put_updated(const std::string& path);
+  std::string group_of(const std::string& path) const;
+  void erase_values(const std::string& path);
+  void forget_after(const std::string& path, const std::function<void()>& remove);
+  void forget(const std::string& path);
+
+  Hierarchy& hierarchy_;
+  Store& store_;
+  const Format& format_;
+  std::mutex mutex_;                            // held during a change
+  std::unique_ptr<ConsolidatedCopies> copies_;  // null until it is needed
+  // Nodes with updated metadata, with the metadata that was last read or put.
+  std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
+  bool lacks_copies_ = false;  // whether consolidated metadata may have been removed
+  bool is_new_ = false;        // nothing else is in the store than what was put from here
+};
+
+}  // namespace zarrcore
