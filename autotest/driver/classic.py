@@ -45,3 +45,9 @@ def write_tiff(path, data, gdal_type=None, place=None, crs=None, nodata=None, op
             dataset.GetRasterBand(index).SetNoDataValue(nodata)
         dataset.GetRasterBand(index).WriteArray(band)
     return path
+
+
+def listed_arrays(path):
+    """The names of the subdatasets that are arrays, and not those that are groups."""
+    return [name for name, text in gdal.Open(str(path)).GetSubDatasets()
+            if not text.endswith("a band for each array")]

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from osgeo import gdal
 
 # Rewritten like tests, so that failed assertions show their values.
 pytest.register_assert_rewrite("bad_stores", "icechunk_stores")
@@ -14,6 +15,20 @@ from object_stores import azure, azure_proxy, azure_sas, bucket, moto, moto_prox
 from stores import BYTES, GZIP, write_array, write_group  # noqa: E402
 from toolchain import COMPILER  # noqa: E402
 from v2_stores import write_v2  # noqa: E402
+
+
+@pytest.fixture
+def warnings():
+    """The warnings during the test."""
+    collected = []
+
+    def collect(severity, _, message):
+        if severity == gdal.CE_Warning:
+            collected.append(message)
+
+    gdal.PushErrorHandler(collect)
+    yield collected
+    gdal.PopErrorHandler()
 
 
 @pytest.fixture

@@ -256,3 +256,46 @@ def test_nothing_to_keep_beside_a_store(tmp_path):
 def test_name_of_an_array_of_two_dimensions(tmp_path):
     write_array(tmp_path / "a.zarr", np.zeros((4, 5), "u1"), attributes={"long_name": "nothing"})
     assert names(tmp_path / "a.zarr") == ("nothing",)
+
+
+OMERO = {"channels": [{"label": "DAPI", "color": "0000FF"}, {"label": "GFP", "color": "00FF00"},
+                      {"color": "none"}]}
+
+
+def write_image(path, axes, version="0.5", omero=OMERO):
+    """An image of OME-Zarr with a channel axis of length 4 and others of length 2."""
+    image = {"datasets": [{"path": "0"}],
+             "axes": [{"name": name, "type": "channel" if name == "channel" else "space"}
+                      for name in axes]}
+    members = {"multiscales": [image], "omero": omero}
+    write_group(path, {"ome": {"version": version, **members}} if version == "0.5" else members)
+    shape = [4 if name == "channel" else 2 for name in axes]
+    write_array(path / "0", np.zeros(shape, "u1"))
+    return path
+
+
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+def test_channels(tmp_path, version):
+    dataset = open_raster(write_image(tmp_path / "a.zarr", ["channel", "y", "x"], version))
+    bands = [dataset.GetRasterBand(i) for i in (1, 2, 3, 4)]
+    assert [band.GetDescription() for band in bands] == ["DAPI", "GFP", "channel=2", "channel=3"]
+    assert [band.GetColorInterpretation() for band in bands] == [
+        gdal.GCI_BlueBand, gdal.GCI_GreenBand, gdal.GCI_Undefined, gdal.GCI_Undefined]
+    assert bands[1].GetMetadata() == {"DIM_channel_INDEX": "1", "DIM_channel_VALUE": "GFP",
+                                      "DIM_channel_COLOR": "#00FF00"}
+
+
+def test_channels_beside_other_dimensions(tmp_path):
+    path = write_image(tmp_path / "a.zarr", ["z", "channel", "y", "x"])
+    assert names(path)[:5] == ("z=0, channel=DAPI", "z=0, channel=GFP", "z=0, channel=2",
+                               "z=0, channel=3", "z=1, channel=DAPI")
+    # Only the axis of the image is one.
+    write_array(tmp_path / "b.zarr", np.zeros((2, 2, 2), "u1"), names=["channel", "y", "x"])
+    assert names(tmp_path / "b.zarr") == ("channel=0", "channel=1")
+
+
+@pytest.mark.parametrize("omero", [None, 3, [], {"channels": 3}, {"channels": [3, None, []]},
+                                   {"channels": [{"label": 3, "color": "zzzzzz"}] * 9}])
+def test_useless_channels(tmp_path, omero):
+    path = write_image(tmp_path / "a.zarr", ["channel", "y", "x"], omero=omero)
+    assert names(path) == tuple(f"channel={i}" for i in range(4))

@@ -216,11 +216,15 @@ def test_most_bands(tmp_path, shape):
 
 
 @pytest.mark.parametrize("shape", [[65537, 2, 2], [2**30, 2**30, 2, 2]])
-def test_too_many_bands(tmp_path, shape):
+def test_too_many_bands(tmp_path, warnings, shape):
     write_array(tmp_path / "a.zarr", np.zeros([1] * len(shape), "u1"))
     resize(tmp_path / "a.zarr", shape)
+    hint = f'ZARR:"{tmp_path}/a.zarr":/a' + ":0" * (len(shape) - 2)
+    assert open_raster(tmp_path / "a.zarr").RasterCount == 0
+    assert len(warnings) == 1 and warnings[0].endswith(hint)
+    assert gdal.Open(hint).RasterCount == 1
     with pytest.raises(RuntimeError, match="/a would have .* bands where 1 to 65536 are possible"):
-        open_raster(tmp_path / "a.zarr")
+        open_raster(f'ZARR:"{tmp_path}/a.zarr":/a')
     last = ":".join(str(n - 1) for n in shape[:-2])
     assert gdal.Open(f'ZARR:"{tmp_path}/a.zarr":/a:{last}').ReadAsArray().tolist() == [[0, 0]] * 2
 

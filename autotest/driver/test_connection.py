@@ -194,8 +194,7 @@ def test_path_is_a_file(tmp_path):
 @pytest.mark.parametrize("array, problem", [
     ("/grid", "three.zarr: array /grid does not exist"),
     ("/sub/nothing", "three.zarr: array /sub/nothing does not exist"),
-    ("/sub", "three.zarr: array /sub does not exist; it is a group"),
-    ("/", "three.zarr: array / does not exist; it is a group"),
+    ("/", "three.zarr: group / has no arrays of numbers with two dimensions"),
     ("/sub/grid/more", "three.zarr: array /sub/grid/more does not exist"),
     ("/../two.zarr/sub/grid", '"/../two.zarr/sub/grid" is not a valid node path'),
     ("/sub/./grid", '"/sub/./grid" is not a valid node path'),

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import zarr
-from classic import REPLACES_STORES, open_raster, write_tiff
+from classic import REPLACES_STORES, listed_arrays, open_raster, write_tiff
 from night import each_value
 from osgeo import gdal, gdal_array, osr
 from test_programs import run
@@ -463,7 +463,7 @@ def test_statistics(tmp_path):
 # --- more than one array -------------------------------------------------------------------------
 
 def subdatasets(path):
-    return [name for name, _ in gdal.Open(str(path)).GetSubDatasets()]
+    return listed_arrays(path)
 
 
 @each_value()

@@ -14,21 +14,6 @@ from classic import GRID, checksum, in_memory, open_raster
 from osgeo import gdal, osr
 from stores import edit_json, write_array, write_group
 
-
-@pytest.fixture
-def warnings():
-    """The warnings during the test."""
-    collected = []
-
-    def collect(severity, _, message):
-        if severity == gdal.CE_Warning:
-            collected.append(message)
-
-    gdal.PushErrorHandler(collect)
-    yield collected
-    gdal.PopErrorHandler()
-
-
 # --- Where it lies -------------------------------------------------------------------------------
 
 def write_located(path, x, y, attributes=None, mapping=None):

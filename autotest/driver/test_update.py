@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 import zarr
-from classic import open_raster
+from classic import listed_arrays, open_raster
 from osgeo import gdal, gdal_array, ogr, osr
 from stores import BYTES, GZIP, sharding, write_array, write_group
 from v2_stores import write_v2
@@ -197,7 +197,7 @@ class Raster:
         self.dataset = None
         names = [str(self.path)]
         if "SINGLE_ARRAY=NO" in self.options:
-            names = [name for name, _ in gdal.Open(names[0]).GetSubDatasets()]
+            names = listed_arrays(names[0])
         got = np.reshape([gdal.Open(name).ReadAsArray() for name in names], self.model.shape)
         np.testing.assert_array_equal(got, self.model)
 

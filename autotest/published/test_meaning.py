@@ -101,3 +101,31 @@ def test_a_copy_states_its_own_source(store, tmp_path):
     assert copy.GetMetadata("GEOREFERENCING_SOURCE")["CRS"] == "the attribute _CRS"
     assert copy.GetSpatialRef().GetAuthorityCode(None) == "32632"
     assert copy.GetGeoTransform() == source.GetGeoTransform()
+
+
+def test_attributes_of_groups_are_metadata(store):
+    """Of a raster, and of a list of several."""
+    store.group(title="a product", history="made")
+    store.group("g", title="a group", comment="none")
+    for name in ("a", "b"):
+        store.array(f"g/{name}", VALUES, ["y", "x"], {"comment": name})
+    listed = gdal.Open(str(store.path))
+    assert len(listed.GetSubDatasets()) == 2
+    assert listed.GetMetadata() == {"title": "a product", "history": "made"}
+    assert raster(store, "/g/a").GetMetadata() == {
+        "title": "a group", "history": "made", "comment": "a"}
+
+
+def test_helpers_are_no_rasters(store):
+    """Those that a group's `coordinates` names, bounds, and ancillary variables."""
+    store.group(coordinates="lon lat")
+    for name in ("v", "w", "lon", "lat", "error", "time_bnds", "u1", "u2"):
+        store.array(name, VALUES, ["y", "x"], {
+            "v": {"ancillary_variables": "error none"}, "w": {"bounds": "time_bnds"},
+            # Equals, as the components of wind in some products.
+            "u1": {"ancillary_variables": "u2"}, "u2": {"ancillary_variables": "u1"},
+        }.get(name))
+    names = [name.rpartition(":")[2] for name, _ in gdal.Open(str(store.path)).GetSubDatasets()]
+    assert names == ["/u1", "/u2", "/v", "/w"]
+    every = gdal.OpenEx(str(store.path), gdal.OF_RASTER, open_options=["LIST_ALL_ARRAYS=YES"])
+    assert len(every.GetSubDatasets()) == 8

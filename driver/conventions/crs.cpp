@@ -353,10 +353,16 @@ FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axe
   };
   if (!found.crs && evidence.assumes_longlat && axes && knows_raster_axes(evidence) &&
       is_angle(axes->x) && is_angle(axes->y)) {
-    found = {std::make_shared<OGRSpatialReference>(), "the open option ASSUME_LONGLAT"};
-    found.crs->SetWellKnownGeogCS("WGS84");
+    found = {make_wgs84(), "the open option ASSUME_LONGLAT"};
   }
   return found;
+}
+
+std::shared_ptr<OGRSpatialReference> make_wgs84() {
+  auto crs = std::make_shared<OGRSpatialReference>();
+  crs->SetWellKnownGeogCS("WGS84");
+  crs->SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+  return crs;
 }
 
 std::optional<double> satellite_height(const OGRSpatialReference& crs) {

@@ -24,6 +24,9 @@ struct FoundCrs {
 // mapping. Warns of what it does not understand.
 FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axes);
 
+// With longitude before latitude.
+std::shared_ptr<OGRSpatialReference> make_wgs84();
+
 // The height of the satellite, in metres, of a geostationary CRS; empty for others.
 std::optional<double> satellite_height(const OGRSpatialReference& crs);
 

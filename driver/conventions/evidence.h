@@ -75,6 +75,9 @@ struct Evidence {
   std::function<std::vector<std::optional<std::size_t>>(const EvidenceVariable&)> axes_of = {};
   // The unpacked coordinates along dimensions; empty for those that have none or cannot be read.
   std::function<std::vector<std::vector<double>>(const std::vector<std::size_t>&)> coordinates = {};
+  // The unpacked edges of the cells along dimensions, two for each cell, from the variables that
+  // `bounds` of the coordinates names; empty for those that have none.
+  std::function<std::vector<std::vector<double>>(const std::vector<std::size_t>&)> bounds = {};
   // The unpacked elements of a variable of one dimension.
   std::function<std::vector<double>(const EvidenceVariable&)> values = {};
   // Whether the elements of a variable are the same at all indexes of its first dimensions, all but

@@ -8,23 +8,57 @@
 
 namespace gdal_zarr {
 
+namespace {
+
+// How far evenly spaced numbers may be from where they should be. They may have been rounded to
+// float32, which has 24 bits, if that leaves enough bits to decide whether they are even.
+double rounding(std::span<const double> numbers, double step) {
+  const double magnitude = std::max(std::abs(numbers.front()), std::abs(numbers.back()));
+  const double of_floats = magnitude * 0x1p-22;
+  const double tolerance = std::abs(step) * 1e-3;
+  return of_floats <= std::abs(step) / 4 ? std::max(tolerance, of_floats) : tolerance;
+}
+
+}  // namespace
+
 std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
   if (centres.size() < 2) return std::nullopt;
   // Rounding of the coordinates affects the mean step least.
   const double step = (centres.back() - centres.front()) / static_cast<double>(centres.size() - 1);
   if (step == 0 || !std::isfinite(step)) return std::nullopt;
-  // Coordinates may have been rounded to float32, which has 24 bits, if that leaves enough bits to
-  // decide whether they are even.
-  const double magnitude = std::max(std::abs(centres.front()), std::abs(centres.back()));
-  const double rounding = magnitude * 0x1p-22;
-  double tolerance = std::abs(step) * 1e-3;
-  if (rounding <= std::abs(step) / 4) tolerance = std::max(tolerance, rounding);
+  const double tolerance = rounding(centres, step);
   for (std::size_t i = 0; i < centres.size(); ++i) {
     // Distances from the first centre: a sum of steps would accumulate rounding errors.
     const double distance = centres[i] - centres.front();
     if (!(std::abs(distance - static_cast<double>(i) * step) <= tolerance)) return std::nullopt;
   }
   return RegularAxis{centres.front(), step};
+}
+
+std::optional<RegularAxis> find_cells(std::span<const double> coordinates,
+                                      std::span<const double> bounds, double sign) {
+  const auto by_centres = find_regular_axis(coordinates);
+  const std::size_t count = coordinates.size();
+  if (count == 0 || bounds.size() != 2 * count) return by_centres;
+  if (count > 1) sign = coordinates[1] < coordinates[0] ? -1 : 1;
+  const double tolerance = rounding(bounds, bounds[1] - bounds[0]);
+  std::vector<double> edges;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [low, high] = std::minmax(bounds[2 * i], bounds[2 * i + 1]);
+    const bool is_inside =
+        coordinates[i] >= low - tolerance && coordinates[i] <= high + tolerance;  // not if NaN
+    const double begin = sign > 0 ? low : high;
+    if (edges.empty()) edges.push_back(begin);
+    if (!is_inside || !(std::abs(edges.back() - begin) <= tolerance)) return by_centres;
+    edges.push_back(sign > 0 ? high : low);
+  }
+  const auto cells = find_regular_axis(edges);
+  if (!cells) return by_centres;
+  const double first_centre = cells->first_centre + cells->step / 2;
+  // Coordinates in the middle are the same more precisely.
+  const bool are_centres =
+      by_centres && std::abs(by_centres->first_centre - first_centre) <= tolerance;
+  return are_centres ? by_centres : RegularAxis{first_centre, cells->step};
 }
 
 std::vector<double> cell_centres(double origin, double step, std::uint64_t size) {

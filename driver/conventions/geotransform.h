@@ -28,6 +28,12 @@ struct RegularAxis {
 // Empty if the spacing of `centres` is not even, and for a single cell.
 std::optional<RegularAxis> find_regular_axis(std::span<const double> centres);
 
+// The same from the edges of the cells, two for each in any order, where they are contiguous and
+// even and each contains its coordinate: coordinates need not be in the middle then. Else, or
+// without bounds, from the coordinates. A single cell has the direction of `sign`.
+std::optional<RegularAxis> find_cells(std::span<const double> coordinates,
+                                      std::span<const double> bounds, double sign);
+
 // The centres of `size` cells of width `step`. The first cell begins at `origin`.
 std::vector<double> cell_centres(double origin, double step, std::uint64_t size);
 

@@ -6,6 +6,7 @@
 #include "driver/conventions/zarr_conventions.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -46,6 +47,27 @@ void add_axes(const Json* axes, Multiscales& multiscales) {
       return;
     }
     multiscales.axes.push_back(*name);
+  }
+}
+
+// Of the image whose axes are known: `"omero": {"channels": [{"label": "DAPI", "color":
+// "0000FF"}]}`.
+void add_channels(const Json* omero, const Json* axes, Multiscales& multiscales) {
+  const Json* channels = omero != nullptr ? find_member(*omero, "channels") : nullptr;
+  if (channels == nullptr || !channels->is_array()) return;
+  for (std::size_t i = 0; i < multiscales.axes.size(); ++i) {
+    const std::string* type = zarrcore::find_string((*axes)[i], "type");
+    if (type != nullptr ? *type == "channel" : multiscales.axes[i] == "c") {
+      multiscales.channel_axis = i;
+    }
+  }
+  for (const Json& channel : *channels) {
+    const std::string* label = zarrcore::find_string(channel, "label");
+    const std::string* color = zarrcore::find_string(channel, "color");
+    const auto digits =
+        color != nullptr && color->size() == 6 ? zarrcore::parse_digits(*color, 16) : std::nullopt;
+    multiscales.channels.push_back({label != nullptr ? *label : std::string(), {}});
+    if (digits) multiscales.channels.back().color = static_cast<std::uint32_t>(*digits);
   }
 }
 
@@ -135,7 +157,9 @@ std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
   if (member == nullptr) return std::nullopt;
   if (member->is_array() && !member->empty()) {  // OME-Zarr: the first is the default
     add_levels(find_member(member->front(), "datasets"), "path", multiscales);
-    add_axes(find_member(member->front(), "axes"), multiscales);
+    const Json* axes = find_member(member->front(), "axes");
+    add_axes(axes, multiscales);
+    add_channels(find_member(ome != nullptr ? *ome : group_attributes, "omero"), axes, multiscales);
   } else {
     add_levels(find_member(*member, "layout"), "asset", multiscales);
   }

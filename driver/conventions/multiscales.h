@@ -7,6 +7,7 @@
 //   "multiscales": [{"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "0"}, …]}]
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -27,12 +28,20 @@ struct Level {
   zarrcore::Json entry;
 };
 
+// A channel of an image, as OME-Zarr's `omero` describes it.
+struct Channel {
+  std::string label;                        // empty for none
+  std::optional<std::uint32_t> color = {};  // 0xRRGGBB
+};
+
 struct Multiscales {
   std::vector<Level> levels;  // the finest first, if the order is certain
   // Whether the attributes say which level is the finest, by `derived_from` or by scales. Else the
   // levels are in the order of the list, and the sizes of their arrays decide.
   bool order_is_certain = false;
   std::vector<std::string> axes;  // OME-Zarr: the names of the arrays' dimensions, if given
+  std::vector<Channel> channels;  // OME-Zarr: along the dimension `channel_axis`
+  std::optional<std::size_t> channel_axis;
   std::map<std::string, std::size_t, std::less<>> level_of_asset;  // the finest of that asset
 
   // The level whose asset is `path`, relative to the group, or contains it; the innermost of

@@ -40,6 +40,14 @@ void unwrap(Values& longitudes) {
   }
 }
 
+// Edges of cells, two for each of these longitudes, without the full turns between the two.
+void unwrap_around(Values& edges, const Values& longitudes) {
+  if (edges.size() != 2 * longitudes.size()) return;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    edges[i] += std::round((longitudes[i / 2] - edges[i]) / 360) * 360;
+  }
+}
+
 bool is_count(const Values& values) {
   const auto axis = find_regular_axis(values);
   return axis && axis->step == 1 && axis->first_centre == std::floor(axis->first_centre);
@@ -125,10 +133,19 @@ class Finder {
   Pair find_1d() { return find_pair({axes_.x}, {axes_.y}); }
 
   void read_coordinates();
+  std::vector<Values> bounds() const;
+  // Whether the coordinates of X are longitudes, which may jump by full turns.
+  bool x_is_longitude() const {
+    return x().type == GDAL_DIM_TYPE_HORIZONTAL_X &&
+           (cf::read_unit(x().unit).kind == cf::UnitKind::angle ||
+            (crs_ != nullptr && crs_->IsGeographic()));
+  }
   bool only_count();
   // The factor from coordinates to the unit of the CRS.
   double factor(const std::string& unit, const Values& values) const;
-  FoundTransform regular(Values x, Values y, const std::string& source) const;
+  // `x_bounds` and `y_bounds` are the edges of the cells, or empty.
+  FoundTransform regular(const Values& x, const Values& y, const std::string& source,
+                         const Values& x_bounds = {}, const Values& y_bounds = {}) const;
   FoundTransform from_finest() const;
 
   const Evidence& evidence_;
@@ -178,11 +195,15 @@ void Finder::read_coordinates() {
   coordinates_ = std::vector<Values>(2);
   if (!x().attributes || !y().attributes || !evidence_.coordinates) return;
   coordinates_ = evidence_.coordinates({axes_.x, axes_.y});
-  if (x().type == GDAL_DIM_TYPE_HORIZONTAL_X &&
-      (cf::read_unit(x().unit).kind == cf::UnitKind::angle ||
-       (crs_ != nullptr && crs_->IsGeographic()))) {
-    unwrap((*coordinates_)[0]);
-  }
+  if (x_is_longitude()) unwrap((*coordinates_)[0]);
+}
+
+// The edges of the cells of X and Y; empty where they are unknown.
+std::vector<Values> Finder::bounds() const {
+  if (!evidence_.bounds) return std::vector<Values>(2);
+  std::vector<Values> bounds = evidence_.bounds({axes_.x, axes_.y});
+  if (x_is_longitude()) unwrap_around(bounds[0], (*coordinates_)[0]);
+  return bounds;
 }
 
 // Whether the coordinates of X and Y are numbers of rows and columns, and longitudes and latitudes
@@ -204,9 +225,11 @@ double Finder::factor(const std::string& unit, const Values& values) const {
   return read.kind == cf::UnitKind::none && are_small ? *height / crs_->GetLinearUnits() : 1;
 }
 
-FoundTransform Finder::regular(Values x_values, Values y_values, const std::string& source) const {
-  auto x = find_regular_axis(x_values);
-  auto y = find_regular_axis(y_values);
+FoundTransform Finder::regular(const Values& x_values, const Values& y_values,
+                               const std::string& source, const Values& x_bounds,
+                               const Values& y_bounds) const {
+  auto x = find_cells(x_values, x_bounds, 1);
+  auto y = find_cells(y_values, y_bounds, -1);
   if (!x || !y) return {};
   for (auto [axis, scale] : {std::pair(&*x, factor(this->x().unit, x_values)),
                              std::pair(&*y, factor(this->y().unit, y_values))}) {
@@ -243,8 +266,9 @@ FoundTransform Finder::transform() {
   const std::vector<Values>& coordinates = *coordinates_;
   FoundTransform found;
   if (!only_count()) {
-    found =
-        regular(coordinates[0], coordinates[1], "coordinates of " + x().name + " and " + y().name);
+    const std::vector<Values> edges = bounds();
+    found = regular(coordinates[0], coordinates[1],
+                    "coordinates of " + x().name + " and " + y().name, edges[0], edges[1]);
   }
   if (!found.transform && !stated) {
     if (const auto pair = find_1d()) {
@@ -352,6 +376,9 @@ Position find_position(const Evidence& evidence, const RasterAxes& axes,
   if (are_on_the_map(evidence, axes)) {
     position.transform = stated_transform(evidence, axes);
     if (!position.transform.transform) position.transform = finder.transform();
+  }
+  if (const auto mapping = find_crs_variable(evidence, axes)) {
+    position.gcps = parse_gcps(*mapping->attributes, mapping->path);
   }
   position.geolocation = finder.geolocation(fixed);
   if (!position.geolocation && !position.transform.transform && are_on_the_map(evidence, axes)) {

@@ -13,6 +13,7 @@
 
 #include "driver/conventions/crs.h"
 #include "driver/conventions/evidence.h"
+#include "driver/conventions/gcps.h"
 #include "driver/conventions/geotransform.h"
 #include "driver/conventions/stated_transform.h"
 
@@ -34,6 +35,7 @@ struct Position {
   FoundCrs crs;
   FoundTransform transform;
   std::optional<Geolocation> geolocation;
+  std::vector<GroundControlPoint> gcps = {};  // in the CRS
 };
 
 // `fixed` has, for each dimension of the array, the index at which it is held, if it is; no

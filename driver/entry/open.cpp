@@ -17,6 +17,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/raster/candidates.h"
+#include "driver/raster/group_raster.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
@@ -92,6 +93,12 @@ double metadata_seconds(const OpenCall& call) {
   return *seconds;
 }
 
+bool turns_north_up(const Session& session, const OpenCall& call) {
+  if (!call.options.boolean("NORTH_UP")) return false;
+  if (session.is_writable()) throw Error("the open option NORTH_UP is for reading only");
+  return true;
+}
+
 GDALDataset* open_array(const std::shared_ptr<Array>& array, const OpenCall& call,
                         const ConnectionString& connection, bool is_one_of_several) {
   RasterView view = make_view(array, call, connection.slice);
@@ -99,7 +106,17 @@ GDALDataset* open_array(const std::shared_ptr<Array>& array, const OpenCall& cal
   if (has_bands && !call.options.boolean("MULTIBAND")) return list_slices(view, call.name);
   std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
   for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
-  return new RasterDataset(std::move(view), call.name, subdataset, metadata_seconds(call));
+  return new RasterDataset(std::move(view), call.name, subdataset, metadata_seconds(call),
+                           turns_north_up(*array->session(), call));
+}
+
+GDALDataset* open_bands(const Session& session, const std::vector<std::shared_ptr<Array>>& arrays,
+                        const std::string& subdataset, const OpenCall& call) {
+  auto dataset =
+      std::make_unique<RasterDataset>(RasterView(arrays), call.name, subdataset,
+                                      metadata_seconds(call), turns_north_up(session, call));
+  dataset->load_sidecars_of_arrays();
+  return dataset.release();
 }
 
 // The arrays that are the bands of one raster, in their order, if the root says so; else none.
@@ -161,6 +178,9 @@ std::shared_ptr<Array> find_array(Session& session, const std::string& name) {
 GDALDataset* open_raster(Session& session, const OpenCall& call) {
   const ConnectionString& connection = call.connection;
   if (connection.array) {
+    if (const auto group = parse_group_name(session, *connection.array)) {
+      return open_bands(session, bands_of_group(session, *group), *connection.array, call);
+    }
     const ConnectionString settled = settle_name(session, connection);
     return open_array(find_array(session, *settled.array), call, settled, !session.root_is_array());
   }
@@ -176,13 +196,16 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();
     if (bands.empty()) return list_arrays(session, candidates, call.name);
-    auto dataset =
-        std::make_unique<RasterDataset>(RasterView(bands), call.name, "", metadata_seconds(call));
-    dataset->load_sidecars_of_arrays();
-    return dataset.release();
+    return open_bands(session, bands, "", call);
   }
-  GDALDataset* dataset =
-      open_array(session.array(candidates.front().node_path), call, connection, false);
+  GDALDataset* dataset = nullptr;
+  try {
+    dataset = open_array(session.array(candidates.front().node_path), call, connection, false);
+  } catch (const TooManyBands& error) {
+    // The store is one all the same.
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s", error.what());
+    return list_arrays(session, {}, call.name);
+  }
   // Programs find it by its own name as well.
   if (candidates.front().shape.size() >= 2 && has_others(session, found) &&
       dataset->GetMetadata("SUBDATASETS") == nullptr) {

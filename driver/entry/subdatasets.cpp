@@ -5,7 +5,10 @@
 
 #include <utility>
 
+#include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/attribute.h"
+#include "driver/raster/group_raster.h"
 #include "driver/stores/connection_string.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
@@ -16,9 +19,13 @@ namespace {
 
 class ContainerDataset final : public GDALDataset {
  public:
-  ContainerDataset(const std::string& name, CPLStringList subdatasets) {
+  // `attributes` are those of the group that has them all.
+  ContainerDataset(const std::string& name, CPLStringList subdatasets,
+                   const zarrcore::Json& attributes) {
     SetDescription(name.c_str());
     GDALDataset::SetMetadata(subdatasets.List(), "SUBDATASETS");
+    CPLStringList metadata = attribute_items(shown_attributes(attributes));
+    if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
   }
 
  protected:
@@ -69,7 +76,16 @@ CPLStringList subdataset_items(const Session& session, const std::vector<Candida
 
 GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& candidates,
                          const std::string& name) {
-  return new ContainerDataset(name, subdataset_items(session, candidates));
+  CPLStringList list = subdataset_items(session, candidates);
+  for (const GroupRaster& raster : find_group_rasters(session, candidates)) {
+    const std::string group = session.full_name(raster.group);
+    const char* type = GDALGetDataTypeName(gdal_type(raster.type).GetNumericDataType());
+    add_subdataset(list, format_connection_string(session.path(), group),
+                   "[" + std::to_string(raster.bands) + "x" +
+                       zarrcore::shape_text(raster.shape, "x") + "] " + group + " (" + type +
+                       "), a band for each array");
+  }
+  return new ContainerDataset(name, std::move(list), *session.attributes(""));
 }
 
 GDALDataset* list_slices(const RasterView& view, const std::string& name) {
@@ -88,7 +104,7 @@ GDALDataset* list_slices(const RasterView& view, const std::string& name) {
     }
     add_subdataset(list, array_name + slice, array.GetFullName() + " at " + description);
   }
-  return new ContainerDataset(name, std::move(list));
+  return new ContainerDataset(name, std::move(list), array.attributes());
 }
 
 }  // namespace gdal_zarr

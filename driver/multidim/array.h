@@ -67,8 +67,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // CE_Failure.
   bool transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
                 const GDALExtendedDataType& buffer_type, void* buffer, zarrcore::Strides strides);
-  // Reads elements of an array of one dimension that holds coordinates of other arrays. When it
-  // cannot be read, warns once and returns false.
+  // Reads some rows of an array that holds coordinates of other arrays, or all of one dimension:
+  // `count` from `start` on along the first dimension. When it cannot be read, warns once and
+  // returns false.
   bool read_coordinates(std::uint64_t start, std::size_t count,
                         const GDALExtendedDataType& buffer_type, void* buffer) const;
   // One element of the stored type (item_size bytes, or what one of variable length holds) from one

@@ -172,8 +172,12 @@ bool Array::read_coordinates(std::uint64_t start, std::size_t count,
                              const GDALExtendedDataType& buffer_type, void* buffer) const {
   return guarded(false, [&] {
     try {
-      read({{start}, {count}, {1}}, buffer_type, buffer,
-           {static_cast<std::ptrdiff_t>(buffer_type.GetSize())});
+      zarrcore::Shape starts(core().shape().size(), 0);
+      zarrcore::Shape counts = core().shape();
+      starts.front() = start;
+      counts.front() = count;
+      const auto strides = zarrcore::c_strides(counts, buffer_type.GetSize());
+      read({starts, counts, {}}, buffer_type, buffer, strides);
       return true;
     } catch (const std::exception& exception) {
       session_->warn_unreadable(node_path(), exception.what());

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "driver/multidim/json_attribute.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -213,6 +215,23 @@ std::string attribute_text(const Json& value) {
     text += number_text(number);
   }
   return text + '}';
+}
+
+// Made at once: GDAL moves half of its list for each item that is added.
+CPLStringList attribute_items(const Json& attributes) {
+  using Item = std::pair<std::string, std::string>;  // a name in lower case, NAME=text
+  std::vector<Item> items;
+  for (const auto& [name, value] : attributes.items()) {
+    const std::string shown = name.substr(0, name.find('\0'));
+    items.emplace_back(zarrcore::lower_case(shown), shown + '=' + attribute_text(value));
+  }
+  std::ranges::stable_sort(items, {}, &Item::first);
+  CPLStringList list;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i + 1 < items.size() && items[i].first == items[i + 1].first) continue;
+    list.AddString(items[i].second.c_str());
+  }
+  return list;
 }
 
 }  // namespace gdal_zarr

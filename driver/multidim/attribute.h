@@ -12,6 +12,8 @@
 // When written, strings of subtype JSON are parsed, and numbers of all types become JSON numbers.
 #pragma once
 
+#include <cpl_string.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,5 +59,9 @@ std::shared_ptr<GDALAttribute> find_attribute(
 // The text of an attribute for metadata lists: strings as they are, numbers in full, lists of
 // numbers as "{1,2}", anything else as JSON.
 std::string attribute_text(const zarrcore::Json& value);
+
+// Attributes as metadata items, sorted: NAME=text. Of names that differ in case alone, which GDAL
+// does not distinguish, the last one counts.
+CPLStringList attribute_items(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

@@ -3,6 +3,7 @@
 #include <cpl_conv.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 #include <utility>
@@ -198,28 +199,61 @@ bool is_constant(const Array& variable) {
   return true;
 }
 
+// What `read` returns for dimensions: for two at the same time.
+std::vector<std::vector<double>> read_each(
+    const Session& session, const std::vector<std::size_t>& axes,
+    const std::function<std::vector<double>(std::size_t axis)>& read) {
+  std::vector<std::vector<double>> values(axes.size());
+  const auto read_one = [&](std::size_t i) { values[i] = read(axes[i]); };
+  if (axes.size() == 2) {
+    session.run_together({[&] { read_one(0); }, [&] { read_one(1); }});
+  } else {
+    for (std::size_t i = 0; i < axes.size(); ++i) read_one(i);
+  }
+  return values;
+}
+
+// Those of the variable that `bounds` of coordinates names: two for each of them.
+std::vector<double> read_bounds(const Array& array, const EvidenceAxis& axis) {
+  const std::string* name =
+      axis.attributes ? zarrcore::find_string(*axis.attributes, "bounds") : nullptr;
+  const auto variable = name != nullptr ? find_variable(array, *name) : std::nullopt;
+  if (!variable || variable->path.empty()) return {};
+  const auto opened = open_variable(*array.session(), variable->path);
+  const bool fits = opened && opened->core().shape() == zarrcore::Shape{axis.size, 2};
+  return fits ? read_unpacked(*opened) : std::vector<double>();
+}
+
 }  // namespace
 
-std::vector<double> read_values(const GDALMDArray& variable) {
+std::vector<double> read_unpacked(const GDALMDArray& variable) {
   const auto& dimensions = variable.GetDimensions();
-  if (dimensions.size() != 1 || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
+  const bool fits = dimensions.size() == 1 || dimensions.size() == 2;
+  if (!fits || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
   const std::uint64_t size = dimensions[0]->GetSize();
   const auto blocks = variable.GetBlockSize();  // none if there is no memory for them
   const std::uint64_t block = blocks.empty() ? 0 : blocks[0];  // 0: unknown, of none in a store
-  if (size > kMaxCoordinates || (block > 0 && size / block > kMaxCoordinateChunks)) return {};
-  std::vector<double> values(size);
-  const GUInt64 start = 0;
-  const std::size_t count = values.size();
+  const std::uint64_t beside = dimensions.size() == 2 ? dimensions[1]->GetSize() : 1;
+  if (beside == 0 || size > kMaxCoordinates / beside ||
+      (block > 0 && size / block > kMaxCoordinateChunks))
+    return {};
+  std::vector<double> values(size * beside);
+  const GUInt64 start[] = {0, 0};
+  const std::size_t count[] = {size, beside};
   const auto type = GDALExtendedDataType::Create(GDT_Float64);
   const auto* own = dynamic_cast<const Array*>(&variable);
   const bool is_read = own != nullptr
-                           ? own->read_coordinates(start, count, type, values.data())
-                           : variable.Read(&start, &count, nullptr, nullptr, type, values.data());
+                           ? own->read_coordinates(0, size, type, values.data())
+                           : variable.Read(start, count, nullptr, nullptr, type, values.data());
   if (!is_read) return {};
   const double scale = variable.GetScale();
   const double offset = variable.GetOffset();
   for (double& value : values) value = value * scale + offset;
   return values;
+}
+
+std::vector<double> read_values(const GDALMDArray& variable) {
+  return variable.GetDimensions().size() == 1 ? read_unpacked(variable) : std::vector<double>();
 }
 
 Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimensions& dimensions) {
@@ -252,17 +286,14 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
     return axes;
   };
   evidence.coordinates = [session, dimensions](const std::vector<std::size_t>& axes) {
-    std::vector<std::vector<double>> values(axes.size());
-    const auto read = [&](std::size_t i) {
-      const auto variable = dimensions[axes[i]]->GetIndexingVariable();
-      if (variable) values[i] = read_values(*variable);
-    };
-    if (axes.size() == 2) {
-      session->run_together({[&] { read(0); }, [&] { read(1); }});
-    } else {
-      for (std::size_t i = 0; i < axes.size(); ++i) read(i);
-    }
-    return values;
+    return read_each(*session, axes, [&](std::size_t axis) {
+      const auto variable = dimensions[axis]->GetIndexingVariable();
+      return variable ? read_values(*variable) : std::vector<double>();
+    });
+  };
+  evidence.bounds = [array, session, all = evidence.axes](const std::vector<std::size_t>& axes) {
+    return read_each(*session, axes,
+                     [&](std::size_t axis) { return read_bounds(*array, all[axis]); });
   };
   evidence.values = [session](const EvidenceVariable& variable) {
     const auto opened = open_variable(*session, variable.path);

@@ -16,6 +16,8 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array,
 
 // All elements of a variable of one dimension, unpacked; empty when it does not hold numbers,
 // cannot be read, or is too long.
+// The same of a variable of one or two dimensions.
+std::vector<double> read_unpacked(const GDALMDArray& variable);
 std::vector<double> read_values(const GDALMDArray& variable);
 
 }  // namespace gdal_zarr

@@ -3,9 +3,12 @@
 #include <cpl_conv.h>
 #include <cpl_minixml.h>
 
+#include <cmath>
+
 #include "driver/gdal/messages.h"
 #include "driver/multidim/evidence.h"
 #include "driver/stores/connection_string.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
@@ -102,6 +105,37 @@ CPLStringList geolocation_domain(const RasterView& view, const Position& positio
   for (const char* step : {"PIXEL_STEP", "LINE_STEP"}) set(step, "1");
   set("GEOREFERENCING_CONVENTION", "PIXEL_CENTER");
   return domain;
+}
+
+std::vector<GroundControlPoint> read_gcp_grid(const Array& array) {
+  const std::string path = '/' + array.node_path();
+  const std::size_t measurements = path.rfind("/measurements/");
+  if (measurements == std::string::npos || array.core().shape().size() < 2) return {};
+  const std::string group =
+      zarrcore::join_path(zarrcore::normalize_path(path.substr(0, measurements)), "conditions/gcp");
+  Session& session = *array.session();
+  const auto read = [&](const char* name, std::size_t rank) -> std::vector<double> {
+    const std::string variable = zarrcore::join_path(group, name);
+    const auto metadata = session.coordinate_metadata(variable);
+    if (!metadata || metadata->shape.size() != rank) return {};
+    return read_unpacked(*session.array(variable));
+  };
+  if (!session.hierarchy().has(group, zarrcore::NodeKind::group)) return {};
+  const auto lines = read("line", 1);
+  const auto pixels = read("pixel", 1);
+  const auto longitudes = read("longitude", 2);
+  const auto latitudes = read("latitude", 2);
+  const auto heights = read("height", 2);
+  const std::size_t count = lines.size() * pixels.size();
+  if (longitudes.size() != count || latitudes.size() != count) return {};
+  std::vector<GroundControlPoint> points;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite(longitudes[i]) || !std::isfinite(latitudes[i])) continue;
+    const double height = heights.size() == count && std::isfinite(heights[i]) ? heights[i] : 0;
+    points.push_back({std::to_string(i + 1), "", pixels[i % pixels.size()],
+                      lines[i / pixels.size()], longitudes[i], latitudes[i], height});
+  }
+  return points;
 }
 
 CPLStringList source_domain(const Position& position) {

@@ -51,10 +51,13 @@ RasterView::RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> 
   }
   const auto bands = zarrcore::checked_product(other_lengths);
   if (!bands || *bands > kMaxBands || *bands == 0) {
-    throw Error("array " + name + " would have " +
-                (bands ? std::to_string(*bands) : "2^64 or more") + " bands where 1 to " +
-                std::to_string(kMaxBands) +
-                " are possible; open a slice of it (ZARR:\"path\":" + name + ":i:j)");
+    std::string indexes;
+    for (std::size_t i = 0; i < other_axes_.size(); ++i) indexes += ":0";
+    throw TooManyBands(
+        "array " + name + " would have " + (bands ? std::to_string(*bands) : "2^64 or more") +
+        " bands where 1 to " + std::to_string(kMaxBands) +
+        " are possible; open a slice of it, by an index along each other dimension: ZARR:\"" +
+        arrays_.front()->session()->path() + "\":" + name + indexes);
   }
   band_count_ = static_cast<int>(*bands);
 }

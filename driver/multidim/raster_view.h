@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/multidim/array.h"
+#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 
@@ -30,6 +31,12 @@ struct RasterRequest {
   void* progress_data = nullptr;
 };
 
+// An array has more slices than a raster can have bands.
+class TooManyBands : public zarrcore::Error {
+ public:
+  using Error::Error;
+};
+
 class RasterView {
  public:
   static constexpr std::uint64_t kMaxBands = 65536;
@@ -47,9 +54,15 @@ class RasterView {
 
   // The same view of as many other arrays of the same dimensions.
   RasterView of(const std::vector<std::shared_ptr<Array>>& arrays) const {
-    if (arrays.size() > 1) return RasterView(arrays);
-    return {arrays.front(), x_, y_, slice_};
+    RasterView view =
+        arrays.size() > 1 ? RasterView(arrays) : RasterView(arrays.front(), x_, y_, slice_);
+    view.is_flipped_ = is_flipped_;
+    return view;
   }
+
+  // From now on, the first row is the last one of the array. For reading.
+  void flip() { is_flipped_ = !is_flipped_; }
+  bool is_flipped() const { return is_flipped_; }
 
   // They differ only in their elements and metadata; array() is the first.
   const std::vector<std::shared_ptr<Array>>& arrays() const { return arrays_; }
@@ -98,6 +111,9 @@ class RasterView {
   std::vector<std::uint64_t> cut(std::size_t axis, std::uint64_t first, std::uint64_t step,
                                  std::uint64_t count, std::uint64_t max_parts) const;
   int length(std::optional<std::size_t> axis) const;
+  std::uint64_t row_in_array(std::uint64_t row) const {
+    return is_flipped_ ? static_cast<std::uint64_t>(height()) - 1 - row : row;
+  }
   // `count` bands from `first` on, `step` apart along the last of the other dimensions.
   bool transfer_run(GDALRWFlag flag, const RasterRequest& request, int first, int step, int count,
                     std::byte* buffer) const;
@@ -110,6 +126,7 @@ class RasterView {
   std::vector<std::size_t> other_axes_;
   std::vector<std::uint64_t> slice_;
   int band_count_ = 1;
+  bool is_flipped_ = false;
 };
 
 }  // namespace gdal_zarr

@@ -20,9 +20,10 @@ zarrcore::Selection RasterView::window(const RasterRequest& request,
     strides[*x_] = request.pixel_space;
   }
   if (y_) {
-    selection.start[*y_] = request.y;
+    const auto step = static_cast<std::int64_t>(request.y_step);
+    selection.start[*y_] = row_in_array(request.y);
     selection.count[*y_] = request.rows;
-    selection.step[*y_] = static_cast<std::int64_t>(request.y_step);
+    selection.step[*y_] = is_flipped_ ? -step : step;
     strides[*y_] = request.line_space;
   }
   return selection;
@@ -37,6 +38,10 @@ zarrcore::Selection RasterView::selection(int band, std::uint64_t x, std::uint64
   request.rows = rows;
   zarrcore::Strides strides;
   zarrcore::Selection selection = window(request, strides);
+  if (is_flipped_ && y_) {
+    selection.start[*y_] = row_in_array(y + rows - 1);
+    selection.step[*y_] = 1;
+  }
   const std::vector<std::uint64_t> indexes = other_indexes(band);
   for (std::size_t i = 0; i < indexes.size(); ++i) selection.start[other_axes_[i]] = indexes[i];
   return selection;

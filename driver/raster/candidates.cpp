@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
@@ -14,13 +15,36 @@
 namespace gdal_zarr {
 namespace {
 
+// What a walk finds.
+struct Collected {
+  Candidates candidates;
+  std::set<std::string> helpers;                              // node paths, of nodes or of none
+  std::set<std::pair<std::string, std::string>> ancillaries;  // of an array, and such a path
+};
+
+std::vector<std::string> words_of(const zarrcore::Json& attributes, const char* name) {
+  const std::string* text = zarrcore::find_string(attributes, name);
+  return text != nullptr ? zarrcore::words_of(*text) : std::vector<std::string>();
+}
+
+// CF: the variables that these attributes name describe others.
+void add_helpers(const zarrcore::Json& attributes, const std::string& group,
+                 std::set<std::string>& helpers) {
+  for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
+    for (const std::string& word : words_of(attributes, name)) {
+      helpers.insert(zarrcore::join_path(group, word));
+    }
+  }
+}
+
 // Walks the hierarchy, whose depth the core bounds.
-void collect(const Session& session, const std::string& group, Candidates& found,
-             std::set<std::string>& helpers) {
+void collect(const Session& session, const std::string& group, Collected& found) {
+  std::set<std::string>& helpers = found.helpers;
+  add_helpers(*session.attributes(group), group, helpers);
   for (const zarrcore::Child& child : session.hierarchy().children(group)) {
     const std::string path = zarrcore::join_path(group, child.name);
     if (child.kind == zarrcore::Child::Kind::group) {
-      collect(session, path, found, helpers);
+      collect(session, path, found);
       continue;
     }
     if (child.kind == zarrcore::Child::Kind::broken) {
@@ -30,19 +54,15 @@ void collect(const Session& session, const std::string& group, Candidates& found
     }
     const auto array = session.array_metadata(path);
     if (!array) continue;
-    if (!array->shape.empty()) found.array_paths.insert(path);
-    // CF: the variables that these attributes name describe this one.
-    for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
-      const std::string* text = zarrcore::find_string(array->attributes, name);
-      if (text == nullptr) continue;
-      for (const std::string& word : zarrcore::words_of(*text)) {
-        helpers.insert(zarrcore::join_path(group, word));
-      }
+    if (!array->shape.empty()) found.candidates.array_paths.insert(path);
+    add_helpers(array->attributes, group, helpers);
+    for (const std::string& word : words_of(array->attributes, "ancillary_variables")) {
+      found.ancillaries.emplace(path, zarrcore::join_path(group, word));
     }
     for (const std::string& mask : mask_paths(session, path)) helpers.insert(mask);
     try {
       if (gdal_type(array->data_type).GetClass() == GEDTC_NUMERIC) {
-        found.rasters.push_back({path, array->shape, array->data_type});
+        found.candidates.rasters.push_back({path, array->shape, array->data_type});
       }
     } catch (const zarrcore::Error& error) {
       report(CE_Warning, CPLE_AppDefined, "Zarr: %s: array /%s: %s", session.path().c_str(),
@@ -53,8 +73,9 @@ void collect(const Session& session, const std::string& group, Candidates& found
 
 }  // namespace
 
-Candidates find_candidates(Session& session, bool list_all) {
-  Candidates found;
+Candidates find_candidates(Session& session, bool list_all, const std::string& group) {
+  Collected collected;
+  Candidates& found = collected.candidates;
   if (session.root_is_array()) {
     const auto array = session.array("");
     if (array->GetDataType().GetClass() == GEDTC_NUMERIC) {
@@ -62,8 +83,12 @@ Candidates find_candidates(Session& session, bool list_all) {
     }
     return found;
   }
-  std::set<std::string> helpers;
-  collect(session, "", found, helpers);
+  collect(session, group, collected);
+  std::set<std::string>& helpers = collected.helpers;
+  // Those that name each other are equals.
+  for (const auto& [array, ancillary] : collected.ancillaries) {
+    if (!collected.ancillaries.contains({ancillary, array})) helpers.insert(ancillary);
+  }
   for (const std::string& path : helpers) found.array_paths.erase(path);
   if (list_all) return found;
   std::vector<Candidate> rasters;

@@ -26,8 +26,8 @@ struct Candidates {
 // The arrays of two or more dimensions, without those that only describe others (coordinates,
 // bounds, grid mappings, coarser levels of pyramids); if the store has none, those of fewer
 // dimensions. With `list_all`, all that can be shown as a raster. Arrays that cannot be used are
-// skipped with a warning.
-Candidates find_candidates(Session& session, bool list_all);
+// skipped with a warning. Of the nodes below `group`.
+Candidates find_candidates(Session& session, bool list_all, const std::string& group = {});
 
 // Whether there are arrays besides the first raster and the variables of its dimensions.
 bool has_others(const Session& session, const Candidates& candidates);

@@ -58,8 +58,20 @@ GDALColorInterp RasterBand::GetColorInterpretation() {
   if (value != nullptr && value->is_array() && static_cast<int>(value->size()) >= nBand) {
     value = &(*value)[static_cast<std::size_t>(nBand - 1)];
   }
-  if (value == nullptr || !value->is_string()) return GDALPamRasterBand::GetColorInterpretation();
-  return GDALGetColorInterpretationByName(value->get_ref<const std::string&>().c_str());
+  if (value != nullptr && value->is_string()) {
+    return GDALGetColorInterpretationByName(value->get_ref<const std::string&>().c_str());
+  }
+  const GDALColorInterp saved = GDALPamRasterBand::GetColorInterpretation();
+  if (saved != GCI_Undefined) return saved;
+  if (stated_color_ != GCI_Undefined) return stated_color_;
+  return guarded(GCI_Undefined, [&] {
+    const auto shown = channel();
+    const std::uint32_t color = shown ? shown->channel.color.value_or(0) : 0;
+    return color == 0xff0000   ? GCI_RedBand
+           : color == 0x00ff00 ? GCI_GreenBand
+           : color == 0x0000ff ? GCI_BlueBand
+                               : GCI_Undefined;
+  });
 }
 
 CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {

@@ -1,7 +1,16 @@
 // A band of the classic view of an array. Members stand in files by subject: raster_band.cpp,
-// raster_band_values.cpp, raster_band_metadata.cpp, raster_io.cpp, raster_chunks.cpp.
+// raster_band_values.cpp, raster_band_metadata.cpp, raster_band_classes.cpp, raster_io.cpp,
+// raster_chunks.cpp.
 #pragma once
 
+#include <cpl_string.h>
+#include <gdal_rat.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "driver/conventions/cf/flags.h"
 #include "driver/raster/raster_dataset.h"
 
 namespace gdal_zarr {
@@ -30,6 +39,9 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr SetColorInterpretation(GDALColorInterp interpretation) override;
   // A gray band, or one without colours, becomes one of palette indices.
   CPLErr SetColorTable(GDALColorTable* table) override;
+  // Those in the sidecar, else those of the array's flags.
+  char** GetCategoryNames() override;
+  GDALRasterAttributeTable* GetDefaultRAT() override;
   CPLErr SetStatistics(double min, double max, double mean, double deviation) override;
   // Forgets the statistics and histograms in the sidecar, because pixels change.
   void drop_statistics();
@@ -65,6 +77,8 @@ class RasterBand final : public GDALPamRasterBand {
                    GSpacing line_space, GDALRasterIOExtraArg* extra) override;
 
  private:
+  friend class RasterDataset;
+
   const RasterView& view() const;
   Array& array() const;
   CPLErr transfer_block(GDALRWFlag flag, int block_x, int block_y, void* buffer);
@@ -79,7 +93,14 @@ class RasterBand final : public GDALPamRasterBand {
   // For each dimension that makes bands: DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, for
   // times, DIM_name_DATETIME (ISO 8601). Made on first use, because the values have to be read.
   void make_dimension_metadata();
+  void read_flags();
   void load_image_structure();
+  // The channel of OME-Zarr that the band shows, and its dimension as an index in other_axes().
+  struct ShownChannel {
+    std::size_t axis;
+    Channel channel;
+  };
+  std::optional<ShownChannel> channel() const;
   void load_dimension_metadata();  // a failure is a CE_Failure
   const char* make_description();
   // The name of this band in a list with one for each element of the dimension that makes bands, as
@@ -102,6 +123,10 @@ class RasterBand final : public GDALPamRasterBand {
   std::string slice_description_;  // made with the metadata
   std::string description_;        // the last that make_description() returned
   bool is_serialized_ = false;
+  GDALColorInterp stated_color_ = GCI_Undefined;  // by the product
+  cf::Flags flags_;
+  CPLStringList categories_;                                     // of the flags
+  std::unique_ptr<GDALDefaultRasterAttributeTable> flag_table_;  // null without flags
 };
 
 }  // namespace gdal_zarr

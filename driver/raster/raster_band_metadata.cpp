@@ -1,6 +1,7 @@
 // The description of a band, and the metadata that say which slice of an array it is.
 #include <cpl_string.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "driver/conventions/cf/time.h"
@@ -57,6 +58,7 @@ void RasterBand::make_dimension_metadata() {
   has_dimension_metadata_ = true;
   CPLStringList items;
   const std::vector<std::uint64_t> indexes = view().other_indexes(nBand - 1);
+  const auto shown = channel();
   for (std::size_t i = 0; i < indexes.size(); ++i) {
     const GDALDimension& dimension = *array().known_dimensions()[view().other_axes()[i]];
     const std::string prefix = "DIM_" + dimension.GetName();
@@ -66,6 +68,10 @@ void RasterBand::make_dimension_metadata() {
     };
     set("_INDEX", std::to_string(indexes[i]));
     const auto variable = dataset().variables_of_bands()[i];
+    if (!variable && shown && shown->axis == i) {
+      if (!shown->channel.label.empty()) set("_VALUE", shown->channel.label);
+      if (shown->channel.color) set("_COLOR", CPLSPrintf("#%06X", *shown->channel.color));
+    }
     if (!variable || dataset().metadata_seconds_ <= 0) continue;
     const auto start = std::chrono::steady_clock::now();
     const DimensionValue value = read_dimension_value(*variable, indexes[i]);
@@ -75,7 +81,24 @@ void RasterBand::make_dimension_metadata() {
     if (!value.time.empty()) set("_DATETIME", value.time);
     if (!variable->GetUnit().empty()) set("_UNIT", variable->GetUnit());
   }
-  slice_description_ = describe_slice(items.List());
+  const bool is_channel = shown && indexes.size() == 1 && !shown->channel.label.empty();
+  slice_description_ = is_channel ? shown->channel.label : describe_slice(items.List());
+}
+
+std::optional<RasterBand::ShownChannel> RasterBand::channel() const {
+  const std::vector<std::size_t>& axes = view().other_axes();
+  const auto member = axes.empty() ? std::nullopt : array().pyramid();
+  if (!member) return std::nullopt;
+  const Multiscales& image = *member->level.multiscales;
+  if (!image.channel_axis || image.axes.size() != array().core().shape().size()) {
+    return std::nullopt;
+  }
+  const auto axis = std::ranges::find(axes, *image.channel_axis);
+  if (axis == axes.end()) return std::nullopt;
+  const auto place = static_cast<std::size_t>(axis - axes.begin());
+  const std::uint64_t index = view().other_indexes(nBand - 1)[place];
+  if (index >= image.channels.size()) return std::nullopt;
+  return ShownChannel{place, image.channels[static_cast<std::size_t>(index)]};
 }
 
 const char* RasterBand::GetDescription() const {

@@ -9,7 +9,8 @@
 namespace gdal_zarr {
 
 RasterDataset::RasterDataset(RasterView view, const std::string& name,
-                             const std::string& subdataset, double metadata_seconds)
+                             const std::string& subdataset, double metadata_seconds,
+                             bool turns_north_up)
     : view_(std::move(view)), metadata_seconds_(metadata_seconds) {
   make_bands();
   SetDescription(name.c_str());
@@ -20,6 +21,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   view_.array().session()->run_together(
       {[&] { position = find_position(view_); }, [this] { look_for_sidecar(); }});
   geotransform_ = position.transform.transform;
+  control_points_.stored = std::move(position.gcps);
   crs_ = view_.array().pam_crs();
   // Made by this thread, which lives longer than that of a request.
   if (!crs_ && position.crs.crs) crs_.reset(position.crs.crs->Clone());
@@ -27,10 +29,13 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   const auto set = [this](const char* domain, CPLStringList items) {
     if (!items.empty()) GDALDataset::SetMetadata(items.List(), domain);
   };
-  set("GEOLOCATION", geolocation_domain(view_, position));
+  if (turns_north_up) turn_north_up();
+  // Its rows are in the order of the array.
+  if (!view_.is_flipped()) set("GEOLOCATION", geolocation_domain(view_, position));
   set(kGeoreferencingSource, source_domain(position));
   set_metadata(position.transform.attributes.get());
   set_image_structure();
+  if (view_.arrays().size() > 1) set_spectral_bands();
 
   load_sidecar();
   // External overviews, in a file beside the store.

@@ -1,6 +1,6 @@
 // The classic view of an array: a dataset and its bands. Members stand in files by subject:
 // raster_dataset.cpp, raster_io.cpp, raster_chunks.cpp, raster_metadata.cpp,
-// raster_georeferencing.cpp, raster_overviews.cpp.
+// raster_georeferencing.cpp, raster_gcps.cpp, raster_overviews.cpp.
 #pragma once
 
 #include <gdal_pam.h>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/conventions/gcps.h"
 #include "driver/conventions/geotransform.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/raster_view.h"
@@ -30,8 +31,10 @@ class RasterDataset final : public GDALPamDataset {
  public:
   // `name` is the name that was opened; `subdataset` the array when the store has several. At most
   // `metadata_seconds` are spent on reading the values of dimensions for the metadata of bands.
+  // With `turns_north_up`, the rows of a raster that has the south at its top are shown in the
+  // opposite order; for reading.
   RasterDataset(RasterView view, const std::string& name, const std::string& subdataset,
-                double metadata_seconds = kDefaultMetadataSeconds);
+                double metadata_seconds = kDefaultMetadataSeconds, bool turns_north_up = false);
   static constexpr double kDefaultMetadataSeconds = 5;
 
   // Flushes what is pending; a failure is reported as CE_Failure.
@@ -61,6 +64,9 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr SetGeoTransform(double* transform) override;
 #endif
   CPLErr SetSpatialRef(const OGRSpatialReference* crs) override;
+  int GetGCPCount() override;
+  const GDAL_GCP* GetGCPs() override;
+  const OGRSpatialReference* GetGCPSpatialRef() const override;
   // Items of the default domain are attributes of the array.
   MetadataList GetMetadata(const char* domain) override;
   const char* GetMetadataItem(const char* name, const char* domain) override;
@@ -137,13 +143,16 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr flush_sidecar(bool at_closing);
   CPLErr finish();
   void place(const GeoTransform& transform);
+  void turn_north_up();
+  // What the product says of the bands: colours and wavelengths.
+  void set_spectral_bands();
   bool is_writable() const { return eAccess == GA_Update; }
   // Writes and drops the blocks of a window from the block cache.
   void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   // The shown attributes that all arrays have in common: others are about one band.
   zarrcore::Json shared_attributes() const;
-  // Those of the root group; empty if the array has no group.
-  zarrcore::Json root_attributes() const;
+  // Those of the array's group, and of the root where that has none; empty without a group.
+  zarrcore::Json group_attributes() const;
   // Updates an item of the metadata after a change of the attribute of a band.
   void show_attribute(const char* name);
   void change_metadata(CPLStringList metadata);
@@ -169,6 +178,15 @@ class RasterDataset final : public GDALPamDataset {
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
   std::optional<GeoTransform> geotransform_;
+  // Of the store, read when they are asked for.
+  struct ControlPoints {
+    std::vector<GroundControlPoint> stored;
+    std::vector<GDAL_GCP> list;  // its texts are those of `stored`
+    std::shared_ptr<OGRSpatialReference> crs;
+    bool are_read = false;
+  };
+  ControlPoints& control_points();
+  ControlPoints control_points_;
   CPLStringList sidecar_siblings_;  // on the network, until load_sidecar() uses it
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;

@@ -31,6 +31,16 @@ void RasterDataset::place(const GeoTransform& transform) {
   geotransform_ = transform == kNowhere ? std::nullopt : std::optional(transform);
 }
 
+void RasterDataset::turn_north_up() {
+  if (!geotransform_) return;
+  GeoTransform& t = *geotransform_;
+  if (t[2] != 0 || t[4] != 0 || t[5] <= 0) return;
+  view_.flip();
+  t[3] += t[5] * nRasterYSize;
+  t[5] = -t[5];
+  for (GroundControlPoint& point : control_points_.stored) point.line = nRasterYSize - point.line;
+}
+
 CPLErr RasterDataset::SetSpatialRef(const OGRSpatialReference* crs) {
   if (!is_writable()) return GDALPamDataset::SetSpatialRef(crs);
   return guarded(CE_Failure, [&] {

@@ -35,10 +35,11 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::masks() {
     std::vector<std::unique_ptr<RasterDataset>> found;
     found.reserve(arrays.size());
     for (const auto& mask : arrays) {
-      found.push_back(
-          mask ? std::unique_ptr<RasterDataset>(new RasterDataset(
-                     has_all(*mask) ? view_.of({mask}) : RasterView(mask, 1, 0, {}), *this))
-               : nullptr);
+      found.emplace_back();
+      if (!mask) continue;
+      RasterView view = has_all(*mask) ? view_.of({mask}) : RasterView(mask, 1, 0, {});
+      if (view.is_flipped() != view_.is_flipped()) view.flip();
+      found.back().reset(new RasterDataset(std::move(view), *this));
     }
     masks_ = std::move(found);
     return true;

@@ -25,7 +25,6 @@
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -76,42 +75,30 @@ zarrcore::Json RasterDataset::shared_attributes() const {
   return mask.empty() ? shared : without_mask(std::move(shared), mask);
 }
 
-zarrcore::Json RasterDataset::root_attributes() const {
+zarrcore::Json RasterDataset::group_attributes() const {
   const Session& session = *view_.array().session();
-  return session.root_is_array() ? zarrcore::Json::object()
-                                 : shown_attributes(*session.attributes(""));
+  if (session.root_is_array()) return zarrcore::Json::object();
+  zarrcore::Json attributes = shown_attributes(*session.attributes(""));
+  const std::string group(zarrcore::parent_path(view_.array().node_path()));
+  if (!group.empty()) attributes.update(shown_attributes(*session.attributes(group)));
+  return attributes;
 }
 
 void RasterDataset::show_attribute(const char* name) {
   const zarrcore::Json shared = shared_attributes();
-  const zarrcore::Json root = root_attributes();
+  const zarrcore::Json root = group_attributes();
   const zarrcore::Json* value = zarrcore::find_member(shared, name);
   if (value == nullptr) value = zarrcore::find_member(root, name);
   GDALDataset::SetMetadataItem(name, value != nullptr ? attribute_text(*value).c_str() : nullptr);
 }
 
-// The attributes of the arrays, which override those of the root.
+// The attributes of the arrays, which override those of the groups.
 void RasterDataset::set_metadata(const zarrcore::Json* placing) {
   set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
-  using Item = std::pair<std::string, std::string>;  // a name in lower case, NAME=VALUE
-  std::vector<Item> items;
-  const auto add = [&](const zarrcore::Json& attributes) {
-    for (const auto& [name, value] : attributes.items()) {
-      if (name == kColorInterpretation || name == kBandsAttribute) continue;  // shown by the bands
-      const std::string shown = name.substr(0, name.find('\0'));
-      items.emplace_back(zarrcore::lower_case(shown), shown + '=' + attribute_text(value));
-    }
-  };
-  add(root_attributes());
-  add(shared_attributes());
-  // At once: GDAL moves half of its list for each item that is added. Names that differ in case are
-  // the same for GDAL: the last one wins.
-  std::ranges::stable_sort(items, {}, &Item::first);
-  CPLStringList metadata;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i + 1 < items.size() && items[i].first == items[i + 1].first) continue;
-    metadata.AddString(items[i].second.c_str());
-  }
+  zarrcore::Json attributes = group_attributes();
+  attributes.update(shared_attributes());
+  for (const char* of_bands : {kColorInterpretation, kBandsAttribute}) attributes.erase(of_bands);
+  CPLStringList metadata = attribute_items(attributes);
   // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
   if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
   std::string area_or_point = gdal_zarr::area_or_point(view_.array().metadata().attributes);
@@ -150,7 +137,7 @@ void RasterDataset::set_image_structure() {
 // Replaces the attributes that are shown as metadata. Those that the text leaves as they are, in
 // the arrays or the root, keep their type.
 void RasterDataset::change_metadata(CPLStringList metadata) {
-  const zarrcore::Json root = root_attributes();
+  const zarrcore::Json root = group_attributes();
   zarrcore::Json shared = shared_attributes();
   std::set<std::string> of_bands;  // names of attributes in which the arrays differ
   for (const auto& array : view_.arrays()) {

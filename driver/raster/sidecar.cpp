@@ -1,8 +1,12 @@
 #include "driver/raster/sidecar.h"
 
+#include <cpl_minixml.h>
 #include <cpl_string.h>
+#include <gdal_rat.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace gdal_zarr {
 namespace {
@@ -36,6 +40,28 @@ void copy_histogram(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
+bool are_equal(CSLConstList a, CSLConstList b) {
+  const int count = CSLCount(a);
+  if (count != CSLCount(b)) return false;
+  for (int i = 0; i < count; ++i) {
+    if (std::string_view(a[i]) != b[i]) return false;
+  }
+  return true;
+}
+
+bool are_equal(const GDALRasterAttributeTable& a, GDALRasterAttributeTable* b) {
+  if (b == nullptr) return false;
+  const auto text = [](const GDALRasterAttributeTable& table) {
+    const std::unique_ptr<GDALRasterAttributeTable> copy(table.Clone());
+    const std::unique_ptr<CPLXMLNode, decltype(&CPLDestroyXMLNode)> tree(
+        copy != nullptr ? copy->Serialize() : nullptr, &CPLDestroyXMLNode);
+    const std::unique_ptr<char, decltype(&VSIFree)> xml(
+        tree ? CPLSerializeXMLTree(tree.get()) : nullptr, &VSIFree);
+    return std::string(xml ? xml.get() : "");
+  };
+  return text(a) == text(*b);
+}
+
 }  // namespace
 
 void copy_unstored(GDALDataset& source, GDALDataset& destination) {
@@ -47,8 +73,15 @@ void copy_unstored(GDALDataset& source, GDALDataset& destination) {
 
 void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
   if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
-  if (char** names = source.GetCategoryNames()) destination.SetCategoryNames(names);
-  if (const auto* table = source.GetDefaultRAT()) destination.SetDefaultRAT(table);
+  // Those of flags, which are attributes, come with the array.
+  if (char** names = source.GetCategoryNames();
+      names != nullptr && !are_equal(names, destination.GetCategoryNames())) {
+    destination.SetCategoryNames(names);
+  }
+  if (const auto* table = source.GetDefaultRAT();
+      table != nullptr && !are_equal(*table, destination.GetDefaultRAT())) {
+    destination.SetDefaultRAT(table);
+  }
   copy_domains(source, destination);
   copy_histogram(source, destination);
   CPLStringList metadata;
