@@ -23,14 +23,6 @@ constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
 // bytes, when threads had nothing to do although the queue was full after a write.
 constexpr std::uint64_t kFirstQueuedBytes = 8 << 20;
 constexpr std::uint64_t kQueuedPart = 4;
-// A write of this many slices for each thread keeps all threads busy itself. Queueing it gains
-// something only if the program works long enough until the next one.
-constexpr std::size_t kManySlices = 4;
-// So few and small slices are copied by the calling thread: to wake others takes longer.
-constexpr std::size_t kMaxSmallSlices = 256;
-constexpr std::uint64_t kMaxSmallBytes = 128 << 10;
-// Smaller inner chunks of shards are encoded at once: a task takes about as long.
-constexpr std::uint64_t kMinBytesBehind = 16 << 10;
 
 // Calls `body` with the chunks that a selection meets, a batch at a time.
 void for_each_chunk_batch(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
@@ -46,13 +38,6 @@ void for_each_chunk_batch(const ChunkGrid& grid, const Selection& selection, con
 }
 
 }  // namespace
-
-// A slice of an inner chunk of a pending chunk.
-struct ArrayWriter::PendingSlice {
-  Pending chunk;
-  StoredSlice slice;
-  bool is_ready = false;  // has been written, and the inner chunk is to be encoded
-};
 
 // Chunks that are being read. None of them is put meanwhile: a shard would be read with the index
 // of its old value.
@@ -138,102 +123,6 @@ void ArrayWriter::write(const Selection& selection, const Source& source,
                });
 }
 
-void ArrayWriter::write_pending(const Selection& selection, const Source& source,
-                                const WriteOptions& options) {
-  const Pace::TimePoint began = Pace::now();
-  {
-    const std::lock_guard lock(mutex_);
-    pace_.begin(began);
-  }
-  FirstError error;
-  if (queue_.jobs() == 0 && was_full_.exchange(false)) {
-    max_queued_ = std::min(2 * max_queued_, options_.max_bytes / kQueuedPart);
-  }
-  evict(error, options.threads);
-  std::vector<PendingSlice> slices;
-  for_each_chunk(array_->state().grid, selection, source.strides, [&](const ChunkSlice& slice) {
-    const Pending chunk = pending(slice.chunk);
-    for (StoredSlice& inner : chunk->cut(slice)) slices.push_back({chunk, std::move(inner)});
-    if (slices.size() >= kBatchSize) write_slices(slices, source, options, error);
-  });
-  write_slices(slices, source, options, error);
-  {
-    const std::lock_guard lock(mutex_);
-    pace_.end(began);
-  }
-  error.rethrow();
-  if (const auto earlier = queue_.take_error()) std::rethrow_exception(earlier);
-}
-
-bool ArrayWriter::writes_behind(std::size_t slices, const WriteOptions& options) const {
-  if (!options_.writes_behind || options.threads <= 1) return false;
-  if (is_slow() || slices < kManySlices * options.threads) return true;
-  const std::lock_guard lock(mutex_);
-  return pace_.is_mostly_work();
-}
-
-bool ArrayWriter::are_small(const std::vector<PendingSlice>& slices) const {
-  if (slices.size() > kMaxSmallSlices) return false;
-  std::uint64_t elements = 0;
-  for (const PendingSlice& part : slices) elements += element_count(part.slice.axes);
-  return elements <= kMaxSmallBytes / array_->state().metadata.data_type.item_size;
-}
-
-// Removes the slices for which nothing is left to do. The chunks of the others have to be decoded
-// first, or encoded now.
-void ArrayWriter::copy_slices(std::vector<PendingSlice>& slices, const Source& source) {
-  std::erase_if(slices, [&](PendingSlice& part) {
-    const auto written = part.chunk->write(part.slice, source.data + part.slice.offset,
-                                           source.converter, PendingChunk::Work::copying);
-    part.is_ready = written == PendingChunk::Written::is_ready;
-    return written == PendingChunk::Written::yes;
-  });
-}
-
-// Writes a slice that copy_slices() has left.
-void ArrayWriter::write_slice(PendingSlice& part, const Source& source, bool encodes_at_once) {
-  if (part.is_ready) {
-    if (!encodes_at_once) return;
-    part.chunk->encode(part.slice.position);
-    part.is_ready = false;
-    return;
-  }
-  const auto work = encodes_at_once ? PendingChunk::Work::encoding : PendingChunk::Work::decoding;
-  const auto write = [&] {
-    return part.chunk->write(part.slice, source.data + part.slice.offset, source.converter, work);
-  };
-  auto written = write();
-  while (written == PendingChunk::Written::is_retired) {
-    part.chunk = pending(part.chunk->index());
-    written = write();
-  }
-  part.is_ready = written == PendingChunk::Written::is_ready;
-}
-
-void ArrayWriter::write_slices(std::vector<PendingSlice>& slices, const Source& source,
-                               const WriteOptions& options, FirstError& error) {
-  const bool is_behind = writes_behind(slices.size(), options);
-  if (options.threads > 1 && are_small(slices)) copy_slices(slices, source);
-  array_->state().context->pool.parallel_for(
-      slices.size(), std::max<std::size_t>(1, options.threads),
-      [&](std::size_t i) {
-        PendingSlice& part = slices[i];
-        const bool encodes_at_once =
-            !is_behind || (part.chunk->is_shard() && part.chunk->decoded_size() < kMinBytesBehind);
-        write_slice(part, source, encodes_at_once);
-        if (part.is_ready) {
-          encode_behind(part.chunk, part.slice.position, options);
-        } else if (is_behind) {
-          if (part.chunk->claim_put()) put_behind(part.chunk, options);
-        } else if (part.chunk->is_complete()) {
-          error.keep([&] { put(part.chunk); });
-        }
-        evict(error, options.threads);
-      },
-      options.worker_scope);
-  slices.clear();
-}
-
 // The errors of jobs get their context when they are thrown.
 void ArrayWriter::encode_behind(const Pending& chunk, std::size_t position,
                                 const WriteOptions& options) {
@@ -243,13 +132,19 @@ void ArrayWriter::encode_behind(const Pending& chunk, std::size_t position,
         chunk->encode(position);
         if (!chunk->claim_put()) return;
         // Where several puts can wait for answers, they keep no thread from encoding.
-        is_slow() ? put_behind(chunk, behind) : put(chunk);
+        is_slow() ? put_behind(chunk, behind) : put_claimed(chunk);
       });
 }
 
 void ArrayWriter::put_behind(const Pending& chunk, const WriteOptions& options) {
   queue_.post_put({std::max(options.threads - 1, requests()), options.scope_behind},
-                  chunk->pending_bytes(), [this, chunk] { put(chunk); });
+                  chunk->pending_bytes(), [this, chunk] { put_claimed(chunk); });
+}
+
+// Threads had nothing to do, if the queue is empty after it was full.
+void ArrayWriter::lengthen_queue() {
+  if (queue_.jobs() > 0 || !was_full_.exchange(false)) return;
+  max_queued_ = std::min(2 * max_queued_, options_.max_bytes / kQueuedPart);
 }
 
 bool ArrayWriter::has_too_many_queued(std::size_t threads) {
@@ -274,8 +169,10 @@ void ArrayWriter::evict(FirstError& error, std::size_t threads) {
     const std::lock_guard lock(mutex_);
     oldest.assign(order_.rbegin(), order_.rend());
   }
-  std::stable_partition(oldest.begin(), oldest.end(),
-                        [](const Pending& chunk) { return chunk->is_complete(); });
+  // Those that are being written last.
+  std::ranges::stable_sort(oldest, {}, [](const Pending& chunk) {
+    return chunk->is_complete() ? 0 : chunk->is_being_written() ? 2 : 1;
+  });
   bool has_failed = false;
   for (const Pending& chunk : oldest) {
     if (pending_bytes_ <= options_.max_bytes) return;
@@ -287,6 +184,16 @@ void ArrayWriter::evict(FirstError& error, std::size_t threads) {
 void ArrayWriter::put(const Pending& chunk) {
   const std::uint64_t bytes = chunk->pending_bytes();
   chunk->put();
+  note_put(chunk, bytes);
+}
+
+void ArrayWriter::put_claimed(const Pending& chunk) {
+  const std::uint64_t bytes = chunk->pending_bytes();
+  chunk->put_claimed();
+  note_put(chunk, bytes);
+}
+
+void ArrayWriter::note_put(const Pending& chunk, std::uint64_t bytes) {
   drop(chunk);
   array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
   const std::uint64_t put_bytes = put_bytes_ += bytes;
@@ -364,18 +271,18 @@ void ArrayWriter::read(const Selection& selection, const Destination& destinatio
 void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
                               AccessPattern::Request& request, const ReadOptions& options) {
   HeldChunks held(*this);
-  std::vector<PendingSlice> pending_slices;
+  std::vector<std::pair<Pending, StoredSlice>> pending_slices;
   std::vector<StoredPart> stored;
   for (const ChunkSlice& slice : chunks) {
     const Pending chunk = held.add(slice.chunk);
     for (StoredSlice& inner : chunk->split(slice, destination.data, stored)) {
-      pending_slices.push_back({chunk, std::move(inner)});
+      pending_slices.emplace_back(chunk, std::move(inner));
     }
   }
   array_->state().context->pool.parallel_for(
       pending_slices.size(), std::max<std::size_t>(1, options.threads),
       [&](std::size_t i) {
-        const auto& [chunk, slice, _] = pending_slices[i];
+        const auto& [chunk, slice] = pending_slices[i];
         chunk->read(slice, destination.data + slice.offset, destination.converter);
       },
       options.worker_scope);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <map>
 #include <memory>
@@ -86,6 +87,7 @@ class ZARRCORE_API ArrayWriter {
   std::uint64_t pending_bytes() const { return pending_bytes_; }
 
  private:
+  struct ChunkWrite;
   struct PendingSlice;
   class HeldChunks;
   using Pending = std::shared_ptr<PendingChunk>;
@@ -99,16 +101,20 @@ class ZARRCORE_API ArrayWriter {
   bool are_small(const std::vector<PendingSlice>& slices) const;
   void copy_slices(std::vector<PendingSlice>& slices, const Source& source);
   void write_slice(PendingSlice& part, const Source& source, bool encodes_at_once);
-  void write_slices(std::vector<PendingSlice>& slices, const Source& source,
-                    const WriteOptions& options, FirstError& error);
+  void write_slices(std::deque<ChunkWrite>& writes, std::vector<PendingSlice>& slices,
+                    const Source& source, const WriteOptions& options, FirstError& error);
+  void end_write(ChunkWrite& write, bool is_behind, const WriteOptions& options, FirstError& error);
   void read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
                    AccessPattern::Request& request, const ReadOptions& options);
 
   Pending pending(const std::vector<std::uint64_t>& chunk);
   void put(const Pending& chunk);
+  void put_claimed(const Pending& chunk);
+  void note_put(const Pending& chunk, std::uint64_t bytes);
   void put_behind(const Pending& chunk, const WriteOptions& options);
   void encode_behind(const Pending& chunk, std::size_t position, const WriteOptions& options);
   void drop(const Pending& chunk);
+  void lengthen_queue();
   bool has_too_many_queued(std::size_t threads);
   void evict(FirstError& error, std::size_t threads);
 

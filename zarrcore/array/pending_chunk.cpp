@@ -81,10 +81,16 @@ std::vector<StoredSlice> PendingChunk::cut(const ChunkSlice& slice) const {
   return slices;
 }
 
+bool PendingChunk::begin_write() {
+  const std::shared_lock lock(mutex_);
+  if (is_retired_) return false;
+  ++writes_;
+  return true;
+}
+
 PendingChunk::Written PendingChunk::write(const StoredSlice& slice, const std::byte* source,
                                           const ElementConverter* converter, Work work) {
   const std::shared_lock lock(mutex_);
-  if (is_retired_) return Written::is_retired;
   PendingInnerChunk& inner = inner_at(slice.position);
   const std::lock_guard inner_lock(inner.mutex);
   if (work == Work::copying && !inner.is_decoded()) return Written::needs_decoding;
@@ -185,6 +191,19 @@ std::vector<std::size_t> PendingChunk::pending_positions() const {
 
 void PendingChunk::put(bool is_exclusive) {
   const std::unique_lock lock(mutex_);
+  put_with_lock(is_exclusive);
+}
+
+void PendingChunk::put_claimed() {
+  const std::unique_lock lock(mutex_);
+  if (is_complete()) {
+    put_with_lock(false);
+  } else {
+    is_claimed_ = false;
+  }
+}
+
+void PendingChunk::put_with_lock(bool is_exclusive) {
   is_claimed_ = false;
   // Inner chunks whose first write has failed.
   std::erase_if(inner_chunks_, [](const auto& item) { return !item.second->is_pending(); });
@@ -276,7 +295,7 @@ bool PendingChunk::try_to_put_shard(bool is_locked) {
 bool PendingChunk::retire() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  is_retired_ = inner_chunks_.empty();
+  is_retired_ = inner_chunks_.empty() && writes_ == 0;
   return is_retired_;
 }
 

@@ -53,11 +53,17 @@ class PendingChunk {
     encoding,  // an inner chunk, once all of it has been written
   };
   enum class Written : std::uint8_t {
-    is_retired,      // not written: the caller needs another object
     needs_decoding,  // not written, with Work::copying
     yes,
     is_ready,  // the caller has to encode() the inner chunk; not with Work::encoding
   };
+  // A call of ArrayWriter::write() begins, which writes several slices. Until it ends, the chunk is
+  // not complete: it would be put with a part of them, and once more with the rest. Returns false
+  // if this object is retired: the caller needs another one.
+  bool begin_write();
+  void end_write() { --writes_; }
+  bool is_being_written() const { return writes_ > 0; }
+
   // Writes a slice of an inner chunk. Throws Error, which names the chunk; the slice may then be
   // partly written, but what was written before is not lost.
   Written write(const StoredSlice& slice, const std::byte* source,
@@ -69,14 +75,17 @@ class PendingChunk {
   // Whether inner chunks wait until the rest of their shard has been written.
   bool is_shard() const { return sharding_ != nullptr; }
 
-  // Whether every inner chunk that is inside the array has been written and encoded.
-  bool is_complete() const { return finished_ == inner_chunks_inside_; }
+  // Whether every inner chunk that is inside the array has been written and encoded, and none is
+  // being written again.
+  bool is_complete() const { return writes_ == 0 && finished_ == inner_chunks_inside_; }
   // Whether it is complete and the caller is the first to ask since the last put().
   bool claim_put() { return is_complete() && !is_claimed_.exchange(true); }
 
   // Puts the chunk, if anything is pending. When it throws Error, everything is still pending.
   // `is_exclusive`: no other program writes to it, from before the first write() on.
   void put(bool is_exclusive = false);
+  // The same after claim_put(). Does nothing if another write has begun since: that one puts it.
+  void put_claimed();
 
   // Encodes an inner chunk if it is decoded, as put() would: this shares the work among threads.
   void encode(std::size_t position);
@@ -106,6 +115,7 @@ class PendingChunk {
   // The stored bytes of an inner chunk; notes the version that they are from.
   std::optional<Buffer> fetch(std::size_t position, PendingInnerChunk& inner);
   bool depends_on_stored() const;
+  void put_with_lock(bool is_exclusive);
   void put_pending();
   // False when another writer has put the chunk meanwhile; that is impossible if `is_locked`.
   bool try_to_put_chunk(bool is_locked, int tries);
@@ -131,6 +141,7 @@ class PendingChunk {
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> finished_{0};
   std::atomic<bool> is_claimed_{false};
+  std::atomic<std::size_t> writes_{0};  // that have begun; more begin with a shared lock of mutex_
 };
 
 }  // namespace zarrcore

@@ -175,7 +175,7 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
 std::optional<Json> ConsolidatedCopies::parse(const std::string& key,
                                               const LazyDocument& document) const {
   try {
-    return document.get();
+    return std::make_optional(document.get());
   } catch (const OutOfMemory&) {
     throw;
   } catch (const Error& error) {

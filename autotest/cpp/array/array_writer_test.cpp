@@ -180,6 +180,28 @@ TEST_P(Writing, EachChunkIsPutOnceInTheCommonOrders) {
   }
 }
 
+// Inner chunks that were complete before do not make a shard of the first slices that are written.
+TEST_P(Writing, AllThatOneCallWritesToAChunkIsPutTogether) {
+  const auto observed = std::make_shared<ObservedStore>(store_);
+  const auto array = create(GetParam().codecs, "7", observed);
+  Random random(53);
+  for (const std::size_t threads : {1, 2, 4, 16}) {
+    const auto before = observed->put_counts();
+    WriterOptions options;
+    options.writes_behind = threads > 1;
+    ArrayWriter writer(array, options);
+    write(writer, {{1, 0}, {9, 8}, {1, 1}}, random_bytes(random, 72 * kItem), threads);
+    const Bytes values = random_bytes(random, 80 * kItem);
+    write(writer, everything(kShape), values, threads);
+    writer.flush();
+    EXPECT_EQ(read(*array, everything(kShape)), values);
+    for (const std::string key : {"c/0/0", "c/0/1"}) {
+      const auto puts = observed->put_counts();
+      EXPECT_EQ(puts.at(key), 1 + (before.contains(key) ? before.at(key) : 0)) << key;
+    }
+  }
+}
+
 TEST_P(Writing, WholeChunksAreWrittenWithoutBeingRead) {
   const auto observed = std::make_shared<ObservedStore>(store_);
   const auto array = create(GetParam().codecs, "7", observed);
