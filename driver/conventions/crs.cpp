@@ -268,6 +268,7 @@ FoundCrs CrsSearch::from_grid_mapping() const {
     const auto variable = evidence_.find ? evidence_.find(name) : std::nullopt;
     std::string problem = "there is no such variable";
     if (variable) {
+      if (is_grid_on_the_sphere(*variable->attributes)) return {};
       // Its parameters alone may leave out what another statement has.
       if (is_comparing_ && find_member(*variable->attributes, "crs_wkt") == nullptr) return {};
       if (CrsPtr crs = crs_of_variable(*variable->attributes, &problem)) {
@@ -286,7 +287,7 @@ FoundCrs CrsSearch::from_grid_mapping() const {
 FoundCrs CrsSearch::from_variables(const std::vector<EvidenceVariable>& variables) const {
   FoundCrs found;
   for (const EvidenceVariable& variable : variables) {
-    if (!states_crs(*variable.attributes)) continue;
+    if (!states_crs(*variable.attributes) || is_grid_on_the_sphere(*variable.attributes)) continue;
     const std::string source = "the variable \"" + variable.path + '"';
     std::string problem;
     const CrsPtr crs = crs_of_variable(*variable.attributes, &problem);

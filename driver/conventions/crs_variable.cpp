@@ -23,6 +23,11 @@ bool states_crs(const Json& attributes) {
                      [&](const char* name) { return attributes.contains(name); });
 }
 
+bool is_grid_on_the_sphere(const Json& attributes) {
+  const std::string* name = zarrcore::find_string(attributes, "grid_mapping_name");
+  return name != nullptr && zarrcore::lower_case(*name) == "healpix";
+}
+
 std::vector<GridMapping> grid_mappings(const Json& attributes) {
   std::vector<GridMapping> mappings;
   const std::string* text = zarrcore::find_string(attributes, "grid_mapping");

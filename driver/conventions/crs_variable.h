@@ -37,5 +37,7 @@ std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
 
 // Whether attributes are those of such a variable.
 bool states_crs(const zarrcore::Json& attributes);
+// Whether they are those of a grid whose cells are on no plane; see healpix.h.
+bool is_grid_on_the_sphere(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

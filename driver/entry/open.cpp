@@ -18,6 +18,7 @@
 #include "driver/multidim/multidim_dataset.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/group_raster.h"
+#include "driver/raster/healpix_dataset.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
@@ -101,6 +102,9 @@ bool turns_north_up(const Session& session, const OpenCall& call) {
 
 GDALDataset* open_array(const std::shared_ptr<Array>& array, const OpenCall& call,
                         const ConnectionString& connection, bool is_one_of_several) {
+  if (call.options.boolean("SPHERE")) {
+    return open_on_the_sphere(array, connection.slice, call.name);
+  }
   RasterView view = make_view(array, call, connection.slice);
   const bool has_bands = !view.other_axes().empty() && connection.slice.empty();
   if (has_bands && !call.options.boolean("MULTIBAND")) return list_slices(view, call.name);

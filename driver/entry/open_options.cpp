@@ -25,6 +25,9 @@ constexpr Option kOpenOptions[] = {
                   "(YES) or has a subdataset for each 2D slice (NO)"),
     rows::text("DIM_X", kRasterOnly, "", "Name of the X dimension, or its index, counted from 0"),
     rows::text("DIM_Y", kRasterOnly, "", "Name of the Y dimension, or its index, counted from 0"),
+    rows::boolean("SPHERE", kRasterOnly, "NO",
+                  "Whether an array of cells of a HEALPix grid is shown as a raster of longitude "
+                  "and latitude, each pixel with the value of its cell; for reading"),
     rows::boolean("NORTH_UP", kRasterOnly, "NO",
                   "Whether a raster that has the south at its top is shown with the north at its "
                   "top; for reading"),

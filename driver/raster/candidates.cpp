@@ -37,6 +37,13 @@ void add_helpers(const zarrcore::Json& attributes, const std::string& group,
   }
 }
 
+// Whether an array of one dimension has the coordinates along it.
+bool is_index(const Session& session, const Candidate& candidate) {
+  const auto array = session.array_metadata(candidate.node_path);
+  return array && array->dimension_names.size() == 1 &&
+         array->dimension_names[0] == zarrcore::last_segment(candidate.node_path);
+}
+
 // Walks the hierarchy, whose depth the core bounds.
 void collect(const Session& session, const std::string& group, Collected& found) {
   std::set<std::string>& helpers = found.helpers;
@@ -97,6 +104,11 @@ Candidates find_candidates(Session& session, bool list_all, const std::string& g
                  return c.shape.size() >= 2 && !helpers.contains(c.node_path) &&
                         session.pyramids().finest_level_path(c.node_path).empty();
                });
+  if (rasters.empty()) {
+    std::ranges::copy_if(found.rasters, std::back_inserter(rasters), [&](const Candidate& c) {
+      return !c.shape.empty() && !helpers.contains(c.node_path) && !is_index(session, c);
+    });
+  }
   if (!rasters.empty()) found.rasters = std::move(rasters);
   return found;
 }

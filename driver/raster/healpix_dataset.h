@@ -1,0 +1,20 @@
+// An array of cells of a HEALPix grid, shown as a raster of longitude and latitude: each pixel has
+// the value of the cell that contains its centre. For programs that draw rasters.
+#pragma once
+
+#include <gdal_priv.h>
+
+#include <memory>
+#include <vector>
+
+#include "driver/raster/raster_dataset.h"
+
+namespace gdal_zarr {
+
+// A pixel has 22.5/2^level degrees, so that no cell is left out. `slice` has an index for each
+// dimension but that of the cells; when it is empty, they make bands. Throws zarrcore::Error if the
+// array is on no such grid, or is too large. The caller owns the dataset.
+GDALDataset* open_on_the_sphere(const std::shared_ptr<Array>& array,
+                                const std::vector<std::uint64_t>& slice, const std::string& name);
+
+}  // namespace gdal_zarr
