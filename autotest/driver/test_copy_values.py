@@ -309,7 +309,9 @@ def test_memory(tmp_path):
     used = peak("gdalmdimtranslate", "-q", "--config", "GDAL_CACHEMAX", "32", "--config",
                 "ZARR_WRITE_CACHE_SIZE", "16000000", "-of", "Zarr",
                 "-co", "ARRAY:BLOCKSIZE=140,20,20", tmp_path / "source.zarr", tmp_path / "a.zarr")
-    assert used < 90 << 10
+    program = peak("gdalmdimtranslate", "-q", "-of", "VRT", tmp_path / "source.zarr",
+                   tmp_path / "a.vrt")
+    assert used < program + (60 << 10)
     got = open_root(tmp_path / "a.zarr").OpenMDArray("a")
     np.testing.assert_array_equal(
         got.ReadAsArray([0, 490, 3], [140, 1, 1]).ravel(), np.arange(140, dtype="f4") + 3)
