@@ -219,13 +219,13 @@ def test_time_series(tmp_path, png, lat):
 
 
 def test_subdatasets(tmp_path, png):
-    """A store with several rasters offers them, and each opens by its name."""
+    """A store with several rasters offers them and their group, and each opens by its name."""
     path = write_projected(tmp_path / "a.zarr", 32633, -100.0)
     write_array(path / "twice", 2 * letter().filled(0), names=["y", "x"],
                 attributes={"_CRS": {"wkt": wkt(32633)}})
     names = [f'ZARR:"{path}":/letter', f'ZARR:"{path}":/twice']
     offered = QgsProviderRegistry.instance().querySublayers(str(path))
-    assert [sublayer.uri() for sublayer in offered] == names
+    assert [sublayer.uri() for sublayer in offered] == [*names, f'ZARR:"{path}":/']
     for name, data in zip(names, (letter(), 2 * letter().filled(0))):
         layer = picture.open_layer(name)
         assert_place(layer, "EPSG:32633", (1_500_000, 5_196_000, 1_504_800, 5_200_000))

@@ -10,6 +10,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/store/local_paths.h"
 
 namespace zarrcore {
@@ -29,10 +30,11 @@ class FileLocks::Turn {
   // Throws LockTimeout.
   std::unique_ptr<Turn, EndOfTurn> begin(const LockWait& wait) {
     std::unique_lock lock(mutex_);
-    if (!ended_.wait_until(lock, wait.end(), [this] { return !is_taken_; })) {
-      throw LockTimeout("another thread");
-    }
+    // In a forked child, a turn of the parent's is none.
+    const auto is_free = [this] { return !is_taken_ || process_ != process_id(); };
+    if (!ended_.wait_until(lock, wait.end(), is_free)) throw LockTimeout("another thread");
     is_taken_ = true;
+    process_ = process_id();
     return std::unique_ptr<Turn, EndOfTurn>(this);
   }
 
@@ -57,9 +59,10 @@ class FileLocks::Turn {
   }
 
  private:
-  std::mutex mutex_;  // guards is_taken_
+  std::mutex mutex_;  // guards is_taken_ and process_
   std::condition_variable ended_;
   bool is_taken_ = false;
+  long process_ = 0;  // that has taken it
   // Of the last lock. They belong to the thread whose turn it is.
   std::string path_;
   steady_clock::time_point locked_at_;

@@ -65,7 +65,10 @@ TEST(FileLocks, KeysDoNotExcludeEachOther) {
   const FileLocks locks(folder.path());
   // In another process, where no turn of this one's threads is in the way.
   const auto held = locks.lock("a/0.0");
-  ChildProcess other([&] { FileLocks(folder.path()).lock("a/0.10"); });
+  // So many that some have the turn that this process has taken for the other key.
+  ChildProcess other([&] {
+    for (int i = 1; i < 400; ++i) FileLocks(folder.path()).lock("a/0." + std::to_string(i));
+  });
   EXPECT_EQ(other.wait(), 0);
 }
 
