@@ -102,14 +102,14 @@ bool turns_north_up(const Session& session, const OpenCall& call) {
 
 GDALDataset* open_array(const std::shared_ptr<Array>& array, const OpenCall& call,
                         const ConnectionString& connection, bool is_one_of_several) {
+  std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
+  for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
   if (call.options.boolean("SPHERE")) {
-    return open_on_the_sphere(array, connection.slice, call.name);
+    return open_on_the_sphere(array, connection.slice, call.name, subdataset);
   }
   RasterView view = make_view(array, call, connection.slice);
   const bool has_bands = !view.other_axes().empty() && connection.slice.empty();
   if (has_bands && !call.options.boolean("MULTIBAND")) return list_slices(view, call.name);
-  std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
-  for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
   return new RasterDataset(std::move(view), call.name, subdataset, metadata_seconds(call),
                            turns_north_up(*array->session(), call));
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/crs_variable.h"
 #include "driver/conventions/nczarr.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to use
@@ -15,7 +16,6 @@
 #include "driver/multidim/stored_nodes.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 
@@ -116,9 +116,7 @@ void DimensionCatalog::prefetch_variables(const std::string& array_path,
   }
   // CF's auxiliary coordinates, and masks, are in the group of the array.
   for (const char* attribute : {"coordinates", "ancillary_variables"}) {
-    const std::string* text = zarrcore::find_string(array.attributes, attribute);
-    if (text == nullptr) continue;
-    for (const std::string& word : zarrcore::words_of(*text)) {
+    for (const std::string& word : cf::words_in(array.attributes, attribute)) {
       if (zarrcore::is_valid_segment(word)) {
         paths.push_back(join_path(parent_path(array_path), word));
       }

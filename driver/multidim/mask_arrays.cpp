@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -14,11 +14,6 @@ using zarrcore::Json;
 constexpr const char* kAncillary = "ancillary_variables";
 constexpr const char* kMeanings = "flag_meanings";
 constexpr const char* kMaskMeanings = "invalid valid";
-
-std::vector<std::string> ancillary_of(const Json& attributes) {
-  const std::string* text = zarrcore::find_string(attributes, kAncillary);
-  return text != nullptr ? zarrcore::words_of(*text) : std::vector<std::string>();
-}
 
 std::string join_words(const std::vector<std::string>& words) {
   std::string text;
@@ -54,7 +49,7 @@ std::vector<std::string> mask_paths(const Session& session, const std::string& n
                                     bool for_it_alone) {
   std::vector<std::string> paths;
   const std::string group(zarrcore::parent_path(node_path));
-  for (const std::string& word : ancillary_of(*session.attributes(node_path))) {
+  for (const std::string& word : cf::words_in(*session.attributes(node_path), kAncillary)) {
     if (!zarrcore::is_valid_segment(word)) continue;
     std::string path = zarrcore::join_path(group, word);
     const auto metadata = session.array_metadata(path);
@@ -64,7 +59,7 @@ std::vector<std::string> mask_paths(const Session& session, const std::string& n
   for (const zarrcore::Child& child : session.hierarchy().children(group)) {
     const std::string other = zarrcore::join_path(group, child.name);
     if (other == node_path) continue;
-    for (const std::string& word : ancillary_of(*session.attributes(other))) {
+    for (const std::string& word : cf::words_in(*session.attributes(other), kAncillary)) {
       std::erase(paths, zarrcore::join_path(group, word));
     }
   }
@@ -76,7 +71,7 @@ std::string mask_path(const Array& array) {
   if (!session) return {};
   const bool is_alone = array.session()->root_is_array();
   const std::string group(is_alone ? "" : zarrcore::parent_path(array.node_path()));
-  for (const std::string& word : ancillary_of(array.metadata().attributes)) {
+  for (const std::string& word : cf::words_in(array.metadata().attributes, kAncillary)) {
     if (!zarrcore::is_valid_segment(word)) continue;
     std::string path = zarrcore::join_path(group, word);
     const auto metadata = session->coordinate_metadata(path);
@@ -128,7 +123,7 @@ std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_di
 }
 
 Json with_mask(Json attributes, const std::string& mask_name) {
-  std::vector<std::string> words = ancillary_of(attributes);
+  std::vector<std::string> words = cf::words_in(attributes, kAncillary);
   if (std::find(words.begin(), words.end(), mask_name) != words.end()) return attributes;
   words.push_back(mask_name);
   attributes[kAncillary] = join_words(words);
@@ -136,7 +131,7 @@ Json with_mask(Json attributes, const std::string& mask_name) {
 }
 
 Json without_mask(Json attributes, const std::string& mask_name) {
-  std::vector<std::string> words = ancillary_of(attributes);
+  std::vector<std::string> words = cf::words_in(attributes, kAncillary);
   if (std::erase(words, mask_name) == 0) return attributes;
   if (words.empty()) {
     attributes.erase(kAncillary);

@@ -4,13 +4,13 @@
 #include <set>
 #include <utility>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/mask_arrays.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -22,16 +22,11 @@ struct Collected {
   std::set<std::pair<std::string, std::string>> ancillaries;  // of an array, and such a path
 };
 
-std::vector<std::string> words_of(const zarrcore::Json& attributes, const char* name) {
-  const std::string* text = zarrcore::find_string(attributes, name);
-  return text != nullptr ? zarrcore::words_of(*text) : std::vector<std::string>();
-}
-
 // CF: the variables that these attributes name describe others.
 void add_helpers(const zarrcore::Json& attributes, const std::string& group,
                  std::set<std::string>& helpers) {
   for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
-    for (const std::string& word : words_of(attributes, name)) {
+    for (const std::string& word : cf::words_in(attributes, name)) {
       helpers.insert(zarrcore::join_path(group, word));
     }
   }
@@ -63,7 +58,7 @@ void collect(const Session& session, const std::string& group, Collected& found)
     if (!array) continue;
     if (!array->shape.empty()) found.candidates.array_paths.insert(path);
     add_helpers(array->attributes, group, helpers);
-    for (const std::string& word : words_of(array->attributes, "ancillary_variables")) {
+    for (const std::string& word : cf::words_in(array->attributes, "ancillary_variables")) {
       found.ancillaries.emplace(path, zarrcore::join_path(group, word));
     }
     for (const std::string& mask : mask_paths(session, path)) helpers.insert(mask);

@@ -84,8 +84,7 @@ class CellPlaces {
 
 class HealpixDataset final : public GDALDataset {
  public:
-  HealpixDataset(const CellPlaces& places, std::unique_ptr<RasterDataset> cells,
-                 const std::string& name);
+  HealpixDataset(CellPlaces places, std::unique_ptr<RasterDataset> cells, const std::string& name);
 
   const OGRSpatialReference* GetSpatialRef() const override { return crs_.get(); }
 #if GDAL_ZARR_AT_LEAST(3, 12)
@@ -119,8 +118,13 @@ class HealpixBand final : public GDALRasterBand {
     eDataType = cells_.GetRasterDataType();
     nBlockXSize = std::min(kBlockSize, dataset->GetRasterXSize());
     nBlockYSize = std::min(kBlockSize, dataset->GetRasterYSize());
-    SetDescription(cells_.GetDescription());
-    GDALRasterBand::SetMetadata(cells_.GetMetadata());
+  }
+
+  // Made when they are asked for, which may read coordinates.
+  const char* GetDescription() const override { return cells_.GetDescription(); }
+  MetadataList GetMetadata(const char* domain) override { return cells_.GetMetadata(domain); }
+  const char* GetMetadataItem(const char* name, const char* domain) override {
+    return cells_.GetMetadataItem(name, domain);
   }
 
   double GetNoDataValue(int* success) override {
@@ -223,13 +227,13 @@ class HealpixBand final : public GDALRasterBand {
   GDALRasterBand& cells_;
 };
 
-HealpixDataset::HealpixDataset(const CellPlaces& places, std::unique_ptr<RasterDataset> cells,
+HealpixDataset::HealpixDataset(CellPlaces places, std::unique_ptr<RasterDataset> cells,
                                const std::string& name)
-    : places_(places),
+    : places_(std::move(places)),
       cells_(std::move(cells)),
-      pixel_(22.5 / static_cast<double>(places.grid().side())) {
+      pixel_(22.5 / static_cast<double>(places_.grid().side())) {
   SetDescription(name.c_str());
-  nRasterXSize = static_cast<int>(16 * places.grid().side());
+  nRasterXSize = static_cast<int>(16 * places_.grid().side());
   nRasterYSize = nRasterXSize / 2;
   GDALDataset::SetMetadata(cells_->GetMetadata(nullptr));
   for (int band = 1; band <= cells_->GetRasterCount(); ++band) {
@@ -240,7 +244,8 @@ HealpixDataset::HealpixDataset(const CellPlaces& places, std::unique_ptr<RasterD
 }  // namespace
 
 GDALDataset* open_on_the_sphere(const std::shared_ptr<Array>& array,
-                                const std::vector<std::uint64_t>& slice, const std::string& name) {
+                                const std::vector<std::uint64_t>& slice, const std::string& name,
+                                const std::string& subdataset) {
   const auto found = find_healpix(gather_evidence(array, array->known_dimensions()));
   if (!found) {
     throw Error("array " + array->GetFullName() +
@@ -250,13 +255,13 @@ GDALDataset* open_on_the_sphere(const std::shared_ptr<Array>& array,
     throw Error("array " + array->GetFullName() + " has more cells than a raster can show");
   }
   auto cells = std::make_unique<RasterDataset>(RasterView(array, found->axis, std::nullopt, slice),
-                                               name, "");
-  const CellPlaces places(*found, *array);
+                                               name, subdataset);
+  CellPlaces places(*found, *array);
   const bool is_float = GDALDataTypeIsFloating(cells->GetRasterBand(1)->GetRasterDataType()) != 0;
   if (!places.has_all() && !is_float && array->GetRawNoDataValue() == nullptr) {
     throw Error("array " + array->GetFullName() + " has no nodata value for places without a cell");
   }
-  return new HealpixDataset(places, std::move(cells), name);
+  return new HealpixDataset(std::move(places), std::move(cells), name);
 }
 
 }  // namespace gdal_zarr

@@ -3,7 +3,7 @@
 #include <gdal_rat.h>
 
 #include <algorithm>
-#include <climits>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,8 +21,9 @@ namespace {
 
 std::unique_ptr<GDALDefaultRasterAttributeTable> make_table(const std::vector<cf::Flag>& flags) {
   auto table = std::make_unique<GDALDefaultRasterAttributeTable>();
-  const auto are_small = std::ranges::all_of(flags, [](const cf::Flag& flag) {
-    return std::abs(flag.value) <= INT_MAX && std::abs(flag.mask.value_or(0)) <= INT_MAX;
+  const auto is_small = [](std::int64_t number) { return std::in_range<std::int32_t>(number); };
+  const auto are_small = std::ranges::all_of(flags, [&](const cf::Flag& flag) {
+    return is_small(flag.value) && is_small(flag.mask.value_or(0));
   });
   const GDALRATFieldType number = are_small ? GFT_Integer : GFT_Real;
   const bool have_masks = flags.front().mask.has_value();

@@ -169,10 +169,11 @@ void ArrayWriter::evict(FirstError& error, std::size_t threads) {
     const std::lock_guard lock(mutex_);
     oldest.assign(order_.rbegin(), order_.rend());
   }
-  // Those that are being written last.
-  std::ranges::stable_sort(oldest, {}, [](const Pending& chunk) {
-    return chunk->is_complete() ? 0 : chunk->is_being_written() ? 2 : 1;
-  });
+  // Those that are being written last. Other threads change this meanwhile, so it is asked once.
+  const auto others = std::stable_partition(
+      oldest.begin(), oldest.end(), [](const Pending& chunk) { return chunk->is_complete(); });
+  std::stable_partition(others, oldest.end(),
+                        [](const Pending& chunk) { return !chunk->is_being_written(); });
   bool has_failed = false;
   for (const Pending& chunk : oldest) {
     if (pending_bytes_ <= options_.max_bytes) return;

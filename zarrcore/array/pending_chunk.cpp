@@ -196,11 +196,8 @@ void PendingChunk::put(bool is_exclusive) {
 
 void PendingChunk::put_claimed() {
   const std::unique_lock lock(mutex_);
-  if (is_complete()) {
-    put_with_lock(false);
-  } else {
-    is_claimed_ = false;
-  }
+  is_claimed_ = false;  // another write may end, and claim it
+  if (claim_put()) put_with_lock(false);
 }
 
 void PendingChunk::put_with_lock(bool is_exclusive) {

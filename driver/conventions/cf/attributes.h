@@ -27,6 +27,12 @@ inline std::string simplified(std::string_view name) {
   return simple;
 }
 
+// The words of a text attribute; none if it is absent or no text.
+inline std::vector<std::string> words_in(const zarrcore::Json& attributes, const char* name) {
+  const std::string* text = zarrcore::find_string(attributes, name);
+  return text != nullptr ? zarrcore::words_of(*text) : std::vector<std::string>();
+}
+
 class Attributes {
  public:
   explicit Attributes(const zarrcore::Json& values) : values_(values) {}

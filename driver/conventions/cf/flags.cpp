@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "driver/conventions/cf/attributes.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/text.h"
 
@@ -42,11 +43,6 @@ std::vector<std::int64_t> integers(const Json& attributes, const char* name,
   return numbers;
 }
 
-std::vector<std::string> words(const Json& attributes, const char* name) {
-  const std::string* text = zarrcore::find_string(attributes, name);
-  return text != nullptr ? zarrcore::words_of(*text) : std::vector<std::string>();
-}
-
 std::optional<std::uint32_t> parse_color(std::string_view word) {
   if (word.starts_with('#')) word.remove_prefix(1);
   const auto color = word.size() == 6 ? zarrcore::parse_digits(word, 16) : std::nullopt;
@@ -59,7 +55,7 @@ Flags find_flags(const Json& attributes, const zarrcore::DataType& seen) {
   Flags flags;
   const bool are_integers = seen.kind == zarrcore::TypeKind::signed_integer ||
                             seen.kind == zarrcore::TypeKind::unsigned_integer;
-  const std::vector<std::string> meanings = words(attributes, "flag_meanings");
+  const std::vector<std::string> meanings = words_in(attributes, "flag_meanings");
   if (!are_integers || meanings.empty()) return flags;
   const auto values = integers(attributes, "flag_values", seen);
   const auto masks = integers(attributes, "flag_masks", seen);
@@ -71,7 +67,7 @@ Flags find_flags(const Json& attributes, const zarrcore::DataType& seen) {
                     std::to_string(numbers->size()) + " numbers";
     return flags;
   }
-  const auto colors = words(attributes, "flag_colors");
+  const auto colors = words_in(attributes, "flag_colors");
   for (std::size_t i = 0; i < meanings.size(); ++i) {
     Flag flag{values.empty() ? masks[i] : values[i], {}, meanings[i], {}};
     if (!masks.empty()) flag.mask = masks[i];
