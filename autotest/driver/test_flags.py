@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 from classic import open_raster
-from osgeo import gdal
+from osgeo import gdal, osr
 from stores import write_array
 from test_programs import run
 
@@ -92,12 +92,88 @@ def test_contradictions(tmp_path, open_band, warnings, attributes, problem):
     assert len(warnings) == 1 and problem in warnings[0]
 
 
+def test_flags_of_others_are_changed(tmp_path, open_band):
+    path = write(tmp_path / "a.zarr", **WATER)
+    dataset = gdal.Open(str(path), gdal.GA_Update)
+    dataset.GetRasterBand(1).SetCategoryNames(["sea", "land"])
+    del dataset
+    assert open_band(path).GetCategoryNames() == ["sea", "land"]
+    attributes = json.loads((path / "zarr.json").read_text())["attributes"]
+    assert attributes == {"flag_values": [0, 1], "flag_meanings": "sea land"}
+
+
 def test_sidecar_comes_first(tmp_path, open_band):
     path = write(tmp_path / "a.zarr", **WATER)
     dataset = open_raster(path)
     dataset.GetRasterBand(1).SetCategoryNames(["one", "two"])
     del dataset
     assert open_band(path).GetCategoryNames() == ["one", "two"]
+
+
+def write_categories(path, names, data_type=gdal.GDT_Byte, bands=1, **options):
+    options = {"FORMAT": "ZARR_V3", "GEOREFERENCING_CONVENTION": "CF", **options}
+    dataset = gdal.GetDriverByName("Zarr").Create(
+        str(path), 4, 3, bands, data_type, [f"{key}={value}" for key, value in options.items()])
+    crs = osr.SpatialReference()
+    crs.ImportFromEPSG(4326)
+    dataset.SetSpatialRef(crs)
+    dataset.GetRasterBand(1).SetCategoryNames(names)
+
+
+def attributes_of(path):
+    return json.loads((path / path.stem / "zarr.json").read_text())["attributes"]
+
+
+def has_sidecar(path):
+    sidecar = path.parent / (path.name + ".aux.xml")
+    return sidecar.exists() and "Category" in sidecar.read_text()
+
+
+@pytest.mark.parametrize("names, meanings, is_exact", [
+    (["water", "", "ice"], "water ice", True),
+    (["open water", "ice"], "open_water ice", False),
+    (["water", "ice", ""], "water ice", False),
+    (["Eis/Wasser", "\u0130ce"], "Eis_Wasser __ce", False),
+])
+def test_written_for_other_programs(tmp_path, open_band, names, meanings, is_exact):
+    path = tmp_path / "a.zarr"
+    write_categories(path, names)
+    attributes = attributes_of(path)
+    assert attributes["flag_values"] == [i for i, name in enumerate(names) if name]
+    assert attributes["flag_meanings"] == meanings
+    assert has_sidecar(path) == (not is_exact)
+    assert open_band(path).GetCategoryNames() == names
+
+
+def test_written_and_removed(tmp_path, open_band):
+    path = tmp_path / "a.zarr"
+    write_categories(path, ["water", "open ice"])
+    dataset = gdal.Open(str(path), gdal.GA_Update)
+    dataset.GetRasterBand(1).SetCategoryNames([])
+    assert dataset.GetRasterBand(1).GetCategoryNames() is None
+    del dataset
+    assert "flag_values" not in attributes_of(path) and "flag_meanings" not in attributes_of(path)
+    assert open_band(path).GetCategoryNames() is None
+
+
+@pytest.mark.parametrize("data_type, bands, convention", [
+    (gdal.GDT_Float32, 1, "CF"), (gdal.GDT_Byte, 2, "CF"), (gdal.GDT_Byte, 1, "GDAL")])
+def test_other_categories_stay_beside_the_store(tmp_path, open_band, data_type, bands, convention):
+    """Of values that are no integers, of bands that share an array, and of other conventions."""
+    path = tmp_path / "a.zarr"
+    write_categories(path, ["water", "ice"], data_type, bands,
+                     GEOREFERENCING_CONVENTION=convention)
+    assert "flag_values" not in attributes_of(path)
+    assert open_band(path).GetCategoryNames() == ["water", "ice"]
+
+
+def test_written_beside_masks(tmp_path, open_band):
+    path = write(tmp_path / "a.zarr", flag_masks=[1, 2], flag_meanings="cloud night")
+    dataset = gdal.Open(str(path), gdal.GA_Update)
+    dataset.GetRasterBand(1).SetCategoryNames(["clear", "cloud"])
+    del dataset
+    assert json.loads((path / "zarr.json").read_text())["attributes"]["flag_masks"] == [1, 2]
+    assert open_band(path).GetCategoryNames() == ["clear", "cloud"]
 
 
 def test_copies(tmp_path, open_band):

@@ -68,6 +68,91 @@ def test_useless(tmp_path, warnings, gcps, problem):
 
 
 @pytest.fixture
+def placed_by_points(tmp_path):
+    """A GeoTIFF that control points place."""
+    crs = osr.SpatialReference()
+    crs.ImportFromEPSG(32632)
+    crs.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    dataset = gdal.GetDriverByName("GTiff").Create(str(tmp_path / "a.tif"), 4, 3)
+    dataset.SetGCPs([gdal.GCP(x, y, z, column, row) for x, y, z, column, row in [
+        (5e5, 5.3e6, 0, 0, 0), (5.04e5, 5.3e6, 100, 4, 0), (5e5, 5.297e6, 0, 0, 3),
+        (5.04e5, 5.2971e6, 0, 4, 3)]], crs)
+    del dataset
+    return tmp_path / "a.tif"
+
+
+def points_of(dataset):
+    return [(p.GCPX, p.GCPY, p.GCPZ, p.GCPPixel, p.GCPLine) for p in dataset.GetGCPs()]
+
+
+@pytest.mark.parametrize("options", [[], ["GEOREFERENCING_CONVENTION=CF"],
+                                     ["GEOREFERENCING_CONVENTION=CF", "FORMAT=ZARR_V3"],
+                                     ["GEOREFERENCING_CONVENTION=SPATIAL_PROJ"]], ids=str)
+def test_copies(placed_by_points, tmp_path, options):
+    arguments = [argument for option in options for argument in ("-co", option)]
+    run("gdal_translate", "-q", "-of", "Zarr", *arguments, placed_by_points, tmp_path / "b.zarr")
+    source, copy = gdal.Open(str(placed_by_points)), open_raster(tmp_path / "b.zarr")
+    assert points_of(copy) == points_of(source)
+    assert copy.GetGCPSpatialRef().IsSame(source.GetGCPSpatialRef())
+    assert copy.GetSpatialRef() is None and source.GetSpatialRef() is None
+    assert copy.GetGeoTransform(can_return_null=True) is None
+    is_in_store = "GEOREFERENCING_CONVENTION=CF" in options
+    assert (tmp_path / "b.zarr.aux.xml").exists() == (not is_in_store)
+
+
+@pytest.fixture
+def with_points(placed_by_points, tmp_path):
+    path = tmp_path / "b.zarr"
+    run("gdal_translate", "-q", "-of", "Zarr", "-co", "GEOREFERENCING_CONVENTION=CF",
+        placed_by_points, path)
+    return path
+
+
+def test_rioxarray_reads_them(with_points):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("rioxarray", minversion="0.18")  # older ones expect an object, no text
+    array = xarray.open_zarr(str(with_points), decode_coords="all")["b"]
+    points = array.rio.get_gcps()
+    assert [(p.x, p.y, p.z, p.col, p.row) for p in points] == points_of(open_raster(with_points))
+    assert array.rio.crs.to_epsg() == 32632
+
+
+def test_edits(with_points):
+    dataset = gdal.Open(str(with_points), gdal.GA_Update)
+    points = dataset.GetGCPs()
+    dataset.SetMetadataItem("TITLE", "a")
+    del dataset
+    assert len(points_of(open_raster(with_points))) == 4
+
+    dataset = gdal.Open(str(with_points), gdal.GA_Update)
+    dataset.SetGCPs(points[:3], dataset.GetGCPSpatialRef())
+    del dataset
+    assert len(points_of(open_raster(with_points))) == 3
+
+    dataset = gdal.Open(str(with_points), gdal.GA_Update)
+    dataset.SetGCPs([], None)
+    assert dataset.GetGCPCount() == 0
+    del dataset
+    assert open_raster(with_points).GetGCPCount() == 0
+
+
+def test_points_beside_another_crs_are_beside_the_store(with_points):
+    other = osr.SpatialReference()
+    other.ImportFromEPSG(3857)
+    dataset = gdal.Open(str(with_points), gdal.GA_Update)
+    dataset.SetSpatialRef(other)
+    points = dataset.GetGCPs()
+    geographic = osr.SpatialReference()
+    geographic.SetFromUserInput("OGC:CRS84")
+    dataset.SetGCPs(points, geographic)
+    del dataset
+    dataset = open_raster(with_points)
+    assert dataset.GetGCPSpatialRef().IsSame(geographic)
+    assert dataset.GetSpatialRef().GetAuthorityCode(None) == "3857"
+    assert len(points_of(dataset)) == 4
+
+
+@pytest.fixture
 def sentinel(tmp_path):
     """A product with three lines of two points."""
     path = tmp_path / "S1A.zarr"

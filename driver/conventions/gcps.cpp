@@ -63,4 +63,17 @@ std::vector<GroundControlPoint> parse_gcps(const Json& attributes, const std::st
   }
 }
 
+std::string format_gcps(std::span<const GroundControlPoint> points) {
+  Json features = Json::array();
+  for (const GroundControlPoint& point : points) {
+    features.push_back(
+        {{"type", "Feature"},
+         {"properties",
+          {{"id", point.id}, {"info", point.info}, {"row", point.line}, {"col", point.pixel}}},
+         {"geometry",
+          {{"type", "Point"}, {"coordinates", Json::array({point.x, point.y, point.z})}}}});
+  }
+  return zarrcore::dump_json({{"type", "FeatureCollection"}, {"features", std::move(features)}});
+}
+
 }  // namespace gdal_zarr

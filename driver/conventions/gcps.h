@@ -6,6 +6,7 @@
 //            \"coordinates\": [11.5, 48.1, 500.0]}, \"type\": \"Feature\"}]}"
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,16 @@ struct GroundControlPoint {
   double x = 0;
   double y = 0;
   double z = 0;
+
+  bool operator==(const GroundControlPoint&) const = default;
 };
 
 // Empty if the attributes have none, or, after a warning, if they are not such a text. `name` is
 // that of the variable, for the message.
 std::vector<GroundControlPoint> parse_gcps(const zarrcore::Json& attributes,
                                            const std::string& name);
+
+// The text of such an attribute.
+std::string format_gcps(std::span<const GroundControlPoint> points);
 
 }  // namespace gdal_zarr

@@ -36,6 +36,26 @@ void add_levels(const Json* list, const char* path_key, Multiscales& multiscales
   }
 }
 
+// Names of levels, which are groups, and the sizes of their cells.
+void add_tile_matrices(const Json& pyramid, Multiscales& multiscales) {
+  const Json* set = find_member(pyramid, "tile_matrix_set");
+  if (set == nullptr) return;
+  if (const Json* matrices = find_member(*set, "tileMatrices")) {
+    add_levels(matrices, "id", multiscales);
+    return;
+  }
+  // A set that is known by name: the limits say which of its matrices exist.
+  for (const char* name : {"tile_matrix_set_limits", "tile_matrix_limits"}) {
+    const Json* limits = find_member(pyramid, name);
+    if (limits == nullptr || !limits->is_object()) continue;
+    for (const auto& [id, entry] : limits->items()) {
+      const Json path = id;
+      if (auto asset = relative_path(&path)) multiscales.levels.push_back({*asset, entry});
+    }
+    return;
+  }
+}
+
 // Objects `{"name": "y", "type": "space"}`; names in versions before 0.4.
 void add_axes(const Json* axes, Multiscales& multiscales) {
   if (axes == nullptr || !axes->is_array()) return;
@@ -48,6 +68,15 @@ void add_axes(const Json* axes, Multiscales& multiscales) {
     }
     multiscales.axes.push_back(*name);
   }
+}
+
+// In OME-Zarr 0.6, the axes are those of a coordinate system; the first is that of the image.
+const Json* find_axes(const Json& pyramid) {
+  if (const Json* axes = find_member(pyramid, "axes")) return axes;
+  const Json* systems = find_member(pyramid, "coordinateSystems");
+  return systems != nullptr && systems->is_array() && !systems->empty()
+             ? find_member(systems->front(), "axes")
+             : nullptr;
 }
 
 // Of the image whose axes are known: `"omero": {"channels": [{"label": "DAPI", "color":
@@ -94,12 +123,17 @@ std::vector<std::size_t> derivation_depths(const std::vector<Level>& levels) {
   return depths;
 }
 
-// The size of an OME-Zarr level's cells, as a product over its dimensions; empty when unknown. Axes
-// that run backwards have a negative scale.
-std::optional<double> ome_scale(const Json& dataset) {
+// The size of a level's cells, in OME-Zarr as a product over its dimensions; empty when unknown.
+// Axes that run backwards have a negative scale.
+std::optional<double> cell_size(const Json& dataset) {
+  for (const char* name : {"cellSize", "scaleDenominator"}) {
+    const Json* size = find_member(dataset, name);
+    if (size != nullptr && size->is_number()) return size->get<double>();
+  }
   const Json* transforms = find_member(dataset, "coordinateTransformations");
-  if (transforms == nullptr || !transforms->is_array()) return std::nullopt;
-  for (const Json& transform : *transforms) {
+  if (transforms == nullptr || !transforms->is_array() || transforms->empty()) return std::nullopt;
+  const Json* sequence = find_member(transforms->front(), "transformations");  // OME-Zarr 0.6
+  for (const Json& transform : sequence != nullptr ? *sequence : *transforms) {
     const Json* scale = find_member(transform, "scale");
     if (scale == nullptr || !scale->is_array()) continue;
     double product = 1;
@@ -130,8 +164,8 @@ void order_levels(Multiscales& multiscales) {
     multiscales.order_is_certain = true;
     return;
   }
-  const auto first = ome_scale(levels.front().entry);
-  const auto last = ome_scale(levels.back().entry);
+  const auto first = cell_size(levels.front().entry);
+  const auto last = cell_size(levels.back().entry);
   if (!first || !last || *first == *last) return;
   if (*first > *last) std::reverse(levels.begin(), levels.end());
   multiscales.order_is_certain = true;
@@ -150,23 +184,27 @@ std::string written_asset(const std::string& asset) {
 
 }  // namespace
 
-std::optional<Multiscales> parse_multiscales(const Json& group_attributes) {
-  Multiscales multiscales;
+std::vector<Multiscales> parse_multiscales(const Json& group_attributes) {
   const Json* ome = find_member(group_attributes, "ome");
-  const Json* member = find_member(ome != nullptr ? *ome : group_attributes, "multiscales");
-  if (member == nullptr) return std::nullopt;
-  if (member->is_array() && !member->empty()) {  // OME-Zarr: the first is the default
-    add_levels(find_member(member->front(), "datasets"), "path", multiscales);
-    const Json* axes = find_member(member->front(), "axes");
+  const Json& attributes = ome != nullptr ? *ome : group_attributes;
+  const Json* member = find_member(attributes, "multiscales");
+  if (member == nullptr) return {};
+  const Json* omero = find_member(attributes, "omero");
+  std::vector<Multiscales> pyramids;
+  for (const Json& entry : member->is_array() ? *member : Json::array({*member})) {
+    Multiscales multiscales;
+    add_levels(find_member(entry, "layout"), "asset", multiscales);
+    add_levels(find_member(entry, "datasets"), "path", multiscales);
+    add_tile_matrices(entry, multiscales);
+    if (multiscales.levels.empty()) continue;
+    const Json* axes = find_axes(entry);
     add_axes(axes, multiscales);
-    add_channels(find_member(ome != nullptr ? *ome : group_attributes, "omero"), axes, multiscales);
-  } else {
-    add_levels(find_member(*member, "layout"), "asset", multiscales);
+    if (pyramids.empty()) add_channels(omero, axes, multiscales);
+    order_levels(multiscales);
+    index_assets(multiscales);
+    pyramids.push_back(std::move(multiscales));
   }
-  if (multiscales.levels.empty()) return std::nullopt;
-  order_levels(multiscales);
-  index_assets(multiscales);
-  return multiscales;
+  return pyramids;
 }
 
 Multiscales Multiscales::reversed() const {

@@ -1,10 +1,13 @@
-// Pyramids: arrays with the same content at decreasing resolution. Two conventions describe them in
-// the attributes of a group: `multiscales` (https://github.com/zarr-conventions/multiscales) and
-// OME-Zarr 0.4 and 0.5 (https://ngff.openmicroscopy.org/0.5/#multiscale-md). Carbonplan's ndpyramid
-// writes a list like OME-Zarr's with the coarsest level first.
+// Pyramids: arrays with the same content at decreasing resolution. Three conventions describe them
+// in the attributes of a group: `multiscales` (https://github.com/zarr-conventions/multiscales),
+// OME-Zarr 0.4 to 0.6 (https://ngff.openmicroscopy.org/0.5/#multiscale-md), and GeoZarr's draft of
+// 2023, whose levels are the tile matrices of OGC's Two Dimensional Tile Matrix Set. Carbonplan's
+// ndpyramid writes a list like OME-Zarr's with the coarsest level first.
 //
 //   "multiscales": {"layout": [{"asset": "0"}, {"asset": "1", "derived_from": "0"}]}
 //   "multiscales": [{"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "0"}, …]}]
+//   "multiscales": {"tile_matrix_set": {"tileMatrices": [{"id": "0", "cellSize": 10}, …]}}
+//   "multiscales": {"tile_matrix_set": "WebMercatorQuad", "tile_matrix_set_limits": {"0": …}}
 #pragma once
 
 #include <cstdint>
@@ -51,8 +54,8 @@ struct Multiscales {
   Multiscales reversed() const;
 };
 
-// Empty if the attributes do not describe a pyramid with levels.
-std::optional<Multiscales> parse_multiscales(const zarrcore::Json& group_attributes);
+// The pyramids with levels that the attributes of a group describe: usually none or one.
+std::vector<Multiscales> parse_multiscales(const zarrcore::Json& group_attributes);
 
 // A coarser level to write.
 struct CoarserLevel {

@@ -55,11 +55,12 @@ Json without_georeferencing(const Json& attributes) {
 class Writer {
  public:
   Writer(GeoreferencingConvention convention, const GeoreferencedArray& array,
-         const std::optional<GeoTransform>& transform, const OGRSpatialReference* crs)
+         const WrittenGeoreferencing& written)
       : convention_(convention),
         array_(array),
-        transform_(transform),
-        crs_(crs != nullptr && !crs->IsEmpty() ? crs : nullptr),
+        transform_(written.transform),
+        crs_(written.crs != nullptr && !written.crs->IsEmpty() ? written.crs : nullptr),
+        gcps_(written.gcps),
         attributes_(without_georeferencing(array.attributes)) {
     if (transform_ && !std::all_of(transform_->begin(), transform_->end(),
                                    [](double number) { return std::isfinite(number); })) {
@@ -174,6 +175,7 @@ class Writer {
   std::string write_grid_mapping(const std::string& old_name) {
     Json wanted = grid_mapping_attributes(*crs_);
     if (transform_) wanted["GeoTransform"] = format_geotransform(*transform_);
+    if (!gcps_.empty()) wanted["gcps"] = format_gcps(gcps_);
     const auto is_usable = [&](const std::string& name) {
       if (!may_name_mapping(name)) return false;
       const auto node = array_.find_node(name);
@@ -202,7 +204,8 @@ class Writer {
   const GeoreferencedArray& array_;
   const std::optional<GeoTransform>& transform_;
   const OGRSpatialReference* crs_;  // null when there is none
-  Json attributes_;                 // the new attributes of the array
+  std::span<const GroundControlPoint> gcps_;
+  Json attributes_;  // the new attributes of the array
   GeoreferencingChange change_;
 };
 
@@ -223,9 +226,8 @@ GeoreferencingConvention georeferencing_convention(const Json& array_attributes)
 
 GeoreferencingChange write_georeferencing(GeoreferencingConvention convention,
                                           const GeoreferencedArray& array,
-                                          const std::optional<GeoTransform>& transform,
-                                          const OGRSpatialReference* crs) {
-  return Writer(convention, array, transform, crs).write();
+                                          const WrittenGeoreferencing& written) {
+  return Writer(convention, array, written).write();
 }
 
 }  // namespace gdal_zarr

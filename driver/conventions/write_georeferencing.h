@@ -19,7 +19,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
+#include "driver/conventions/gcps.h"
 #include "driver/conventions/georeferencing_change.h"
 #include "driver/conventions/geotransform.h"
 #include "zarrcore/base/json.h"
@@ -32,13 +34,18 @@ enum class GeoreferencingConvention : std::uint8_t { gdal, spatial_proj, cf };
 // driver's default, if they follow none.
 GeoreferencingConvention georeferencing_convention(const zarrcore::Json& array_attributes);
 
-// Afterwards `transform` and `crs` are the array's whole georeferencing: without a transform, only
-// coordinate variables that are not evenly spaced are kept. `crs` may be null or empty; its axis
-// mapping is ignored. Throws zarrcore::Error when the transform is not finite or PROJ cannot
-// express the CRS.
+struct WrittenGeoreferencing {
+  std::optional<GeoTransform> transform = {};
+  const OGRSpatialReference* crs = nullptr;  // may be null or empty; its axis mapping is ignored
+  // In the CRS. Only cf has a place for them; the others ignore them.
+  std::span<const GroundControlPoint> gcps = {};
+};
+
+// Afterwards `written` is the array's whole georeferencing: without a transform, only coordinate
+// variables that are not evenly spaced are kept. Throws zarrcore::Error when the transform is not
+// finite or PROJ cannot express the CRS.
 GeoreferencingChange write_georeferencing(GeoreferencingConvention convention,
                                           const GeoreferencedArray& array,
-                                          const std::optional<GeoTransform>& transform,
-                                          const OGRSpatialReference* crs);
+                                          const WrittenGeoreferencing& written);
 
 }  // namespace gdal_zarr

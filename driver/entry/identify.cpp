@@ -17,6 +17,7 @@
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
+#include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/thread_object.h"
 
@@ -96,14 +97,16 @@ bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   if (info->nHeaderBytes > 0) return is_metadata_document(info, folder) || is_packed_store(info);
   // On network file systems it may be unknown whether a folder exists, so the extension decides
   // whether to look.
-  const bool may_be_folder =
-      info->bIsDirectory ||
-      (STARTS_WITH(info->pszFilename, "/vsi") && EQUAL(CPLGetExtension(info->pszFilename), "zarr"));
+  const auto ends_with = [&](const char* extension) {
+    return EQUAL(CPLGetExtension(info->pszFilename), extension);
+  };
+  const bool may_be_folder = info->bIsDirectory || (STARTS_WITH(info->pszFilename, "/vsi") &&
+                                                    (ends_with("zarr") || ends_with("levels")));
   if (!may_be_folder || (!info->bIsDirectory && is_empty_in_object_store(info->pszFilename))) {
     return false;
   }
   return (find_zarr_folder(info->pszFilename, info->eAccess, folder) || is_packed_store(info) ||
-          is_icechunk_folder(info->pszFilename));
+          is_icechunk_folder(info->pszFilename) || is_xcube_pyramid(info->pszFilename));
 }
 
 int identify(GDALOpenInfo* info) {

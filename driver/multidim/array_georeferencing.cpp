@@ -193,7 +193,8 @@ bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
     const RasterView view(self, rank > 0 ? std::optional(axes.x) : std::nullopt,
                           rank > 1 ? std::optional(axes.y) : std::nullopt,
                           std::vector<std::uint64_t>(rank > 2 ? rank - 2 : 0, 0));
-    store_georeferencing(view, find_position(view).transform.transform, crs);
+    const Position position = find_position(view);
+    store_georeferencing(view, {position.transform.transform, crs, position.gcps});
     return true;
   });
 }

@@ -166,8 +166,7 @@ std::optional<RasterAxes> raster_axes(const RasterView& view) {
 }
 
 GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view,
-                               const std::optional<GeoTransform>& transform,
-                               const OGRSpatialReference* crs) {
+                               const WrittenGeoreferencing& written) {
   const Array& array = *placed.array;
   const Surroundings surroundings(view, array);
   GeoreferencedArray georeferenced{array.GetName(),
@@ -198,7 +197,7 @@ GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view
     const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
     return find_crs(evidence, raster_axes(view)).crs != nullptr;
   };
-  return write_georeferencing(placed.convention, georeferenced, transform, crs);
+  return write_georeferencing(placed.convention, georeferenced, written);
 }
 
 void write_variables(const GeoreferencingChange& change, const Array& array) {
@@ -219,24 +218,23 @@ void write_variables(const GeoreferencingChange& change, const Array& array) {
 
 // Each document and chunk is put by itself, and the program may be killed between any two of them.
 // So the arrays carry the whole georeferencing themselves until the variables for it are written.
-void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
-                          const OGRSpatialReference* crs) {
+void store_georeferencing(const RasterView& view, const WrittenGeoreferencing& written) {
   Session& session = *view.array().session();
   const auto kept = session.writable_hierarchy().keep_listings();
-  if (transform) share_dimensions(view, *transform);
+  if (written.transform) share_dimensions(view, *written.transform);
   std::vector<PlacedArray> arrays;
   for (const auto& array : view.arrays()) {
     arrays.push_back({array, array->metadata().attributes, array->convention()});
   }
   for (const PlacedArray& placed : arrays) {
-    const GeoreferencingChange change = change_of(placed, view, transform, crs);
+    const GeoreferencingChange change = change_of(placed, view, written);
     const bool has_variables = !change.variables.empty() || !change.variable_attributes.empty() ||
                                !change.removed_variables.empty();
     if (has_variables && !placed.array->is_new()) put_attributes(*placed.array, change.meanwhile);
   }
   std::set<std::string> removed;
   for (PlacedArray& placed : arrays) {
-    const GeoreferencingChange change = change_of(placed, view, transform, crs);
+    const GeoreferencingChange change = change_of(placed, view, written);
     write_variables(change, *placed.array);
     for (const std::string& name : change.removed_variables) {
       removed.insert(zarrcore::join_path(zarrcore::parent_path(placed.array->node_path()), name));

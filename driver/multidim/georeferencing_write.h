@@ -2,15 +2,14 @@
 // mapping.
 #pragma once
 
-#include "driver/conventions/geotransform.h"
+#include "driver/conventions/write_georeferencing.h"
 #include "driver/multidim/raster_view.h"
 
 namespace gdal_zarr {
 
-// In the convention of the arrays. `crs` may be null. Throws zarrcore::Error when the store cannot
-// be written or cannot express it.
-void store_georeferencing(const RasterView& view, const std::optional<GeoTransform>& transform,
-                          const OGRSpatialReference* crs);
+// In the convention of the arrays. Throws zarrcore::Error when the store cannot be written or
+// cannot express it.
+void store_georeferencing(const RasterView& view, const WrittenGeoreferencing& written);
 
 // Writes the coordinates of a dimension of `coarse`, the level of `fine` at `factor`, beside it:
 // coarser_coordinates(). Nothing is written when `fine` has none, or when other arrays beside

@@ -12,14 +12,14 @@
 
 namespace gdal_zarr {
 
-std::shared_ptr<const Multiscales> Pyramids::of_group(const std::string& group) const {
+Pyramids::List Pyramids::of_group(const std::string& group) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto it = by_group_.find(group); it != by_group_.end()) return it->second;
   }
-  std::shared_ptr<const Multiscales> found;
-  if (auto parsed = parse_multiscales(*nodes_.attributes(group, zarrcore::NodeKind::group))) {
-    found = std::make_shared<const Multiscales>(std::move(*parsed));
+  List found;
+  for (auto& pyramid : parse_multiscales(*nodes_.attributes(group, zarrcore::NodeKind::group))) {
+    found.push_back(std::make_shared<const Multiscales>(std::move(pyramid)));
   }
   const std::lock_guard lock(mutex_);
   return by_group_.emplace(group, std::move(found)).first->second;
@@ -42,7 +42,7 @@ std::optional<PyramidLevel> Pyramids::find(const std::string& array_path) const 
   if (nodes_.root_is_array()) return std::nullopt;
   for (std::string group(zarrcore::parent_path(array_path));;
        group = zarrcore::parent_path(group)) {
-    if (const auto pyramid = of_group(group)) {
+    for (const auto& pyramid : of_group(group)) {
       auto found = find_in(group, pyramid, array_path);
       if (found && !pyramid->order_is_certain) {
         if (const auto ordered = ordered_by_size(*found, array_path)) {
@@ -73,7 +73,9 @@ std::shared_ptr<const Multiscales> Pyramids::ordered_by_size(const PyramidLevel&
   ordered.order_is_certain = true;
   auto result = std::make_shared<const Multiscales>(std::move(ordered));
   const std::lock_guard lock(mutex_);
-  by_group_[level.group] = result;
+  for (auto& pyramid : by_group_[level.group]) {
+    if (pyramid == level.multiscales) pyramid = result;
+  }
   return result;
 }
 

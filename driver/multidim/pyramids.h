@@ -41,8 +41,9 @@ class Pyramids {
   // one, or when no pyramid has it.
   std::string finest_level_path(const std::string& array_path) const;
 
-  // The pyramid that a group describes, or null. The order of its levels may be uncertain.
-  std::shared_ptr<const Multiscales> of_group(const std::string& group) const;
+  // The pyramids that a group describes. The order of their levels may be uncertain.
+  using List = std::vector<std::shared_ptr<const Multiscales>>;
+  List of_group(const std::string& group) const;
 
   // The attributes of a group, or of all, have changed.
   void forget(const std::string& group) const;
@@ -70,7 +71,7 @@ class Pyramids {
 
   const StoredNodes& nodes_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::shared_ptr<const Multiscales>> by_group_;
+  mutable std::map<std::string, List> by_group_;
   mutable std::set<std::string> misfits_;  // node paths that have been warned of
   mutable std::atomic<std::uint64_t> generation_ = 0;
 };

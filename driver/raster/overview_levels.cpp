@@ -66,9 +66,9 @@ OverviewLevels::OverviewLevels(const RasterView& view)
   }
   // A pyramid of other arrays of the group becomes one that all share.
   const auto described = session_.pyramids().of_group(group_);
-  if (!described) return;
-  for (const Level& level : described->levels) {
-    if (level.asset != described->levels[0].asset) assets_.push_back(level.asset);
+  if (described.empty()) return;
+  for (const Level& level : described.front()->levels) {
+    if (level.asset != described.front()->levels[0].asset) assets_.push_back(level.asset);
   }
   const bool has_groups =
       std::none_of(assets_.begin(), assets_.end(), [&](const std::string& asset) {
@@ -99,10 +99,10 @@ RasterView OverviewLevels::make(int factor) {
   const auto& crs = beside ? beside : position().crs.crs;
   store_georeferencing(
       level,
-      transform ? std::optional(coarser_geotransform(*transform, view_.width(), view_.height(),
-                                                     level.width(), level.height()))
-                : std::nullopt,
-      crs.get());
+      {transform ? std::optional(coarser_geotransform(*transform, view_.width(), view_.height(),
+                                                      level.width(), level.height()))
+                 : std::nullopt,
+       crs.get()});
   for (const auto axis : {*view_.x_axis(), *view_.y_axis()}) {
     store_coarser_coordinates(view_.array(), level.array(), axis, factor);
   }

@@ -41,6 +41,9 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr SetColorTable(GDALColorTable* table) override;
   // Those in the sidecar, else those of the array's flags.
   char** GetCategoryNames() override;
+  // As flags, by the CF convention, or if the array has flags, and each band is an array. In the
+  // sidecar else, and if flags cannot express them.
+  CPLErr SetCategoryNames(char** names) override;
   GDALRasterAttributeTable* GetDefaultRAT() override;
   CPLErr SetStatistics(double min, double max, double mean, double deviation) override;
   // Forgets the statistics and histograms in the sidecar, because pixels change.

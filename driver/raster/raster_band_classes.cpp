@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "driver/conventions/attribute_change.h"
 #include "driver/conventions/cf/flags.h"
 #include "driver/conventions/packing.h"
 #include "driver/gdal/error_guard.h"
@@ -114,6 +116,32 @@ char** RasterBand::GetCategoryNames() {
   return guarded<char**>(nullptr, [&] {
     read_flags();
     return categories_.List();
+  });
+}
+
+CPLErr RasterBand::SetCategoryNames(char** names) {
+  return guarded(CE_Failure, [&] {
+    const std::vector<std::string> list(names, names + CSLCount(names));
+    const zarrcore::Json& old = array().metadata().attributes;
+    const bool has_place = array().convention() == GeoreferencingConvention::cf ||
+                           zarrcore::find_member(old, "flag_meanings") != nullptr;
+    if (is_writable() && view().bands_are_arrays() && has_place) {
+      const AttributeChange change =
+          difference(old, cf::with_categories(old, list, seen_type(array().metadata())));
+      if (!change.empty()) {
+        array().change([&](zarrcore::ArrayMetadata& metadata) {
+          metadata.attributes = apply_change(std::move(metadata.attributes), change);
+        });
+        for (const char* name : {"flag_values", "flag_meanings", "flag_colors"}) {
+          dataset().show_attribute(name);
+        }
+      }
+      read_flags();
+      char** flags = categories_.List();
+      if (list == std::vector<std::string>(flags, flags + categories_.size())) names = nullptr;
+    }
+    const bool has_changed = names != nullptr || GDALPamRasterBand::GetCategoryNames() != nullptr;
+    return has_changed ? GDALPamRasterBand::SetCategoryNames(names) : CE_None;
   });
 }
 

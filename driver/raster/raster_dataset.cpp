@@ -3,7 +3,6 @@
 #include "driver/conventions/crs.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/georeferencing.h"
-#include "driver/multidim/georeferencing_write.h"
 #include "driver/raster/raster_band.h"
 
 namespace gdal_zarr {
@@ -159,8 +158,7 @@ CPLErr RasterDataset::flush_to_store() {
   const bool is_flushed = guarded(false, [this] {
     store_values_of_bands();
     if (georeferencing_has_changed_) {
-      store_georeferencing(view_, geotransform_, crs_.get());
-      georeferencing_has_changed_ = false;
+      store_georeferencing();
     }
     view_.array().session()->flush();
     return true;

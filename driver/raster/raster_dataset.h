@@ -67,6 +67,10 @@ class RasterDataset final : public GDALPamDataset {
   int GetGCPCount() override;
   const GDAL_GCP* GetGCPs() override;
   const OGRSpatialReference* GetGCPSpatialRef() const override;
+  // In the grid mapping, by the CF convention, if they are all that places the raster; else in the
+  // sidecar.
+  CPLErr SetGCPs(int count, const GDAL_GCP* points, const OGRSpatialReference* crs) override;
+  using GDALPamDataset::SetGCPs;
   // Items of the default domain are attributes of the array.
   MetadataList GetMetadata(const char* domain) override;
   const char* GetMetadataItem(const char* name, const char* domain) override;
@@ -143,6 +147,7 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr flush_sidecar(bool at_closing);
   CPLErr finish();
   void place(const GeoTransform& transform);
+  void store_georeferencing();
   void turn_north_up();
   // What the product says of the bands: colours and wavelengths.
   void set_spectral_bands();
@@ -184,8 +189,10 @@ class RasterDataset final : public GDALPamDataset {
     std::vector<GDAL_GCP> list;  // its texts are those of `stored`
     std::shared_ptr<OGRSpatialReference> crs;
     bool are_read = false;
+    bool are_of_product = false;  // not the array's own
   };
   ControlPoints& control_points();
+  bool stores_gcps(const OGRSpatialReference* crs) const;
   ControlPoints control_points_;
   CPLStringList sidecar_siblings_;  // on the network, until load_sidecar() uses it
   bool georeferencing_has_changed_ = false;

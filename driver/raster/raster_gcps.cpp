@@ -13,7 +13,8 @@ RasterDataset::ControlPoints& RasterDataset::control_points() {
   points.crs = crs_;
   if (points.stored.empty() && !geotransform_) {
     points.stored = read_gcp_grid(view_.array());
-    if (!points.stored.empty()) points.crs = make_wgs84();
+    points.are_of_product = !points.stored.empty();
+    if (points.are_of_product) points.crs = make_wgs84();
   }
   for (GroundControlPoint& point : points.stored) {
     GDAL_GCP gcp{};
@@ -48,6 +49,46 @@ const OGRSpatialReference* RasterDataset::GetGCPSpatialRef() const {
   return guarded<const OGRSpatialReference*>(nullptr, [&] {
     const ControlPoints& points = self.control_points();
     return points.list.empty() ? nullptr : points.crs.get();
+  });
+}
+
+// Whether the grid mapping of the array can have points in this CRS, X first.
+bool RasterDataset::stores_gcps(const OGRSpatialReference* crs) const {
+  const Array& array = view_.array();
+  if (!is_writable() || array.convention() != GeoreferencingConvention::cf ||
+      array.session()->root_is_array() || geotransform_ || crs == nullptr || crs->IsEmpty()) {
+    return false;
+  }
+  OGRSpatialReference copy(*crs);
+  set_axis_mapping(copy, 1, 2);
+  if (copy.GetDataAxisToSRSAxisMapping() != crs->GetDataAxisToSRSAxisMapping()) return false;
+  return !crs_ || crs_->IsSame(crs) != 0;
+}
+
+CPLErr RasterDataset::SetGCPs(int count, const GDAL_GCP* points, const OGRSpatialReference* crs) {
+  return guarded(CE_Failure, [&] {
+    std::vector<GroundControlPoint> stored;
+    if (stores_gcps(crs)) {
+      for (int i = 0; i < count; ++i) {
+        const GDAL_GCP& point = points[i];
+        stored.push_back({point.pszId != nullptr ? point.pszId : "",
+                          point.pszInfo != nullptr ? point.pszInfo : "", point.dfGCPPixel,
+                          point.dfGCPLine, point.dfGCPX, point.dfGCPY, point.dfGCPZ});
+      }
+    }
+    const bool is_stored = !stored.empty();
+    if (stored != control_points_.stored) {
+      control_points_ = {};
+      control_points_.stored = std::move(stored);
+      if (is_stored) {
+        crs_.reset(crs->Clone());
+        set_axis_mapping(*crs_, 1, 2);
+      }
+      georeferencing_has_changed_ = is_writable();
+    }
+    if (!is_stored) return GDALPamDataset::SetGCPs(count, points, crs);
+    if (GDALPamDataset::GetGCPCount() == 0) return CE_None;
+    return GDALPamDataset::SetGCPs(0, nullptr, static_cast<const OGRSpatialReference*>(nullptr));
   });
 }
 

@@ -3,11 +3,14 @@
 
 #include "driver/conventions/crs.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/georeferencing_write.h"
 #include "driver/raster/raster_dataset.h"
 
 namespace gdal_zarr {
 
 const OGRSpatialReference* RasterDataset::GetSpatialRef() const {
+  // As other formats: that of control points is not the raster's own.
+  if (!geotransform_ && !control_points_.stored.empty()) return nullptr;
   return crs_ ? crs_.get() : GDALPamDataset::GetSpatialRef();
 }
 
@@ -66,6 +69,13 @@ CPLErr RasterDataset::SetGeoTransform(double* transform) {
 #endif
   georeferencing_has_changed_ = true;
   return CE_None;
+}
+
+void RasterDataset::store_georeferencing() {
+  WrittenGeoreferencing written{geotransform_, crs_.get()};
+  if (!control_points_.are_of_product) written.gcps = control_points_.stored;
+  gdal_zarr::store_georeferencing(view_, written);
+  georeferencing_has_changed_ = false;
 }
 
 }  // namespace gdal_zarr

@@ -12,7 +12,6 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
-#include "driver/multidim/georeferencing_write.h"
 #include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
@@ -200,8 +199,7 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
   }
   // At once: no document may have the new registration with the old transform.
   if (has_moved && geotransform_) {
-    store_georeferencing(view_, geotransform_, crs_.get());
-    georeferencing_has_changed_ = false;
+    store_georeferencing();
   }
   GDALDataset::SetMetadata(metadata.List());
 }

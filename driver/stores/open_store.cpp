@@ -15,6 +15,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zip_archive.h"
+#include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/listed_store.h"
@@ -86,6 +87,9 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     // Checked last, so that opening an ordinary store never pays for it.
     const bool is_parquet = has_parquet_references(folder);
     if (!is_parquet && is_icechunk_folder(folder)) return open(open_icechunk({folder}));
+    if (!is_parquet && is_xcube_pyramid(folder)) {
+      return open(listed(open_xcube_pyramid(make_store(folder)), lists_chunks));
+    }
     if (!is_parquet) throw;
   }
   return open(open_found_references(ReferenceKind::parquet, folder));

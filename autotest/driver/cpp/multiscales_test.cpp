@@ -7,8 +7,13 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-std::optional<Multiscales> parsed(std::string_view attributes) {
+std::vector<Multiscales> all_parsed(std::string_view attributes) {
   return parse_multiscales(zarrcore::parse_json(attributes));
+}
+
+std::optional<Multiscales> parsed(std::string_view attributes) {
+  const auto all = all_parsed(attributes);
+  return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
 Names assets(const std::optional<Multiscales>& multiscales) {
@@ -64,6 +69,44 @@ TEST(Multiscales, ScalesOrderDatasets) {
   const Multiscales reversed = listed->reversed();
   EXPECT_EQ(assets(reversed), (Names{"1", "0"}));
   EXPECT_EQ(reversed.find_level("1"), 0);
+}
+
+TEST(Multiscales, OmeZarrHasCoordinateSystems) {
+  const auto multiscales = parsed(R"({"ome": {"version": "0.6", "multiscales": [{
+      "coordinateSystems": [{"name": "physical", "axes": [{"name": "y"}, {"name": "x"}]}],
+      "datasets": [{"path": "a", "coordinateTransformations": [{"type": "sequence",
+                    "transformations": [{"type": "scale", "scale": [2, 2]},
+                                        {"type": "translation", "translation": [0.5, 0.5]}]}]},
+                   {"path": "b", "coordinateTransformations": [{"type": "scale",
+                    "scale": [1, 1]}]}]}]}})");
+  EXPECT_EQ(multiscales->axes, (Names{"y", "x"}));
+  EXPECT_EQ(assets(multiscales), (Names{"b", "a"}));
+}
+
+TEST(Multiscales, EachEntryOfAListIsAPyramid) {
+  const auto all = all_parsed(R"({"multiscales": [{"datasets": [{"path": "a/0"}, {"path": "a/1"}]},
+      7, {"datasets": []}, {"datasets": [{"path": "b/0"}, {"path": "b/1"}]}]})");
+  ASSERT_EQ(all.size(), 2);
+  EXPECT_EQ(assets(all[0]), (Names{"a/0", "a/1"}));
+  EXPECT_EQ(assets(all[1]), (Names{"b/0", "b/1"}));
+}
+
+TEST(Multiscales, TileMatricesAreLevels) {
+  for (const char* attributes : {R"({"multiscales": {"tile_matrix_set": {"tileMatrices": [
+            {"id": "0", "cellSize": 40.0}, {"id": "1", "cellSize": 20}, {"id": "2", "cellSize": 10}]}}})",
+                                 R"({"multiscales": [{"tile_matrix_set": {"tileMatrices": [
+            {"id": "0", "scaleDenominator": 4e5}, {"id": "1"}, {"id": "2", "scaleDenominator": 1e5}
+            ]}}]})"}) {
+    const auto multiscales = parsed(attributes);
+    EXPECT_EQ(assets(multiscales), (Names{"2", "1", "0"}));
+    EXPECT_TRUE(multiscales->order_is_certain);
+  }
+  const auto named = parsed(R"({"multiscales": {"tile_matrix_set": "WebMercatorQuad",
+      "tile_matrix_set_limits": {"0": {}, "1": {}}}})");
+  EXPECT_EQ(assets(named), (Names{"0", "1"}));
+  EXPECT_FALSE(named->order_is_certain);
+  EXPECT_FALSE(parsed(R"({"multiscales": {"tile_matrix_set": "WebMercatorQuad"}})"));
+  EXPECT_FALSE(parsed(R"({"multiscales": {"tile_matrix_set": {"tileMatrices": {"id": "0"}}}})"));
 }
 
 TEST(Multiscales, PathsThatLeadOutAreNoLevels) {

@@ -54,7 +54,7 @@ struct Place {
         return node != nodes.end() ? std::optional(node->second) : std::nullopt;
       };
     }
-    return write_georeferencing(convention, array, transform, crs);
+    return write_georeferencing(convention, array, {transform, crs});
   }
 
   GeoreferencingChange write(Convention convention, const std::optional<GeoTransform>& transform,

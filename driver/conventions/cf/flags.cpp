@@ -1,6 +1,7 @@
 #include "driver/conventions/cf/flags.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string_view>
 
@@ -49,14 +50,35 @@ std::optional<std::uint32_t> parse_color(std::string_view word) {
   return color ? std::optional(static_cast<std::uint32_t>(*color)) : std::nullopt;
 }
 
+bool is_integer(const zarrcore::DataType& type) {
+  return type.kind == zarrcore::TypeKind::signed_integer ||
+         type.kind == zarrcore::TypeKind::unsigned_integer;
+}
+
+std::uint64_t max_value(const zarrcore::DataType& type) {
+  const std::size_t bits =
+      8 * type.item_size - (type.kind == zarrcore::TypeKind::signed_integer ? 1 : 0);
+  return ~std::uint64_t{0} >> (64 - bits);
+}
+
+// Letters, digits and some marks (section 3.5).
+std::string as_meaning(std::string name) {
+  constexpr std::string_view kMarks = "_-.+@";
+  for (char& c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_allowed =
+        byte < 0x80 && (std::isalnum(byte) != 0 || kMarks.find(c) != std::string_view::npos);
+    if (!is_allowed) c = '_';
+  }
+  return name;
+}
+
 }  // namespace
 
 Flags find_flags(const Json& attributes, const zarrcore::DataType& seen) {
   Flags flags;
-  const bool are_integers = seen.kind == zarrcore::TypeKind::signed_integer ||
-                            seen.kind == zarrcore::TypeKind::unsigned_integer;
   const std::vector<std::string> meanings = words_in(attributes, "flag_meanings");
-  if (!are_integers || meanings.empty()) return flags;
+  if (!is_integer(seen) || meanings.empty()) return flags;
   const auto values = integers(attributes, "flag_values", seen);
   const auto masks = integers(attributes, "flag_masks", seen);
   if (values.empty() && masks.empty()) return flags;
@@ -89,6 +111,29 @@ std::vector<std::string> category_names(const std::vector<Flag>& flags) {
     names[value] = flag.meaning;
   }
   return names;
+}
+
+Json with_categories(Json attributes, std::span<const std::string> names,
+                     const zarrcore::DataType& seen) {
+  if (!is_integer(seen) || attributes.contains("flag_masks")) return attributes;
+  Json values = Json::array();
+  std::string meanings;
+  for (std::size_t value = 0; value < names.size(); ++value) {
+    if (names[value].empty()) continue;
+    if (value > max_value(seen)) return attributes;
+    values.push_back(value);
+    meanings += (meanings.empty() ? "" : " ") + as_meaning(names[value]);
+  }
+  const Json* old_values = zarrcore::find_member(attributes, "flag_values");
+  if (old_values == nullptr || *old_values != values) attributes.erase("flag_colors");
+  if (values.empty()) {
+    attributes.erase("flag_values");
+    attributes.erase("flag_meanings");
+  } else {
+    attributes["flag_values"] = std::move(values);
+    attributes["flag_meanings"] = std::move(meanings);
+  }
+  return attributes;
 }
 
 }  // namespace gdal_zarr::cf

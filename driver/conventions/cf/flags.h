@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,5 +40,12 @@ Flags find_flags(const zarrcore::Json& attributes, const zarrcore::DataType& see
 // The meanings by value, as GDAL has categories; empty for flags with masks, for negative values
 // and for those above 65,535. Values without a flag have an empty name.
 std::vector<std::string> category_names(const std::vector<Flag>& flags);
+
+// The attributes with flags for these names, of the values from 0 on; an empty name has no flag.
+// Characters that a meaning cannot have become '_'. Without names, flags that are categories are
+// removed. Attributes with masks, and those of elements that cannot have the values, stay as they
+// are.
+zarrcore::Json with_categories(zarrcore::Json attributes, std::span<const std::string> names,
+                               const zarrcore::DataType& seen);
 
 }  // namespace gdal_zarr::cf

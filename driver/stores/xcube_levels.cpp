@@ -1,0 +1,183 @@
+#include "driver/stores/xcube_levels.h"
+
+#include <cpl_conv.h>
+#include <cpl_port.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
+#include "zarrcore/base/directory_listing.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/stored_documents.h"
+#include "zarrcore/metadata/document_names.h"
+#include "zarrcore/store/forwarding_store.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::Json;
+
+constexpr const char* kLevelsFile = ".zlevels";
+// The coarsest level of anything on the earth is one pixel before that.
+constexpr std::uint64_t kMaxLevels = 64;
+
+class XcubeLevels final : public zarrcore::ForwardingStore {
+ public:
+  XcubeLevels(std::shared_ptr<zarrcore::Store> folder, std::vector<std::string> levels, bool is_v3)
+      : ForwardingStore(std::move(folder)), levels_(std::move(levels)) {
+    Json datasets = Json::array();
+    for (const std::string& level : levels_) datasets.push_back({{"path", level}});
+    Json attributes = {{"multiscales", Json::array({{{"datasets", std::move(datasets)}}})}};
+    if (is_v3) {
+      add_v3_documents(std::move(attributes));
+    } else {
+      add_v2_documents(std::move(attributes));
+    }
+  }
+
+  zarrcore::StoreTraits traits() const override {
+    zarrcore::StoreTraits traits = ForwardingStore::traits();
+    traits.read_only_reason = "it is a pyramid of xcube";
+    return traits;
+  }
+
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
+    const auto it = documents_.find(key);
+    if (it == documents_.end()) return ForwardingStore::get(key, max_size);
+    return Buffer::copy_of(it->second);
+  }
+
+  bool has(std::string_view key) override {
+    return documents_.contains(key) || ForwardingStore::has(key);
+  }
+
+  zarrcore::DirectoryListing list(std::string_view prefix) override {
+    if (!prefix.empty()) return ForwardingStore::list(prefix);
+    zarrcore::DirectoryListing listing;
+    for (const auto& [key, text] : documents_) listing.keys.push_back(key);
+    listing.prefixes = levels_;
+    std::ranges::sort(listing.prefixes);
+    return listing;
+  }
+  std::vector<std::string> list_all(std::string_view prefix) override {
+    return Store::list_all(prefix);
+  }
+  std::optional<zarrcore::DirectoryListing> list_at_once(std::string_view prefix) override {
+    return prefix.empty() ? list(prefix) : ForwardingStore::list_at_once(prefix);
+  }
+
+ private:
+  // The root is consolidated if all levels are: servers that cannot list show no other documents.
+
+  void add_v2_documents(Json attributes) {
+    const std::string group(zarrcore::kV2GroupDocument);
+    const std::string group_attributes(zarrcore::kV2AttributesDocument);
+    Json documents = {{group, {{"zarr_format", 2}}}, {group_attributes, std::move(attributes)}};
+    add(group, documents[group]);
+    add(group_attributes, documents[group_attributes]);
+    for (const std::string& level : levels_) {
+      const auto copy = read(zarrcore::join_path(level, zarrcore::kV2ConsolidatedDocument));
+      const Json* members = copy ? zarrcore::find_member(*copy, "metadata") : nullptr;
+      if (members == nullptr || !members->is_object()) return;
+      for (const auto& [name, document] : members->items()) {
+        documents[zarrcore::join_path(level, name)] = document;
+      }
+    }
+    add(zarrcore::kV2ConsolidatedDocument,
+        {{"zarr_consolidated_format", 1}, {"metadata", std::move(documents)}});
+  }
+
+  void add_v3_documents(Json attributes) {
+    constexpr const char* kConsolidated = "consolidated_metadata";
+    Json root = {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", std::move(attributes)}};
+    Json documents = Json::object();
+    bool are_consolidated = true;
+    for (const std::string& level : levels_) {
+      auto group = read(zarrcore::join_path(level, zarrcore::kNodeDocument));
+      const Json* copy = group ? zarrcore::find_member(*group, kConsolidated) : nullptr;
+      const Json* members = copy != nullptr ? zarrcore::find_member(*copy, "metadata") : nullptr;
+      are_consolidated &= members != nullptr && members->is_object();
+      if (!are_consolidated) break;
+      for (const auto& [name, document] : members->items()) {
+        documents[zarrcore::join_path(level, name)] = document;
+      }
+      group->erase(kConsolidated);
+      documents[level] = std::move(*group);
+    }
+    if (are_consolidated) {
+      root[kConsolidated] = {
+          {"kind", "inline"}, {"must_understand", false}, {"metadata", std::move(documents)}};
+    }
+    add(zarrcore::kNodeDocument, root);
+  }
+
+  std::optional<Json> read(const std::string& key) {
+    const auto text = inner().get(key, zarrcore::kMaxDocumentBytes);
+    if (!text) return std::nullopt;
+    return zarrcore::with_context([&] { return key; },
+                                  [&] { return zarrcore::parse_json(text->text()); });
+  }
+  void add(std::string_view key, const Json& document) {
+    documents_.emplace(key, zarrcore::dump_json(document));
+  }
+
+  std::vector<std::string> levels_;
+  std::map<std::string, std::string, std::less<>> documents_;  // of the root
+};
+
+// How many levels the file says there are; empty without the file.
+std::optional<std::uint64_t> stated_levels(zarrcore::Store& folder) {
+  const auto text = folder.get(kLevelsFile, zarrcore::kMaxDocumentBytes);
+  if (!text) return std::nullopt;
+  const Json document = zarrcore::with_context([] { return kLevelsFile; },
+                                               [&] { return zarrcore::parse_json(text->text()); });
+  const Json* count = zarrcore::find_member(document, "num_levels");
+  if (count == nullptr || !count->is_number_unsigned() ||
+      count->get<std::uint64_t>() > kMaxLevels) {
+    throw zarrcore::Error(std::string(kLevelsFile) + ": num_levels is not a number up to " +
+                          std::to_string(kMaxLevels));
+  }
+  return count->get<std::uint64_t>();
+}
+
+}  // namespace
+
+bool is_xcube_pyramid(const std::string& folder) {
+  if (path_exists(join_vsi_path(folder, kLevelsFile))) return true;
+  const auto has = [&](const char* level) { return path_exists(join_vsi_path(folder, level)); };
+  return EQUAL(CPLGetExtension(folder.c_str()), "levels") && (has("0.zarr") || has("0.link"));
+}
+
+std::shared_ptr<zarrcore::Store> open_xcube_pyramid(std::shared_ptr<zarrcore::Store> folder) {
+  const std::optional<std::uint64_t> count = stated_levels(*folder);
+  std::vector<std::string> levels;
+  bool is_v3 = false;
+  for (std::uint64_t level = 0; level < count.value_or(kMaxLevels); ++level) {
+    const std::string name = std::to_string(level) + ".zarr";
+    const auto has = [&](std::string_view document) {
+      return folder->has(zarrcore::join_path(name, document));
+    };
+    const bool level_is_v3 = has(zarrcore::kNodeDocument);
+    if (level_is_v3 || has(zarrcore::kV2GroupDocument)) {
+      if (levels.empty()) is_v3 = level_is_v3;
+      levels.push_back(name);
+    } else if (level > 0 && !count) {
+      break;
+    }
+  }
+  if (levels.empty()) throw zarrcore::Error("it has no levels");
+  return std::make_shared<XcubeLevels>(std::move(folder), std::move(levels), is_v3);
+}
+
+}  // namespace gdal_zarr
