@@ -381,7 +381,8 @@ void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {
   OGRAxisOrientation second = OAO_Other;
   const char* first_name = crs.GetAxis(nullptr, 0, &first);
   crs.GetAxis(nullptr, 1, &second);
-  bool y_is_first = first == OAO_North || first == OAO_South;
+  // As GDAL's traditional order: southing and westing, in this order, are X and Y.
+  bool y_is_first = first == OAO_North || (first == OAO_South && second != OAO_West);
   if (first == second) {
     // Around the poles both axes point the same way: there the name decides.
     y_is_first = first_name != nullptr && STARTS_WITH_CI(first_name, "North");

@@ -68,7 +68,11 @@ std::vector<std::string> coordinate_names(const Evidence& evidence) {
 }
 
 std::vector<EvidenceVariable> lost_grid_mappings(const Evidence& evidence) {
-  if (!evidence.unnamed || evidence.attributes->contains("grid_mapping")) return {};
+  // Coordinates and other arrays of one dimension beside it are on no map.
+  if (!evidence.unnamed || evidence.axes.size() < 2 ||
+      evidence.attributes->contains("grid_mapping")) {
+    return {};
+  }
   return evidence.unnamed({"spatial_ref", "crs"});
 }
 

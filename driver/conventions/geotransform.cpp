@@ -19,6 +19,33 @@ double rounding(std::span<const double> numbers, double step) {
   return of_floats <= std::abs(step) / 4 ? std::max(tolerance, of_floats) : tolerance;
 }
 
+double with_digits(double number, int digits) {
+  return CPLAtof(CPLSPrintf("%.*g", digits, number));
+}
+
+// The edge of the first cell: if that gives the same centre, the decimal number that is meant.
+double first_edge(double first_centre, double step) {
+  const double edge = first_centre - step / 2;
+  const double meant = with_digits(edge, 15);
+  return meant + 0.5 * step == first_centre ? meant : edge;
+}
+
+// The step with the fewest digits that gives exactly these coordinates, computed as cell_centres()
+// does; the differences of coordinates have rounding errors. `step` if there is none.
+double meant_step(std::span<const double> centres, double step) {
+  for (int digits = 1; digits <= 15; ++digits) {
+    const double meant = with_digits(step, digits);
+    const double edge = first_edge(centres.front(), meant);
+    const auto is_exact = [&](std::size_t i) {
+      return edge + (static_cast<double>(i) + 0.5) * meant == centres[i];
+    };
+    bool are_exact = is_exact(centres.size() - 1);
+    for (std::size_t i = 0; are_exact && i < centres.size(); ++i) are_exact = is_exact(i);
+    if (are_exact) return meant;
+  }
+  return step;
+}
+
 }  // namespace
 
 std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
@@ -32,7 +59,7 @@ std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
     const double distance = centres[i] - centres.front();
     if (!(std::abs(distance - static_cast<double>(i) * step) <= tolerance)) return std::nullopt;
   }
-  return RegularAxis{centres.front(), step};
+  return RegularAxis{centres.front(), meant_step(centres, step)};
 }
 
 std::optional<RegularAxis> find_cells(std::span<const double> coordinates,
@@ -83,7 +110,8 @@ std::vector<double> coarser_coordinates(std::span<const double> centres, int fac
 }
 
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y) {
-  return {x.first_centre - x.step / 2, x.step, 0, y.first_centre - y.step / 2, 0, y.step};
+  return {first_edge(x.first_centre, x.step), x.step, 0,
+          first_edge(y.first_centre, y.step), 0,      y.step};
 }
 
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes) {

@@ -105,8 +105,11 @@ class Writer {
     if (!array_.x.name.empty() && !array_.y.name.empty()) {
       dimensions = {array_.y.name, array_.x.name};
     }
+    auto registration = spatial_registration(attributes);
+    const std::string* stated = zarrcore::find_string(attributes, "AREA_OR_POINT");
+    if (!registration && stated != nullptr) registration = registration_of(*stated);
     write_spatial(attributes, transform, array_.x.size, array_.y.size, dimensions,
-                  spatial_registration(attributes).value_or(Registration::pixel));
+                  registration.value_or(Registration::pixel));
   }
 
   Json state_all() const {
@@ -127,6 +130,12 @@ class Writer {
   }
 
   void write_crs() {
+    if (crs_ != nullptr && crs_->GetCoordinateEpoch() > 0 &&
+        convention_ != GeoreferencingConvention::gdal) {
+      change_.warning =
+          "the coordinate epoch of its CRS is not stored, for which only "
+          "GEOREFERENCING_CONVENTION=GDAL has a place";
+    }
     const std::string old_mapping =
         grid_mapping_variable(array_.attributes, array_.x.name, array_.y.name);
     std::string mapping;

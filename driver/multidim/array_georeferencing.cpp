@@ -188,12 +188,19 @@ bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
     if (pam_crs()) GDALPamMDArray::SetSpatialRef(nullptr);
     const std::size_t rank = this->rank();
     const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
-    RasterAxes axes{0, 0};
-    if (rank > 1) axes = raster_axes();
-    const RasterView view(self, rank > 0 ? std::optional(axes.x) : std::nullopt,
-                          rank > 1 ? std::optional(axes.y) : std::nullopt,
-                          std::vector<std::uint64_t>(rank > 2 ? rank - 2 : 0, 0));
-    const Position position = find_position(view);
+    if (rank < 2) {
+      store_georeferencing({self, std::nullopt, std::nullopt, {}}, {{}, crs});
+      return true;
+    }
+    const RasterAxes axes = raster_axes();
+    const RasterView view(self, axes.x, axes.y, std::vector<std::uint64_t>(rank - 2, 0));
+    Position position;
+    {
+      // The CRS that is replaced does not matter.
+      const CPLErrorStateBackuper error_state;
+      const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+      position = find_position(view);
+    }
     store_georeferencing(view, {position.transform.transform, crs, position.gcps});
     return true;
   });

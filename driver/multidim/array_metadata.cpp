@@ -92,7 +92,8 @@ bool Array::copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source
   bool writes_crs = false;
   brings_crs_ = [&] {
     writes_crs = !brings_crs((original != nullptr ? *original : *this).metadata().attributes,
-                             source, source_dataset);
+                             source, source_dataset) &&
+                 (original == nullptr || !has_crs_beside(*original, source_dataset));
     return !writes_crs;
   };
   const bool has_layout = original != nullptr && take_layout(*original);

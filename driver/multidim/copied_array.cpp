@@ -216,4 +216,12 @@ bool brings_crs(const Json& attributes, const GDALMDArray& source, GDALDataset* 
   return root->ResolveMDArray(mapping, group, nullptr) != nullptr;
 }
 
+bool has_crs_beside(const Array& original, GDALDataset* source_dataset) {
+  const auto root = source_dataset != nullptr ? source_dataset->GetRootGroup() : nullptr;
+  if (!root || original.core().shape().size() < 2) return false;
+  const auto variable = find_crs_variable(original.evidence(), original.raster_axes());
+  return variable && !variable->path.empty() &&
+         root->OpenMDArrayFromFullname('/' + variable->path, nullptr) != nullptr;
+}
+
 }  // namespace gdal_zarr

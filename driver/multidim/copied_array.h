@@ -35,5 +35,8 @@ bool has_same_nodata(const GDALMDArray& a, const GDALMDArray& b);
 // that they name, which `source_dataset` (may be null) has as well.
 bool brings_crs(const zarrcore::Json& attributes, const GDALMDArray& source,
                 GDALDataset* source_dataset);
+// Returns true if it is in another variable of the source, which no attribute names as a grid
+// mapping.
+bool has_crs_beside(const Array& original, GDALDataset* source_dataset);
 
 }  // namespace gdal_zarr

@@ -84,6 +84,30 @@ std::vector<std::shared_ptr<Array>> at_one_place(const std::vector<std::shared_p
   return bands;
 }
 
+// Numbers in names count by their value: b2 is before b10.
+bool is_before(std::string_view a, std::string_view b) {
+  const auto take_digits = [](std::string_view& text) {
+    const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
+    text.remove_prefix(digits.size());
+    return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const std::string_view of_a = take_digits(a);
+      const std::string_view of_b = take_digits(b);
+      if (of_a.size() != of_b.size()) return of_a.size() < of_b.size();
+      if (of_a != of_b) return of_a < of_b;
+    } else if (a.front() != b.front()) {
+      return a.front() < b.front();
+    } else {
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() < b.size();
+}
+
 // The names of bands in their order, in lower case.
 std::vector<std::string> stated_bands(const Array& array) {
   std::vector<std::string> names;
@@ -166,6 +190,8 @@ std::vector<std::shared_ptr<Array>> bands_of_group(Session& session, const Group
     const auto place = [&](const std::shared_ptr<Array>& array) {
       return std::ranges::find(stated, zarrcore::lower_case(array->GetName())) - stated.begin();
     };
+    std::ranges::stable_sort(
+        arrays, [](const auto& a, const auto& b) { return is_before(a->GetName(), b->GetName()); });
     std::ranges::stable_sort(arrays, {}, place);
     if (arrays.size() > kMaxBands) arrays.resize(kMaxBands);
   }

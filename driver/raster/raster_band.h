@@ -98,6 +98,7 @@ class RasterBand final : public GDALPamRasterBand {
   void make_dimension_metadata();
   void read_flags();
   void load_image_structure();
+  bool missing_is_nodata();
   // The channel of OME-Zarr that the band shows, and its dimension as an index in other_axes().
   struct ShownChannel {
     std::size_t axis;

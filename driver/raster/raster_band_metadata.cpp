@@ -123,7 +123,10 @@ const char* RasterBand::make_description() {
 }
 
 std::string RasterBand::name_among_bands() const {
-  return view().arrays().size() > 1 ? array().GetName() : std::string();
+  // Bands without a name are stored in arrays that are called so.
+  const std::string& name = array().GetName();
+  const bool is_named = view().arrays().size() > 1 && name != "Band" + std::to_string(nBand);
+  return is_named ? name : std::string();
 }
 
 std::string RasterBand::name_in_list(const zarrcore::Json& names) const {

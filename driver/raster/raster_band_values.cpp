@@ -124,18 +124,22 @@ uint64_t RasterBand::GetNoDataValueAsUInt64(int* success) {
 }
 
 CPLErr RasterBand::SetNoDataValue(double value) {
+  dataset().forget_nodata();
   return is_writable() ? write_nodata(value) : set_nodata_of_pam(value);
 }
 
 CPLErr RasterBand::SetNoDataValueAsInt64(int64_t value) {
+  dataset().forget_nodata();
   return is_writable() ? write_nodata<std::int64_t>(value) : set_nodata_of_pam(value);
 }
 
 CPLErr RasterBand::SetNoDataValueAsUInt64(uint64_t value) {
+  dataset().forget_nodata();
   return is_writable() ? write_nodata<std::uint64_t>(value) : set_nodata_of_pam(value);
 }
 
 CPLErr RasterBand::DeleteNoDataValue() {
+  dataset().forget_nodata();
   return guarded(CE_Failure, [&] {
     double value = 0;
     if (!is_writable() || !read_nodata(value)) return GDALPamRasterBand::DeleteNoDataValue();

@@ -1,12 +1,21 @@
 // Chunks below a window: reading them in advance, and whether they are stored.
 #include <cpl_string.h>
 
+#include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "driver/gdal/error_guard.h"
 #include "driver/raster/raster_band.h"
 
 namespace gdal_zarr {
+namespace {
+
+bool is_same_number(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
 
 CPLErr RasterDataset::AdviseRead(int x, int y, int columns, int rows, int buffer_columns,
                                  int buffer_rows, GDALDataType type, int band_count, int* bands,
@@ -44,6 +53,36 @@ CPLErr RasterBand::AdviseRead(int x, int y, int columns, int rows, int buffer_co
   });
 }
 
+bool RasterDataset::shares_nodata() {
+  if (!shares_nodata_) {
+    const auto nodata_of = [this](int number) {
+      int has_nodata = FALSE;
+      const double value = band(number).GetNoDataValue(&has_nodata);
+      return has_nodata != FALSE ? std::optional(value) : std::nullopt;
+    };
+    const auto first = nodata_of(1);
+    shares_nodata_ = true;
+    for (int number = 2; number <= nBands; ++number) {
+      const auto other = nodata_of(number);
+      *shares_nodata_ &=
+          other.has_value() == first.has_value() && (!first || is_same_number(*first, *other));
+    }
+  }
+  return *shares_nodata_;
+}
+
+// Whether missing chunks read as the nodata value that all bands share, or as zero without one.
+bool RasterBand::missing_is_nodata() {
+  if (!dataset().shares_nodata()) return false;
+  int has_nodata = FALSE;
+  const double nodata = GetNoDataValue(&has_nodata);
+  GByte element[2 * sizeof(double)] = {};
+  array().gdal_element(array().core().fill_value(), element);
+  double parts[2] = {};
+  GDALCopyWords(element, eDataType, 0, parts, GDT_CFloat64, 0, 1);
+  return is_same_number(parts[0], has_nodata != FALSE ? nodata : 0) && parts[1] == 0;
+}
+
 int RasterBand::IGetDataCoverageStatus(int x, int y, int columns, int rows, int stop_mask,
                                        double* percentage) {
   constexpr int kUnknown = GDAL_DATA_COVERAGE_STATUS_UNIMPLEMENTED | GDAL_DATA_COVERAGE_STATUS_DATA;
@@ -61,7 +100,11 @@ int RasterBand::IGetDataCoverageStatus(int x, int y, int columns, int rows, int 
     }
     int status = 0;
     if (stored > 0) status |= GDAL_DATA_COVERAGE_STATUS_DATA;
-    if (stored < all) status |= GDAL_DATA_COVERAGE_STATUS_EMPTY;
+    // Programs do not copy what is empty: others then read it as nodata, or zero without.
+    if (stored < all) {
+      status |=
+          missing_is_nodata() ? GDAL_DATA_COVERAGE_STATUS_EMPTY : GDAL_DATA_COVERAGE_STATUS_DATA;
+    }
     return status;
   });
 }

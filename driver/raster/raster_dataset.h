@@ -151,6 +151,9 @@ class RasterDataset final : public GDALPamDataset {
   void turn_north_up();
   // What the product says of the bands: colours and wavelengths.
   void set_spectral_bands();
+  // Whether all bands have the same nodata value, or none.
+  bool shares_nodata();
+  void forget_nodata() { shares_nodata_.reset(); }
   bool is_writable() const { return eAccess == GA_Update; }
   // Writes and drops the blocks of a window from the block cache.
   void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
@@ -195,6 +198,7 @@ class RasterDataset final : public GDALPamDataset {
   bool stores_gcps(const OGRSpatialReference* crs) const;
   ControlPoints control_points_;
   CPLStringList sidecar_siblings_;  // on the network, until load_sidecar() uses it
+  std::optional<bool> shares_nodata_;
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
   bool is_finished_ = false;

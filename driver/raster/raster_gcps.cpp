@@ -68,14 +68,18 @@ bool RasterDataset::stores_gcps(const OGRSpatialReference* crs) const {
 CPLErr RasterDataset::SetGCPs(int count, const GDAL_GCP* points, const OGRSpatialReference* crs) {
   return guarded(CE_Failure, [&] {
     std::vector<GroundControlPoint> stored;
-    if (stores_gcps(crs)) {
-      for (int i = 0; i < count; ++i) {
-        const GDAL_GCP& point = points[i];
-        stored.push_back({point.pszId != nullptr ? point.pszId : "",
-                          point.pszInfo != nullptr ? point.pszInfo : "", point.dfGCPPixel,
-                          point.dfGCPLine, point.dfGCPX, point.dfGCPY, point.dfGCPZ});
-      }
+    for (int i = 0; i < count; ++i) {
+      const GDAL_GCP& point = points[i];
+      stored.push_back({point.pszId != nullptr ? point.pszId : "",
+                        point.pszInfo != nullptr ? point.pszInfo : "", point.dfGCPPixel,
+                        point.dfGCPLine, point.dfGCPX, point.dfGCPY, point.dfGCPZ});
     }
+    const OGRSpatialReference* old_crs = GetGCPSpatialRef();
+    if (count == GetGCPCount() && stored == control_points_.stored && crs != nullptr &&
+        old_crs != nullptr && old_crs->IsSame(crs) != 0) {
+      return CE_None;
+    }
+    if (!stores_gcps(crs)) stored.clear();
     const bool is_stored = !stored.empty();
     if (stored != control_points_.stored) {
       control_points_ = {};

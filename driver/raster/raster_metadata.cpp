@@ -55,6 +55,12 @@ bool change_registration(Array& array, const char* area_or_point) {
   return wanted.value_or(Registration::pixel) != current.value_or(Registration::pixel);
 }
 
+// Attributes of arrays that say what their values are. Items of a dataset's metadata that are
+// called so do not.
+constexpr const char* kOfValues[] = {"_FillValue",  "missing_value",     "valid_min",  "valid_max",
+                                     "valid_range", "scale_factor",      "add_offset", "_Unsigned",
+                                     "units",       kColorInterpretation};
+
 bool is_default_domain(const char* domain) {
   return domain == nullptr || domain[0] == '\0';
 }
@@ -146,6 +152,10 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
   }
   CPLStringList sorted(metadata);
   sorted.Sort();
+  for (const char* name : kOfValues) {
+    const bool is_given = sorted.FetchNameValue(name) != nullptr || root.contains(name);
+    if (is_given && !shared.contains(name)) of_bands.insert(name);
+  }
   const auto changes = [&](const zarrcore::Json& attributes, const std::string& name,
                            const char* value) {
     const zarrcore::Json* known = zarrcore::find_member(attributes, name);
