@@ -2,9 +2,8 @@
 import re
 
 import pytest
-from builders import BUILDERS, Nowhere, Store
+from builders import BUILDERS, CELLS, Nowhere, Store, distance
 from osgeo import osr
-from test_published import CELLS, distance
 
 xarray = pytest.importorskip("xarray")
 rioxarray = pytest.importorskip("rioxarray")

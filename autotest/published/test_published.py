@@ -4,10 +4,8 @@ import re
 import numpy as np
 import pytest
 import rasterio
-from builders import BUILDERS, COLUMNS, ROWS, VALUES, Nowhere, Placed, Store
+from builders import BUILDERS, CELLS, COLUMNS, ROWS, VALUES, Nowhere, Placed, Store, distance
 from osgeo import gdal, osr
-
-CELLS = [(0, 0), (0, COLUMNS - 1), (2, 3), (4, 5), (ROWS - 1, 0), (ROWS - 1, COLUMNS - 1)]
 
 
 @pytest.fixture(params=sorted(BUILDERS))
@@ -36,16 +34,6 @@ def opened(path, place):
 def array_of(path, place):
     dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
     return dataset, dataset.GetRootGroup().OpenMDArrayFromFullname(re.sub(":.*", "", place.array))
-
-
-def distance(longitude, latitude, place, cell):
-    """From where a cell belongs, in parts of the distance to the next cell."""
-    row, column = cell
-    other = (row, column + 1 if column + 1 < COLUMNS else column - 1)
-    step = np.hypot(place.longitudes[other] - place.longitudes[cell],
-                    place.latitudes[other] - place.latitudes[cell])
-    turn = (longitude - place.longitudes[cell] + 180) % 360 - 180
-    return np.hypot(turn, latitude - place.latitudes[cell]) / step
 
 
 def test_each_cell_is_where_it_belongs(published):
