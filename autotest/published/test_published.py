@@ -1,4 +1,5 @@
 """Stores as archives publish them stand where they belong, through every API and program."""
+import itertools
 import re
 
 import numpy as np
@@ -8,12 +9,14 @@ from builders import BUILDERS, CELLS, COLUMNS, ROWS, VALUES, Nowhere, Placed, St
 from osgeo import gdal, osr
 
 
-@pytest.fixture(params=sorted(BUILDERS))
+@pytest.fixture(params=itertools.product(sorted(BUILDERS), (2, 3)),
+                ids=lambda param: f"{param[0]}-v{param[1]}")
 def published(request, tmp_path, monkeypatch):
-    """The path of a store, and where its array lies."""
+    """The path of a store, and where its array lies: the same in both versions of Zarr."""
     monkeypatch.setenv("GDAL_PAM_ENABLED", "NO")
-    store = Store(tmp_path / "s.zarr")
-    place = BUILDERS[request.param](store)
+    name, zarr_format = request.param
+    store = Store(tmp_path / "s.zarr", zarr_format)
+    place = BUILDERS[name](store)
     return store.path, place
 
 

@@ -154,7 +154,7 @@ def xcube_levels(store):
          "agg_methods": {"v": "first"}}), encoding="utf-8")
     x, y = 5.05 + 0.1 * np.arange(COLUMNS), 50.05 - 0.1 * np.arange(ROWS)
     for level, factor in ((0, 1), (1, 2)):
-        one = Store(store.path / f"{level}.zarr")
+        one = Store(store.path / f"{level}.zarr", store.zarr_format)
         one.group(Conventions="CF-1.7")
         one.scalar("crs", {"grid_mapping_name": "latitude_longitude",
                            "semi_major_axis": 6378137.0, "inverse_flattening": 298.257223563})

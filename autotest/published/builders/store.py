@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from osgeo import osr
-from stores import write_array, write_group
+from stores import write_array, write_group, write_json
 
 ROWS, COLUMNS = 6, 8
 ROW, COLUMN = np.mgrid[0:ROWS, 0:COLUMNS]
@@ -84,16 +84,37 @@ def in_swath(array="/v", **options):
     return Placed(array, LONGITUDES, LATITUDES, has_crs=False, has_geotransform=False, **options)
 
 
+def write_group_v2(path, attributes):
+    write_json(path / ".zgroup", {"zarr_format": 2})
+    write_json(path / ".zattrs", attributes)
+
+
+def write_array_v2(path, data, dims, attributes):
+    """One chunk, with the names of dimensions that xarray writes."""
+    write_json(path / ".zarray", {
+        "zarr_format": 2, "shape": data.shape, "chunks": data.shape, "dtype": data.dtype.str,
+        "order": "C", "compressor": None, "filters": None, "fill_value": None})
+    names = {} if dims is None else {"_ARRAY_DIMENSIONS": list(dims)}
+    write_json(path / ".zattrs", names | attributes)
+    (path / (".".join("0" * data.ndim) or "0")).write_bytes(data.tobytes())
+
+
 @dataclass
 class Store:
     path: object
+    zarr_format: int = 3
 
     def group(self, name="", **attributes):
-        write_group(self.path / name, attributes)
+        write = write_group if self.zarr_format == 3 else write_group_v2
+        write(self.path / name, attributes)
 
     def array(self, name, data, dims, attributes=None, **options):
-        write_array(self.path / name, np.asarray(data), names=dims, attributes=attributes or {},
-                    **options)
+        """`options` are those of stores.write_array, for v3 alone."""
+        path, data, attributes = self.path / name, np.asarray(data), attributes or {}
+        if self.zarr_format == 3:
+            write_array(path, data, names=dims, attributes=attributes, **options)
+        else:
+            write_array_v2(path, data, dims, attributes)
 
     def scalar(self, name, attributes):
         self.array(name, np.int32(0), (), attributes)
