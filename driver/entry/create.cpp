@@ -24,6 +24,8 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
     if (is_flushed && dataset->flush(false) != CE_None) {
       FirstFailure::note();
       creation.undo(std::move(dataset));
+    } else {
+      creation.accept();
     }
     return dataset.release();
   });
@@ -55,7 +57,9 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
       creation.undo(std::move(dataset));
       throw;
     }
-    if (!is_copied) {
+    if (is_copied) {
+      creation.accept();
+    } else {
       FirstFailure::note();
       creation.undo(std::move(dataset));
     }

@@ -10,9 +10,9 @@
 #include "driver/multidim/multidim_dataset.h"
 
 namespace gdal_zarr {
+namespace {
 
-GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
-                                     CSLConstList options) {
+GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLConstList options) {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     warn_of_unused_options(group_options, kAllOptions);
     warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
@@ -28,6 +28,15 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
   });
 }
 
+}  // namespace
+
+GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
+                                     CSLConstList options) {
+  GDALDataset* created = make_hierarchy(name, group_options, options);
+  if (created != nullptr) remove_older_sidecar(created->GetDescription());
+  return created;
+}
+
 GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
                             OptionList options, GDALProgressFunc progress, void* progress_data) {
   return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
@@ -35,7 +44,7 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
     for (int i = 0; i < CSLCount(options); ++i) {
       if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
     }
-    std::unique_ptr<GDALDataset> copy(create_multidimensional(name, nullptr, of_dataset.List()));
+    std::unique_ptr<GDALDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
     if (!copy) return nullptr;
     // Before GDAL 3.7, a failed flush is reported to the error handler only.
     CPLErrorReset();
@@ -44,7 +53,10 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
                                                       progress, progress_data) == CE_None;
     if (is_copied) {
       copy->FlushCache(false);
-      if (CPLGetLastErrorType() < CE_Failure) return copy.release();
+      if (CPLGetLastErrorType() < CE_Failure) {
+        remove_older_sidecar(copy->GetDescription());
+        return copy.release();
+      }
     }
     FirstFailure::note();
     const UnrelatedFailures unrelated;

@@ -49,7 +49,7 @@ std::string whole_store(const char* name) {
   return path;
 }
 
-// The files that GDAL keeps beside a store.
+// The files that GDAL keeps beside a store; the .aux.xml of a folder is an older version's.
 std::vector<std::string> files_beside(const std::string& store) {
   std::vector<std::string> files;
   for (const char* suffix : {".aux.xml", ".ovr", ".msk", ".gmac", ".msk.ovr"}) {
@@ -135,13 +135,17 @@ CPLErr delete_store(const char* name) {
     for (const std::string& file : files_beside(path)) {
       check(VSIUnlink(file.c_str()) == 0, file, "removed");
     }
-    if (is_folder(path)) {
-      remove_folder(path);
-    } else {
-      check(VSIUnlink(path.c_str()) == 0, path, "removed");
-    }
+    remove_store(path);
     return CE_None;
   });
+}
+
+void remove_store(const std::string& path) {
+  if (is_folder(path)) {
+    remove_folder(path);
+  } else {
+    check(VSIUnlink(path.c_str()) == 0, path, "removed");
+  }
 }
 
 CPLErr rename_store(const char* new_name, const char* old_name) {

@@ -1,6 +1,8 @@
 // Deleting, renaming and copying whole stores, as `gdalmanage` does.
 #pragma once
 
+#include <string>
+
 #include "driver/gdal/compat.h"
 
 namespace gdal_zarr {
@@ -11,5 +13,8 @@ namespace gdal_zarr {
 CPLErr delete_store(const char* name);
 CPLErr rename_store(const char* new_name, const char* old_name);
 CPLErr copy_store(const char* new_name, const char* old_name);
+
+// Removes the folder or file of a store, but no file beside it. Throws zarrcore::Error.
+void remove_store(const std::string& path);
 
 }  // namespace gdal_zarr

@@ -8,9 +8,13 @@
 
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/raster/sidecar_place.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/vsi/object_store.h"
+#include "driver/stores/vsi/quiet_call.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "driver/stores/vsi/zip_store.h"
@@ -79,10 +83,21 @@ std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, c
 void remove_new_store(const std::string& path) {
   const auto target = parse_zip_target(path);
   if (!target) {
-    delete_store(path.c_str());
+    guarded(CE_Failure, [&] {
+      if (path_exists(path)) remove_store(path);
+      return CE_None;
+    });
   } else if (is_file(target->archive)) {
     VSIUnlink(target->archive.c_str());
   }
+}
+
+void remove_older_sidecar(const std::string& path) {
+  if (is_in_archive(path)) return;
+  const std::string file = sidecar_file(path);
+  if (!VSIIsLocal(file.c_str()) || !is_file(file)) return;
+  const QuietCall call;
+  VSIUnlink(file.c_str());
 }
 
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,

@@ -16,8 +16,13 @@ std::string new_store_path(const char* name);
 // ends with `advice`. In object stores, returns the store, which has just been listed; else null.
 std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice);
 
-// Removes a store that was created at `path` but is not wanted, as far as it exists.
+// Removes a store that was created at `path` but is not wanted, as far as it exists. Files beside
+// it stay.
 void remove_new_store(const std::string& path);
+
+// For a new store at a local path, once it has been created: what is kept beside it is of a store
+// that was there before.
+void remove_older_sidecar(const std::string& path);
 
 // A new store where check_can_be_created() finds that one can be. To be ended by
 // Session::end_opening().

@@ -100,6 +100,10 @@ void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
   if (!is_appended_) remove_new_store(path_);
 }
 
+void RasterCreation::accept() const {
+  if (!is_appended_) remove_older_sidecar(path_);
+}
+
 void RasterCreation::check_array_name() const {
   if (zarrcore::normalize_path(array_name_).empty()) {
     throw Error("creation option ARRAY_NAME is \"" + array_name_ + "\", not the name of an array");
@@ -133,8 +137,8 @@ std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& ras
   RasterView view = arrays.size() > 1 ? RasterView(arrays) : view_of(arrays.front());
   const std::string name =
       is_appended_ ? format_connection_string(path_, arrays.front()->GetFullName()) : path_;
-  return std::make_unique<RasterDataset>(
-      std::move(view), name, is_appended_ ? arrays.front()->GetFullName() : std::string());
+  return RasterDataset::of_new_arrays(std::move(view), name,
+                                      is_appended_ ? arrays.front()->GetFullName() : std::string());
 }
 
 bool RasterCreation::asks_for_one_array() const {

@@ -42,6 +42,9 @@ class RasterCreation {
   // errors are not reported: the caller reports the one that led here.
   void undo(std::unique_ptr<RasterDataset> dataset);
 
+  // The dataset of run() is what was wanted.
+  void accept() const;
+
   const CreationOptions& options() const { return options_; }
   // Whether run() has begun a new archive.
   bool is_on_network() const { return session_->is_slow(); }

@@ -153,6 +153,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // dimension. It stays new until the first write.
   void set_new();
   bool is_new() const { return is_new_; }
+  bool is_deleted() const { return is_deleted_; }
   // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.
   void set_deleted();
   void set_node_path(const std::string& node_path);

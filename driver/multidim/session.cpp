@@ -144,10 +144,9 @@ const zarrcore::Format& Session::new_array_format() const {
   throw Error(path_ + ": new arrays cannot be written in the format " + std::string(format.name()));
 }
 
-void Session::run_together(std::initializer_list<std::function<void()>> functions) const {
-  const auto* first = functions.begin();
+void Session::run_together(const std::vector<std::function<void()>>& functions) const {
   run_on(context_)(functions.size(), hierarchy_->store()->traits().parallel_requests,
-                   [&](std::size_t i) { first[i](); });
+                   [&](std::size_t i) { functions[i](); });
 }
 
 std::shared_ptr<Group> Session::group(const std::string& node_path) {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -114,7 +113,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
 
   // Calls the functions, at the same time if requests of the store wait. Throws the first exception
   // of one.
-  void run_together(std::initializer_list<std::function<void()>> functions) const;
+  void run_together(const std::vector<std::function<void()>>& functions) const;
 
   std::shared_ptr<Group> root_group() { return group(""); }
   // The group at `node_path`, which must exist.

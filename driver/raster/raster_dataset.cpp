@@ -1,5 +1,7 @@
 #include "driver/raster/raster_dataset.h"
 
+#include <functional>
+
 #include "driver/conventions/crs.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/georeferencing.h"
@@ -9,16 +11,23 @@ namespace gdal_zarr {
 
 RasterDataset::RasterDataset(RasterView view, const std::string& name,
                              const std::string& subdataset, double metadata_seconds,
-                             bool turns_north_up)
-    : view_(std::move(view)), metadata_seconds_(metadata_seconds) {
+                             bool turns_north_up, const SidecarTexts* known_sidecars)
+    : view_(std::move(view)), subdataset_(subdataset), metadata_seconds_(metadata_seconds) {
   make_bands();
   SetDescription(name.c_str());
   const std::string& path = view_.array().session()->path();
-  SetPhysicalFilename(path.c_str());
-  if (!subdataset.empty()) SetSubdatasetName(subdataset.c_str());
+  set_sidecar_place();
   Position position;
-  view_.array().session()->run_together(
-      {[&] { position = find_position(view_); }, [this] { look_for_sidecar(); }});
+  std::vector<std::function<void()>> requests{[&] { position = find_position(view_); }};
+  if (known_sidecars != nullptr) {
+    sidecar_texts_ = *known_sidecars;
+  } else {
+    for (const std::string& file : sidecars_to_read()) {
+      std::string& text = sidecar_texts_[file];
+      requests.emplace_back([file, &text] { text = read_sidecar(file); });
+    }
+  }
+  view_.array().session()->run_together(requests);
   geotransform_ = position.transform.transform;
   control_points_.stored = std::move(position.gcps);
   crs_ = view_.array().pam_crs();

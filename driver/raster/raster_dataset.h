@@ -1,5 +1,5 @@
 // The classic view of an array: a dataset and its bands. Members stand in files by subject:
-// raster_dataset.cpp, raster_io.cpp, raster_chunks.cpp, raster_metadata.cpp,
+// raster_dataset.cpp, raster_io.cpp, raster_chunks.cpp, raster_metadata.cpp, raster_sidecar.cpp,
 // raster_georeferencing.cpp, raster_gcps.cpp, raster_overviews.cpp.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/raster_view.h"
 #include "driver/raster/band_values.h"
+#include "driver/raster/sidecar_place.h"
 
 namespace gdal_zarr {
 
@@ -32,9 +33,15 @@ class RasterDataset final : public GDALPamDataset {
   // `name` is the name that was opened; `subdataset` the array when the store has several. At most
   // `metadata_seconds` are spent on reading the values of dimensions for the metadata of bands.
   // With `turns_north_up`, the rows of a raster that has the south at its top are shown in the
-  // opposite order; for reading.
+  // opposite order; for reading. `known_sidecars` are files that need not be read; null if all must
+  // be.
   RasterDataset(RasterView view, const std::string& name, const std::string& subdataset,
-                double metadata_seconds = kDefaultMetadataSeconds, bool turns_north_up = false);
+                double metadata_seconds = kDefaultMetadataSeconds, bool turns_north_up = false,
+                const SidecarTexts* known_sidecars = nullptr);
+  // Of arrays that have just been created: none has a sidecar, also if there is one of an older
+  // version for arrays of their names.
+  static std::unique_ptr<RasterDataset> of_new_arrays(RasterView view, const std::string& name,
+                                                      const std::string& subdataset);
   static constexpr double kDefaultMetadataSeconds = 5;
 
   // Flushes what is pending; a failure is reported as CE_Failure.
@@ -118,6 +125,8 @@ class RasterDataset final : public GDALPamDataset {
                    int buffer_columns, int buffer_rows, GDALDataType type, int band_count,
                    BandMap band_map, GSpacing pixel_space, GSpacing line_space, GSpacing band_space,
                    GDALRasterIOExtraArg* extra) override;
+  // Into the sidecar of the array.
+  CPLErr TrySaveXML() override;
   // In a writable store, overviews are built in the store.
   CPLErr IBuildOverviews(const char* resampling, int count, const int* factors, int band_count,
                          const int* bands, GDALProgressFunc progress, void* progress_data,
@@ -141,8 +150,14 @@ class RasterDataset final : public GDALPamDataset {
   // `placing` are the attributes that state the geotransform; null if none do.
   void set_metadata(const zarrcore::Json* placing);
   void set_image_structure();
-  void look_for_sidecar();
+  // Without that of a whole raster of several arrays, which is in those of the arrays.
+  void set_sidecar_place();
+  // The files that load_sidecars_of_arrays() and load_sidecar() need.
+  std::set<std::string> sidecars_to_read() const;
   void load_sidecar();
+  void save_sidecar();
+  // Those that exist.
+  std::vector<std::string> sidecar_files();
   CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);
   CPLErr finish();
@@ -165,6 +180,7 @@ class RasterDataset final : public GDALPamDataset {
   void show_attribute(const char* name);
   void change_metadata(CPLStringList metadata);
   std::unique_ptr<RasterDataset> dataset_of_array(std::size_t index) const;
+  SidecarPlace place_of_array(std::size_t index) const;
   static void copy_band_to_sidecar(RasterBand& from, RasterBand& to);
   RasterBand& band(int number);  // counted from 1
   void save_sidecars_of_arrays();
@@ -197,8 +213,14 @@ class RasterDataset final : public GDALPamDataset {
   ControlPoints& control_points();
   bool stores_gcps(const OGRSpatialReference* crs) const;
   ControlPoints control_points_;
-  CPLStringList sidecar_siblings_;  // on the network, until load_sidecar() uses it
   std::optional<bool> shares_nodata_;
+  std::string subdataset_;
+  SidecarPlace sidecar_place_;
+  SidecarTexts sidecar_texts_;  // until they are loaded
+  std::string loaded_sidecar_;  // the file; empty for none
+  bool has_new_arrays_ = false;
+  // What an older version kept must not be used any more.
+  bool hides_older_sidecar_ = false;
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
   bool is_finished_ = false;

@@ -1,4 +1,4 @@
-// The metadata of the classic dataset: attributes of the store, the sidecar, the list of files.
+// The metadata of the classic dataset: attributes of the store, the list of files.
 #include <cpl_string.h>
 
 #include <algorithm>
@@ -8,16 +8,12 @@
 #include "driver/conventions/attribute_change.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/conventions/spatial.h"
-#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/raster/sidecar.h"
-#include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/icechunk_metadata.h"
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/references/reference_path.h"
@@ -250,63 +246,6 @@ RasterBand& RasterDataset::band(int number) {
   return static_cast<RasterBand&>(*GetRasterBand(number));
 }
 
-// The sidecar.
-
-// Over the network, GDAL itself would send four requests: for a listing, and for names that other
-// programs use.
-void RasterDataset::look_for_sidecar() {
-  const MaskedMessages masked;
-  const char* file = BuildPamFilename();
-  if (file == nullptr || VSIIsLocal(file)) return;
-  const char* readdir = config_option(ConfigOption::readdir_on_open);
-  const bool is_ruled_out = readdir != nullptr && EQUAL(readdir, "EMPTY_DIR");
-  bool exists = false;
-  try {
-    exists = !is_ruled_out && open_file(file) != nullptr;
-  } catch (const zarrcore::Error&) {
-    // A server may refuse what it has not.
-  }
-  sidecar_siblings_.AddString(exists ? CPLGetFilename(file) : "");
-}
-
-void RasterDataset::load_sidecar() {
-  const MaskedMessages masked;
-  TryLoadXML(std::exchange(sidecar_siblings_, {}).List());
-}
-
-// A raster of several arrays has no sidecar of its own: each array has one, which it also uses when
-// it is opened alone.
-std::unique_ptr<RasterDataset> RasterDataset::dataset_of_array(std::size_t index) const {
-  const auto& array = view_.arrays()[index];
-  return std::make_unique<RasterDataset>(
-      RasterView(array, view_.x_axis(), view_.y_axis(), {}),
-      format_connection_string(array->session()->path(), array->GetFullName()),
-      array->GetFullName(), 0);
-}
-
-void RasterDataset::copy_band_to_sidecar(RasterBand& from, RasterBand& to) {
-  copy_unstored(from, to);
-  if (const std::string name = from.sidecar_name(); !name.empty()) to.set_sidecar_name(name);
-}
-
-void RasterDataset::save_sidecars_of_arrays() {
-  nPamFlags &= ~GPF_DIRTY;
-  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
-    const auto one = dataset_of_array(i);
-    copy_unstored(*this, *one);
-    copy_band_to_sidecar(band(static_cast<int>(i) + 1), one->band(1));
-  }
-}
-
-void RasterDataset::load_sidecars_of_arrays() {
-  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
-    const auto one = dataset_of_array(i);
-    if (i == 0) copy_unstored(*one, *this);
-    copy_band_to_sidecar(one->band(1), band(static_cast<int>(i) + 1));
-  }
-  nPamFlags &= ~GPF_DIRTY;
-}
-
 char** RasterDataset::GetFileList() {
   return guarded<char**>(nullptr, [this] {
     const Session& session = *view_.array().session();
@@ -329,13 +268,15 @@ char** RasterDataset::GetFileList() {
       return files.StealList();
     }
     if (has_reference_prefix(GetDescription())) {
-      // PAM would look for files by names that are none of references.
+      // GDAL would look for files by names that are none of references.
       files.AddString(root.c_str());
     } else {
-      const CPLStringList of_pam(GDALPamDataset::GetFileList());
-      for (int i = 0; i < of_pam.size(); ++i) {
-        files.AddString(has_reference_prefix(of_pam[i]) ? root.c_str() : of_pam[i]);
+      files.AddString(has_reference_prefix(session.path()) ? root.c_str() : session.path().c_str());
+      const CPLStringList of_gdal(GDALDataset::GetFileList());
+      for (int i = 0; i < of_gdal.size(); ++i) {
+        if (session.path() != of_gdal[i]) files.AddString(of_gdal[i]);
       }
+      for (const std::string& sidecar : sidecar_files()) files.AddString(sidecar.c_str());
     }
     for (const std::string& key : session.hierarchy().documents_read()) {
       if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;

@@ -49,6 +49,7 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   zarrcore::StoreTraits traits() const override {
     zarrcore::StoreTraits traits = ForwardingStore::traits();
     traits.read_only_reason = "it is a pyramid of xcube";
+    traits.is_folder = false;  // levels have folders of other names
     return traits;
   }
 

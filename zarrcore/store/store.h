@@ -126,6 +126,8 @@ class ZARRCORE_API ValueWatch {
 
 // Facts about a store, by which requests are planned.
 struct StoreTraits {
+  // Whether values are files in the folder that description() names.
+  bool is_folder = false;
   // Whether the versions of all values are known.
   bool knows_versions = false;
   // How many values may be open at once.

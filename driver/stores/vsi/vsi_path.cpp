@@ -107,6 +107,13 @@ std::optional<std::string> parent_vsi_path(const std::string& path) {
   return std::string(parent) + path.substr(end_of_name.position);
 }
 
+bool is_in_archive(std::string_view path) {
+  for (const std::string_view prefix : {"/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/"}) {
+    if (path.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 bool is_named_zarr(const std::string& path) {
   return EQUAL(CPLGetExtension(without_query(path).c_str()), "zarr");
 }

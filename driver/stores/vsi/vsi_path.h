@@ -19,6 +19,9 @@ std::string without_streaming(const std::string& path);
 // braces, as the name of an archive or of references may be, is not taken apart.
 std::optional<std::string> parent_vsi_path(const std::string& path);
 
+// Whether a path is in an archive that GDAL unpacks, and cannot change.
+bool is_in_archive(std::string_view path);
+
 // Whether a folder has the name of a store: "….zarr". And whether one around it has.
 bool is_named_zarr(const std::string& path);
 bool is_in_named_zarr(const std::string& path);

@@ -61,9 +61,7 @@ struct CloseDirectory {
 
 // Why a store cannot be written; empty if it can.
 std::string_view read_only_reason(std::string_view root) {
-  for (const std::string_view prefix : {"/vsizip/", "/vsitar/", "/vsi7z/", "/vsirar/"}) {
-    if (root.starts_with(prefix)) return "it is packed in an archive";
-  }
+  if (is_in_archive(root)) return "it is packed in an archive";
   for (const std::string_view prefix : {"/vsicurl", "/vsigzip/", "/vsisubfile/", "/vsistdin"}) {
     if (root.starts_with(prefix)) return "GDAL cannot write through this prefix";
   }
@@ -97,6 +95,7 @@ class VsiStore final : public zarrcore::Store {
         statistics_(std::move(statistics)),
         absent_(std::move(absent)) {
     constexpr std::uint64_t kOverNetwork = std::uint64_t{1} << 20;
+    traits_.is_folder = !is_in_archive(root_);
     traits_.lists_all_at_once = is_in_object_store_;
     traits_.read_only_reason = read_only_reason(root_);
     traits_.request_statistics = statistics_.get();

@@ -1,0 +1,190 @@
+// What GDAL keeps in files of the raster's arrays: reading and writing the sidecars.
+#include <cpl_string.h>
+
+#include <utility>
+
+#include "driver/gdal/config_options.h"
+#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/raster/raster_band.h"
+#include "driver/raster/raster_dataset.h"
+#include "driver/raster/sidecar.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/vsi/quiet_call.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+
+std::unique_ptr<RasterDataset> RasterDataset::of_new_arrays(RasterView view,
+                                                            const std::string& name,
+                                                            const std::string& subdataset) {
+  const SidecarTexts none;
+  auto dataset = std::make_unique<RasterDataset>(std::move(view), name, subdataset,
+                                                 kDefaultMetadataSeconds, false, &none);
+  dataset->has_new_arrays_ = true;
+  // A new store has none of older versions.
+  if (subdataset.empty() || dataset->psPam == nullptr) return dataset;
+  for (std::size_t i = 0; i < dataset->view_.arrays().size(); ++i) {
+    for (const SidecarPart& older : dataset->place_of_array(i).older) {
+      if (!VSIIsLocal(older.file.c_str()) ||
+          !find_sidecar_part(read_sidecar(older.file), older.name)) {
+        continue;
+      }
+      dataset->hides_older_sidecar_ = true;
+      dataset->MarkPamDirty();
+    }
+  }
+  return dataset;
+}
+
+SidecarPlace RasterDataset::place_of_array(std::size_t index) const {
+  if (view_.arrays().size() == 1) return sidecar_place(view_, subdataset_);
+  const auto& array = view_.arrays()[index];
+  return sidecar_place(RasterView(array, view_.x_axis(), view_.y_axis(), {}), array->GetFullName());
+}
+
+// Again before each write: an array may have been renamed.
+void RasterDataset::set_sidecar_place() {
+  sidecar_place_ = place_of_array(0);
+  const std::string& stem = sidecar_place_.stem;
+  if (psPam != nullptr && stem != GetPhysicalFilename()) {
+    CPLFree(std::exchange(psPam->pszPamFilename, nullptr));
+  }
+  SetPhysicalFilename(stem.c_str());
+}
+
+std::set<std::string> RasterDataset::sidecars_to_read() const {
+  std::set<std::string> files;
+  if (psPam == nullptr || const_cast<RasterDataset*>(this)->BuildPamFilename() == nullptr) {
+    return files;
+  }
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const SidecarPlace place = place_of_array(i);
+    files.insert(sidecar_file(place.stem));
+    for (const SidecarPart& older : place.older) files.insert(older.file);
+  }
+  const char* readdir = config_option(ConfigOption::readdir_on_open);
+  if (readdir != nullptr && EQUAL(readdir, "EMPTY_DIR")) {
+    std::erase_if(files, [](const std::string& file) { return !VSIIsLocal(file.c_str()); });
+  }
+  return files;
+}
+
+void RasterDataset::load_sidecar() {
+  if (psPam == nullptr || view_.arrays().size() > 1) return;
+  const SidecarTexts texts = std::exchange(sidecar_texts_, {});
+  const auto load = [&](const std::string& file, const std::string& name) {
+    const auto text = texts.find(file);
+    const SidecarXml part = text == texts.end() ? SidecarXml(nullptr, &CPLDestroyXMLNode)
+                                                : find_sidecar_part(text->second, name);
+    if (!part) return false;
+    const QuietCall call;
+    if (XMLInit(part.get(), CPLGetPath(file.c_str())) != CE_None) PamClear();
+    nPamFlags &= ~GPF_DIRTY;
+    loaded_sidecar_ = file;
+    return true;
+  };
+  if (load(sidecar_file(sidecar_place_.stem), sidecar_place_.name)) return;
+  for (const SidecarPart& older : sidecar_place_.older) {
+    if (!load(older.file, older.name)) continue;
+    hides_older_sidecar_ = true;
+    return;
+  }
+}
+
+CPLErr RasterDataset::TrySaveXML() {
+  nPamFlags &= ~GPF_DIRTY;
+  if (psPam == nullptr || (nPamFlags & GPF_NOSAVE) != 0 || view_.arrays().size() > 1 ||
+      view_.array().is_deleted()) {
+    return CE_None;
+  }
+  return guarded(CE_Failure, [this] {
+    save_sidecar();
+    return CE_None;
+  });
+}
+
+// Not by PAM, which would remove the file with the parts of others when this one has nothing left.
+void RasterDataset::save_sidecar() {
+  set_sidecar_place();
+  if (BuildPamFilename() == nullptr) return;
+  const auto& [stem, name, older] = sidecar_place_;
+  const auto make_part = [&] {
+    SidecarXml part(SerializeToXML(nullptr), &CPLDestroyXMLNode);
+    if (!part && hides_older_sidecar_) part = empty_sidecar_part();
+    return part;
+  };
+  const auto write = [&](const std::string& file) {
+    const SidecarXml tree = replace_sidecar_part(read_sidecar(file), name, make_part());
+    const QuietCall call;
+    if (tree) return CPLSerializeXMLTreeToFile(tree.get(), file.c_str()) != FALSE;
+    VSIUnlink(file.c_str());
+    return true;
+  };
+  const std::string file = sidecar_file(stem);
+  // Nobody expects files beside what is read from a server.
+  const bool is_on_server = STARTS_WITH(file.c_str(), "/vsicurl");
+  bool is_written = !is_on_server && write(file);
+  if (!is_written && PamGetProxy(stem.c_str()) == nullptr) {
+    if (const char* proxy = PamAllocateProxy(stem.c_str())) is_written = write(proxy);
+  }
+  if (!is_written && !is_on_server) {
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s cannot be written", file.c_str());
+  }
+}
+
+std::vector<std::string> RasterDataset::sidecar_files() {
+  std::vector<std::string> files;
+  if (psPam == nullptr || BuildPamFilename() == nullptr) return files;
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const std::string file = sidecar_file(place_of_array(i).stem);
+    if (path_exists(file)) files.push_back(file);
+  }
+  if (files.empty() && !loaded_sidecar_.empty()) files.push_back(loaded_sidecar_);
+  return files;
+}
+
+// A raster of several arrays has no sidecar of its own: each array has one, which it also uses when
+// it is opened alone.
+std::unique_ptr<RasterDataset> RasterDataset::dataset_of_array(std::size_t index) const {
+  const auto& array = view_.arrays()[index];
+  RasterView view(array, view_.x_axis(), view_.y_axis(), {});
+  const std::string name = format_connection_string(array->session()->path(), array->GetFullName());
+  SidecarTexts texts = sidecar_texts_;
+  if (has_new_arrays_) {
+    const std::string own = sidecar_file(place_of_array(index).stem);
+    texts[own] = read_sidecar(own);
+  }
+  auto one = std::make_unique<RasterDataset>(std::move(view), name, array->GetFullName(), 0, false,
+                                             texts.empty() ? nullptr : &texts);
+  one->hides_older_sidecar_ |= hides_older_sidecar_;
+  return one;
+}
+
+void RasterDataset::copy_band_to_sidecar(RasterBand& from, RasterBand& to) {
+  copy_unstored(from, to);
+  if (const std::string name = from.sidecar_name(); !name.empty()) to.set_sidecar_name(name);
+}
+
+void RasterDataset::save_sidecars_of_arrays() {
+  nPamFlags &= ~GPF_DIRTY;
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const auto one = dataset_of_array(i);
+    copy_unstored(*this, *one);
+    copy_band_to_sidecar(band(static_cast<int>(i) + 1), one->band(1));
+    if (hides_older_sidecar_) one->MarkPamDirty();
+  }
+}
+
+void RasterDataset::load_sidecars_of_arrays() {
+  for (std::size_t i = 0; i < view_.arrays().size(); ++i) {
+    const auto one = dataset_of_array(i);
+    if (i == 0) copy_unstored(*one, *this);
+    copy_band_to_sidecar(one->band(1), band(static_cast<int>(i) + 1));
+  }
+  sidecar_texts_.clear();
+  nPamFlags &= ~GPF_DIRTY;
+}
+
+}  // namespace gdal_zarr

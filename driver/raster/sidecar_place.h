@@ -1,0 +1,56 @@
+// Where GDAL keeps what Zarr cannot store of a raster: in a sidecar, a file with the XML of GDAL's
+// persistent auxiliary metadata (PAM). In a store that is a folder, each array has its own in its
+// folder, gdal.aux.xml, so that it has the same one by whatever name it is opened, and is moved and
+// removed with the array. Other stores have one file beside them, with a part for each array, as
+// all stores had in older versions.
+#pragma once
+
+#include <cpl_minixml.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/multidim/raster_view.h"
+
+namespace gdal_zarr {
+
+using SidecarXml = std::unique_ptr<CPLXMLNode, decltype(&CPLDestroyXMLNode)>;
+// By file; empty for one that does not exist.
+using SidecarTexts = std::map<std::string, std::string>;
+
+// A <Subdataset> of a file; if the name is empty, what the file has outside of all of them.
+struct SidecarPart {
+  std::string file;
+  std::string name;
+};
+
+struct SidecarPlace {
+  // The file is this with ".aux.xml" appended, or a file that GDAL has in a folder of proxies.
+  std::string stem;
+  std::string name;  // of the part
+  // Where older versions and other drivers keep it; the first that exists is used.
+  std::vector<SidecarPart> older;
+};
+
+// Of a raster of one array, which older versions called `subdataset`, or nothing.
+SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset);
+
+// The file of a stem.
+std::string sidecar_file(const std::string& stem);
+
+// Empty if the file does not exist, cannot be read, or is too large. In one request.
+std::string read_sidecar(const std::string& file);
+
+// The <PAMDataset> of a part; null if there is none.
+SidecarXml find_sidecar_part(const std::string& text, const std::string& name);
+
+// The text of a file in which `part` takes the place of the part `name`, or of nothing if null.
+// Null if no part is left.
+SidecarXml replace_sidecar_part(const std::string& text, const std::string& name, SidecarXml part);
+
+// A part that says nothing, but exists.
+SidecarXml empty_sidecar_part();
+
+}  // namespace gdal_zarr
