@@ -97,11 +97,11 @@ SEEN_BY_BUILTIN = [
     (ALWAYS, "nodata", "_ZARR_V3", lambda ours, builtin: (ours, builtin) == ("None", "0.0"),
      "v3 makes every writer state a fill value, so zero is no nodata to ours"),
     (ALWAYS, "nodata", "raster.*CFloat", lambda ours, builtin: builtin in ("None", "0.0"),
-     "kept in an .aux.xml, which it does not read"),
+     "kept in the sidecar, which it does not read"),
     (ALWAYS, "scale", "raster.*CFloat", lambda ours, builtin: (ours, builtin) == (1, None),
-     "GDAL's default, from the .aux.xml"),
+     "GDAL's default, from the sidecar"),
     (ALWAYS, "offset", "raster.*CFloat", lambda ours, builtin: (ours, builtin) == (0, None),
-     "GDAL's default, from the .aux.xml"),
+     "GDAL's default, from the sidecar"),
 ]
 
 # Attributes that our driver shows as georeferencing, and as attributes only with SHOW_ALL=YES.

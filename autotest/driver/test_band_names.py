@@ -234,7 +234,7 @@ def test_names_follow_the_coordinates(days):
     dataset.GetRasterBand(1).GetStatistics(False, True)
     assert dataset.GetRasterBand(1).GetDescription() == DATES[0]
     dataset = None
-    beside = days.with_name("days.zarr.aux.xml").read_text()
+    beside = (days / "t2m/gdal.aux.xml").read_text()
     assert "STATISTICS_MAXIMUM" in beside and "<Description>" not in beside
     root = gdal.OpenEx(str(days), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE).GetRootGroup()
     root.OpenMDArray("time").WriteArray(np.arange(DAYS) + 366)

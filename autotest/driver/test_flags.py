@@ -125,7 +125,7 @@ def attributes_of(path):
 
 
 def has_sidecar(path):
-    sidecar = path.parent / (path.name + ".aux.xml")
+    sidecar = path / path.stem / "gdal.aux.xml"
     return sidecar.exists() and "Category" in sidecar.read_text()
 
 

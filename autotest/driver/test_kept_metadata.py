@@ -185,10 +185,10 @@ def test_rasterio_replaces_a_store(tmp_path):
         raster.write_mask(DATA[0] > 0)
         raster.write_colormap(1, COLORS)
         raster.update_tags(ns="OTHER", key="value")
-    assert len(list(tmp_path.iterdir())) == 2
+    assert list(path.rglob("gdal.aux.xml"))
     with rasterio.open(path, "w", **PROFILE) as raster:
         raster.write(DATA + 1)
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(tmp_path.iterdir()) == [path] and not list(path.rglob("gdal.aux.xml"))
     with rasterio.open(path) as raster:
         np.testing.assert_array_equal(raster.read(), DATA + 1)
         assert raster.mask_flag_enums == ([MaskFlags.all_valid],)

@@ -111,13 +111,18 @@ def test_classic(serve_store):
         assert paths(server) == ["level/image/c/1/1"]
 
 
-def test_what_is_kept_beside_a_store(serve_store, tmp_path):
+@pytest.mark.parametrize("is_in_store", [False, True])
+def test_what_is_kept_beside_a_store(serve_store, tmp_path, is_in_store):
+    text = '<PAMDataset><Metadata><MDI key="who">beside</MDI></Metadata></PAMDataset>'
+    file = "a.zarr.aux.xml"
+    if is_in_store:
+        file = "a.zarr/level/image/gdal.aux.xml"
+    else:
+        text = f'<PAMDataset><Subdataset name="/level/image">{text}</Subdataset></PAMDataset>'
     with serve_store(3) as server:
         # With EMPTY_DIR, GDAL assumes that there are no files beside what it opens.
         gdal.SetConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", "TRUE")
-        (tmp_path / "a.zarr.aux.xml").write_text(
-            '<PAMDataset><Subdataset name="/level/image"><PAMDataset><Metadata>'
-            '<MDI key="who">beside</MDI></Metadata></PAMDataset></Subdataset></PAMDataset>')
+        (tmp_path / file).write_text(text)
         dataset = gdal.Open(f'ZARR:"/vsicurl/{server.url}/a.zarr":/level/image')
         assert dataset.GetMetadataItem("who") == "beside"
 

@@ -92,7 +92,7 @@ def test_create(server, version, action, most):
 
 
 @pytest.mark.parametrize("action, most", [
-    (update_raster, {"ZARR_V2": 9, "ZARR_V3": 7}),
+    (update_raster, {"ZARR_V2": 10, "ZARR_V3": 8}),
     (update_multidim, {"ZARR_V2": 8, "ZARR_V3": 6}),
     pytest.param(lambda: resize([SIZE // 2, SIZE // 2]), {"ZARR_V2": 21, "ZARR_V3": 19},
                  marks=resizes, id="shrink"),

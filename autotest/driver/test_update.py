@@ -405,21 +405,23 @@ def test_metadata_keeps_its_types(path):
     assert got == {"number": 2.5, "numbers": (1, 2, 3), "another": "item"}
 
 
-def test_read_only_changes_go_beside_the_store(path):
+def test_read_only_changes_go_into_the_sidecar(path):
     """As for every driver, changes of a raster opened for reading are kept in .aux.xml."""
     before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
     dataset = open_raster(path)
     dataset.SetMetadataItem("mine", "1")
     dataset.GetRasterBand(1).SetUnitType("ft")
     dataset = None
-    assert {p: p.read_bytes() for p in path.rglob("*") if p.is_file()} == before
+    (sidecar,) = [p for p in path.rglob("*") if p.is_file() and p not in before]
+    assert sidecar.name == "gdal.aux.xml"
+    assert {p: p.read_bytes() for p in before} == before
     dataset = open_raster(path)
     assert dataset.GetMetadataItem("mine") == "1"
     assert dataset.GetRasterBand(1).GetUnitType() == "ft"
 
 
 def test_kept_by_subdataset(path):
-    """In the sidecar of a store with several arrays, each array has an entry under its name."""
+    """Each array of a store has a sidecar."""
     for name, number in (("b", 1), ("c", 2)):
         dataset = gdal.GetDriverByName("Zarr").Create(
             str(path), 64, 50, 1, gdal.GDT_Int16, ["APPEND_SUBDATASET=YES", f"ARRAY_NAME={name}"])

@@ -70,7 +70,7 @@ constexpr Option kConfigOptions[] = {
                "Folder in which GDAL keeps .aux.xml files that it cannot write beside the data; "
                "with it, statistics of arrays on the network can be cached"),
     rows::text("GDAL_DISABLE_READDIR_ON_OPEN", kListed, "",
-               "EMPTY_DIR: no .aux.xml file is looked for beside a store on the network"),
+               "EMPTY_DIR: no .aux.xml file is looked for in or beside a store on the network"),
     rows::integer("GDAL_HTTP_CONNECTTIMEOUT", kListedRequest, 0, INT32_MAX, "30",
                   "Seconds to wait for a connection to a server"),
     rows::integer("GDAL_HTTP_LOW_SPEED_TIME", kListedRequest, 0, INT32_MAX, "60",

@@ -47,11 +47,7 @@ SidecarPlace RasterDataset::place_of_array(std::size_t index) const {
 // Again before each write: an array may have been renamed.
 void RasterDataset::set_sidecar_place() {
   sidecar_place_ = place_of_array(0);
-  const std::string& stem = sidecar_place_.stem;
-  if (psPam != nullptr && stem != GetPhysicalFilename()) {
-    CPLFree(std::exchange(psPam->pszPamFilename, nullptr));
-  }
-  SetPhysicalFilename(stem.c_str());
+  SetPhysicalFilename(sidecar_place_.stem.c_str());
 }
 
 std::set<std::string> RasterDataset::sidecars_to_read() const {

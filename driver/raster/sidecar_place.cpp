@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char* kPam = "PAMDataset";
 constexpr const char* kSubdataset = "Subdataset";
+constexpr std::uint64_t kUsualBytes = std::uint64_t{16} << 10;  // fetched in the first request
 constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
 
 bool is_element(const CPLXMLNode* node, const char* name) {
@@ -101,7 +102,7 @@ std::string read_sidecar(const std::string& file) {
   try {
     // Opening what is not referenced is an error to file systems of references.
     if (VSIIsLocal(file.c_str()) && !is_file(file)) return {};
-    const File opened = open_file(file);
+    const File opened = open_file(file, kUsualBytes);
     const std::uint64_t size = opened ? file_size(opened.get()) : 0;
     if (size == 0 || size > kMaxBytes) return {};
     return std::string(read_bytes(opened.get(), 0, size).text());
