@@ -161,6 +161,24 @@ def test_path_without_prefix(server, version, readdir):
     assert of_driver == [[".zmetadata", "zarr.json"], sorted(beside + values)], str(log)
 
 
+def test_sidecars_of_several_arrays(server):
+    """All at once, although each band has its own; GDAL asks for the size of a file before it reads
+    it."""
+    source = gdal.GetDriverByName("MEM").Create("", 8, 6, 3)
+    for number in (1, 2, 3):
+        source.GetRasterBand(number).SetScale(number)  # which an array has once
+        source.GetRasterBand(number).SetCategoryNames([f"of {number}"])
+    gdal.GetDriverByName("Zarr").CreateCopy(str(server.folder / "a.zarr"), source,
+                                            options=["FORMAT=ZARR_V3"])
+    gdal.SetConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", "TRUE")
+    with log_requests(server) as log:
+        dataset = gdal.Open(f'ZARR:"{server.path}"')
+    names = [dataset.GetRasterBand(number).GetCategoryNames() for number in (1, 2, 3)]
+    assert names == [["of 1"], ["of 2"], ["of 3"]]
+    of_bands = [f"Band{i}/gdal.aux.xml" for i in (1, 2, 3)]
+    assert waves_of(log)[1:] == [["/a.zarr.aux.xml", *of_bands], of_bands], str(log)
+
+
 @pytest.mark.parametrize("version", [2, 3])
 def test_looking_for_nodes(server, version):
     """Documents of all arrays at once; the server lists no folders: consolidated metadata does."""

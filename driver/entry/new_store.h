@@ -20,8 +20,8 @@ std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, c
 // it stay.
 void remove_new_store(const std::string& path);
 
-// For a new store at a local path, once it has been created: what is kept beside it is of a store
-// that was there before.
+// Called for a new store at a local path, once it has been created: removes a sidecar beside it,
+// which belongs to an older store at the same path.
 void remove_older_sidecar(const std::string& path);
 
 // A new store where check_can_be_created() finds that one can be. To be ended by

@@ -34,7 +34,8 @@ struct SidecarPlace {
   std::vector<SidecarPart> older;
 };
 
-// Of a raster of one array, which older versions called `subdataset`, or nothing.
+// Of a raster of one array. `subdataset` is the name of its part in older versions; empty if it was
+// outside of all parts.
 SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset);
 
 // The file of a stem.
@@ -46,8 +47,8 @@ std::string read_sidecar(const std::string& file);
 // The <PAMDataset> of a part; null if there is none.
 SidecarXml find_sidecar_part(const std::string& text, const std::string& name);
 
-// The text of a file in which `part` takes the place of the part `name`, or of nothing if null.
-// Null if no part is left.
+// The content of a file whose text is given, with `part` as its part `name`; without that part if
+// it is null. Null if no part is left.
 SidecarXml replace_sidecar_part(const std::string& text, const std::string& name, SidecarXml part);
 
 // A part that says nothing, but exists.
