@@ -85,6 +85,22 @@ def chirps(store):
     return on_degrees("/precip", x, y)
 
 
+@builder(of="gridMET")
+def gridmet(store):
+    x, y = -124.76666663333334 + np.arange(COLUMNS) / 24, 49.400000000000006 - np.arange(ROWS) / 24
+    store.group(geospatial_bounds_crs="EPSG:4326")
+    store.scalar("crs", {
+        "grid_mapping_name": "latitude_longitude", "longitude_of_prime_meridian": 0.0,
+        "semi_major_axis": 6378137.0, "inverse_flattening": 298.257223563})
+    store.axes(x, y, LONGITUDE, LATITUDE, ("lon", "lat"))
+    store.array("v", VALUES[None], ["time", "lat", "lon"], {
+        "grid_mapping": "crs", "dimensions": "lon lat time",
+        "coordinate_system": "WGS84,EPSG:4326"})
+    place = on_degrees("/v", x, y)
+    place.has_crs = True
+    return place
+
+
 @builder(of="CMEMS")
 def copernicus_marine(store):
     """Elevations for depths, and coordinates with the step and the ends."""

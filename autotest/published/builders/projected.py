@@ -142,12 +142,12 @@ builds_sinusoidal("modis_by_wkt", lambda: {
     "spatial_ref": wkt(SINUSOIDAL)})
 
 
-def builds_its_live(name, code, x, y):
+def builds_its_live(name, code, mapping, x, y):
     @builder("ITS_LIVE", name)
     def build(store):
         store.group()
         store.scalar("mapping", {
-            "grid_mapping_name": "a", "crs_wkt": wkt(code), "spatial_ref": wkt(code),
+            "grid_mapping_name": mapping, "crs_wkt": wkt(code), "spatial_ref": wkt(code),
             "spatial_epsg": int(code.partition(":")[2]), "CoordinateTransformType": "Projection",
             "CoordinateAxisTypes": "GeoX GeoY",
             "GeoTransform": f"{x[0] - 60} 120.0 0 {y[0] + 60} 0 -120.0"})
@@ -159,8 +159,10 @@ def builds_its_live(name, code, x, y):
 
 
 EAST, SOUTH = 120.0 * np.arange(8), -120.0 * np.arange(6)
-builds_its_live("its_live_in_greenland", "EPSG:3413", -200000 + EAST, -2200000 + SOUTH)
-builds_its_live("its_live_in_patagonia", "EPSG:32718", 600000 + EAST, 4600000 + SOUTH)
+builds_its_live("its_live_in_greenland", "EPSG:3413", "polar_stereographic",
+                -200000 + EAST, -2200000 + SOUTH)
+builds_its_live("its_live_in_patagonia", "EPSG:32718", "universal_transverse_mercator",
+                600000 + EAST, 4600000 + SOUTH)
 
 
 @builder(of="LCMAP")

@@ -14,6 +14,8 @@ from .store import (
     ZONE,
     Nowhere,
     Store,
+    X,
+    Y,
     on_degrees,
     on_grid,
     wkt,
@@ -56,11 +58,17 @@ def geozarr_of_points(store):
         "spatial:registration": "node"}, with_axes=False)
 
 
-def pyramid(level_of):
-    """Three levels of a layout, with the attributes that a function gives each."""
+def level_attributes(size):
+    a, b, c, d, e, f = TRANSFORM
+    return {"spatial:shape": [ROWS // size, COLUMNS // size],
+            "spatial:transform": [a * size, b, c, d, e * size, f]}
+
+
+def pyramid():
+    """The sizes of cells of three levels, and the attribute that lists them."""
     sizes = {"r10m": 1, "r20m": 2, "r40m": 4}
     layout = [{"asset": name, "transform": {"scale": [float(size)] * 2, "translation": [0.0, 0.0]},
-               **level_of(size)} for name, size in sizes.items()]
+               **level_attributes(size)} for name, size in sizes.items()]
     for entry in layout[1:]:
         entry["derived_from"] = "r10m"
     return sizes, {"multiscales": {"layout": layout}}
@@ -68,11 +76,7 @@ def pyramid(level_of):
 
 @builder(of="spatial and proj")
 def geozarr_pyramid(store):
-    def level(size):
-        a, b, c, d, e, f = TRANSFORM
-        return {"spatial:shape": [ROWS // size, COLUMNS // size],
-                "spatial:transform": [a * size, b, c, d, e * size, f]}
-    sizes, multiscales = pyramid(level)
+    sizes, multiscales = pyramid()
     store.group(**conventions("multiscales", "proj:", "spatial:"), **multiscales,
                 **{"proj:code": ZONE, "spatial:dimensions": ["y", "x"]})
     for name, size in sizes.items():
@@ -115,6 +119,28 @@ def sentinel_2(store):
         "scale_factor": 0.0001, "add_offset": -0.1, "units": "digital_counts",
         "_eopf_attrs": {"coordinates": ["x", "y"], "dimensions": ["y", "x"]},
     }, name="b02", group=group, with_axes=False)
+
+
+@builder(of="EOPF Explorer")
+def sentinel_2_in_geozarr(store):
+    """Each level is a group with conventions, coordinates and a grid mapping of its own."""
+    sizes, multiscales = pyramid()
+    common = {"proj:code": ZONE, "spatial:dimensions": ["y", "x"]}
+    group = "measurements/reflectance"
+    for name in ("", "measurements"):
+        store.group(name)
+    store.group(group, **conventions("multiscales", "proj:", "spatial:"), **multiscales, **common)
+    for name, size in sizes.items():
+        shift, rows, columns = 500 * (size - 1), ROWS // size, COLUMNS // size
+        store.group(f"{group}/{name}", **conventions("proj:", "spatial:"), **common,
+                    **level_attributes(size))
+        store.scalar(f"{group}/{name}/spatial_ref", {"crs_wkt": wkt(ZONE)})
+        store.axes(EASTINGS[0] + shift + 1000.0 * size * np.arange(columns),
+                   NORTHINGS[0] - shift - 1000.0 * size * np.arange(rows), X, Y,
+                   group=f"{group}/{name}/")
+        store.array(f"{group}/{name}/b02", VALUES[:rows, :columns].copy(), ["y", "x"],
+                    {"grid_mapping": "spatial_ref"})
+    return on_grid(f"/{group}/r10m/b02", ZONE, EASTINGS, NORTHINGS)
 
 
 @builder(of="ndpyramid")
@@ -172,9 +198,9 @@ def xcube_levels(store):
 @builder(of="OME-Zarr 0.4")
 def levels_in_their_order_with_negative_scales(store):
     """OME-Zarr whose Y runs backwards: the finest level is still the finest."""
-    def level(path, size):
+    def dataset(path, size):
         return {"path": path, "coordinateTransformations": [
             {"type": "scale", "scale": [-1000.0 * size, 1000.0 * size]}]}
-    store.group(multiscales=[{"axes": ["y", "x"], "datasets": [level("0", 1), level("1", 2)]}])
+    store.group(multiscales=[{"axes": ["y", "x"], "datasets": [dataset("0", 1), dataset("1", 2)]}])
     store.array("1", VALUES[::2, ::2].copy(), ["y", "x"])
     return store.utm({"crs": ZONE}, name="0")

@@ -56,6 +56,7 @@ SOURCES = {
     "nextGEMS": Source("ICON output of nextGEMS, by easy.gems", NOT_STATED, "2026-11"),
     "ICON": Source("output of ICON on its own cells", NOT_STATED, "2026-11"),
     "Daymet": Source("Daymet 4, of ORNL DAAC", NASA, "2021"),
+    "gridMET": Source("gridMET, of the Climatology Lab", "CC0 1.0", "2026-11"),
     "CHIRPS": Source("CHIRPS 2.0", NOT_STATED, "2015-02"),
     "GPM": Source("GPM IMERG, by kerchunk", NASA, "2026-11"),
     # The ocean and ice.
@@ -75,6 +76,7 @@ SOURCES = {
     "Himawari": Source("JMA Himawari-8 and 9, of NOAA", "no restrictions", "2026-11"),
     "Sentinel-1": Source("EOPF Sentinel-1 GRD", SENTINEL, "2024-01"),
     "Sentinel-2": Source("EOPF Sentinel-2 L2A", SENTINEL, "2025-06"),
+    "EOPF Explorer": Source("Sentinel-2 in GeoZarr of EOPF Explorer", SENTINEL, "2026-11"),
     "Sentinel-3": Source("Sentinel-3 OLCI and SLSTR", SENTINEL, "2022-01"),
     "Sentinel-5P": Source("Sentinel-5P TROPOMI", SENTINEL, "2026-11"),
 }
