@@ -69,7 +69,7 @@ SOURCES = {
     # The land.
     "NWM": Source("NOAA National Water Model reanalysis", "no restrictions", "2024-07"),
     "MODIS": Source("MODIS on the sinusoidal grid", NASA, "2026-11"),
-    "LCMAP": Source("USGS LCMAP 1.3 in Open Data Cube", "unrestricted", "2026-11"),
+    "LCMAP": Source("USGS LCMAP 1.3, by Open Data Cube", "unrestricted", "2026-11"),
     # Satellites.
     "GOES": Source("NOAA GOES-R ABI", "no restrictions", "2026-11"),
     "ISatSS": Source("NOAA ISatSS tiles", "no restrictions", "2026-11"),
