@@ -108,6 +108,16 @@ def test_valid_zeros_stay_valid(tmp_path, data_type, nodata, options):
     assert not gdal.Open(str(tmp_path / "a.tif")).ReadAsArray().any()
 
 
+def test_nodata_of_complex_bands_that_differ(tmp_path):
+    source = in_memory(2, gdal.GDT_CFloat32)
+    for number in (1, 2):
+        source.GetRasterBand(number).SetNoDataValue(-9999)
+        source.GetRasterBand(number).SetScale(number)
+    copy(source, tmp_path / "a.zarr")
+    raster = open_raster(tmp_path / "a.zarr")
+    assert [raster.GetRasterBand(number).GetNoDataValue() for number in (1, 2)] == [-9999, -9999]
+
+
 @pytest.mark.parametrize("size, place", [((4, 3), (5, 1, 0, 6, 0, -1)),
                                          ((4, 3), (5, 1, 0.5, 6, 0.5, -1)),
                                          ((4, 1), (5, 1, 0, 6, 0, -1))])

@@ -18,7 +18,6 @@
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {

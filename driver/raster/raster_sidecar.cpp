@@ -12,7 +12,6 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/vsi/quiet_call.h"
 #include "driver/stores/vsi/vsi_file.h"
-#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 
@@ -160,6 +159,9 @@ std::unique_ptr<RasterDataset> RasterDataset::dataset_of_array(std::size_t index
 
 void RasterDataset::copy_band_to_sidecar(RasterBand& from, RasterBand& to) {
   copy_unstored(from, to);
+  int has_nodata = FALSE;  // that no pixel can have, or of complex numbers
+  const double nodata = from.GDALPamRasterBand::GetNoDataValue(&has_nodata);
+  if (has_nodata != FALSE) to.GDALPamRasterBand::SetNoDataValue(nodata);
   if (const std::string name = from.sidecar_name(); !name.empty()) to.set_sidecar_name(name);
 }
 
