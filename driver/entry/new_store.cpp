@@ -1,5 +1,6 @@
 #include "driver/entry/new_store.h"
 
+#include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
@@ -84,6 +85,8 @@ void remove_new_store(const std::string& path) {
   const auto target = parse_zip_target(path);
   if (!target) {
     guarded(CE_Failure, [&] {
+      // A listing from before the store was created does not show it.
+      if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
       if (path_exists(path)) remove_store(path);
       return CE_None;
     });
