@@ -187,3 +187,16 @@ def test_a_copy_of_one_array_warns_of_nothing(tmp_path):
     assert result.stderr == ""
     root = gdal.OpenEx(str(tmp_path / "b.zarr"), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
     assert root.OpenMDArray("a").GetSpatialRef().GetAuthorityCode(None) == "32633"
+
+
+@pytest.mark.parametrize("nodata, share", [([None], 0), ([0], 0), ([7, 0], 100)], ids=str)
+def test_share_of_valid_zeros(tmp_path, nodata, share):
+    """Missing chunks count as data where they are not what programs take empty pixels for."""
+    source = in_memory(len(nodata))
+    for number, value in enumerate(nodata, 1):
+        if value is not None:
+            source.GetRasterBand(number).SetNoDataValue(value)
+    raster = copy(source, tmp_path / "a.zarr", "FORMAT=ZARR_V3")
+    expected = (gdal.GDAL_DATA_COVERAGE_STATUS_DATA if share
+                else gdal.GDAL_DATA_COVERAGE_STATUS_EMPTY)
+    assert raster.GetRasterBand(1).GetDataCoverageStatus(0, 0, 4, 3) == [expected, share]

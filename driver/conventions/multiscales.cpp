@@ -191,18 +191,23 @@ std::vector<Multiscales> parse_multiscales(const Json& group_attributes) {
   if (member == nullptr) return {};
   const Json* omero = find_member(attributes, "omero");
   std::vector<Multiscales> pyramids;
-  for (const Json& entry : member->is_array() ? *member : Json::array({*member})) {
+  const auto add = [&](const Json& entry) {
     Multiscales multiscales;
     add_levels(find_member(entry, "layout"), "asset", multiscales);
     add_levels(find_member(entry, "datasets"), "path", multiscales);
     add_tile_matrices(entry, multiscales);
-    if (multiscales.levels.empty()) continue;
+    if (multiscales.levels.empty()) return;
     const Json* axes = find_axes(entry);
     add_axes(axes, multiscales);
     if (pyramids.empty()) add_channels(omero, axes, multiscales);
     order_levels(multiscales);
     index_assets(multiscales);
     pyramids.push_back(std::move(multiscales));
+  };
+  if (member->is_array()) {
+    for (const Json& entry : *member) add(entry);
+  } else {
+    add(*member);
   }
   return pyramids;
 }

@@ -32,9 +32,11 @@ GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLCon
 
 GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
                                      CSLConstList options) {
-  GDALDataset* created = make_hierarchy(name, group_options, options);
-  if (created != nullptr) remove_older_sidecar(created->GetDescription());
-  return created;
+  return guarded<GDALDataset*>(nullptr, [&] {
+    std::unique_ptr<GDALDataset> created(make_hierarchy(name, group_options, options));
+    if (created) remove_older_sidecar(created->GetDescription());
+    return created.release();
+  });
 }
 
 GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,

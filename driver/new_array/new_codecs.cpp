@@ -66,24 +66,20 @@ CodecMetadata make_bitround(const DataType& type, const CreationOptions& options
 
 constexpr const char* kInexact = "sums of floating point numbers are not exact";
 
-bool is_integer(const DataType& type) {
-  return type.kind == TypeKind::signed_integer || type.kind == TypeKind::unsigned_integer;
-}
-
 // The type of DELTA_DTYPE, as which the bits of the elements are interpreted.
 zarrcore::NumpyType given_delta_type(const DataType& type, const NewArrayRules& rules,
                                      const std::string& text) {
   const std::string option = "DELTA_DTYPE=" + text;
   const auto given = zarrcore::parse_numpy_type(text);
   if (!given || given->type.item_size != type.item_size ||
-      (!is_integer(given->type) && given->type.kind != TypeKind::floating)) {
+      (!given->type.is_integer() && given->type.kind != TypeKind::floating)) {
     throw not_for_type(option, type, "it must be a number of the same size, such as <i2");
   }
   if (rules.filters_take_arrays && given->type != type) {
     throw not_for_type(option, type,
                        "it must be the same type: readers would convert from one to the other");
   }
-  if (!is_integer(given->type)) {
+  if (!given->type.is_integer()) {
     report(CE_Warning, CPLE_AppDefined, "creation option %s: %s", option.c_str(), kInexact);
   }
   return *given;
@@ -94,7 +90,7 @@ zarrcore::NumpyType delta_type(const DataType& type, const NewArrayRules& rules,
                                const CreationOptions& options) {
   constexpr const char* kOption = "FILTER=DELTA";
   const bool is_float = type.kind == TypeKind::floating;
-  if (!is_integer(type) && !is_float)
+  if (!type.is_integer() && !is_float)
     throw not_for_type(kOption, type, "its elements are not integers");
   if (options.is_given("DELTA_DTYPE")) {
     return given_delta_type(type, rules, std::string(options.text("DELTA_DTYPE")));

@@ -94,17 +94,15 @@ int RasterBand::IGetDataCoverageStatus(int x, int y, int columns, int rows, int 
         (stop_mask & GDAL_DATA_COVERAGE_STATUS_DATA) != 0,
         (stop_mask & GDAL_DATA_COVERAGE_STATUS_EMPTY) != 0);
     if (!covered) return kUnknown;
-    const auto [stored, all] = *covered;
+    auto [stored, all] = *covered;
+    // Programs do not copy what is empty: others then read it as nodata, or zero without.
+    if (stored < all && !missing_is_nodata()) stored = all;
     if (percentage != nullptr) {
       *percentage = 100.0 * static_cast<double>(stored) / static_cast<double>(all);
     }
     int status = 0;
     if (stored > 0) status |= GDAL_DATA_COVERAGE_STATUS_DATA;
-    // Programs do not copy what is empty: others then read it as nodata, or zero without.
-    if (stored < all) {
-      status |=
-          missing_is_nodata() ? GDAL_DATA_COVERAGE_STATUS_EMPTY : GDAL_DATA_COVERAGE_STATUS_DATA;
-    }
+    if (stored < all) status |= GDAL_DATA_COVERAGE_STATUS_EMPTY;
     return status;
   });
 }

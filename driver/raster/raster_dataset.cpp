@@ -166,9 +166,7 @@ CPLErr RasterDataset::flush_to_store() {
   }
   const bool is_flushed = guarded(false, [this] {
     store_values_of_bands();
-    if (georeferencing_has_changed_) {
-      store_georeferencing();
-    }
+    if (georeferencing_has_changed_) store_georeferencing();
     view_.array().session()->flush();
     return true;
   });

@@ -203,9 +203,7 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
     });
   }
   // At once: no document may have the new registration with the old transform.
-  if (has_moved && geotransform_) {
-    store_georeferencing();
-  }
+  if (has_moved && geotransform_) store_georeferencing();
   GDALDataset::SetMetadata(metadata.List());
 }
 

@@ -2,6 +2,7 @@
 
 #include <cpl_conv.h>
 #include <cpl_port.h>
+#include <cpl_vsi.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +30,7 @@ using zarrcore::Buffer;
 using zarrcore::Json;
 
 constexpr const char* kLevelsFile = ".zlevels";
-// The coarsest level of anything on the earth is one pixel before that.
+// As many as halve the largest size that Zarr can state to one pixel.
 constexpr std::uint64_t kMaxLevels = 64;
 
 class XcubeLevels final : public zarrcore::ForwardingStore {
@@ -155,9 +156,11 @@ std::optional<std::uint64_t> stated_levels(zarrcore::Store& folder) {
 }  // namespace
 
 bool is_xcube_pyramid(const std::string& folder) {
-  if (path_exists(join_vsi_path(folder, kLevelsFile))) return true;
-  const auto has = [&](const char* level) { return path_exists(join_vsi_path(folder, level)); };
-  return EQUAL(CPLGetExtension(folder.c_str()), "levels") && (has("0.zarr") || has("0.link"));
+  const bool is_named = EQUAL(CPLGetExtension(folder.c_str()), "levels");
+  // GDAL asks of each folder that is opened, and requests cost time.
+  if (!is_named && !VSIIsLocal(folder.c_str())) return false;
+  const auto has = [&](const char* name) { return path_exists(join_vsi_path(folder, name)); };
+  return has(kLevelsFile) || (is_named && (has("0.zarr") || has("0.link")));
 }
 
 std::shared_ptr<zarrcore::Store> open_xcube_pyramid(std::shared_ptr<zarrcore::Store> folder) {

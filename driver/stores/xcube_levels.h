@@ -1,6 +1,6 @@
 // Pyramids of xcube: a folder, usually named x.levels, with a Zarr for each level.
 //
-//   x.levels/.zlevels        {"version": "1.0", "num_levels": 3, …}
+//   x.levels/.zlevels        {"version": "1.0", "num_levels": 3, …}; may be missing
 //   x.levels/0.zarr          a group with the arrays at the finest level
 //   x.levels/1.zarr …        the same arrays at half the resolution
 //
@@ -14,7 +14,8 @@
 
 namespace gdal_zarr {
 
-// Whether the folder is such a pyramid, by the file that it then has.
+// Whether the folder is such a pyramid, by the file that it then has, or by its name; on the
+// network only folders of that name are.
 bool is_xcube_pyramid(const std::string& folder);
 
 // The folder as a store whose root is a group with a pyramid of the levels, consolidated if they

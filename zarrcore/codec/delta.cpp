@@ -80,9 +80,7 @@ class DeltaFilter final : public ElementFilter {
  private:
   // If both types are the same integer type, elements are restored whatever the differences are.
   std::optional<Tolerance> tolerance() const override {
-    const bool is_integer =
-        decoded_.kind == TypeKind::signed_integer || decoded_.kind == TypeKind::unsigned_integer;
-    if (is_integer && decoded_ == encoded_) return std::nullopt;
+    if (decoded_.is_integer() && decoded_ == encoded_) return std::nullopt;
     if (rounding_unit(decoded_) == 0) return Tolerance();
     const double unit =
         std::max({rounding_unit(decoded_), rounding_unit(encoded_), rounding_unit(sum_)});

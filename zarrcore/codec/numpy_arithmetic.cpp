@@ -14,10 +14,6 @@ namespace {
 
 const DataType kFloat64{TypeKind::floating, 8};
 
-bool is_integer(const DataType& type) {
-  return type.kind == TypeKind::signed_integer || type.kind == TypeKind::unsigned_integer;
-}
-
 DataType promote_integers(const DataType& a, const DataType& b) {
   if (a.kind == b.kind) return a.item_size < b.item_size ? b : a;
   const std::uint64_t signed_size = a.kind == TypeKind::signed_integer ? a.item_size : b.item_size;
@@ -97,7 +93,7 @@ void store_cast(From value, std::byte* bytes) {
 DataType promote_numpy_types(const DataType& a, const DataType& b) {
   if (a == b || b.kind == TypeKind::boolean) return a;
   if (a.kind == TypeKind::boolean) return b;
-  if (is_integer(a) && is_integer(b)) return promote_integers(a, b);
+  if (a.is_integer() && b.is_integer()) return promote_integers(a, b);
   if (a.kind == TypeKind::complex || b.kind == TypeKind::complex) {
     const auto part_size = [](const DataType& type) {
       return type.kind == TypeKind::complex ? type.item_size / 2 : float_size(type);

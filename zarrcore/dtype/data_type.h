@@ -75,6 +75,9 @@ struct ZARRCORE_API DataType {
   bool operator==(const DataType& other) const;
 
   bool is_numeric() const { return kind <= TypeKind::complex; }
+  bool is_integer() const {
+    return kind == TypeKind::signed_integer || kind == TypeKind::unsigned_integer;
+  }
   bool is_time() const { return kind == TypeKind::datetime || kind == TypeKind::timedelta; }
   bool is_variable() const {
     return kind == TypeKind::variable_string || kind == TypeKind::variable_bytes;

@@ -50,11 +50,6 @@ std::optional<std::uint32_t> parse_color(std::string_view word) {
   return color ? std::optional(static_cast<std::uint32_t>(*color)) : std::nullopt;
 }
 
-bool is_integer(const zarrcore::DataType& type) {
-  return type.kind == zarrcore::TypeKind::signed_integer ||
-         type.kind == zarrcore::TypeKind::unsigned_integer;
-}
-
 std::uint64_t max_value(const zarrcore::DataType& type) {
   const std::size_t bits =
       8 * type.item_size - (type.kind == zarrcore::TypeKind::signed_integer ? 1 : 0);
@@ -78,7 +73,7 @@ std::string as_meaning(std::string name) {
 Flags find_flags(const Json& attributes, const zarrcore::DataType& seen) {
   Flags flags;
   const std::vector<std::string> meanings = words_in(attributes, "flag_meanings");
-  if (!is_integer(seen) || meanings.empty()) return flags;
+  if (!seen.is_integer() || meanings.empty()) return flags;
   const auto values = integers(attributes, "flag_values", seen);
   const auto masks = integers(attributes, "flag_masks", seen);
   if (values.empty() && masks.empty()) return flags;
@@ -115,7 +110,7 @@ std::vector<std::string> category_names(const std::vector<Flag>& flags) {
 
 Json with_categories(Json attributes, std::span<const std::string> names,
                      const zarrcore::DataType& seen) {
-  if (!is_integer(seen) || attributes.contains("flag_masks")) return attributes;
+  if (!seen.is_integer() || attributes.contains("flag_masks")) return attributes;
   Json values = Json::array();
   std::string meanings;
   for (std::size_t value = 0; value < names.size(); ++value) {
