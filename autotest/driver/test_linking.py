@@ -3,6 +3,7 @@ share one namespace of symbols. Python loads libgdal into its own scope, which h
 import os
 import re
 import subprocess
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +13,7 @@ from night import night
 from osgeo import gdal
 from test_programs import run
 
+PLUGIN_DIR = Path(os.environ["GDAL_DRIVER_PATH"])
 GRID = (np.arange(90 * 120).reshape(90, 120) % 1009 - 300).astype("i4")
 
 
@@ -72,6 +74,17 @@ def needed(library):
     """The names of the libraries that a file needs."""
     output = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True)
     return re.findall(r"NEEDED\s+(\S+)", output.stdout)
+
+
+@pytest.mark.skipif(not (PLUGIN_DIR / "CMakeFiles").exists(), reason="needs the objects of a build")
+def test_nothing_is_destroyed_while_tasks_still_run():
+    """At the end of a program, tasks that read ahead end after the first destructors."""
+    objects = [path for folder in (PLUGIN_DIR, PLUGIN_DIR.parent / "zarrcore")
+               for path in folder.rglob("*.o")]
+    assert len(objects) > 4
+    for path in objects:
+        symbols = subprocess.run(["nm", "-u", path], capture_output=True, text=True, check=True)
+        assert "__cxa_atexit" not in symbols.stdout, path
 
 
 def is_shared(symbol):

@@ -1,9 +1,10 @@
 #include "driver/conventions/packing.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <map>
 #include <span>
+#include <utility>
 
 #include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
@@ -96,16 +97,27 @@ DataType seen_type(const ArrayMetadata& array) {
 }
 
 std::string time_units(const zarrcore::DataType& type) {
-  static const std::map<std::string_view, std::string> kWords{
-      {"Y", "years"},         {"M", "months"},        {"W", "weeks"},        {"D", "days"},
-      {"h", "hours"},         {"m", "minutes"},       {"s", "seconds"},      {"ms", "milliseconds"},
-      {"us", "microseconds"}, {"μs", "microseconds"}, {"ns", "nanoseconds"}, {"ps", "picoseconds"},
-      {"fs", "femtoseconds"}, {"as", "attoseconds"}};
-  const auto word = kWords.find(type.time_unit.name);
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords{
+      {{"Y", "years"},
+       {"M", "months"},
+       {"W", "weeks"},
+       {"D", "days"},
+       {"h", "hours"},
+       {"m", "minutes"},
+       {"s", "seconds"},
+       {"ms", "milliseconds"},
+       {"us", "microseconds"},
+       {"μs", "microseconds"},
+       {"ns", "nanoseconds"},
+       {"ps", "picoseconds"},
+       {"fs", "femtoseconds"},
+       {"as", "attoseconds"}}};
+  const auto word = std::ranges::find(kWords, std::string_view(type.time_unit.name),
+                                      &std::pair<std::string_view, std::string_view>::first);
   if (!type.is_time() || word == kWords.end()) return {};
   std::string units = type.time_unit.count == 1
-                          ? word->second
-                          : std::to_string(type.time_unit.count) + ' ' + word->second;
+                          ? std::string(word->second)
+                          : std::to_string(type.time_unit.count) + ' ' + std::string(word->second);
   if (type.kind == TypeKind::datetime) units += " since 1970-01-01";
   return units;
 }

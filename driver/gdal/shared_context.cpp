@@ -13,7 +13,7 @@ namespace gdal_zarr {
 
 std::shared_ptr<zarrcore::Context> shared_context() {
   static std::mutex mutex;
-  static std::weak_ptr<zarrcore::Context> current;
+  static auto& current = *new std::weak_ptr<zarrcore::Context>;
   const std::lock_guard lock(mutex);
   auto context = current.lock();
   if (!context) {

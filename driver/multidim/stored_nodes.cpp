@@ -19,9 +19,8 @@ std::string StoredNodes::node_path(const std::string& full_name) const {
 
 std::shared_ptr<const zarrcore::Json> StoredNodes::attributes(
     const std::string& node_path, std::optional<zarrcore::NodeKind> wanted) const {
-  static const auto none = std::make_shared<const zarrcore::Json>(zarrcore::Json::object());
   const auto metadata = hierarchy_->node(node_path, wanted);
-  if (!metadata) return none;
+  if (!metadata) return std::make_shared<const zarrcore::Json>(zarrcore::Json::object());
   return {metadata, std::visit([](const auto& node) { return &node.attributes; }, *metadata)};
 }
 

@@ -53,11 +53,7 @@ std::byte* map(std::size_t length) noexcept {
 class KeptBuffers {
  public:
   static KeptBuffers& of_process() {
-    static KeptBuffers& kept = *[] {
-      static KeptBuffers only;
-      at_fork(BeforeFork::lock, [] { only.mutex_.lock(); }, [] { only.mutex_.unlock(); });
-      return &only;
-    }();
+    static KeptBuffers& kept = *new KeptBuffers;
     return kept;
   }
 
@@ -87,6 +83,11 @@ class KeptBuffers {
   }
 
  private:
+  KeptBuffers() {
+    at_fork(
+        BeforeFork::lock, [] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); });
+  }
+
   std::byte* remove(std::size_t at) noexcept {
     const auto [memory, length] = buffers_[at];
     for (std::size_t i = at + 1; i < count_; ++i) buffers_[i - 1] = buffers_[i];

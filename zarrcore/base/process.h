@@ -23,7 +23,9 @@ enum class BeforeFork : std::uint8_t { pause, lock };
 // no fork(). For a few users in a process, each once.
 void at_fork(BeforeFork what, void (*before)(), void (*after)());
 
-// From now on, the normal end of the process begins with `before`.
+// From now on, the normal end of the process begins with `before`. Objects of static storage that
+// have been created later are destroyed earlier, while tasks still run. So those of zarrcore and
+// the driver are never destroyed: `static auto& x = *new X;`.
 void at_exit(void (*before)());
 
 // Whether the other threads have been ended: at the end of a process, Windows does so before the

@@ -12,7 +12,9 @@
 namespace zarrcore {
 namespace {
 
-const DataType kFloat64{TypeKind::floating, 8};
+DataType float64() {
+  return {TypeKind::floating, 8};
+}
 
 DataType promote_integers(const DataType& a, const DataType& b) {
   if (a.kind == b.kind) return a.item_size < b.item_size ? b : a;
@@ -20,7 +22,7 @@ DataType promote_integers(const DataType& a, const DataType& b) {
   const std::uint64_t unsigned_size =
       a.kind == TypeKind::signed_integer ? b.item_size : a.item_size;
   const std::uint64_t size = std::max(signed_size, 2 * unsigned_size);
-  return size > 8 ? kFloat64 : DataType{TypeKind::signed_integer, size};
+  return size > 8 ? float64() : DataType{TypeKind::signed_integer, size};
 }
 
 // The size of the smallest float that holds a real type.
@@ -109,7 +111,7 @@ DataType promote_numpy_type(const DataType& type, const Json& number) {
       (!number.is_number_unsigned() || number.get<std::uint64_t>() <= INT64_MAX);
   if (!is_small_integer) {
     const bool is_float = type.kind == TypeKind::floating;
-    return promote_numpy_types(type, is_float ? smallest_float(number.get<double>()) : kFloat64);
+    return promote_numpy_types(type, is_float ? smallest_float(number.get<double>()) : float64());
   }
   if (type.kind == TypeKind::boolean) return {TypeKind::signed_integer, 8};
   return promote_numpy_types(

@@ -118,13 +118,13 @@ class SmallFloatCodec final : public ElementCodec {
   SmallFloatCodec(const ChunkSpec& spec, double offset, double scale)
       : ElementCodec(spec, spec.data_type),
         size_(static_cast<std::ptrdiff_t>(spec.data_type.item_size)),
-        widen_(make_numeric_converter(spec.data_type, kDouble)),
-        narrow_(make_numeric_converter(kDouble, spec.data_type)),
+        widen_(make_numeric_converter(spec.data_type, float64())),
+        narrow_(make_numeric_converter(float64(), spec.data_type)),
         offset_(offset),
         scale_(scale) {}
 
  private:
-  static inline const DataType kDouble{TypeKind::floating, sizeof(double)};
+  static DataType float64() { return {TypeKind::floating, sizeof(double)}; }
 
   void encode_elements(const std::byte* decoded, std::byte* encoded,
                        std::size_t count) const override {

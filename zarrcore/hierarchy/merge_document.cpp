@@ -6,7 +6,7 @@ namespace zarrcore {
 namespace {
 
 const Json& member_or_null(const Json& object, const std::string& key) {
-  static const Json null;
+  static const Json& null = *new Json;
   const auto it = object.find(key);
   return it == object.end() ? null : *it;
 }

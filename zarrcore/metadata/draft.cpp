@@ -222,7 +222,7 @@ class DraftFormat final : public Format {
 }  // namespace
 
 const Format& draft_format() {
-  static const DraftFormat format;
+  static const auto& format = *new DraftFormat;
   return format;
 }
 

@@ -106,7 +106,7 @@ class V1Format final : public Format {
 }  // namespace
 
 const Format& v1_format() {
-  static const V1Format format;
+  static const auto& format = *new V1Format;
   return format;
 }
 

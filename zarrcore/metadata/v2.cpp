@@ -173,7 +173,7 @@ class V2Format final : public Format {
 }  // namespace
 
 const Format& v2_format() {
-  static const V2Format format;
+  static const auto& format = *new V2Format;
   return format;
 }
 

@@ -137,7 +137,7 @@ class V3Format final : public Format {
 }  // namespace
 
 const Format& v3_format() {
-  static const V3Format format;
+  static const auto& format = *new V3Format;
   return format;
 }
 

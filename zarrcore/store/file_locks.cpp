@@ -23,7 +23,7 @@ class FileLocks::Turn {
  public:
   // That of a lock file. Files may share one.
   static Turn& of(const std::string& path) {
-    static std::array<Turn, 64> turns;
+    static auto& turns = *new std::array<Turn, 64>;
     return turns[std::hash<std::string>()(path) % turns.size()];
   }
 

@@ -224,7 +224,7 @@ class FolderWatch::Watched {
 
 std::shared_ptr<FolderWatch> FolderWatch::of_process() {
   static std::mutex mutex;
-  static std::weak_ptr<FolderWatch> current;
+  static auto& current = *new std::weak_ptr<FolderWatch>;
   const std::lock_guard lock(mutex);
   auto watch = current.lock();
   if (!watch) {

@@ -13,11 +13,7 @@ namespace zarrcore {
 class OpenFile::Held {
  public:
   static Held& of_process() {
-    static Held& held = *[] {
-      static Held only;
-      at_fork(BeforeFork::lock, [] { only.mutex_.lock(); }, [] { only.mutex_.unlock(); });
-      return &only;
-    }();
+    static Held& held = *new Held;
     return held;
   }
 
@@ -43,6 +39,11 @@ class OpenFile::Held {
   }
 
  private:
+  Held() {
+    at_fork(
+        BeforeFork::lock, [] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); });
+  }
+
   void close_first() {
     OpenFile& file = *files_.front();
     files_.pop_front();

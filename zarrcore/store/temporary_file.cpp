@@ -19,7 +19,7 @@ constexpr std::int64_t kAnyAge = std::numeric_limits<std::int64_t>::min();
 
 // Identifies where process ids have the same meaning as here. Empty when that is unknown.
 const std::string& place_of_processes() {
-  static const std::string place = [] {
+  static const auto& place = *new const std::string([] {
     const std::string name = name_of_process_ids();
     if (name.empty()) return std::string();
     std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
@@ -27,7 +27,7 @@ const std::string& place_of_processes() {
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     }
     return std::to_string(hash);
-  }();
+  }());
   return place;
 }
 

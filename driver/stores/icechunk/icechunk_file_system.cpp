@@ -138,7 +138,7 @@ class OpenRepositories {
 };
 
 NamedReferences open_named_icechunk(const std::string& name) {
-  static OpenRepositories repositories;
+  static auto& repositories = *new OpenRepositories;
   IcechunkPath path = parse_icechunk_path(name);
   const std::string key = std::exchange(path.key, {});
   return {path.repository, key, repositories.open(path)};

@@ -34,7 +34,7 @@ struct CachedReferences {
 using ReferenceCache = zarrcore::LruCache<std::string, CachedReferences>;
 
 ReferenceCache& reference_cache() {
-  static ReferenceCache cache(kMaxCachedDocuments);
+  static auto& cache = *new ReferenceCache(kMaxCachedDocuments);
   return cache;
 }
 
