@@ -5,6 +5,8 @@ from builders import LATITUDE, LONGITUDE, VALUES, Store, X, Y
 from osgeo import gdal
 from stores import write_array
 
+ROW, COLUMN = np.mgrid[0:30, 0:40]
+
 
 @pytest.fixture
 def store(tmp_path):
@@ -129,3 +131,31 @@ def test_helpers_are_no_rasters(store):
     assert names == ["/u1", "/u2", "/v", "/w"]
     every = gdal.OpenEx(str(store.path), gdal.OF_RASTER, open_options=["LIST_ALL_ARRAYS=YES"])
     assert len(every.GetSubDatasets()) == 8
+
+
+def test_helpers_of_other_groups_are_no_rasters(store):
+    """Coordinates of a group above or at a path, the nodes of a mesh, ground control points."""
+    for group in ("data", "nav", "conditions", "conditions/gcp"):
+        store.group(group)
+    for name in ("lon", "data/depth", "depth", "nav/lat", "nav/v", "faces",
+                 "conditions/gcp/height"):
+        store.array(name, VALUES, ["y", "x"])
+    store.array("data/v", VALUES, ["y", "x"], {"coordinates": "lon ../nav/lat depth /none ../../b"})
+    store.scalar("mesh", {"cf_role": "mesh_topology", "face_node_connectivity": "faces"})
+    names = [name.rpartition(":")[2] for name, _ in gdal.Open(str(store.path)).GetSubDatasets()]
+    assert names == ["/data/v", "/depth", "/nav/v"]
+
+
+def test_a_swath_across_180_degrees_is_projected(store):
+    """Its longitudes go on beyond 180, where GDAL's transformers look for those within ±180."""
+    longitudes = 168 + 0.5 * COLUMN + 0.1 * ROW
+    latitudes = 40 + 0.5 * ROW - 0.05 * COLUMN
+    assert longitudes.min() < 180 < longitudes.max()
+    store.positions(["y", "x"], longitudes=longitudes, latitudes=latitudes)
+    values = np.arange(longitudes.size, dtype="f4").reshape(longitudes.shape)
+    store.array("v", values, ["y", "x"], {"coordinates": "longitude latitude"})
+    warped = gdal.Warp("", raster(store, "/v"), format="MEM", dstNodata=-99,
+                       dstSRS="+proj=laea +lon_0=175 +lat_0=45 +datum=WGS84")
+    got = set(warped.ReadAsArray().ravel())
+    for side in (longitudes < 180, longitudes > 180):  # of each, nearest neighbours
+        assert len(got & set(values[side])) > 0.8 * side.sum()

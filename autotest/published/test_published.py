@@ -64,9 +64,10 @@ def test_gdalwarp_puts_each_value_where_it_belongs(published):
     path, place = published
     if isinstance(place, Nowhere):
         pytest.skip("it lies nowhere")
-    west, east = place.longitudes.min() - 1, place.longitudes.max() + 1
-    south, north = place.latitudes.min() - 1, place.latitudes.max() + 1
     size = np.hypot(np.diff(place.longitudes), np.diff(place.latitudes)).min() / 4
+    margin = min(1, 16 * size)
+    west, east = place.longitudes.min() - margin, place.longitudes.max() + margin
+    south, north = place.latitudes.min() - margin, place.latitudes.max() + margin
     warped = gdal.Warp("", name_of(path, place), format="MEM", dstSRS="OGC:CRS84",
                        outputBounds=(west, south, east, north), xRes=size, yRes=size, dstNodata=-99)
     got = warped.GetRasterBand(1).ReadAsArray()

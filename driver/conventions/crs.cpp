@@ -1,6 +1,5 @@
 #include "driver/conventions/crs.h"
 
-#include <cpl_conv.h>
 #include <cpl_error.h>
 #include <cpl_port.h>
 
@@ -15,6 +14,8 @@
 #include "driver/conventions/position.h"
 #include "driver/conventions/proj.h"
 #include "driver/conventions/raster_axes.h"
+#include "driver/conventions/satellite.h"
+#include "driver/gdal/crs_export.h"
 #include "driver/gdal/crs_import.h"
 #include "driver/gdal/messages.h"
 
@@ -31,16 +32,6 @@ bool is_same(const OGRSpatialReference& a, const OGRSpatialReference& b) {
   return a.IsSame(&b, options) != 0;
 }
 
-std::string proj4_of(const OGRSpatialReference& crs) {
-  const CPLErrorStateBackuper error_state;
-  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-  char* text = nullptr;
-  crs.exportToProj4(&text);
-  std::string result = text != nullptr ? text : "";
-  CPLFree(text);
-  return result;
-}
-
 // Whether CRS and coordinates are both lengths, or both angles.
 bool fits_unit(const OGRSpatialReference& crs, const std::string& unit) {
   switch (cf::read_unit(unit).kind) {
@@ -51,7 +42,7 @@ bool fits_unit(const OGRSpatialReference& crs, const std::string& unit) {
       const bool is_longitude = STARTS_WITH_CI(unit.c_str(), "degree") &&
                                 !EQUAL(unit.c_str(), "degree") && !EQUAL(unit.c_str(), "degrees");
       return (!is_longitude && satellite_height(crs)) ||
-             proj4_of(crs).find("+proj=ob_tran") != std::string::npos;
+             proj4_text(crs).find("+proj=ob_tran") != std::string::npos;
     }
     default:
       return true;
@@ -248,7 +239,7 @@ CrsPtr CrsSearch::crs_of_variable(const Json& attributes, std::string* problem) 
   CrsPtr crs = crs_from_grid_mapping(attributes, unit, problem);
   if (!crs || fits_unit(*crs, unit_) || has_own_unit_ || is_length) return crs;
   Json parameters = attributes;
-  for (const char* name : {"crs_wkt", "spatial_ref"}) parameters.erase(name);
+  for (const char* name : cf::kWktAttributes) parameters.erase(name);
   std::string ignored;
   const CrsPtr other = crs_from_grid_mapping(parameters, unit, &ignored);
   return other && fits_unit(*other, unit_) ? other : crs;
@@ -364,16 +355,6 @@ std::shared_ptr<OGRSpatialReference> make_wgs84() {
   crs->SetWellKnownGeogCS("WGS84");
   crs->SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
   return crs;
-}
-
-std::optional<double> satellite_height(const OGRSpatialReference& crs) {
-  const char* method = crs.GetAttrValue("PROJECTION");
-  const bool may_be = method == nullptr || STARTS_WITH_CI(method, "Geostationary");
-  if (!crs.IsProjected() || !may_be) return std::nullopt;
-  const std::string text = proj4_of(crs);
-  const auto at = text.find("+h=");
-  if (text.find("+proj=geos") == std::string::npos || at == std::string::npos) return std::nullopt;
-  return CPLAtof(text.c_str() + at + 3);
 }
 
 void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {

@@ -27,9 +27,6 @@ FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axe
 // With longitude before latitude.
 std::shared_ptr<OGRSpatialReference> make_wgs84();
 
-// The height of the satellite, in metres, of a geostationary CRS; empty for others.
-std::optional<double> satellite_height(const OGRSpatialReference& crs);
-
 // Sets the data axis mapping of `crs`: its easting or longitude is data axis `x`, its northing or
 // latitude `y`, both counted from 1.
 void set_axis_mapping(OGRSpatialReference& crs, int x, int y);

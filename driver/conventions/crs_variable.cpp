@@ -1,26 +1,21 @@
 #include "driver/conventions/crs_variable.h"
 
 #include <algorithm>
-#include <iterator>
 
+#include "driver/conventions/cf/attributes.h"
+#include "driver/conventions/cf/grid_mapping.h"
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
 using zarrcore::Json;
-using zarrcore::words_of;
-
-// Attributes of which each states a CRS.
-constexpr const char* kOfCrsVariables[] = {"crs_wkt",   "spatial_ref", "grid_mapping_name",
-                                           "epsg_code", "epsg",        "esri_pe_string",
-                                           "proj4",     "proj4text",   "proj4_params"};
-
 }  // namespace
 
 bool states_crs(const Json& attributes) {
-  return std::any_of(std::begin(kOfCrsVariables), std::end(kOfCrsVariables),
-                     [&](const char* name) { return attributes.contains(name); });
+  const auto has = [&](const char* name) { return attributes.contains(name); };
+  return has("grid_mapping_name") || std::ranges::any_of(cf::kWktAttributes, has) ||
+         std::ranges::any_of(cf::kCrsAttributes, has);
 }
 
 bool is_grid_on_the_sphere(const Json& attributes) {
@@ -30,9 +25,7 @@ bool is_grid_on_the_sphere(const Json& attributes) {
 
 std::vector<GridMapping> grid_mappings(const Json& attributes) {
   std::vector<GridMapping> mappings;
-  const std::string* text = zarrcore::find_string(attributes, "grid_mapping");
-  if (text == nullptr) return mappings;
-  for (std::string& word : words_of(*text)) {
+  for (std::string& word : cf::words_in(attributes, "grid_mapping")) {
     if (word.ends_with(':')) {
       word.pop_back();
       mappings.push_back({word});
@@ -61,8 +54,10 @@ std::string grid_mapping_variable(const Json& attributes, const std::string& x,
 
 std::vector<std::string> coordinate_names(const Evidence& evidence) {
   for (const EvidenceScope& scope : evidence.scopes) {
-    const std::string* text = zarrcore::find_string(*scope.attributes, "coordinates");
-    if (text != nullptr) return words_of(*text);
+    const Json* names = zarrcore::find_member(*scope.attributes, "coordinates");
+    if (names != nullptr && (names->is_string() || names->is_array())) {
+      return cf::words_in(*scope.attributes, "coordinates");
+    }
   }
   return {};
 }

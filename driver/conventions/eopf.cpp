@@ -159,4 +159,10 @@ CrsPtr crs_from_product(const Json& root_attributes) {
   return nullptr;
 }
 
+bool is_gcp_group(std::string_view path) {
+  const std::string_view name = kGcpGroup;
+  return path.ends_with(name) &&
+         (path.size() == name.size() || path[path.size() - name.size() - 1] == '/');
+}
+
 }  // namespace gdal_zarr

@@ -37,4 +37,8 @@ std::shared_ptr<OGRSpatialReference> crs_from_product(const zarrcore::Json& root
 // code of EPSG; 0 if it is none.
 int utm_of_tile(std::string_view tile);
 
+// The group with the ground control points of a Sentinel-1 product, beside `measurements`.
+inline constexpr const char* kGcpGroup = "conditions/gcp";
+bool is_gcp_group(std::string_view path);
+
 }  // namespace gdal_zarr

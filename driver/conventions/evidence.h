@@ -83,6 +83,9 @@ struct Evidence {
   // Whether the elements of a variable are the same at all indexes of its first dimensions, all but
   // the last two.
   std::function<bool(const EvidenceVariable&)> is_constant = {};
+  // The unpacked elements at the corners of the last two dimensions of a variable, at the first
+  // indexes of others, row by row; empty if they cannot be read.
+  std::function<std::vector<double>(const EvidenceVariable&)> corners = {};
   // The same array at the finest level of its pyramid; null for that one itself.
   std::function<std::shared_ptr<const Evidence>()> finest = {};
 };

@@ -46,6 +46,17 @@ double meant_step(std::span<const double> centres, double step) {
   return step;
 }
 
+std::optional<GeoTransform> list_of_six(const zarrcore::Json& attributes, const char* name) {
+  const zarrcore::Json* list = zarrcore::find_member(attributes, name);
+  GeoTransform transform{};
+  if (list == nullptr || !list->is_array() || list->size() != transform.size()) return std::nullopt;
+  for (std::size_t i = 0; i < transform.size(); ++i) {
+    if (!(*list)[i].is_number()) return std::nullopt;
+    transform[i] = (*list)[i].get<double>();
+  }
+  return transform;
+}
+
 }  // namespace
 
 std::optional<RegularAxis> find_regular_axis(std::span<const double> centres) {
@@ -115,6 +126,7 @@ GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y) {
 }
 
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes) {
+  if (auto listed = list_of_six(grid_mapping_attributes, "GeoTransform")) return listed;
   const std::string* text = zarrcore::find_string(grid_mapping_attributes, "GeoTransform");
   if (text == nullptr) return std::nullopt;
   const CPLStringList tokens(CSLTokenizeString2(text->c_str(), " ,", 0));
@@ -137,14 +149,7 @@ std::string format_geotransform(const GeoTransform& transform) {
 }
 
 std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attributes) {
-  const zarrcore::Json* list = zarrcore::find_member(array_attributes, "gdal:geotransform");
-  GeoTransform transform{};
-  if (list == nullptr || !list->is_array() || list->size() != transform.size()) return std::nullopt;
-  for (std::size_t i = 0; i < transform.size(); ++i) {
-    if (!(*list)[i].is_number()) return std::nullopt;
-    transform[i] = (*list)[i].get<double>();
-  }
-  return transform;
+  return list_of_six(array_attributes, "gdal:geotransform");
 }
 
 bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows) {

@@ -8,14 +8,13 @@
 #include <functional>
 #include <utility>
 
-#include "driver/conventions/axis.h"
 #include "driver/conventions/cf/units.h"
 #include "driver/conventions/crs_variable.h"
+#include "driver/conventions/longitude_latitude.h"
 #include "driver/conventions/raster_axes.h"
+#include "driver/conventions/satellite.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
-#include "zarrcore/base/path.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -68,45 +67,6 @@ bool is_described(const EvidenceAxis& axis) {
          cf::read_unit(axis.unit).kind != cf::UnitKind::none;
 }
 
-// Whether one of the words in a name is that of longitudes ("lon") or latitudes ("lat"): "XLONG",
-// "nav_lon", "lonc", "Longitude_t", but not "longwave" or "plate".
-bool names_coordinate(std::string_view name, const std::string& word) {
-  const std::string text = zarrcore::lower_case(name);
-  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  for (auto start = text.begin(); start != text.end();) {
-    start = std::find_if(start, text.end(), is_letter);
-    const auto end = std::find_if_not(start, text.end(), is_letter);
-    const std::string part(start, end);
-    for (const std::string suffix : {"", "s", "g", "gs", "gitude", "gitudes", "itude", "itudes"}) {
-      if (part.ends_with(word + suffix)) return true;
-    }
-    if (part.starts_with(word) && part.size() <= word.size() + 1) return true;
-    start = end;
-  }
-  return false;
-}
-
-// How surely a variable holds longitudes or latitudes: 2 by its standard name or unit, 1 by its own
-// name, 0 if it does not.
-int certainty(const EvidenceVariable& variable, const char* word) {
-  const bool is_longitude = EQUAL(word, "longitude");
-  const std::string standard_name = text_of(variable.attributes.get(), "standard_name");
-  if (!standard_name.empty()) return standard_name == word ? 2 : 0;
-  const std::string unit = text_of(variable.attributes.get(), "units");
-  AxisRole role;
-  if (cf::read_unit(unit).kind == cf::UnitKind::angle && !EQUAL(unit.c_str(), "degrees") &&
-      !EQUAL(unit.c_str(), "degree")) {
-    role = find_axis_role({}, {{"units", unit}});
-  }
-  if (!role.type.empty()) {
-    return (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) == is_longitude ? 2 : 0;
-  }
-  const cf::UnitKind kind = cf::read_unit(unit).kind;
-  if (kind == cf::UnitKind::length || kind == cf::UnitKind::other) return 0;
-  const std::string_view name = zarrcore::last_segment(variable.path);
-  return names_coordinate(name, is_longitude ? "lon" : "lat") ? 1 : 0;
-}
-
 class Finder {
  public:
   Finder(const Evidence& evidence, const RasterAxes& axes, const OGRSpatialReference* crs)
@@ -141,8 +101,9 @@ class Finder {
             (crs_ != nullptr && crs_->IsGeographic()));
   }
   bool only_count();
+  bool are_nominal();
   // The factor from coordinates to the unit of the CRS.
-  double factor(const std::string& unit, const Values& values) const;
+  double factor(const EvidenceAxis& axis, const Values& values) const;
   // `x_bounds` and `y_bounds` are the edges of the cells, or empty.
   FoundTransform regular(const Values& x, const Values& y, const std::string& source,
                          const Values& x_bounds = {}, const Values& y_bounds = {}) const;
@@ -178,7 +139,7 @@ Finder::Pair Finder::find_pair(const std::vector<std::size_t>& x_axes,
           !std::equal(wanted.rbegin(), wanted.rend(), one.axes.rbegin())) {
         continue;
       }
-      const int sure = certainty(one.variable, word);
+      const int sure = certainty_of(one.variable, word);
       if (sure > best_certainty) best = &one;
       best_certainty = std::max(sure, best_certainty);
     }
@@ -214,15 +175,46 @@ bool Finder::only_count() {
   return is_count((*coordinates_)[0]) && is_count((*coordinates_)[1]) && find_2d();
 }
 
+// Whether longitudes and latitudes of two dimensions contradict those of X and Y, which then are
+// nominal, as those of ocean models are: they hold where the grid follows the meridians.
+bool Finder::are_nominal() {
+  const auto is_angle = [](const EvidenceAxis& axis) {
+    return axis.size > 1 && STARTS_WITH_CI(axis.unit.c_str(), "degree");
+  };
+  const std::vector<Values>& own = *coordinates_;
+  if (crs_ != nullptr || !is_angle(x()) || !is_angle(y()) || own[0].empty() || own[1].empty() ||
+      !evidence_.corners) {
+    return false;
+  }
+  const auto pair = find_2d();
+  if (!pair) return false;
+  const Values longitudes = evidence_.corners(pair->first->variable);
+  const Values latitudes = evidence_.corners(pair->second->variable);
+  const auto cell = [](const Values& values) { return std::abs(values[1] - values[0]); };
+  for (std::size_t i = 0; i < std::min(longitudes.size(), latitudes.size()); ++i) {
+    const double x = i % 2 == 0 ? own[0].front() : own[0].back();
+    const double y = i / 2 == 0 ? own[1].front() : own[1].back();
+    const bool is_missing = !(std::abs(latitudes[i]) <= 90) || !(std::abs(longitudes[i]) <= 540);
+    if (!is_missing && (std::abs(std::remainder(longitudes[i] - x, 360)) > cell(own[0]) / 2 ||
+                        std::abs(latitudes[i] - y) > cell(own[1]) / 2)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Angles of a satellite's view, also without a unit, are multiplied by its height.
-double Finder::factor(const std::string& unit, const Values& values) const {
+double Finder::factor(const EvidenceAxis& axis, const Values& values) const {
   const auto height = crs_ != nullptr ? satellite_height(*crs_) : std::nullopt;
   if (!height) return 1;
-  const cf::Unit read = cf::read_unit(unit);
-  if (read.kind == cf::UnitKind::angle) return read.size * *height / crs_->GetLinearUnits();
+  if (const double metres = metres_of_view(axis, *height); metres != 0) {
+    return metres / crs_->GetLinearUnits();
+  }
   const bool are_small = !values.empty() && std::all_of(values.begin(), values.end(),
                                                         [](double v) { return std::abs(v) < 1; });
-  return read.kind == cf::UnitKind::none && are_small ? *height / crs_->GetLinearUnits() : 1;
+  return cf::read_unit(axis.unit).kind == cf::UnitKind::none && are_small
+             ? *height / crs_->GetLinearUnits()
+             : 1;
 }
 
 FoundTransform Finder::regular(const Values& x_values, const Values& y_values,
@@ -231,8 +223,8 @@ FoundTransform Finder::regular(const Values& x_values, const Values& y_values,
   auto x = find_cells(x_values, x_bounds, 1);
   auto y = find_cells(y_values, y_bounds, -1);
   if (!x || !y) return {};
-  for (auto [axis, scale] : {std::pair(&*x, factor(this->x().unit, x_values)),
-                             std::pair(&*y, factor(this->y().unit, y_values))}) {
+  for (auto [axis, scale] :
+       {std::pair(&*x, factor(this->x(), x_values)), std::pair(&*y, factor(this->y(), y_values))}) {
     axis->first_centre *= scale;
     axis->step *= scale;
   }
@@ -265,7 +257,7 @@ FoundTransform Finder::transform() {
   // both agree, the text is more precise.
   const std::vector<Values>& coordinates = *coordinates_;
   FoundTransform found;
-  if (!only_count()) {
+  if (!only_count() && !are_nominal()) {
     const std::vector<Values> edges = bounds();
     found = regular(coordinates[0], coordinates[1],
                     "coordinates of " + x().name + " and " + y().name, edges[0], edges[1]);
@@ -338,7 +330,7 @@ std::optional<Geolocation> Finder::uneven_axes() {
         axis.type == (i == 0 ? GDAL_DIM_TYPE_HORIZONTAL_X : GDAL_DIM_TYPE_HORIZONTAL_Y);
     const bool is_known = crs_ != nullptr || STARTS_WITH_CI(axis.unit.c_str(), "degree");
     if (!is_role || !is_known || !is_monotonic(values) || axis.path.empty() || values.size() < 2 ||
-        factor(axis.unit, values) != 1) {
+        factor(axis, values) != 1) {
       return std::nullopt;
     }
   }
@@ -380,7 +372,7 @@ Position find_position(const Evidence& evidence, const RasterAxes& axes,
   if (const auto mapping = find_crs_variable(evidence, axes)) {
     position.gcps = parse_gcps(*mapping->attributes, mapping->path);
   }
-  position.geolocation = finder.geolocation(fixed);
+  if (!has_discrete_features(evidence)) position.geolocation = finder.geolocation(fixed);
   if (!position.geolocation && !position.transform.transform && are_on_the_map(evidence, axes)) {
     position.geolocation = finder.uneven_axes();
   }

@@ -100,6 +100,16 @@ bool is_on_the_map(const EvidenceAxis& axis) {
 
 }  // namespace
 
+bool has_discrete_features(const Evidence& evidence) {
+  constexpr const char* kTypes[] = {"point",   "timeSeries",        "trajectory",
+                                    "profile", "timeSeriesProfile", "trajectoryProfile"};
+  return std::ranges::any_of(evidence.scopes, [&](const EvidenceScope& scope) {
+    const std::string* type = zarrcore::find_string(*scope.attributes, "featureType");
+    return type != nullptr &&
+           std::ranges::any_of(kTypes, [&](const char* one) { return EQUAL(one, type->c_str()); });
+  });
+}
+
 RasterAxes find_raster_axes(const Evidence& evidence) {
   const auto x = find_axis(evidence, &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
   const auto y = find_axis(evidence, &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
@@ -120,6 +130,7 @@ bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes) {
     const RasterAxes known = find_raster_axes(evidence);
     if (axes == known || axes == RasterAxes{known.y, known.x}) return true;
   }
+  if (has_discrete_features(evidence)) return false;
   const EvidenceAxis& x = evidence.axes[axes.x];
   const EvidenceAxis& y = evidence.axes[axes.y];
   // A section: latitudes along X, say.

@@ -13,6 +13,10 @@ RasterAxes find_raster_axes(const Evidence& evidence);
 // Whether the first two of these tell which dimensions are X and Y.
 bool knows_raster_axes(const Evidence& evidence);
 
+// Whether CF's `featureType` says that arrays hold points, profiles or lines of them: neither grids
+// nor swaths.
+bool has_discrete_features(const Evidence& evidence);
+
 // Not if one of them is known to be something else, such as time or depth.
 bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes);
 

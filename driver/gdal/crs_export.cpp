@@ -47,6 +47,14 @@ std::string export_wkt_with_epoch(const OGRSpatialReference& crs) {
   return wkt;
 }
 
+std::string proj4_text(const OGRSpatialReference& crs) {
+  try {
+    return exported("PROJ string", [&](char** text) { return crs.exportToProj4(text); });
+  } catch (const zarrcore::Error&) {
+    return {};
+  }
+}
+
 Json export_projjson(const OGRSpatialReference& crs) {
   return zarrcore::parse_json(
       exported("PROJJSON", [&](char** text) { return crs.exportToPROJJSON(text, nullptr); }));

@@ -21,6 +21,9 @@ std::string export_wkt_with_epoch(const OGRSpatialReference& crs);
 // PROJJSON, which has no place for a coordinate epoch either.
 zarrcore::Json export_projjson(const OGRSpatialReference& crs);
 
+// A PROJ string, which loses parts of many CRSs; empty where there is none.
+std::string proj4_text(const OGRSpatialReference& crs);
+
 // "EPSG:32633", if that identifies the CRS; empty if the CRS has no code, was changed after it got
 // one, or has more to it (a transformation to another datum, a coordinate epoch). The order of its
 // axes is ignored.

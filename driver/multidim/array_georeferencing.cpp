@@ -6,6 +6,7 @@
 #include "driver/conventions/crs_variable.h"
 #include "driver/conventions/dimension_units.h"
 #include "driver/conventions/raster_axes.h"
+#include "driver/conventions/satellite.h"
 #include "driver/conventions/spatial.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
@@ -102,9 +103,8 @@ void Array::place_satellite_axes(const Evidence& evidence, const RasterAxes& axe
   if (!height) return;
   for (const std::size_t axis : {axes.x, axes.y}) {
     const auto variable = dimensions_[axis]->GetIndexingVariable();
-    const cf::Unit unit = cf::read_unit(evidence.axes[axis].unit);
-    if (!variable || !evidence.axes[axis].attributes || unit.kind != cf::UnitKind::angle) continue;
-    const double factor = unit.size * *height;
+    const double factor = metres_of_view(evidence.axes[axis], *height);
+    if (!variable || !evidence.axes[axis].attributes || factor == 0) continue;
     Json attributes = *evidence.axes[axis].attributes;
     for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "valid_range"}) {
       attributes.erase(name);

@@ -74,27 +74,6 @@ std::vector<EvidenceScope> make_scopes(const std::shared_ptr<const Array>& array
   return scopes;
 }
 
-// The node path that a name with slashes means for an array of `group`; empty if it leads out of
-// the store.
-std::string resolved_path(const std::string& group, const std::string& name) {
-  std::string path = name.starts_with('/') ? std::string() : group;
-  for (std::size_t start = 0; start < name.size();) {
-    const std::size_t end = std::min(name.find('/', start), name.size());
-    const std::string segment = name.substr(start, end - start);
-    start = end + 1;
-    if (segment.empty() || segment == ".") continue;
-    if (segment == "..") {
-      if (path.empty()) return {};
-      path = zarrcore::parent_path(path);
-    } else if (zarrcore::is_valid_segment(segment)) {
-      path = zarrcore::join_path(path, segment);
-    } else {
-      return {};
-    }
-  }
-  return path;
-}
-
 // Empty where looking for them would cost requests.
 std::vector<EvidenceVariable> unnamed_variables(const Array& array,
                                                 const std::vector<std::string>& names) {
@@ -127,7 +106,7 @@ std::optional<EvidenceVariable> find_variable(const Array& array, const std::str
   if (!session.root_is_array() && !name.empty()) {
     for (std::string group(zarrcore::parent_path(array.node_path()));;
          group = zarrcore::parent_path(group)) {
-      const std::string path = is_path                            ? resolved_path(group, name)
+      const std::string path = is_path ? zarrcore::resolved_path(group, name)
                                : zarrcore::is_valid_segment(name) ? zarrcore::join_path(group, name)
                                                                   : std::string();
       if (!path.empty()) {
@@ -224,6 +203,12 @@ std::vector<double> read_bounds(const Array& array, const EvidenceAxis& axis) {
   return fits ? read_unpacked(*opened) : std::vector<double>();
 }
 
+void unpack(std::vector<double>& values, const GDALMDArray& variable) {
+  const double scale = variable.GetScale();
+  const double offset = variable.GetOffset();
+  for (double& value : values) value = value * scale + offset;
+}
+
 }  // namespace
 
 std::vector<double> read_unpacked(const GDALMDArray& variable) {
@@ -246,14 +231,37 @@ std::vector<double> read_unpacked(const GDALMDArray& variable) {
                            ? own->read_coordinates(0, size, type, values.data())
                            : variable.Read(start, count, nullptr, nullptr, type, values.data());
   if (!is_read) return {};
-  const double scale = variable.GetScale();
-  const double offset = variable.GetOffset();
-  for (double& value : values) value = value * scale + offset;
+  unpack(values, variable);
   return values;
 }
 
 std::vector<double> read_values(const GDALMDArray& variable) {
   return variable.GetDimensions().size() == 1 ? read_unpacked(variable) : std::vector<double>();
+}
+
+std::vector<double> read_sample(const Array& variable, std::vector<std::uint64_t> slice,
+                                std::uint64_t most) {
+  const zarrcore::Shape& shape = variable.core().shape();
+  if (shape.size() < 2 || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
+  slice.resize(shape.size(), 0);
+  std::vector<GUInt64> start(slice.begin(), slice.end());
+  std::vector<std::size_t> count(shape.size(), 1);
+  std::vector<GInt64> step(shape.size(), 1);
+  std::size_t elements = 1;
+  for (std::size_t i = shape.size() - 2; i < shape.size(); ++i) {
+    if (shape[i] == 0) return {};
+    start[i] = 0;
+    count[i] = std::min(most, shape[i]);
+    if (count[i] > 1) step[i] = static_cast<GInt64>((shape[i] - 1) / (count[i] - 1));
+    elements *= count[i];
+  }
+  std::vector<double> values(elements);
+  const auto type = GDALExtendedDataType::Create(GDT_Float64);
+  if (!variable.Read(start.data(), count.data(), step.data(), nullptr, type, values.data())) {
+    return {};
+  }
+  unpack(values, variable);
+  return values;
 }
 
 Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimensions& dimensions) {
@@ -302,6 +310,10 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
   evidence.is_constant = [session](const EvidenceVariable& variable) {
     const auto opened = open_variable(*session, variable.path);
     return opened && is_constant(*opened);
+  };
+  evidence.corners = [session](const EvidenceVariable& variable) {
+    const auto opened = open_variable(*session, variable.path);
+    return opened ? read_sample(*opened, {}, 2) : std::vector<double>();
   };
   evidence.finest = [array]() -> std::shared_ptr<const Evidence> {
     const auto finest = array->finest_level();

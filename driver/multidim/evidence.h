@@ -1,6 +1,7 @@
 // Gathers from a store what may say where an array lies.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -14,10 +15,15 @@ namespace gdal_zarr {
 Evidence gather_evidence(const std::shared_ptr<const Array>& array,
                          const std::vector<std::shared_ptr<GDALDimension>>& dimensions);
 
-// All elements of a variable of one dimension, unpacked; empty when it does not hold numbers,
-// cannot be read, or is too long.
-// The same of a variable of one or two dimensions.
+// All elements of a variable of one or two dimensions, unpacked; empty when it does not hold
+// numbers, cannot be read, or is too long.
 std::vector<double> read_unpacked(const GDALMDArray& variable);
+// The same of a variable of one dimension, empty for others.
 std::vector<double> read_values(const GDALMDArray& variable);
+
+// Up to `most` rows and columns of the last two dimensions, evenly spread from the first to the
+// last, at `slice` of the dimensions before; unpacked, row by row. Empty when they cannot be read.
+std::vector<double> read_sample(const Array& variable, std::vector<std::uint64_t> slice,
+                                std::uint64_t most);
 
 }  // namespace gdal_zarr

@@ -3,8 +3,10 @@
 #include <cpl_conv.h>
 #include <cpl_minixml.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "driver/conventions/eopf.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/evidence.h"
 #include "driver/stores/connection_string.h"
@@ -20,21 +22,35 @@ std::string xml_text(const std::string& text) {
   return result;
 }
 
+// Whether there are longitudes beyond ±180 degrees.
+bool has_other_turns(const Array& longitudes, const std::vector<std::uint64_t>& slice) {
+  const auto is_other = [](double v) { return std::abs(v) > 180 && std::abs(v) <= 540; };
+  return std::ranges::any_of(read_sample(longitudes, slice, 2), is_other) ||
+         std::ranges::any_of(read_sample(longitudes, slice, 8), is_other);
+}
+
+// What GDAL's transformers look for is a longitude within ±180 degrees. Numbers that are no
+// longitudes, such as fill values, stay as they are.
+constexpr const char* kWithinOneTurn =
+    "<LUT>-1e+30:-1e+30,-540.001:-540.001,-540:-180,-180.0000000001:179.9999999999,-180:-180,"
+    "180:180,180.0000000001:-179.9999999999,540:180,540.001:540.001,1e+30:1e+30</LUT>";
+
 // The name of a raster with the positions that a variable holds. GDAL's transformers read values as
 // they are stored.
 std::string unpacked_raster(const Session& session, const EvidenceVariable& variable,
-                            const std::vector<std::uint64_t>& slice) {
+                            const std::vector<std::uint64_t>& slice, bool are_longitudes) {
   const auto metadata = session.array_metadata(variable.path);
   std::string name = format_connection_string(session.path(), session.full_name(variable.path));
   for (const std::uint64_t index : slice) name += ':' + std::to_string(index);
   const Packing packing = read_packing(*metadata);
   const double scale = packing.scale.value_or(1);
   const double offset = packing.offset.value_or(0);
-  if (scale == 1 && offset == 0) return name;
+  const auto array = const_cast<Session&>(session).array(variable.path);
+  const bool turns = are_longitudes && has_other_turns(*array, slice);
+  if (scale == 1 && offset == 0 && !turns) return name;
   const zarrcore::Shape& shape = metadata->shape;
   const std::string columns = std::to_string(shape.back());
   const std::string rows = std::to_string(shape.size() > 1 ? shape[shape.size() - 2] : 1);
-  const auto array = const_cast<Session&>(session).array(variable.path);
   const double nodata = array->GetNoDataValueAsDouble();
   const bool has_nodata = array->GetRawNoDataValue() != nullptr;
   constexpr const char* kMissing = "-1e+30";
@@ -45,6 +61,7 @@ std::string unpacked_raster(const Session& session, const EvidenceVariable& vari
          "</SourceFilename><SourceBand>1</SourceBand><ScaleOffset>" + zarrcore::dump_json(offset) +
          "</ScaleOffset><ScaleRatio>" + zarrcore::dump_json(scale) + "</ScaleRatio>";
   if (has_nodata) xml += "<NODATA>" + zarrcore::dump_json(nodata) + "</NODATA>";
+  if (turns) xml += kWithinOneTurn;
   return xml + "</ComplexSource></VRTRasterBand></VRTDataset>";
 }
 
@@ -97,9 +114,9 @@ CPLStringList geolocation_domain(const RasterView& view, const Position& positio
   const auto set = [&](const char* key, const std::string& value) {
     domain.SetNameValue(key, value.c_str());
   };
-  set("X_DATASET", unpacked_raster(session, geolocation.x, geolocation.slice));
+  set("X_DATASET", unpacked_raster(session, geolocation.x, geolocation.slice, srs.IsGeographic()));
   set("X_BAND", "1");
-  set("Y_DATASET", unpacked_raster(session, geolocation.y, geolocation.slice));
+  set("Y_DATASET", unpacked_raster(session, geolocation.y, geolocation.slice, false));
   set("Y_BAND", "1");
   for (const char* offset : {"PIXEL_OFFSET", "LINE_OFFSET"}) set(offset, "0");
   for (const char* step : {"PIXEL_STEP", "LINE_STEP"}) set(step, "1");
@@ -112,7 +129,7 @@ std::vector<GroundControlPoint> read_gcp_grid(const Array& array) {
   const std::size_t measurements = path.rfind("/measurements/");
   if (measurements == std::string::npos || array.core().shape().size() < 2) return {};
   const std::string group =
-      zarrcore::join_path(zarrcore::normalize_path(path.substr(0, measurements)), "conditions/gcp");
+      zarrcore::join_path(zarrcore::normalize_path(path.substr(0, measurements)), kGcpGroup);
   Session& session = *array.session();
   const auto read = [&](const char* name, std::size_t rank) -> std::vector<double> {
     const std::string variable = zarrcore::join_path(group, name);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/conventions/cf/attributes.h"
+#include "driver/conventions/eopf.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/mask_arrays.h"
@@ -18,16 +19,39 @@ namespace {
 // What a walk finds.
 struct Collected {
   Candidates candidates;
+  std::vector<std::pair<std::string, std::string>> named;     // by attributes: group and name
   std::set<std::string> helpers;                              // node paths, of nodes or of none
   std::set<std::pair<std::string, std::string>> ancillaries;  // of an array, and such a path
 };
 
-// CF: the variables that these attributes name describe others.
-void add_helpers(const zarrcore::Json& attributes, const std::string& group,
-                 std::set<std::string>& helpers) {
-  for (const char* name : {"coordinates", "bounds", "climatology", "cell_measures"}) {
-    for (const std::string& word : cf::words_in(attributes, name)) {
-      helpers.insert(zarrcore::join_path(group, word));
+// CF: the variables that these attributes name describe others. UGRID: those of a mesh do.
+void add_helpers(const zarrcore::Json& attributes, const std::string& group, Collected& found) {
+  const std::string* role = zarrcore::find_string(attributes, "cf_role");
+  const bool is_mesh = role != nullptr && *role == "mesh_topology";
+  constexpr std::string_view kNames[] = {"coordinates", "bounds", "climatology", "cell_measures"};
+  for (const auto& [name, value] : attributes.items()) {
+    const bool names_helpers =
+        std::ranges::find(kNames, name) != std::end(kNames) ||
+        (is_mesh && (name.ends_with("_coordinates") || name.ends_with("_connectivity")));
+    if (!names_helpers) continue;
+    for (std::string& word : cf::words_in(attributes, name.c_str())) {
+      found.named.emplace_back(group, std::move(word));
+    }
+  }
+}
+
+// Adds those that attributes name to the helpers: of a path, or in the group or the nearest above.
+void find_helpers(Collected& found) {
+  for (const auto& [group, name] : found.named) {
+    if (name.find('/') != std::string::npos) {
+      found.helpers.insert(zarrcore::resolved_path(group, name));
+      continue;
+    }
+    for (std::string at = group;; at = zarrcore::parent_path(at)) {
+      std::string path = zarrcore::join_path(at, name);
+      const bool is_here = found.candidates.array_paths.contains(path);
+      if (is_here) found.helpers.insert(std::move(path));
+      if (is_here || at.empty()) break;
     }
   }
 }
@@ -42,7 +66,7 @@ bool is_index(const Session& session, const Candidate& candidate) {
 // Walks the hierarchy, whose depth the core bounds.
 void collect(const Session& session, const std::string& group, Collected& found) {
   std::set<std::string>& helpers = found.helpers;
-  add_helpers(*session.attributes(group), group, helpers);
+  add_helpers(*session.attributes(group), group, found);
   for (const zarrcore::Child& child : session.hierarchy().children(group)) {
     const std::string path = zarrcore::join_path(group, child.name);
     if (child.kind == zarrcore::Child::Kind::group) {
@@ -57,7 +81,8 @@ void collect(const Session& session, const std::string& group, Collected& found)
     const auto array = session.array_metadata(path);
     if (!array) continue;
     if (!array->shape.empty()) found.candidates.array_paths.insert(path);
-    add_helpers(array->attributes, group, helpers);
+    add_helpers(array->attributes, group, found);
+    if (is_gcp_group(group)) helpers.insert(path);
     for (const std::string& word : cf::words_in(array->attributes, "ancillary_variables")) {
       found.ancillaries.emplace(path, zarrcore::join_path(group, word));
     }
@@ -86,6 +111,7 @@ Candidates find_candidates(Session& session, bool list_all, const std::string& g
     return found;
   }
   collect(session, group, collected);
+  find_helpers(collected);
   std::set<std::string>& helpers = collected.helpers;
   // Those that name each other are equals.
   for (const auto& [array, ancillary] : collected.ancillaries) {

@@ -51,6 +51,25 @@ std::string join_path(std::string_view prefix, std::string_view name) {
   return path;
 }
 
+std::string resolved_path(std::string_view group, std::string_view name) {
+  std::string path(name.starts_with('/') ? std::string_view() : group);
+  for (std::size_t start = 0; start < name.size();) {
+    const std::size_t end = std::min(name.find('/', start), name.size());
+    const std::string_view segment = name.substr(start, end - start);
+    start = end + 1;
+    if (segment.empty() || segment == ".") continue;
+    if (segment == "..") {
+      if (path.empty()) return {};
+      path = parent_path(path);
+    } else if (is_valid_segment(segment)) {
+      path = join_path(path, segment);
+    } else {
+      return {};
+    }
+  }
+  return path;
+}
+
 std::optional<std::string_view> key_below(std::string_view path, std::string_view key) {
   if (path.empty()) return key;
   if (!key.starts_with(path) || !key.substr(path.size()).starts_with('/')) return std::nullopt;

@@ -25,6 +25,10 @@ std::string normalize_path(std::string_view path);
 // "prefix/name", without the slash when one of them is empty.
 std::string join_path(std::string_view prefix, std::string_view name);
 
+// The node path that a name with slashes ("/a/b", "../b", "./b") means in a group; empty if it
+// leads out of the store.
+std::string resolved_path(std::string_view group, std::string_view name);
+
 // "b/c" of the key "a/b/c" below the path "a"; nullopt when the key is not below it.
 std::optional<std::string_view> key_below(std::string_view path, std::string_view key);
 

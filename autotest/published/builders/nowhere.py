@@ -27,6 +27,15 @@ builds_nowhere("healpix", "nextGEMS", ("time", TIME), ("cell", {"units": "1"}))
 builds_nowhere("spectra", "CF", ("wavelength", {"units": "nm"}), ("x", X))
 
 
+@builder(of="CF")
+def trajectories(store):
+    """Two dimensions of longitudes and latitudes, which are those of lines of points."""
+    store.group(featureType="trajectory")
+    store.positions(["trajectory", "obs"], ("lon", "lat"))
+    store.array("v", VALUES, ["trajectory", "obs"], {"coordinates": "lon lat"})
+    return Nowhere("/v")
+
+
 # Cells of a sphere
 
 

@@ -42,6 +42,7 @@ SOURCES = {
     "GDAL": Source("Zarr driver of GDAL", "MIT", "2026-11"),
     "ArcGIS": Source("netCDF files of ArcGIS", NOT_STATED, "2020-01"),
     "NEMO": Source("output of NEMO", "CeCILL 2", "2026-11"),
+    "MOM6": Source("output of MOM6", "LGPL 3", "2026-11"),
     "ROMS": Source("output of ROMS", "MIT", "2026-11"),
     "WRF": Source("output of WRF", "public domain", "2026-11"),
     # The atmosphere and the climate.
@@ -64,6 +65,7 @@ SOURCES = {
     "CMEMS": Source("ARCO stores of Copernicus Marine", NOT_STATED, "2026-11"),
     "TOPAZ": Source("TOPAZ4 analyses, of Copernicus Marine", NOT_STATED, "2026-11"),
     "OSI SAF": Source("OSI SAF sea ice concentration", "free, copyright EUMETSAT", "2021-12"),
+    "NSIDC": Source("grids of NSIDC", NASA, "2026-11"),
     "ITS_LIVE": Source("ITS_LIVE data cubes", "CC0 1.0", "2026-11"),
     "OB.DAAC": Source("level 2 products of NASA OB.DAAC", NASA, "2026-11"),
     # The land.
@@ -71,6 +73,7 @@ SOURCES = {
     "MODIS": Source("MODIS on the sinusoidal grid", NASA, "2026-11"),
     "LCMAP": Source("USGS LCMAP 1.3, by Open Data Cube", "unrestricted", "2026-11"),
     # Satellites.
+    "MTG": Source("FCI level 1c, of EUMETSAT", "EUMETSAT data policy", "2026-11"),
     "GOES": Source("NOAA GOES-R ABI", "no restrictions", "2026-11"),
     "ISatSS": Source("NOAA ISatSS tiles", "no restrictions", "2026-11"),
     "Himawari": Source("JMA Himawari-8 and 9, of NOAA", "no restrictions", "2026-11"),

@@ -17,6 +17,7 @@ from .store import (
     X,
     Y,
     in_swath,
+    on_grid,
 )
 
 
@@ -82,6 +83,51 @@ def roms(store):
                         "coordinates": f"lon_{point} lat_{point} s_rho ocean_time",
                         "grid": "grid", "location": "face", "time": "ocean_time"})
     return in_swath("/v_rho")
+
+
+@builder(of="HRRR")
+def longitudes_beyond_180(store):
+    """As cfgrib writes them: from 0 to 360."""
+    x, y = -300000 + 3000.0 * np.arange(COLUMNS), 200000 + 3000.0 * np.arange(ROWS)
+    lambert = "+proj=lcc +lat_0=38.5 +lon_0=-97.5 +lat_1=38.5 +lat_2=38.5 +R=6371229 +units=m"
+    place = on_grid("/t2m", lambert, x, y, has_crs=False, has_geotransform=False)
+    store.group()
+    store.positions(["y", "x"], longitudes=place.longitudes % 360, latitudes=place.latitudes)
+    store.array("t2m", VALUES, ["y", "x"], {
+        "coordinates": "time step heightAboveGround latitude longitude valid_time",
+        "GRIB_gridType": "lambert"})
+    return place
+
+
+def write_nominal_axes(store):
+    """Longitudes and latitudes for plots, of which those of two dimensions say where cells are."""
+    store.group()
+    for name, first, size, unit in (("xh", 10.0, COLUMNS, "degrees_east"),
+                                    ("yh", 50.0, ROWS, "degrees_north")):
+        kind = "longitude" if name == "xh" else "latitude"
+        store.axis(name, first + np.arange(size), {
+            "units": unit, "axis": name[0].upper(), "long_name": f"h point nominal {kind}"})
+
+
+@builder(of="MOM6")
+def mom6(store):
+    write_nominal_axes(store)
+    store.positions(["yh", "xh"], ("geolon", "geolat"))
+    store.array("v", VALUES, ["yh", "xh"], {"coordinates": "geolon geolat"})
+    return in_swath()
+
+
+@builder(of="MOM6")
+def mom6_where_the_grid_follows_the_meridians(store):
+    """Missing on land, and the same as the nominal ones elsewhere, but for full turns."""
+    write_nominal_axes(store)
+    longitudes, latitudes = np.meshgrid(10.0 + np.arange(COLUMNS), 50.0 + np.arange(ROWS))
+    place = Placed("/v", longitudes, latitudes, has_crs=False)
+    is_land = (ROW == 0) & (COLUMN == 0)
+    store.positions(["yh", "xh"], ("geolon", "geolat"), np.where(is_land, 1e20, longitudes - 360),
+                    np.where(is_land, 1e20, latitudes))
+    store.array("v", VALUES, ["yh", "xh"], {"coordinates": "geolon geolat"})
+    return place
 
 
 @builder(of="WRF")

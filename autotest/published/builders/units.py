@@ -22,6 +22,14 @@ builds_kilometres("kilometres_beside_gdals_attribute", "GDAL", lambda: {"_CRS": 
 builds_kilometres("kilometres_beside_a_code", "spatial and proj", lambda: {"proj:code": ZONE}, None)
 
 
+@builder(of="CF")
+def centimetres(store):
+    store.group()
+    store.scalar("crs", {"crs_wkt": wkt(ZONE)})
+    store.axes(100 * EASTINGS, 100 * NORTHINGS, X | {"units": "cm"}, Y | {"units": "cm"})
+    return store.utm({"grid_mapping": "crs"}, with_axes=False)
+
+
 def polar_stereographic(store, of, x, y, unit, metres, mapping, crs, names=("x", "y")):
     """A raster over the Arctic, with longitudes and latitudes beside its own coordinates."""
     store.group()
@@ -134,6 +142,26 @@ MTG = {
     "longitude_of_projection_origin": 0.0, "latitude_of_projection_origin": 0.0,
     "sweep_angle_axis": "y"}
 MTG_CRS = "+proj=geos +sweep=y +lon_0=0 +h=35786400 +ellps=WGS84 +units=m"
+
+
+@builder(of="MTG")
+def mtg_fci(store):
+    """x is an azimuth, which counts to the west, in packed radians."""
+    group = ""
+    store.group()
+    for name in ("data", "ir_105", "measured"):
+        group += name + "/"
+        store.group(group)
+    store.scalar("data/mtg_geos_projection", MTG)
+    east, north = ANGLES
+    packed(store, f"{group}x", -east, X | {
+        "units": "rad", "axis": "X", "long_name": "azimuth angle encoded as column"}, -0.003)
+    packed(store, f"{group}y", north[::-1], Y | {
+        "units": "rad", "axis": "Y", "long_name": "zenith angle encoded as row"}, 0.003)
+    store.array(f"{group}effective_radiance", VALUES, ["y", "x"],
+                {"grid_mapping": "mtg_geos_projection"})
+    return on_grid(f"/{group}effective_radiance", MTG_CRS, 35786400.0 * east,
+                   35786400.0 * north[::-1])
 
 
 @builder(of="satpy")

@@ -5,8 +5,10 @@
 
 #include <cpl_conv.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,10 +29,20 @@ inline std::string simplified(std::string_view name) {
   return simple;
 }
 
-// The words of a text attribute; none if it is absent or no text.
+// The words of a text attribute, or of a list of texts; none if it is absent or anything else.
 inline std::vector<std::string> words_in(const zarrcore::Json& attributes, const char* name) {
-  const std::string* text = zarrcore::find_string(attributes, name);
-  return text != nullptr ? zarrcore::words_of(*text) : std::vector<std::string>();
+  std::vector<std::string> words;
+  const zarrcore::Json* value = zarrcore::find_member(attributes, name);
+  const auto add = [&](const zarrcore::Json& item) {
+    const std::string* text = zarrcore::as_string(item);
+    if (text != nullptr) std::ranges::move(zarrcore::words_of(*text), std::back_inserter(words));
+  };
+  if (value != nullptr && value->is_array()) {
+    std::ranges::for_each(*value, add);
+  } else if (value != nullptr) {
+    add(*value);
+  }
+  return words;
 }
 
 class Attributes {

@@ -3,7 +3,6 @@
 #include <cpl_conv.h>
 #include <cpl_error.h>
 
-#include <string_view>
 #include <vector>
 
 #include "driver/conventions/cf/attributes.h"
@@ -13,6 +12,7 @@
 #include "driver/gdal/crs_export.h"
 #include "driver/gdal/crs_import.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -75,12 +75,8 @@ Crs crs_from_parameters(const Json& values, const std::string& linear_unit) {
 bool keep_projection(Crs& crs) {
   Crs wgs84;
   wgs84.SetWellKnownGeogCS("WGS84");
-  char* text = nullptr;
-  const bool is_exported =
-      crs.CopyGeogCSFrom(&wgs84) == OGRERR_NONE && crs.exportToProj4(&text) == OGRERR_NONE;
-  const std::string copy = text != nullptr ? text : "";
-  CPLFree(text);
-  return is_exported && crs.importFromProj4(copy.c_str()) == OGRERR_NONE;
+  return crs.CopyGeogCSFrom(&wgs84) == OGRERR_NONE &&
+         crs.importFromProj4(proj4_text(crs).c_str()) == OGRERR_NONE;
 }
 
 // Whether the projection that reading `attributes` gives is that of `crs`.
@@ -162,13 +158,12 @@ std::shared_ptr<OGRSpatialReference> crs_from_grid_mapping(const zarrcore::Json&
     if (value == nullptr || value->is_null()) return nullptr;
     const std::string* text = zarrcore::as_string(*value);
     if (text != nullptr && text->empty()) return nullptr;
-    const bool is_code = std::string_view(key).starts_with("epsg") && text != nullptr &&
-                         text->find(':') == std::string::npos;
+    const bool is_code = text != nullptr && zarrcore::parse_digits(*text, 10);
     auto crs = is_code ? import_crs("EPSG:" + *text) : import_crs(*value);
     if (!crs) context += std::string(key) + " is not understood, and ";
     return crs;
   };
-  for (const char* key : {"crs_wkt", "spatial_ref"}) {
+  for (const char* key : cf::kWktAttributes) {
     if (auto crs = import(key)) return crs;
   }
   CPLErrorReset();
@@ -178,8 +173,7 @@ std::shared_ptr<OGRSpatialReference> crs_from_grid_mapping(const zarrcore::Json&
   } catch (const Error& error) {
     reason = error.what();
   }
-  for (const char* key :
-       {"epsg_code", "epsg", "esri_pe_string", "proj4", "proj4text", "proj4_params"}) {
+  for (const char* key : cf::kCrsAttributes) {
     if (auto crs = import(key)) return crs;
   }
   *problem = context + reason;
