@@ -151,12 +151,6 @@ void copy_description(GDALDataset& source, RasterDataset& destination) {
   copy_unstored(source, destination);
 }
 
-// Zarr has no complex integers: floating point numbers hold them without loss.
-GDALDataType storable_type(GDALDataType type) {
-  if (type == GDT_CInt16) return GDT_CFloat32;
-  return type == GDT_CInt32 ? GDT_CFloat64 : type;
-}
-
 GDALDataType common_type(GDALDataset& source, bool is_strict) {
   GDALDataType type = source.GetRasterBand(1)->GetRasterDataType();
   for (int band = 2; band <= source.GetRasterCount(); ++band) {
@@ -165,7 +159,7 @@ GDALDataType common_type(GDALDataset& source, bool is_strict) {
       throw zarrcore::Error("bands of different data types cannot share an array");
     type = GDALDataTypeUnion(type, other);
   }
-  return is_strict ? type : storable_type(type);
+  return type;
 }
 
 // The nodata value as text, for comparison; empty without one.

@@ -131,7 +131,7 @@ std::string creation_data_types() {
 #if GDAL_ZARR_AT_LEAST(3, 11)
   names += "Float16 CFloat16 ";
 #endif
-  return names + "Float32 Float64 CFloat32 CFloat64";
+  return names + "Float32 Float64 CInt16 CInt32 CFloat32 CFloat64";
 }
 
 std::string compressor_names() {

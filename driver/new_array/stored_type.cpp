@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/types/type_mapping.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -16,8 +17,17 @@ using zarrcore::DataType;
 using zarrcore::Error;
 using zarrcore::TypeKind;
 
+DataType complex_integer_type(std::uint64_t size) {
+  const DataType part{TypeKind::signed_integer, size};
+  return zarrcore::make_structure({{kRealField, part}, {kImaginaryField, part}});
+}
+
 DataType number_type(GDALDataType type) {
   switch (type) {
+    case GDT_CInt16:
+      return complex_integer_type(2);
+    case GDT_CInt32:
+      return complex_integer_type(4);
     case GDT_Byte:
       return {TypeKind::unsigned_integer, 1};
     case GDT_UInt16:

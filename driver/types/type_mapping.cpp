@@ -37,9 +37,25 @@ GDALDataType unsigned_type(std::uint64_t size) {
   }
 }
 
+// GDT_Unknown unless a structure is a complex number of two integers.
+GDALDataType complex_integer_type(const std::vector<zarrcore::Field>& fields) {
+  const auto is_part = [&](std::size_t i, const char* name) {
+    const zarrcore::Field& part = fields[i];
+    return part.name == name && part.shape.empty() && part.offset == i * part.type.item_size &&
+           part.type.kind == TypeKind::signed_integer && part.type.bits == 0;
+  };
+  const bool is_complex = fields.size() == 2 && is_part(0, kRealField) &&
+                          is_part(1, kImaginaryField) && fields[0].type == fields[1].type;
+  if (!is_complex) return GDT_Unknown;
+  const std::uint64_t size = fields[0].type.item_size;
+  return size == 2 ? GDT_CInt16 : size == 4 ? GDT_CInt32 : GDT_Unknown;
+}
+
 // GDT_Unknown for types that are not a number in GDAL.
 GDALDataType numeric_type(const DataType& type) {
   switch (type.kind) {
+    case TypeKind::structure:
+      return complex_integer_type(*type.fields);
     case TypeKind::boolean:
       return GDT_Byte;
     case TypeKind::unsigned_integer:
@@ -119,9 +135,8 @@ std::unique_ptr<const ElementConverter> make_number_formatter(const GDALExtended
 
 // The numbers and strings in an element, those of nested structures included.
 std::uint64_t count_leaves(const DataType& type) {
-  if (type.kind != TypeKind::structure) {
-    return numeric_type(type) == GDT_Unknown && !type.is_string() ? type.item_size : 1;
-  }
+  if (numeric_type(type) != GDT_Unknown || type.is_string()) return 1;
+  if (type.kind != TypeKind::structure) return type.item_size;
   std::uint64_t leaves = 0;
   for (const zarrcore::Field& field : *type.fields) {
     // Neither factor passes the largest item size.

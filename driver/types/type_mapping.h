@@ -7,7 +7,8 @@
 // theirs is fixed, times Int64 (conventions/packing.h gives them units). Raw bits of 1, 2, 4 or 8
 // bytes are unsigned integers, others a compound of bytes. Structures are compounds
 // laid out as a C++ compiler would: each component aligned, padding at the end. A field of several
-// elements becomes as many components: "name[0]", "name[1]"…
+// elements becomes as many components: "name[0]", "name[1]"… A structure of two integers "real" and
+// "imag" is CInt16 or CInt32.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,10 @@
 #include "zarrcore/dtype/data_type.h"
 
 namespace gdal_zarr {
+
+// The fields of complex integers, for which Zarr has no type.
+inline constexpr const char* kRealField = "real";
+inline constexpr const char* kImaginaryField = "imag";
 
 GDALExtendedDataType gdal_type(const zarrcore::DataType& type);
 

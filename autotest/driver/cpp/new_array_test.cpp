@@ -289,11 +289,6 @@ TEST(NewArray, Compounds) {
             "two components of a compound are called \"a\"");
 }
 
-TEST(NewArray, RefusesTypesThatZarrDoesNotHave) {
-  EXPECT_EQ(error(array_of(number(GDT_CInt16), 2), {}).substr(0, 65),
-            "Zarr has no data type for elements of type CInt16; supported are ");
-}
-
 TEST(NewArray, RefusesChunksTooLargeForTheirCompressor) {
   const NewArray array = array_of(number(GDT_Float64), 3, {100000, 100000});
   EXPECT_EQ(error(array, {"BLOCKSIZE=16384,16384", "COMPRESS=BLOSC"}),
