@@ -74,18 +74,18 @@ def test_groups_and_arrays(tree):
     assert (root.GetName(), root.GetFullName()) == ("/", "/")
     assert root.GetAttribute("title").Read() == "root"
     assert root.GetGroupNames() == ["sub"]
-    assert root.GetMDArrayNames() == ["height", "x", "y"]
+    assert root.GetMDArrayNames() == ["x", "y", "height"]
 
     sub = root.OpenGroup("sub")
     assert (sub.GetName(), sub.GetFullName()) == ("sub", "/sub")
     assert [a.GetName() for a in sub.GetAttributes()] == ["title"]
     assert sub.GetGroupNames() == ["deep"]
-    assert sub.GetMDArrayNames() == ["speed", "y"]
+    assert sub.GetMDArrayNames() == ["y", "speed"]
 
     deep = root.OpenGroupFromFullname("/sub/deep")
     assert deep.GetFullName() == "/sub/deep"
     assert deep.GetAttributes() == []
-    assert deep.GetMDArrayNames() == ["bare", "depth", "odd", "wide", "x"]
+    assert deep.GetMDArrayNames() == ["x", "bare", "depth", "odd", "wide"]
 
     for name, (data, _) in TREE.items():
         array = root.OpenMDArrayFromFullname("/" + name)

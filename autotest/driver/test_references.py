@@ -108,7 +108,7 @@ def h5_values(tmp_path):
 def test_hdf5(tmp_path, h5_values, wrap):
     path = write(tmp_path / "air.json", wrap(references_of(tmp_path / "air.nc", "air.nc")))
     root = root_of(path)
-    assert root.GetMDArrayNames() == ["air", "lat", "lon", "time"]
+    assert root.GetMDArrayNames() == ["lat", "lon", "time", "air"]
     air = root.OpenMDArray("air")
     assert [d.GetName() for d in air.GetDimensions()] == ["time", "lat", "lon"]
     np.testing.assert_array_equal(air.ReadAsArray(), h5_values)

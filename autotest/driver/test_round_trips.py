@@ -186,7 +186,7 @@ def test_looking_for_nodes(server, version):
     make_store(server.folder / "a.zarr", version, names="tyx")
     with log_requests(server) as log:
         root = gdal.OpenEx(f'ZARR:"{server.path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-        assert root.GetMDArrayNames() == ["image", "t", "x", "y"]
+        assert root.GetMDArrayNames() == ["t", "x", "y", "image"]
     assert counts(log) == (2, 1)
 
 

@@ -86,25 +86,16 @@ std::string Group::new_path_of(const std::string& name) const {
 
 // Members.
 
-std::vector<std::string> Group::child_paths(bool arrays) const {
+std::vector<std::string> Group::child_paths(zarrcore::NodeKind kind) const {
   std::vector<std::string> paths;
   if (session_->root_is_array()) {
-    if (arrays) paths.emplace_back();
+    if (kind == zarrcore::NodeKind::array) paths.emplace_back();
     return paths;
   }
-  const auto kind = arrays ? zarrcore::NodeKind::array : zarrcore::NodeKind::group;
   for (const std::string& name : session_->hierarchy().child_names(node_path_, kind)) {
     paths.push_back(join_path(node_path_, name));
   }
   return paths;
-}
-
-std::vector<std::string> Group::array_paths() const {
-  return child_paths(true);
-}
-
-std::vector<std::string> Group::group_paths() const {
-  return child_paths(false);
 }
 
 // Of an array opened by its own path: in the root group, as if they stood beside it.
@@ -129,9 +120,12 @@ std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const 
       names.push_back(session_->root_array_name());
       return names;
     }
-    for (const std::string& path : array_paths()) {
+    std::vector<std::string> paths = child_paths(zarrcore::NodeKind::array);
+    // The netCDF driver takes the first array that is created along X for the coordinates of X.
+    std::ranges::stable_partition(
+        paths, [&](const std::string& path) { return session_->is_dimension_variable(path); });
+    for (const std::string& path : paths)
       names.emplace_back(path.empty() ? "/" : last_segment(path));
-    }
     return names;
   });
 }
@@ -140,7 +134,8 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
   return guarded<std::vector<std::string>>({}, [&] {
     check_exists();
     std::vector<std::string> names;
-    for (const std::string& path : group_paths()) names.emplace_back(last_segment(path));
+    for (const std::string& path : child_paths(zarrcore::NodeKind::group))
+      names.emplace_back(last_segment(path));
     // Those that netCDF states, whether or not they exist.
     if (const auto metadata = session_->hierarchy().node(node_path_)) {
       if (const auto* group = std::get_if<zarrcore::GroupMetadata>(metadata.get())) {
@@ -210,7 +205,7 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
       }
     }
     for (auto& created : session_->dimensions().created_in(node_path_)) add(std::move(created));
-    for (const std::string& path : array_paths()) {
+    for (const std::string& path : child_paths(zarrcore::NodeKind::array)) {
       const auto metadata = session_->array_metadata(path);
       if (!metadata) continue;
       for (std::size_t i = 0; i < metadata->shape.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/multidim/attribute.h"
+#include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr {
 
@@ -55,15 +56,12 @@ class Group final : public GDALGroup,
   void set_deleted();
   void set_node_path(const std::string& node_path);
 
-  // Node paths of the arrays and groups directly below, including arrays whose metadata is invalid:
-  // opening one of these reports the error.
-  std::vector<std::string> array_paths() const;
-  std::vector<std::string> group_paths() const;
-
  private:
   // `path` is that of the full name.
   Group(std::shared_ptr<Session> session, std::string node_path, const std::string& path);
-  std::vector<std::string> child_paths(bool arrays) const;
+  // Node paths of the arrays or groups directly below, including arrays whose metadata is invalid:
+  // opening one of these reports the error.
+  std::vector<std::string> child_paths(zarrcore::NodeKind kind) const;
   std::vector<std::shared_ptr<GDALMDArray>> variables_above() const;
   zarrcore::Json attributes(bool show_all) const;
   // The group itself where its attributes can be changed, else null.

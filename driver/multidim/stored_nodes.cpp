@@ -43,6 +43,12 @@ std::shared_ptr<const zarrcore::ArrayMetadata> StoredNodes::coordinate_metadata(
   }
 }
 
+bool StoredNodes::is_dimension_variable(const std::string& node_path) const {
+  const auto array = array_metadata(node_path);
+  return array && array->dimension_names.size() == 1 &&
+         array->dimension_names.front() == zarrcore::last_segment(node_path);
+}
+
 void StoredNodes::warn_unreadable(const std::string& node_path, const char* problem) const {
   {
     const std::lock_guard lock(unreadable_mutex_);

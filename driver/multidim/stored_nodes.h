@@ -43,6 +43,8 @@ class StoredNodes {
   // stay readable without it: a warning, once for each array, says what they lose.
   std::shared_ptr<const zarrcore::ArrayMetadata> coordinate_metadata(
       const std::string& node_path) const;
+  // Returns true if the array has one dimension, and the dimension has the array's name.
+  bool is_dimension_variable(const std::string& node_path) const;
   void warn_unreadable(const std::string& node_path, const char* problem) const;
   bool is_unreadable(const std::string& node_path) const;
 

@@ -1,0 +1,63 @@
+"""Copies keep what their sources state: items of metadata, types of bands, points, epochs, and the
+order of arrays; and state nothing else."""
+import json
+
+import netCDF4
+import numpy as np
+import pytest
+from classic import open_raster
+from osgeo import gdal
+from stores import write_array, write_group
+from test_copied_meaning import copy, crs_named, in_memory
+
+CONVENTIONS = ["GDAL", "CF", "SPATIAL_PROJ"]
+VERSIONS = ["ZARR_V2", "ZARR_V3"]
+PLACE = (500000, 10, 0, 5000000, 0, -10)
+
+
+def names_of_arrays(path):
+    return gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup().GetMDArrayNames()
+
+
+# --- hierarchies ---------------------------------------------------------------------------------
+
+def test_variables_of_dimensions_are_listed_first(tmp_path):
+    """The netCDF driver takes the first array along X that it is given for the coordinates of X."""
+    with netCDF4.Dataset(tmp_path / "a.nc", "w") as source:
+        for name in ("y", "x"):
+            source.createDimension(name, 4)
+            variable = source.createVariable(name, "f8", [name])
+            variable.setncatts({"units": "m", "standard_name": f"projection_{name}_coordinate"})
+            variable[:] = [10, 20, 30, 40]
+        source.createVariable("a", "f8", ["x"])[:] = [1, 2, 3, 4]
+        source.createVariable("b", "f8", ["y", "x"])[:] = 0
+        source["b"].grid_mapping = "crs"
+        source.createVariable("crs", "i4", [])[...] = 0
+        source["crs"].setncatts({"grid_mapping_name": "transverse_mercator",
+                                 "crs_wkt": crs_named(32633).ExportToWkt()})
+    gdal.MultiDimTranslate(str(tmp_path / "a.zarr"), str(tmp_path / "a.nc"), format="Zarr")
+    assert names_of_arrays(tmp_path / "a.zarr") == ["x", "y", "a", "b"]
+    gdal.MultiDimTranslate(str(tmp_path / "b.nc"), str(tmp_path / "a.zarr"), format="netCDF")
+    with netCDF4.Dataset(tmp_path / "b.nc") as copied:
+        assert copied["a"].ncattrs() == []
+        assert copied["x"].standard_name == "projection_x_coordinate"
+
+
+def test_arrays_that_cannot_be_read_are_listed(tmp_path):
+    write_group(tmp_path)
+    for name in ("a", "bad", "x"):
+        write_array(tmp_path / name, np.arange(3.0), names=["x"])
+    (tmp_path / "bad/zarr.json").write_text("{")
+    assert names_of_arrays(tmp_path) == ["x", "a", "bad"]
+
+
+# --- types ---------------------------------------------------------------------------------------
+
+def of_different_types():
+    source = in_memory(1, gdal.GDT_Byte)
+    source.AddBand(gdal.GDT_Float64)
+    source.AddBand(gdal.GDT_Int32)
+    for number, value in enumerate((200, 0.1, 2**31 - 1), 1):
+        source.GetRasterBand(number).WriteArray(np.full((3, 4), value, "f8"))
+    source.GetRasterBand(3).SetNoDataValue(-1)
+    return source
