@@ -51,6 +51,24 @@ def test_arrays_that_cannot_be_read_are_listed(tmp_path):
     assert names_of_arrays(tmp_path) == ["x", "a", "bad"]
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_structures_reach_netcdf(tmp_path, version):
+    """Of which netCDF needs the name: one for each type."""
+    types = {"v": np.dtype([("a", "<i2"), ("b", "<f8")]), "w": np.dtype([("a", "<i4")])}
+    with netCDF4.Dataset(tmp_path / "a.nc", "w") as source:
+        source.createDimension("n", 2)
+        for name, dtype in types.items():
+            kind = source.createCompoundType(dtype, f"of_{name}")
+            source.createVariable(name, kind, ["n"])[:] = np.ones(2, dtype)
+    gdal.MultiDimTranslate(str(tmp_path / "a.zarr"), str(tmp_path / "a.nc"), format="Zarr",
+                           creationOptions=[f"FORMAT={version}"])
+    gdal.MultiDimTranslate(str(tmp_path / "b.nc"), str(tmp_path / "a.zarr"), format="netCDF")
+    with netCDF4.Dataset(tmp_path / "b.nc") as copied:
+        for name, dtype in types.items():
+            assert copied[name].dtype.names == dtype.names
+            assert copied[name][:].tolist() == np.ones(2, dtype).tolist()
+
+
 # --- types ---------------------------------------------------------------------------------------
 
 def of_different_types():

@@ -166,6 +166,22 @@ std::size_t align(std::size_t offset, std::size_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
+// netCDF needs a different name for each type, and Zarr has none: "structure_" and a hash (FNV-1a)
+// of the fields.
+std::string structure_name(const std::vector<std::unique_ptr<GDALEDTComponent>>& components) {
+  std::uint32_t hash = 0x811c9dc5;
+  const auto add = [&](const std::string& word) {
+    for (const char c : word + ' ') hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  };
+  for (const auto& component : components) {
+    const GDALExtendedDataType& type = component->GetType();
+    add(component->GetName());
+    add(type.GetClass() == GEDTC_NUMERIC ? GDALGetDataTypeName(type.GetNumericDataType())
+                                         : type.GetName());
+  }
+  return CPLSPrintf("structure_%08x", hash);
+}
+
 GDALExtendedDataType compound_type(const DataType& type) {
   std::vector<std::unique_ptr<GDALEDTComponent>> components;
   std::size_t end = 0;
@@ -176,8 +192,8 @@ GDALExtendedDataType compound_type(const DataType& type) {
     end = component.offset + component.seen.GetSize();
     alignment = std::max(alignment, alignment_of(component.seen));
   }
-  return GDALExtendedDataType::Create(type.kind == TypeKind::raw ? "raw" : "",
-                                      align(end, alignment), std::move(components));
+  const std::string name = type.kind == TypeKind::raw ? "raw" : structure_name(components);
+  return GDALExtendedDataType::Create(name, align(end, alignment), std::move(components));
 }
 
 std::unique_ptr<const ElementConverter> make_compound_converter(
