@@ -79,3 +79,14 @@ def of_different_types():
         source.GetRasterBand(number).WriteArray(np.full((3, 4), value, "f8"))
     source.GetRasterBand(3).SetNoDataValue(-1)
     return source
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_heights_of_a_compound_crs_reach_geotiff(tmp_path, convention):
+    source = in_memory()
+    source.SetSpatialRef(crs_named(7415))
+    source.SetGeoTransform((100_000, 10, 0, 500_000, 0, -10))
+    copy(source, tmp_path / "a.zarr", f"GEOREFERENCING_CONVENTION={convention}")
+    gdal.Translate(str(tmp_path / "a.tif"), str(tmp_path / "a.zarr"))
+    crs = gdal.Open(str(tmp_path / "a.tif")).GetSpatialRef()
+    assert crs.IsCompound() and crs.GetAuthorityCode("VERT_CS") == "5709"

@@ -68,7 +68,18 @@ std::shared_ptr<OGRSpatialReference> import_crs(const std::string& given) {
       text.c_str(), OGRSpatialReference::SET_FROM_USER_INPUT_LIMITATIONS_get());
   CPLPopErrorHandler();
   CPLErrorReset();
-  return result == OGRERR_NONE ? crs : nullptr;
+  if (result != OGRERR_NONE) return nullptr;
+  // WKT states only the code of the whole CRS, but GeoTIFF needs the code of the vertical part.
+  const char* authority = crs->IsCompound() ? crs->GetAuthorityName(nullptr) : nullptr;
+  if (authority != nullptr && is_wkt_or_json(text)) {
+    const std::string code = std::string(authority) + ':' + crs->GetAuthorityCode(nullptr);
+    const auto known = is_code(code) ? import_crs(code) : nullptr;
+    if (known && known->IsSame(crs.get()) != 0) {
+      known->SetCoordinateEpoch(crs->GetCoordinateEpoch());
+      return known;
+    }
+  }
+  return crs;
 }
 
 std::shared_ptr<OGRSpatialReference> import_crs(const zarrcore::Json& value) {
