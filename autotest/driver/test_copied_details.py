@@ -81,6 +81,42 @@ def of_different_types():
     return source
 
 
+# --- places --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_coordinate_epoch_is_kept(tmp_path, warnings, convention, version):
+    crs = crs_named(9000)
+    crs.SetCoordinateEpoch(2021.3)
+    source = in_memory()
+    source.SetSpatialRef(crs)
+    source.SetGeoTransform((10, 1, 0, 50, 0, -1))
+    path = tmp_path / "a.zarr"
+    raster = copy(source, path, f"FORMAT={version}", f"GEOREFERENCING_CONVENTION={convention}")
+    assert raster.GetSpatialRef().GetCoordinateEpoch() == 2021.3
+    assert warnings == []
+    raster = gdal.Open(str(path), gdal.GA_Update)
+    raster.SetSpatialRef(crs_named(4326))
+    del raster
+    assert open_raster(path).GetSpatialRef().GetCoordinateEpoch() == 0
+
+
+@pytest.mark.parametrize("bands", [1, 2])
+def test_control_points_keep_digits_and_epoch(tmp_path, bands):
+    crs = crs_named(9000)
+    crs.SetCoordinateEpoch(2021.3)
+    points = [gdal.GCP(7.123456789012345 + i, 50.58334085123456 + j, 0.1 + 0.2, i + 1 / 3, j)
+              for i in (0, 3) for j in (0, 2)]
+    source = in_memory(bands)
+    source.SetGCPs(points, crs)
+    raster = copy(source, tmp_path / "a.zarr", "SINGLE_ARRAY=" + ("YES" if bands == 1 else "NO"))
+    if bands > 1:
+        raster = gdal.Open(f'ZARR:"{tmp_path}/a.zarr":/Band2')
+    assert [(p.GCPX, p.GCPY, p.GCPZ, p.GCPPixel, p.GCPLine) for p in raster.GetGCPs()] == [
+        (p.GCPX, p.GCPY, p.GCPZ, p.GCPPixel, p.GCPLine) for p in points]
+    assert raster.GetGCPSpatialRef().GetCoordinateEpoch() == 2021.3
+
+
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_heights_of_a_compound_crs_reach_geotiff(tmp_path, convention):
     source = in_memory()

@@ -133,17 +133,6 @@ def test_points_stay_points(tmp_path, size, place, convention, kind):
     assert raster.GetGeoTransform() == pytest.approx(place)
 
 
-@pytest.mark.parametrize("convention", ["CF", "SPATIAL_PROJ"])
-def test_a_lost_epoch_is_a_warning(tmp_path, warnings, convention):
-    source = in_memory()
-    crs = crs_named(9000)
-    crs.SetCoordinateEpoch(2021.3)
-    source.SetSpatialRef(crs)
-    source.SetGeoTransform((10, 1, 0, 50, 0, -1))
-    copy(source, tmp_path / "a.zarr", f"GEOREFERENCING_CONVENTION={convention}")
-    assert len(warnings) == 1 and "coordinate epoch" in warnings[0]
-
-
 def test_bands_of_a_group_are_in_the_order_of_their_numbers(tmp_path):
     source = in_memory(12)
     for number in range(1, 13):

@@ -336,6 +336,7 @@ FoundCrs CrsSearch::from_product() const {
 FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axes) {
   if (axes && !are_on_the_map(evidence, *axes)) return {};
   FoundCrs found = CrsSearch(evidence, axes).run();
+  if (found.crs) adopt_epoch(*found.crs, *evidence.attributes);
   if (found.crs || proj_denies_crs(*evidence.attributes)) return found;
   if (const auto finest = evidence.finest ? evidence.finest() : nullptr) {
     if (finest->axes.size() == evidence.axes.size()) found = find_crs(*finest, axes);

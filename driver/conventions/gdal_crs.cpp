@@ -27,6 +27,13 @@ void write_gdal_crs(Json& attributes, const OGRSpatialReference& crs) {
   attributes["crs"] = is_of_epsg ? code : export_wkt(crs);
 }
 
+void adopt_epoch(OGRSpatialReference& crs, const Json& attributes) {
+  const Json* epoch = zarrcore::find_member(attributes, kCoordinateEpoch);
+  if (epoch != nullptr && epoch->is_number() && crs.GetCoordinateEpoch() <= 0) {
+    crs.SetCoordinateEpoch(epoch->get<double>());
+  }
+}
+
 bool crs_repeats_gdals(const Json& attributes) {
   const Json* value = zarrcore::find_member(attributes, "_CRS");
   const std::string* text = find_string(attributes, "crs");

@@ -4,9 +4,10 @@
 //   "crs": "EPSG:32633"
 //
 // A CRS with a coordinate epoch has no url, but a member "epoch", which only this driver reads.
-// GDAL reads the first; rioxarray and odc-geo, of all versions, find the second where an array has
-// no grid mapping. A grid mapping would be an array, which GDAL's built-in driver lists as a raster
-// of its own, and an array at the root of a store has no place for one.
+// Other conventions have no place for it, so that arrays have it as "gdal:coordinate_epoch". GDAL
+// reads the first; rioxarray and odc-geo, of all versions, find the second where an array has no
+// grid mapping. A grid mapping would be an array, which GDAL's built-in driver lists as a raster of
+// its own, and an array at the root of a store has no place for one.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -18,6 +19,12 @@ namespace gdal_zarr {
 // Sets both attributes. `crs` is the code of EPSG, or WKT if there is none. Throws zarrcore::Error
 // when PROJ cannot express the CRS.
 void write_gdal_crs(zarrcore::Json& attributes, const OGRSpatialReference& crs);
+
+// The attribute of an array with the coordinate epoch of a CRS that is stored by another
+// convention.
+inline constexpr const char* kCoordinateEpoch = "gdal:coordinate_epoch";
+// Gives a CRS without an epoch the one that `attributes` state.
+void adopt_epoch(OGRSpatialReference& crs, const zarrcore::Json& attributes);
 
 // Whether `attributes` have both, and `crs` says what `_CRS` says, as write_gdal_crs() writes it.
 bool crs_repeats_gdals(const zarrcore::Json& attributes);

@@ -36,8 +36,8 @@ Json without_georeferencing(const Json& attributes) {
   for (const auto& [name, value] : attributes.items()) {
     // GDAL's built-in driver writes and reads `gdal:geotransform`.
     const bool is_georeferencing = name == "_CRS" || name == "_TRANSFORM" || name == kGridMapping ||
-                                   name == "gdal:geotransform" || name.starts_with("proj:") ||
-                                   name == "geo:proj" ||
+                                   name == "gdal:geotransform" || name == kCoordinateEpoch ||
+                                   name.starts_with("proj:") || name == "geo:proj" ||
                                    (name == "geo" && find_member(value, "proj") != nullptr) ||
                                    (name == "crs" && import_crs(value) != nullptr) ||
                                    (name.starts_with("spatial:") && name != "spatial:dimensions" &&
@@ -132,9 +132,7 @@ class Writer {
   void write_crs() {
     if (crs_ != nullptr && crs_->GetCoordinateEpoch() > 0 &&
         convention_ != GeoreferencingConvention::gdal) {
-      change_.warning =
-          "the coordinate epoch of its CRS is not stored, for which only "
-          "GEOREFERENCING_CONVENTION=GDAL has a place";
+      attributes_[kCoordinateEpoch] = crs_->GetCoordinateEpoch();
     }
     const std::string old_mapping =
         grid_mapping_variable(array_.attributes, array_.x.name, array_.y.name);

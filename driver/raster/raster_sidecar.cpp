@@ -1,6 +1,10 @@
 // What GDAL keeps in files of the raster's arrays: reading and writing the sidecars.
+#include <cpl_conv.h>
+#include <cpl_minixml.h>
 #include <cpl_string.h>
 
+#include <span>
+#include <string>
 #include <utility>
 
 #include "driver/gdal/config_options.h"
@@ -14,6 +18,35 @@
 #include "driver/stores/vsi/vsi_file.h"
 
 namespace gdal_zarr {
+namespace {
+
+constexpr const char* kEpoch = "coordinateEpoch";
+
+// GDAL writes ground control points with 13 digits, and their CRS without a coordinate epoch.
+void complete_gcps(CPLXMLNode* list, std::span<const GDAL_GCP> points,
+                   const OGRSpatialReference* crs) {
+  auto point = points.begin();
+  for (CPLXMLNode* node = list->psChild; node != nullptr; node = node->psNext) {
+    if (node->eType != CXT_Element || !EQUAL(node->pszValue, "GCP") || point == points.end()) {
+      continue;
+    }
+    for (const auto& [name, number] : {std::pair("#Pixel", point->dfGCPPixel),
+                                       {"#Line", point->dfGCPLine},
+                                       {"#X", point->dfGCPX},
+                                       {"#Y", point->dfGCPY},
+                                       {"#Z", point->dfGCPZ}}) {
+      if (CPLGetXMLValue(node, name + 1, nullptr) == nullptr) continue;
+      CPLSetXMLValue(node, name, zarrcore::dump_json(number).c_str());
+    }
+    ++point;
+  }
+  if (crs != nullptr && crs->GetCoordinateEpoch() > 0) {
+    CPLSetXMLValue(list, (std::string("#") + kEpoch).c_str(),
+                   zarrcore::dump_json(crs->GetCoordinateEpoch()).c_str());
+  }
+}
+
+}  // namespace
 
 std::unique_ptr<RasterDataset> RasterDataset::of_new_arrays(RasterView view,
                                                             const std::string& name,
@@ -76,6 +109,10 @@ void RasterDataset::load_sidecar() {
     if (!part) return false;
     const QuietCall call;
     if (XMLInit(part.get(), CPLGetPath(file.c_str())) != CE_None) PamClear();
+    if (auto* crs = const_cast<OGRSpatialReference*>(GDALPamDataset::GetGCPSpatialRef())) {
+      const std::string epoch = std::string("GCPList.") + kEpoch;
+      crs->SetCoordinateEpoch(CPLAtof(CPLGetXMLValue(part.get(), epoch.c_str(), "0")));
+    }
     nPamFlags &= ~GPF_DIRTY;
     loaded_sidecar_ = file;
     return true;
@@ -107,6 +144,10 @@ void RasterDataset::save_sidecar() {
   const auto& [stem, name, older] = sidecar_place_;
   const auto make_part = [&] {
     SidecarXml part(SerializeToXML(nullptr), &CPLDestroyXMLNode);
+    if (CPLXMLNode* list = part ? CPLGetXMLNode(part.get(), "GCPList") : nullptr) {
+      const auto count = static_cast<std::size_t>(GDALPamDataset::GetGCPCount());
+      complete_gcps(list, {GDALPamDataset::GetGCPs(), count}, GDALPamDataset::GetGCPSpatialRef());
+    }
     if (!part && hides_older_sidecar_) part = empty_sidecar_part();
     return part;
   };
