@@ -5,6 +5,7 @@ import json
 import netCDF4
 import numpy as np
 import pytest
+import xarray
 from classic import open_raster
 from osgeo import gdal
 from stores import write_array, write_group
@@ -69,6 +70,100 @@ def test_structures_reach_netcdf(tmp_path, version):
             assert copied[name][:].tolist() == np.ones(2, dtype).tolist()
 
 
+# --- metadata ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("bands", [1, 2])
+@pytest.mark.parametrize("name", [
+    "COLOR_INTERPRETATION", "_CRS", "_ARRAY_DIMENSIONS", "long_name", "grid_mapping", "crs",
+    "proj:code", "spatial:transform", "multiscales", "gdal:geotransform", "gdal:metadata"])
+def test_items_are_not_properties(tmp_path, name, bands, version):
+    source = in_memory(bands)
+    source.SetMetadataItem(name, "EPSG:4326")
+    raster = copy(source, tmp_path / "a.zarr", f"FORMAT={version}")
+    assert raster.GetMetadata_List() == [f"{name}=EPSG:4326"]
+    assert raster.GetSpatialRef() is None
+    for number in range(1, bands + 1):
+        band = raster.GetRasterBand(number)
+        assert (band.GetDescription(), band.GetMetadata()) == ("", {})
+        assert band.GetColorInterpretation() == gdal.GCI_Undefined
+    raster = gdal.Open(str(tmp_path / "a.zarr"), gdal.GA_Update)
+    raster.SetMetadataItem(name, None)
+    del raster
+    assert open_raster(tmp_path / "a.zarr").GetMetadata() == {}
+
+
+def test_an_item_beside_the_name_of_the_band(tmp_path):
+    source = in_memory()
+    source.SetMetadataItem("long_name", "scene")
+    source.GetRasterBand(1).SetDescription("red")
+    raster = copy(source, tmp_path / "a.zarr")
+    assert json.loads((tmp_path / "a.zarr/a/.zattrs").read_text())["long_name"] == "red"
+    assert raster.GetRasterBand(1).GetDescription() == "red"
+    assert raster.GetMetadata() == {"long_name": "scene"}
+
+
+@pytest.mark.parametrize("options", [[], ["SINGLE_ARRAY=YES"], ["ARRAY_NAME=named"]], ids=str)
+def test_bands_without_a_name_stay_without(tmp_path, options):
+    source = in_memory(3)
+    source.SetMetadataItem("long_name", "scene")
+    source.GetRasterBand(2).SetScale(2)
+    source.GetRasterBand(2).SetDescription("red")
+    raster = copy(source, tmp_path / "a.zarr", *options)
+    assert [raster.GetRasterBand(n).GetDescription() for n in (1, 2, 3)] == ["", "red", ""]
+    assert raster.GetMetadata() == {"long_name": "scene"}
+
+
+def test_the_sidecar_does_not_repeat_the_store(tmp_path):
+    """Where items would be out of date when another program changes an attribute."""
+    source = in_memory()
+    items = {"title": "first", "spaces": "  two", "eo:cloud_cover": "5"}
+    source.SetMetadata([f"{name}={value}" for name, value in items.items()])
+    source.SetMetadata({"LINE_OFF": "1"}, "RPC")
+    raster = copy(source, tmp_path / "a.zarr", "CREATE_CONSOLIDATED_METADATA=NO")
+    assert sorted(raster.GetMetadata_List()) == sorted(source.GetMetadata_List())
+    del raster
+    attributes = tmp_path / "a.zarr/a/.zattrs"
+    attributes.write_text(attributes.read_text().replace("first", "second"))
+    raster = open_raster(tmp_path / "a.zarr")
+    assert raster.GetMetadataItem("title") == "second"
+    assert len(raster.GetMetadata_List()) == len(items)
+    assert raster.GetMetadata("RPC") == {"LINE_OFF": "1"}
+
+
+def test_items_belong_to_one_raster_of_a_store(tmp_path):
+    source = in_memory()
+    source.SetMetadataItem("units", "K")
+    copy(source, tmp_path / "a.zarr", "ARRAY_NAME=first")
+    copy(in_memory(), tmp_path / "a.zarr", "ARRAY_NAME=second", "APPEND_SUBDATASET=YES")
+    items = [gdal.Open(f'ZARR:"{tmp_path}/a.zarr":/{name}').GetMetadata()
+             for name in ("first", "second")]
+    assert items == [{"units": "K"}, {}]
+
+
+@pytest.mark.parametrize("item", ["spaces=  two before", "eo:cloud_cover=5", "a=b=c:d", "empty="])
+def test_items_keep_their_spelling(tmp_path, item):
+    source = in_memory()
+    source.SetMetadata([item, "eo=other"])
+    raster = copy(source, tmp_path / "a.zarr")
+    assert sorted(raster.GetMetadata_List()) == sorted([item, "eo=other"])
+    name, value = item.split("=", 1)
+    assert xarray.open_zarr(tmp_path / "a.zarr")["a"].attrs[name] == value
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_no_items_are_made_up(tmp_path, convention):
+    source = in_memory(2)
+    source.GetRasterBand(1).SetScale(2)
+    source.SetSpatialRef(crs_named(32633))
+    source.SetGeoTransform(PLACE)
+    for number, options in enumerate([["SINGLE_ARRAY=YES"], []]):
+        raster = copy(source, tmp_path / f"{number}.zarr", *options,
+                      f"GEOREFERENCING_CONVENTION={convention}")
+        assert set(raster.GetMetadata()) <= {"AREA_OR_POINT"}
+        assert [raster.GetRasterBand(n).GetMetadata() for n in (1, 2)] == [{}, {}]
+
+
 # --- types ---------------------------------------------------------------------------------------
 
 def of_different_types():
@@ -94,6 +189,7 @@ def test_a_coordinate_epoch_is_kept(tmp_path, warnings, convention, version):
     path = tmp_path / "a.zarr"
     raster = copy(source, path, f"FORMAT={version}", f"GEOREFERENCING_CONVENTION={convention}")
     assert raster.GetSpatialRef().GetCoordinateEpoch() == 2021.3
+    assert raster.GetMetadata() in ({}, {"AREA_OR_POINT": "Area"})
     assert warnings == []
     raster = gdal.Open(str(path), gdal.GA_Update)
     raster.SetSpatialRef(crs_named(4326))

@@ -291,7 +291,7 @@ def check_vrt(_):
 def check_convention(_):
     has_geoid("cf.zarr")(_)
     attributes = json.loads(Path("cf.zarr/cf/.zattrs").read_text())
-    assert attributes["grid_mapping"] == "crs" and "_CRS" not in attributes
+    assert attributes["grid_mapping"] == "spatial_ref" and "_CRS" not in attributes
 
 
 PREPARED = "from osgeo import gdal\n\ngdal.UseExceptions()\n"

@@ -453,7 +453,7 @@ def test_masks(path):
 
 
 def test_the_place_does_not_go_with_the_metadata(tmp_path):
-    """In CF the attribute `grid_mapping`, which is shown as metadata, leads to the CRS."""
+    """In CF the attribute `grid_mapping` leads to the CRS."""
     path = str(tmp_path / "a.zarr")
     options = ["GEOREFERENCING_CONVENTION=CF"]
     dataset = gdal.GetDriverByName("Zarr").Create(path, 8, 6, 1, gdal.GDT_Byte, options)

@@ -13,10 +13,11 @@ zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
   const zarrcore::Json all = without_nczarr(attributes);
   const bool has_copy_of_crs = crs_repeats_gdals(all);
   for (const auto& [name, value] : all.items()) {
-    const bool is_expressed_by_gdal =
-        name == "_CRS" || (name == "crs" && has_copy_of_crs) || name == "zarr_conventions" ||
-        name == "multiscales" || name == "gdal:geotransform" || name == kCoordinateEpoch ||
-        name.starts_with("proj:") || (name.starts_with("spatial:") && name != kRegistration);
+    const bool is_expressed_by_gdal = name == "_CRS" || (name == "crs" && has_copy_of_crs) ||
+                                      name == "zarr_conventions" || name == "multiscales" ||
+                                      name == "gdal:geotransform" || name == kCoordinateEpoch ||
+                                      name == kPlainMetadata || name.starts_with("proj:") ||
+                                      (name.starts_with("spatial:") && name != kRegistration);
     if (!is_expressed_by_gdal) shown[name] = value;
   }
   return shown;

@@ -25,6 +25,8 @@ namespace {
 constexpr std::uint64_t kWindowBytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t kMaxWindowBytes = std::uint64_t{128} << 20;
 
+constexpr const char* kLongName = "long_name";
+
 bool is_interleaved_by_pixel(GDALDataset& source) {
   const char* interleave = source.GetMetadataItem("INTERLEAVE", "IMAGE_STRUCTURE");
   return interleave != nullptr && EQUAL(interleave, "PIXEL");
@@ -140,8 +142,24 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
 }
 
+// Returns true if bands keep their names when the arrays get a dataset's item `long_name` as their
+// attribute. A band without a name takes that attribute for its name; a slice has a name of its
+// own.
+bool leaves_names(const char* item, GDALDataset& source, const RasterView& copy) {
+  for (GDALRasterBand* band : source.GetBands()) {
+    const std::string name = band->GetDescription();
+    const bool can_have_other =
+        !name.empty() && (!copy.bands_are_arrays() || name == describe_slice(band->GetMetadata()));
+    if (item != nullptr && name != item && !can_have_other) return false;
+  }
+  return true;
+}
+
 // Copies what must be set before the pixels: nodata becomes the value of missing chunks.
 void copy_description(GDALDataset& source, RasterDataset& destination) {
+  if (!leaves_names(source.GetMetadataItem(kLongName), source, destination.view())) {
+    destination.keep_plain(kLongName);
+  }
   destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));

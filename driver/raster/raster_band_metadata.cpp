@@ -66,8 +66,11 @@ void RasterBand::make_dimension_metadata() {
       items.SetNameValue((prefix + suffix).c_str(), value.c_str());
       GDALRasterBand::SetMetadataItem((prefix + suffix).c_str(), value.c_str(), "");
     };
-    set("_INDEX", std::to_string(indexes[i]));
     const auto variable = dataset().variables_of_bands()[i];
+    // The index along a dimension "Band" only repeats the number of the band.
+    const bool is_number_alone = indexes.size() == 1 && EQUAL(dimension.GetName().c_str(), "Band");
+    if (is_number_alone && !variable && !shown) continue;
+    set("_INDEX", std::to_string(indexes[i]));
     if (!variable && shown && shown->axis == i) {
       if (!shown->channel.label.empty()) set("_VALUE", shown->channel.label);
       if (shown->channel.color) set("_COLOR", CPLSPrintf("#%06X", *shown->channel.color));
@@ -125,7 +128,9 @@ const char* RasterBand::make_description() {
 std::string RasterBand::name_among_bands() const {
   // Bands without a name are stored in arrays that are called so.
   const std::string& name = array().GetName();
-  const bool is_named = view().arrays().size() > 1 && name != "Band" + std::to_string(nBand);
+  const std::string number = std::to_string(nBand);
+  const bool is_named =
+      view().arrays().size() > 1 && name != "Band" + number && !name.ends_with("_band" + number);
   return is_named ? name : std::string();
 }
 

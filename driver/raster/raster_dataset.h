@@ -82,6 +82,8 @@ class RasterDataset final : public GDALPamDataset {
   // sidecar.
   CPLErr SetGCPs(int count, const GDAL_GCP* points, const OGRSpatialReference* crs) override;
   using GDALPamDataset::SetGCPs;
+  // From now on, metadata items of this name are stored apart from the attributes of the arrays.
+  void keep_plain(const std::string& name) { plain_names_.insert(name); }
   // Items of the default domain are attributes of the array.
   MetadataList GetMetadata(const char* domain) override;
   const char* GetMetadataItem(const char* name, const char* domain) override;
@@ -182,6 +184,10 @@ class RasterDataset final : public GDALPamDataset {
   zarrcore::Json group_attributes() const;
   // Updates an item of the metadata after a change of the attribute of a band.
   void show_attribute(const char* name);
+  // The items that are stored apart from other attributes, by name; see kPlainMetadata.
+  zarrcore::Json plain_metadata() const;
+  // All items of the default domain that the store states, by name.
+  zarrcore::Json stored_items() const;
   void change_metadata(CPLStringList metadata);
   std::unique_ptr<RasterDataset> dataset_of_array(std::size_t index) const;
   SidecarPlace place_of_array(std::size_t index) const;
@@ -218,6 +224,7 @@ class RasterDataset final : public GDALPamDataset {
   ControlPoints& control_points();
   bool stores_gcps(const OGRSpatialReference* crs) const;
   ControlPoints control_points_;
+  std::set<std::string> plain_names_;
   std::optional<bool> shares_nodata_;
   std::string subdataset_;
   SidecarPlace sidecar_place_;

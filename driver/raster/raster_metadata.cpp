@@ -2,10 +2,11 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
-#include "driver/conventions/attribute_change.h"
+#include "driver/conventions/crs_variable.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/conventions/spatial.h"
 #include "driver/gdal/error_guard.h"
@@ -19,12 +20,15 @@
 #include "driver/stores/references/reference_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
 constexpr const char* kAreaOrPoint = "AREA_OR_POINT";
 constexpr const char* kRegistration = "spatial:registration";
+constexpr const char* kGridMapping = "grid_mapping";
+constexpr const char* kCoordinates = "coordinates";
 
 // Whether AREA_OR_POINT is stored as the registration of the `spatial:` convention.
 bool has_registration(const Array& array) {
@@ -50,11 +54,52 @@ bool change_registration(Array& array, const char* area_or_point) {
   return wanted.value_or(Registration::pixel) != current.value_or(Registration::pixel);
 }
 
-// Attributes of arrays that say what their values are. Items of a dataset's metadata that are
-// called so do not.
-constexpr const char* kOfValues[] = {"_FillValue",  "missing_value",     "valid_min",  "valid_max",
-                                     "valid_range", "scale_factor",      "add_offset", "_Unsigned",
-                                     "units",       kColorInterpretation};
+// Attributes of arrays that describe their values or place them, besides those that are not shown.
+// A metadata item of such a name must not do so.
+constexpr const char* kWithMeaning[] = {
+    "_FillValue", "missing_value", "valid_min",  "valid_max",          "valid_range",
+    "units",      "scale_factor",  "crs",        "add_offset",         "_Unsigned",
+    "_TRANSFORM", "geo:proj",      kGridMapping, kColorInterpretation, "_ARRAY_DIMENSIONS"};
+
+bool has_meaning(const std::string& name) {
+  return std::ranges::find(kWithMeaning, name) != std::end(kWithMeaning) ||
+         shown_attributes({{name, ""}}).empty();
+}
+
+using Items = std::vector<std::pair<std::string, std::string>>;
+
+// Parses "NAME=value", and "NAME:value" if there is no "=". Other names may contain colons, as in
+// STAC.
+Items parse_items(CSLConstList list) {
+  Items items;
+  for (int i = 0; i < CSLCount(list); ++i) {
+    const std::string text = list[i];
+    std::size_t end = text.find('=');
+    if (end == std::string::npos) end = text.find(':');
+    if (end == std::string::npos || end == 0) continue;
+    items.emplace_back(text.substr(0, end), text.substr(end + 1));
+  }
+  return items;
+}
+
+// `attributes` without references to the variable of the CRS, which GDAL shows as the CRS.
+zarrcore::Json without_grid_mapping(zarrcore::Json attributes) {
+  const std::string mapping = grid_mapping_variable(attributes);
+  if (mapping.empty()) return attributes;
+  attributes.erase(kGridMapping);
+  const std::string* text = zarrcore::find_string(attributes, kCoordinates);
+  if (text == nullptr) return attributes;
+  std::string others;
+  for (const std::string& word : zarrcore::words_of(*text)) {
+    if (word != mapping) others += (others.empty() ? "" : " ") + word;
+  }
+  if (others.empty()) {
+    attributes.erase(kCoordinates);
+  } else {
+    attributes[kCoordinates] = others;
+  }
+  return attributes;
+}
 
 bool is_default_domain(const char* domain) {
   return domain == nullptr || domain[0] == '\0';
@@ -71,8 +116,22 @@ zarrcore::Json RasterDataset::shared_attributes() const {
       return other == nullptr || attribute_text(*other) != attribute_text(shared[name]);
     });
   }
+  for (const char* of_bands : {kColorInterpretation, kBandsAttribute}) shared.erase(of_bands);
+  shared = without_grid_mapping(std::move(shared));
   const std::string mask(zarrcore::last_segment(mask_path(view_.array())));
   return mask.empty() ? shared : without_mask(std::move(shared), mask);
+}
+
+zarrcore::Json RasterDataset::plain_metadata() const {
+  zarrcore::Json items = zarrcore::Json::object();
+  const auto* list = zarrcore::find_member(view_.array().metadata().attributes, kPlainMetadata);
+  if (list == nullptr || !list->is_array()) return items;
+  CPLStringList texts;
+  for (const zarrcore::Json& text : *list) {
+    if (text.is_string()) texts.AddString(text.get_ref<const std::string&>().c_str());
+  }
+  for (auto& [name, value] : parse_items(texts.List())) items[name] = std::move(value);
+  return items;
 }
 
 zarrcore::Json RasterDataset::group_attributes() const {
@@ -81,24 +140,31 @@ zarrcore::Json RasterDataset::group_attributes() const {
   zarrcore::Json attributes = shown_attributes(*session.attributes(""));
   const std::string group(zarrcore::parent_path(view_.array().node_path()));
   if (!group.empty()) attributes.update(shown_attributes(*session.attributes(group)));
+  attributes.erase(kBandsAttribute);
   return attributes;
 }
 
 void RasterDataset::show_attribute(const char* name) {
   const zarrcore::Json shared = shared_attributes();
   const zarrcore::Json root = group_attributes();
-  const zarrcore::Json* value = zarrcore::find_member(shared, name);
+  const zarrcore::Json plain = plain_metadata();
+  const zarrcore::Json* value = zarrcore::find_member(plain, name);
+  if (value == nullptr) value = zarrcore::find_member(shared, name);
   if (value == nullptr) value = zarrcore::find_member(root, name);
   GDALDataset::SetMetadataItem(name, value != nullptr ? attribute_text(*value).c_str() : nullptr);
 }
 
-// The attributes of the arrays, which override those of the groups.
+// The attributes of the arrays override those of the groups.
+zarrcore::Json RasterDataset::stored_items() const {
+  zarrcore::Json items = group_attributes();
+  items.update(shared_attributes());
+  items.update(plain_metadata());
+  return items;
+}
+
 void RasterDataset::set_metadata(const zarrcore::Json* placing) {
   set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
-  zarrcore::Json attributes = group_attributes();
-  attributes.update(shared_attributes());
-  for (const char* of_bands : {kColorInterpretation, kBandsAttribute}) attributes.erase(of_bands);
-  CPLStringList metadata = attribute_items(attributes);
+  CPLStringList metadata = attribute_items(stored_items());
   // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
   if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
   std::string area_or_point = gdal_zarr::area_or_point(view_.array().metadata().attributes);
@@ -145,18 +211,25 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
       if (!shared.contains(name)) of_bands.insert(name);
     }
   }
-  CPLStringList sorted(metadata);
-  sorted.Sort();
-  for (const char* name : kOfValues) {
-    const bool is_given = sorted.FetchNameValue(name) != nullptr || root.contains(name);
-    if (is_given && !shared.contains(name)) of_bands.insert(name);
-  }
+  const Items items = parse_items(metadata.List());
+  const std::map<std::string, std::string> given(items.begin(), items.end());
   const auto changes = [&](const zarrcore::Json& attributes, const std::string& name,
-                           const char* value) {
+                           const std::string& value) {
     const zarrcore::Json* known = zarrcore::find_member(attributes, name);
     if (known == nullptr) known = zarrcore::find_member(root, name);
     return known == nullptr || attribute_text(*known) != value;
   };
+  // An item with the name of an attribute in which bands differ does not replace theirs.
+  const auto is_plain = [&](const std::string& name) {
+    return !shared.contains(name) &&
+           (of_bands.contains(name) || plain_names_.contains(name) || has_meaning(name));
+  };
+  zarrcore::Json plain = zarrcore::Json::array();
+  for (const auto& [name, value] : items) {
+    if (is_plain(name) && changes(zarrcore::Json::object(), name, value)) {
+      plain.push_back(std::string(name).append("=").append(value));
+    }
+  }
   bool has_moved = false;
   for (const auto& array : view_.arrays()) {
     const bool is_registered = has_registration(*array);
@@ -167,39 +240,23 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
     const std::string mask(zarrcore::last_segment(mask_path(*array)));
     array->change([&](zarrcore::ArrayMetadata& changed) {
       zarrcore::erase_members(changed.attributes, [&](const std::string& name) {
-        // Georeferencing and the values of bands are not removed with the metadata.
-        const bool is_kept = name == kColorInterpretation || name == kBandsAttribute ||
-                             name == "grid_mapping" || name == "coordinates";
-        return !is_kept && shared.contains(name) && sorted.FetchNameValue(name.c_str()) == nullptr;
+        // Removing all metadata does not remove the georeferencing.
+        return name != kCoordinates && shared.contains(name) && !given.contains(name);
       });
-      for (int i = 0; i < metadata.size(); ++i) {
-        char* key = nullptr;
-        const char* value = CPLParseNameValue(metadata[i], &key);
-        const std::string name = key != nullptr ? key : "";
-        CPLFree(key);
-        if (name.empty() || value == nullptr || of_bands.contains(name)) continue;
+      for (const auto& [name, value] : items) {
+        if (is_plain(name)) continue;
         if (is_registered && name == kAreaOrPoint && registration_of(value)) {
           changed.attributes.erase(name);
           continue;
         }
         if (changes(shared, name, value)) changed.attributes[name] = value;
       }
+      if (plain.empty()) {
+        changed.attributes.erase(kPlainMetadata);
+      } else {
+        changed.attributes[kPlainMetadata] = plain;
+      }
       if (!mask.empty()) changed.attributes = with_mask(std::move(changed.attributes), mask);
-    });
-  }
-  // An item that is called like an attribute of single bands is the group's.
-  zarrcore::Json of_root = root;
-  for (const std::string& name : of_bands) {
-    const char* value = sorted.FetchNameValue(name.c_str());
-    if (value == nullptr) {
-      of_root.erase(name);
-    } else if (changes(root, name, value)) {
-      of_root[name] = value;
-    }
-  }
-  if (const AttributeChange change = difference(root, of_root); !change.empty()) {
-    view_.array().session()->change_attributes("", [&](zarrcore::Json& attributes) {
-      attributes = apply_change(std::move(attributes), change);
     });
   }
   // At once: no document may have the new registration with the old transform.

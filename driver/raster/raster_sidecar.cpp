@@ -3,6 +3,7 @@
 #include <cpl_minixml.h>
 #include <cpl_string.h>
 
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
+#include "driver/multidim/attribute.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
@@ -44,6 +46,38 @@ void complete_gcps(CPLXMLNode* list, std::span<const GDAL_GCP> points,
     CPLSetXMLValue(list, (std::string("#") + kEpoch).c_str(),
                    zarrcore::dump_json(crs->GetCoordinateEpoch()).c_str());
   }
+}
+
+// GDAL writes all items of the default domain with those of other domains. Copies of stored items
+// would be out of date once another program changes the attributes.
+void remove_items(CPLXMLNode* part, const CPLStringList& items) {
+  std::set<std::pair<std::string, std::string>> stored;  // as GDAL splits items for the file
+  for (int i = 0; i < items.size(); ++i) {
+    char* key = nullptr;
+    const char* value = CPLParseNameValue(items[i], &key);
+    if (value != nullptr && key != nullptr) stored.emplace(key, value);
+    CPLFree(key);
+  }
+  const auto remove_children = [](CPLXMLNode* parent, const auto& test) {
+    for (CPLXMLNode* child = parent->psChild; child != nullptr;) {
+      CPLXMLNode* const next = child->psNext;
+      if (child->eType == CXT_Element && test(child)) {
+        CPLRemoveXMLChild(parent, child);
+        CPLDestroyXMLNode(child);
+      }
+      child = next;
+    }
+  };
+  const auto is_stored = [&](const CPLXMLNode* item) {
+    return stored.contains({CPLGetXMLValue(item, "key", ""), CPLGetXMLValue(item, "", "")});
+  };
+  remove_children(part, [&](CPLXMLNode* node) {
+    if (!EQUAL(node->pszValue, "Metadata") || CPLGetXMLValue(node, "domain", nullptr) != nullptr) {
+      return false;
+    }
+    remove_children(node, is_stored);
+    return node->psChild == nullptr;
+  });
 }
 
 }  // namespace
@@ -144,6 +178,7 @@ void RasterDataset::save_sidecar() {
   const auto& [stem, name, older] = sidecar_place_;
   const auto make_part = [&] {
     SidecarXml part(SerializeToXML(nullptr), &CPLDestroyXMLNode);
+    if (part) remove_items(part.get(), attribute_items(stored_items()));
     if (CPLXMLNode* list = part ? CPLGetXMLNode(part.get(), "GCPList") : nullptr) {
       const auto count = static_cast<std::size_t>(GDALPamDataset::GetGCPCount());
       complete_gcps(list, {GDALPamDataset::GetGCPs(), count}, GDALPamDataset::GetGCPSpatialRef());

@@ -72,11 +72,7 @@ std::string describe_slice(CSLConstList metadata) {
     if (!description.empty()) description += ", ";
     description += prefix.substr(kDimensionPrefix.size()) + '=' + value_text(items, prefix, index);
   }
-  const char* band = items.FetchNameValue("DIM_Band_INDEX");
-  const bool is_number_alone = band != nullptr &&
-                               EQUAL(description.c_str(), (std::string("Band=") + band).c_str()) &&
-                               items.FetchNameValue("DIM_Band_VALUE") == nullptr;
-  return is_number_alone ? std::string() : description;
+  return description;
 }
 
 }  // namespace gdal_zarr

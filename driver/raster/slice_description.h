@@ -9,8 +9,7 @@ namespace gdal_zarr {
 
 // "time=2020-01-01T00:00, level=500 hPa" from the items DIM_name_INDEX, DIM_name_VALUE,
 // DIM_name_UNIT and DIM_name_DATETIME. A dimension without a value is given by its index. Empty
-// without such items, or when the only one is the index in a dimension "Band", which is the band's
-// number.
+// without such items.
 std::string describe_slice(CSLConstList metadata);
 
 }  // namespace gdal_zarr
