@@ -176,6 +176,44 @@ def of_different_types():
     return source
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("is_strict", [False, True])
+def test_bands_keep_their_types(tmp_path, warnings, version, is_strict):
+    path = str(tmp_path / "a.zarr")
+    gdal.GetDriverByName("Zarr").CreateCopy(path, of_different_types(), is_strict,
+                                            [f"FORMAT={version}"])
+    raster = gdal.Open(path, gdal.GA_Update)
+    bands = [raster.GetRasterBand(number) for number in (1, 2, 3)]
+    assert [band.DataType for band in bands] == [gdal.GDT_Byte, gdal.GDT_Float64, gdal.GDT_Int32]
+    assert [band.GetNoDataValue() for band in bands] == [None, None, -1]
+    values = raster.ReadAsArray(buf_type=gdal.GDT_Float64)
+    assert values[:, 1, 1].tolist() == [200, 0.1, 2**31 - 1]
+    raster.BuildOverviews("NEAREST", [2])
+    assert bands[1].GetOverview(0).ReadAsArray()[0, 0] == pytest.approx(0.1)
+    assert raster.CreateMaskBand(gdal.GMF_PER_DATASET) == 0
+    assert warnings == []
+
+
+def test_bands_of_different_types_in_one_array(tmp_path, warnings):
+    raster = copy(of_different_types(), tmp_path / "a.zarr", "SINGLE_ARRAY=YES")
+    assert {raster.GetRasterBand(n).DataType for n in (1, 2, 3)} == {gdal.GDT_Float64}
+    assert len(warnings) == 1 and "different data types" in warnings[0]
+    with pytest.raises(RuntimeError, match="different data types"):
+        gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "b.zarr"), of_different_types(),
+                                                True, ["SINGLE_ARRAY=YES"])
+    assert not (tmp_path / "b.zarr").exists()
+
+
+def test_large_nodata_is_copied_without_a_warning(tmp_path, warnings):
+    source = gdal.GetDriverByName("GTiff").Create(str(tmp_path / "a.tif"), 4, 3, 1,
+                                                  gdal.GDT_UInt64)
+    source.GetRasterBand(1).SetNoDataValue(2**64 - 2)
+    source.FlushCache()
+    raster = copy(source, tmp_path / "a.zarr")
+    assert raster.GetRasterBand(1).GetNoDataValue() == 2**64 - 2
+    assert warnings == []
+
+
 # --- places --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -211,6 +249,21 @@ def test_control_points_keep_digits_and_epoch(tmp_path, bands):
     assert [(p.GCPX, p.GCPY, p.GCPZ, p.GCPPixel, p.GCPLine) for p in raster.GetGCPs()] == [
         (p.GCPX, p.GCPY, p.GCPZ, p.GCPPixel, p.GCPLine) for p in points]
     assert raster.GetGCPSpatialRef().GetCoordinateEpoch() == 2021.3
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_control_points_have_the_only_crs(tmp_path, convention):
+    """As in GeoTIFF, also if gdal_translate gives the raster another with -a_srs."""
+    source = in_memory()
+    source.SetGCPs([gdal.GCP(1, 2, 0, 0, 0), gdal.GCP(3, 2, 0, 4, 0), gdal.GCP(1, 0, 0, 0, 3)],
+                   crs_named(32633))
+    found = []
+    for driver, options in (("GTiff", []), ("Zarr", [f"GEOREFERENCING_CONVENTION={convention}"])):
+        path = str(tmp_path / f"a.{driver}")
+        gdal.Translate(path, source, format=driver, outputSRS="EPSG:3035", creationOptions=options)
+        raster = gdal.Open(path)
+        found.append((raster.GetSpatialRef(), raster.GetGCPSpatialRef().GetName()))
+    assert found[0] == found[1] and found[0][0] is None
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)

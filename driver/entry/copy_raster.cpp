@@ -16,7 +16,6 @@
 #include "driver/raster/sidecar.h"
 #include "driver/raster/slice_description.h"
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
@@ -78,7 +77,11 @@ bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore
 
 bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialProgress& progress) {
   const RasterView& view = destination.view();
-  const GDALDataType type = view.array().GetDataType().GetNumericDataType();
+  // One that holds the values of all bands.
+  GDALDataType type = view.array().GetDataType().GetNumericDataType();
+  for (const auto& array : view.arrays()) {
+    type = GDALDataTypeUnion(type, array->GetDataType().GetNumericDataType());
+  }
   const auto pixel = static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(type));
   const zarrcore::Box all{
       {0, 0, 0},
@@ -142,6 +145,12 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) 
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
 }
 
+std::optional<GeoTransform> transform_of(GDALDataset& source) {
+  GeoTransform transform{};
+  const CPLErr found = GDALGetGeoTransform(GDALDataset::ToHandle(&source), transform.data());
+  return found == CE_None ? std::optional(transform) : std::nullopt;
+}
+
 // Returns true if bands keep their names when the arrays get a dataset's item `long_name` as their
 // attribute. A band without a name takes that attribute for its name; a slice has a name of its
 // own.
@@ -157,10 +166,13 @@ bool leaves_names(const char* item, GDALDataset& source, const RasterView& copy)
 
 // Copies what must be set before the pixels: nodata becomes the value of missing chunks.
 void copy_description(GDALDataset& source, RasterDataset& destination) {
+  // Without a geotransform, ground control points place the raster, in their own CRS.
+  const bool has_own_crs = source.GetGCPCount() == 0 || transform_of(source);
   if (!leaves_names(source.GetMetadataItem(kLongName), source, destination.view())) {
     destination.keep_plain(kLongName);
   }
-  destination.CloneInfo(&source, GCIF_GEOTRANSFORM | GCIF_PROJECTION | GCIF_METADATA);
+  destination.CloneInfo(&source,
+                        GCIF_GEOTRANSFORM | GCIF_METADATA | (has_own_crs ? GCIF_PROJECTION : 0));
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));
     copy_name(*source.GetRasterBand(band),
@@ -169,15 +181,12 @@ void copy_description(GDALDataset& source, RasterDataset& destination) {
   copy_unstored(source, destination);
 }
 
-GDALDataType common_type(GDALDataset& source, bool is_strict) {
-  GDALDataType type = source.GetRasterBand(1)->GetRasterDataType();
-  for (int band = 2; band <= source.GetRasterCount(); ++band) {
-    const GDALDataType other = source.GetRasterBand(band)->GetRasterDataType();
-    if (other != type && is_strict)
-      throw zarrcore::Error("bands of different data types cannot share an array");
-    type = GDALDataTypeUnion(type, other);
+std::vector<GDALDataType> types_of_bands(GDALDataset& source) {
+  std::vector<GDALDataType> types;
+  for (int band = 1; band <= source.GetRasterCount(); ++band) {
+    types.push_back(source.GetRasterBand(band)->GetRasterDataType());
   }
-  return type;
+  return types;
 }
 
 // The nodata value as text, for comparison; empty without one.
@@ -195,12 +204,12 @@ std::string nodata_text(GDALRasterBand& band) {
   return is_set != FALSE ? CPLSPrintf("%.17g", value) : std::string();
 }
 
-// Whether bands differ in scale, offset, unit or nodata.
+// Whether bands differ in type, scale, offset, unit or nodata.
 bool bands_differ(GDALDataset& source) {
   const auto key = [&](int index) {
     GDALRasterBand& band = *source.GetRasterBand(index);
     const char* unit = band.GetUnitType();
-    return std::tuple(band.GetScale(nullptr), band.GetOffset(nullptr),
+    return std::tuple(band.GetRasterDataType(), band.GetScale(nullptr), band.GetOffset(nullptr),
                       std::string(unit != nullptr ? unit : ""), nodata_text(band));
   };
   const auto first = key(1);
@@ -215,32 +224,30 @@ bool has_one_bit(GDALDataset& source) {
   for (int index = 1; index <= source.GetRasterCount(); ++index) {
     GDALRasterBand& band = *source.GetRasterBand(index);
     const char* bits = band.GetMetadataItem("NBITS", "IMAGE_STRUCTURE");
+    if (band.GetRasterDataType() != GDT_Byte || bits == nullptr || !EQUAL(bits, "1")) return false;
     int is_set = FALSE;
     const double nodata = band.GetNoDataValue(&is_set);
-    if (band.GetRasterDataType() != GDT_Byte || bits == nullptr || !EQUAL(bits, "1") ||
-        (is_set != FALSE && nodata != 0 && nodata != 1)) {
-      return false;
-    }
+    if (is_set != FALSE && nodata != 0 && nodata != 1) return false;
   }
   return true;
 }
 
 std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
-  GeoTransform transform{};
-  if (GDALGetGeoTransform(GDALDataset::ToHandle(&source), transform.data()) != CE_None ||
-      transform[2] != 0 || transform[4] != 0) {
-    return std::nullopt;
-  }
-  return transform;
+  const auto transform = transform_of(source);
+  const bool is_rotated = transform && ((*transform)[2] != 0 || (*transform)[4] != 0);
+  return is_rotated ? std::nullopt : transform;
 }
 
 }  // namespace
 
 NewRaster new_raster_like(GDALDataset& source, bool is_strict) {
-  return {source.GetRasterXSize(),     source.GetRasterYSize(),
-          source.GetRasterCount(),     common_type(source, is_strict),
-          unrotated_transform(source), bands_differ(source),
-          has_one_bit(source)};
+  return {source.GetRasterXSize(),
+          source.GetRasterYSize(),
+          types_of_bands(source),
+          unrotated_transform(source),
+          bands_differ(source),
+          has_one_bit(source),
+          is_strict};
 }
 
 bool copy_raster(GDALDataset& source, RasterDataset& destination, bool is_strict,

@@ -1,5 +1,9 @@
 #include "driver/entry/create.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "driver/entry/copy_raster.h"
 #include "driver/entry/copy_references.h"
 #include "driver/entry/create_multidim.h"
@@ -16,7 +20,8 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
   return guarded<GDALDataset*>(nullptr, [&] {
     check_copies_no_references(options);
     RasterCreation creation(name, options);
-    auto dataset = creation.run({columns, rows, bands, type, std::nullopt});
+    std::vector<GDALDataType> types(static_cast<std::size_t>(std::max(bands, 0)), type);
+    auto dataset = creation.run({columns, rows, std::move(types), std::nullopt});
     if (creation.options().is("OVERVIEWS", "AUTO")) dataset->build_overviews_when_closed();
     // An archive is complete when the dataset is closed. Over the network, the documents are
     // stored, and consolidated metadata waits for what will be set before.

@@ -136,8 +136,7 @@ std::vector<std::shared_ptr<Array>> find_bands(Session& session,
         std::find_if(candidates.begin(), candidates.end(),
                      [&](const Candidate& candidate) { return name == candidate.node_path; });
     if (found == candidates.end() || !paths.insert(found->node_path).second ||
-        found->shape.size() != 2 || found->shape != candidates.front().shape ||
-        found->type != candidates.front().type) {
+        found->shape.size() != 2 || found->shape != candidates.front().shape) {
       return {};
     }
     arrays.push_back(session.array(found->node_path));

@@ -1,5 +1,6 @@
 #include "driver/entry/raster_creation.h"
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
@@ -51,7 +52,7 @@ RasterCreation::RasterCreation(const char* name, CSLConstList option_list)
 }
 
 std::unique_ptr<RasterDataset> RasterCreation::run(const NewRaster& raster) {
-  if (raster.bands < 1) throw Error(path_ + ": a raster needs at least one band");
+  if (raster.types.empty()) throw Error(path_ + ": a raster needs at least one band");
   if (is_appended_) {
     SessionOptions session_options;
     session_options.is_writable = true;
@@ -123,14 +124,15 @@ void RasterCreation::make_groups(const std::string& group) {
 std::unique_ptr<RasterDataset> RasterCreation::make_dataset(const NewRaster& raster) {
   make_groups(std::string(zarrcore::parent_path(zarrcore::normalize_path(array_name_))));
   const bool is_split = raster.bands_differ && !asks_for_one_array();
-  const bool is_one_array = raster.bands == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
+  const bool is_one_array =
+      raster.types.size() == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
   std::vector<std::shared_ptr<Array>> arrays;
   if (is_one_array) {
-    arrays.push_back(make_array(array_name_, raster, raster.bands > 1));
+    arrays.push_back(make_array(array_name_, raster, std::nullopt));
   } else {
-    for (int band = 1; band <= raster.bands; ++band) {
+    for (std::size_t band = 0; band < raster.types.size(); ++band) {
       const std::string prefix = options_.is_given("ARRAY_NAME") ? array_name_ + "_band" : "Band";
-      arrays.push_back(make_array(prefix + std::to_string(band), raster, false));
+      arrays.push_back(make_array(prefix + std::to_string(band + 1), raster, band));
     }
   }
   if (is_split && !is_appended_) name_bands(arrays);
@@ -157,10 +159,25 @@ void RasterCreation::name_bands(const std::vector<std::shared_ptr<Array>>& array
       "", [&](zarrcore::Json& attributes) { attributes[kBandsAttribute] = names; });
 }
 
+GDALDataType RasterCreation::common_type(const NewRaster& raster) const {
+  GDALDataType type = raster.types.front();
+  for (const GDALDataType other : raster.types) type = GDALDataTypeUnion(type, other);
+  const bool is_given =
+      std::ranges::all_of(raster.types, [&](auto of_band) { return of_band == type; });
+  if (is_given) return type;
+  if (raster.keeps_types) throw Error("bands of different data types cannot share an array");
+  report(CE_Warning, CPLE_AppDefined,
+         "Zarr: %s: bands of different data types share an array of %s; without creation options "
+         "for one array each keeps its type",
+         path_.c_str(), GDALGetDataTypeName(type));
+  return type;
+}
+
 std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const NewRaster& raster,
-                                                  bool has_bands) {
+                                                  std::optional<std::size_t> band) {
+  const bool has_bands = !band && raster.types.size() > 1;
   NewArray array;
-  array.type = GDALExtendedDataType::Create(raster.type);
+  array.type = GDALExtendedDataType::Create(band ? raster.types[*band] : common_type(raster));
   array.format = &session_->new_array_format();
   if (raster.has_one_bit) array.stored_type = zarrcore::DataType{zarrcore::TypeKind::boolean, 1};
   std::vector<std::string> shareable;
@@ -172,12 +189,12 @@ std::shared_ptr<Array> RasterCreation::make_array(const std::string& name, const
         is_shared ? dimension : std::string(zarrcore::last_segment(name)) + '_' + dimension);
   };
   const bool is_by_pixel = has_bands && options_.is("INTERLEAVE", "PIXEL");
-  if (has_bands && !is_by_pixel) add("Band", raster.bands);
+  if (has_bands && !is_by_pixel) add("Band", static_cast<int>(raster.types.size()));
   add("Y", raster.rows);
   add("X", raster.columns);
   array.y = array.shape.size() - 2;
   array.x = array.shape.size() - 1;
-  if (is_by_pixel) add("Band", raster.bands);
+  if (is_by_pixel) add("Band", static_cast<int>(raster.types.size()));
   array.keeps_pixels_together = is_by_pixel;
   const std::string path = zarrcore::normalize_path(name);
   const auto made = session_->create_array(path, make_array_metadata(array, option_list_));

@@ -19,14 +19,16 @@ namespace gdal_zarr {
 struct NewRaster {
   int columns;
   int rows;
-  int bands;
-  GDALDataType type;
+  std::vector<GDALDataType> types;  // of the bands
   // The future geotransform, if it is known and coordinates along X and Y can express it.
   std::optional<GeoTransform> transform;
-  // Whether bands differ in scale, offset, unit or nodata, of which an array has one each.
+  // Whether bands differ in type, scale, offset, unit or nodata, of which an array has one each.
   bool bands_differ = false;
   // Of pixels of one bit, which GDAL has as bytes.
   bool has_one_bit = false;
+  // Whether it is an error if bands of different types must share an array. Otherwise the array
+  // gets a type that holds the values of all bands, with a warning.
+  bool keeps_types = false;
 };
 
 class RasterCreation {
@@ -60,8 +62,10 @@ class RasterCreation {
   bool asks_for_one_array() const;
   // Stores which arrays are the bands of the raster.
   void name_bands(const std::vector<std::shared_ptr<Array>>& arrays);
+  // Of one band (counted from 0), or of all.
   std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
-                                    bool has_bands);
+                                    std::optional<std::size_t> band);
+  GDALDataType common_type(const NewRaster& raster) const;
   // Whether a new array can have an existing dimension of this name: its length and coordinates
   // must be those of the array.
   bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const;

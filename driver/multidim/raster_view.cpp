@@ -66,7 +66,7 @@ RasterView::RasterView(const std::vector<std::shared_ptr<Array>>& arrays)
     : RasterView(arrays.front(), 1, 0, {}) {
   for (const auto& other : arrays) {
     if (other->core().shape() != array().core().shape() ||
-        other->GetDataType() != array().GetDataType()) {
+        other->GetDataType().GetClass() != GEDTC_NUMERIC) {
       throw Error("arrays " + array().GetFullName() + " and " + other->GetFullName() +
                   " differ and cannot be bands of one raster");
     }

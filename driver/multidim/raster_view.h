@@ -48,8 +48,8 @@ class RasterView {
   RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
              std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice);
 
-  // A band for each of several arrays that have two dimensions, Y and X, and the same shape and
-  // type. Throws zarrcore::Error for others.
+  // A band for each of several arrays of numbers that have two dimensions, Y and X, and the same
+  // shape. Throws zarrcore::Error for others.
   explicit RasterView(const std::vector<std::shared_ptr<Array>>& arrays);
 
   // The same view of as many other arrays of the same dimensions.
@@ -64,7 +64,7 @@ class RasterView {
   void flip() { is_flipped_ = !is_flipped_; }
   bool is_flipped() const { return is_flipped_; }
 
-  // They differ only in their elements and metadata; array() is the first.
+  // They differ only in their types, elements and metadata; array() is the first.
   const std::vector<std::shared_ptr<Array>>& arrays() const { return arrays_; }
   Array& array() const { return *arrays_.front(); }
   // Of a band (counted from 0).

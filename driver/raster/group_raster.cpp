@@ -134,6 +134,11 @@ std::vector<std::shared_ptr<Array>> named_arrays(Session& session, const GroupNa
       throw Error("array " + array.GetFullName() +
                   " cannot be a band, because only numbers in two dimensions can");
     }
+    // More likely a mistyped name than a wish for bands of several types.
+    if (array.GetDataType() != arrays.front()->GetDataType()) {
+      throw Error("arrays " + arrays.front()->GetFullName() + " and " + array.GetFullName() +
+                  " differ and cannot be bands of one raster: their data types are not the same");
+    }
   }
   return arrays;
 }
