@@ -23,14 +23,6 @@ def is_number_of_bits(holder, words, difference, source):
     return words == "structure NBITS" and difference.want is not MISSING
 
 
-def is_complex_integer(holder, words, difference, source):
-    has_any = any(item.endswith(": type") and str(value).startswith("CInt")
-                  for item, value in source.items())
-    return has_any and (
-        words == "type" and str(difference.got).startswith("CFloat")
-        or words == "refused" and "no data type for elements of type CInt" in difference.got)
-
-
 def is_area(holder, words, difference, source):
     return (words == "metadata AREA_OR_POINT"
             and (difference.want, difference.got) == (MISSING, "Area"))
@@ -99,9 +91,6 @@ KNOWN = [
     Known("NBITS says how pixels are stored, and GeoTIFF cuts off what has more bits. An array of "
           "8-bit numbers takes larger values later, which a copy of it would lose.",
           is_number_of_bits),
-    Known("Zarr has no complex integers: floating-point numbers hold the same values, and a strict "
-          "copy is an error.",
-          is_complex_integer),
     Known('The convention "spatial:" says for what its transform is: AREA_OR_POINT=Area is what a '
           "raster without this item means, and what each GeoTIFF says.", is_area),
     Known("The name of the only band is the attribute long_name, in which xarray and netCDF look "

@@ -68,7 +68,7 @@ def test_a_judge_that_keeps_an_item_counts():
     ("band 1: structure NBITS", MISSING, "1", False),
     ("metadata AREA_OR_POINT", MISSING, "Area", True),
     ("metadata AREA_OR_POINT", "Point", "Area", False),
-    ("back in GeoTIFF: band 2: type", "CInt16", "CFloat32", True),
+    ("back in GeoTIFF: band 2: type", "CInt16", "CFloat32", False),
     ("band 2: type", "CInt16", "Int16", False),
     ("back in netCDF: /a: attribute n width", "Int16", "Int32", True),
     ("/a: attribute n", (1,), (2,), False),
