@@ -3,7 +3,6 @@ an item ("/group/array: unit") to its value."""
 import json
 from pathlib import Path
 
-import numpy as np
 from compare import describe_crs, digest
 from osgeo import gdal
 

@@ -4,7 +4,8 @@
 
 Whatever is not in the table KNOWN is a fault.
 """
-from typing import Callable, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from compare import MISSING
 from osgeo import gdal

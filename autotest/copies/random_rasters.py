@@ -23,8 +23,8 @@ FORMATS = ["GTiff", "VRT", "GTiff", "MEM", "VRT"]
 SIZES = [(1, 1), (7, 5), (40, 33), (256, 256), (257, 300), (300, 1), (64, 512), (31, 31),
          (1030, 520)]
 UNITS = ["m", "K", "°C", "kg m-2 s-1", "m²/s²", "%"]
-TEXTS = ["plain", "äöü 漢字 🗺", "a=b", "space after ", "<b>&amp;\"'</b>", "line\nbreak", "1", "1.50",
-         "true", "[1, 2]", '{"a": null}', "x" * 3000]
+TEXTS = ["plain", "äöü 漢字 🗺", "a=b", "space after ", "<b>&amp;\"'</b>", "line\nbreak", "1",
+         "1.50", "true", "[1, 2]", '{"a": null}', "x" * 3000]
 DOMAINS = ["MY_DOMAIN", "xml:NOTES", "json:NOTES", "RPC", "xml:XMP", "EXIF", "IMAGERY"]
 RPC = {"ERR_BIAS": "-1", "ERR_RAND": "-1", "LINE_OFF": "2000.5", "SAMP_OFF": "1500",
        "LAT_OFF": "47.1", "LONG_OFF": "8.25", "HEIGHT_OFF": "500", "LINE_SCALE": "2001",
