@@ -218,24 +218,6 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
   return dataset;
 }
 
-// For programs that take a raster or multidimensional data: if the store has one raster, its bands
-// and the root group. Null for other stores.
-std::unique_ptr<GDALDataset> open_raster_with_groups(const std::shared_ptr<Session>& session,
-                                                     const OpenCall& call) {
-  if (!call.connection.array && find_candidates(*session, false).rasters.size() != 1) {
-    return nullptr;
-  }
-  try {
-    std::unique_ptr<GDALDataset> dataset(open_raster(*session, call));
-    auto* raster = dynamic_cast<RasterDataset*>(dataset.get());
-    if (raster == nullptr) return nullptr;
-    raster->set_root_group(session->root_group());
-    return dataset;
-  } catch (const Error&) {
-    return nullptr;  // as multidimensional data it can be opened all the same
-  }
-}
-
 // The path of the array that will probably be opened; empty if unknown.
 std::string expected_array(const ConnectionString& connection) {
   try {
@@ -332,14 +314,9 @@ GDALDataset* open(GDALOpenInfo* info) {
     const auto session = Session::open(call.connection.store_path, options, hints);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
     if (call.options.boolean("CONSOLIDATE_METADATA")) session->writable_hierarchy().consolidate();
-    const bool is_multidim = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0;
-    const bool is_either = is_multidim && (info->nOpenFlags & GDAL_OF_RASTER) != 0;
-    std::unique_ptr<GDALDataset> dataset;
-    if (is_either && !options.is_writable) dataset = open_raster_with_groups(session, call);
-    if (!dataset && is_multidim) {
-      dataset = std::make_unique<MultidimDataset>(session, info->pszFilename);
-    }
-    if (!dataset) dataset.reset(open_raster(*session, call));
+    std::unique_ptr<GDALDataset> dataset((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
+                                             ? new MultidimDataset(session, info->pszFilename)
+                                             : open_raster(*session, call));
     session->end_opening();
     return dataset.release();
   });

@@ -53,10 +53,6 @@ class RasterDataset final : public GDALPamDataset {
   // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average, or by nearest
   // neighbour where pixels are indexes into a colour table.
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
-  // Null unless it was opened as a raster or as multidimensional data: copies of a dataset with a
-  // group are copies of the hierarchy.
-  std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
-  void set_root_group(std::shared_ptr<GDALGroup> root) { root_ = std::move(root); }
   // For a raster of several arrays: takes over the sidecar of each.
   void load_sidecars_of_arrays();
   // Writes everything pending, as FlushCache() does.
@@ -210,7 +206,6 @@ class RasterDataset final : public GDALPamDataset {
   // Made by the destructor. The first member, so that it covers the destructors of the others.
   std::optional<FirstFailure> closing_;
   RasterView view_;
-  std::shared_ptr<GDALGroup> root_;
   std::shared_ptr<OGRSpatialReference> crs_;
   std::optional<GeoTransform> geotransform_;
   // Of the store, read when they are asked for.
