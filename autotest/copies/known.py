@@ -50,6 +50,18 @@ def is_width_of_numbers(array, words, difference, source):
     return words.startswith("attribute ") and words.endswith(" width")
 
 
+def is_right_order_of_axes(array, words, difference, source):
+    crs = source.get(f"{array}: CRS")
+    types = [source.get(f"{array}: dimension {i}: type") for i in range(2)]
+    if words != "CRS axes" or crs is None or set(types) != {
+            gdal.DIM_TYPE_HORIZONTAL_X, gdal.DIM_TYPE_HORIZONTAL_Y}:
+        return False
+    is_north_first = crs.EPSGTreatsAsLatLong() or crs.EPSGTreatsAsNorthingEasting()
+    x, y = (2, 1) if is_north_first else (1, 2)
+    return difference.got == tuple(
+        x if each == gdal.DIM_TYPE_HORIZONTAL_X else y for each in types)
+
+
 def is_list_of_dimensions(array, words, difference, source):
     return words == "dimensions"
 
@@ -101,6 +113,8 @@ KNOWN = [
     Known("Bands of different types in one array have a common type, as in GeoTIFF, whose warning "
           "has other words.", is_warning_of_types),
     Known("Numbers of JSON have no width.", is_width_of_numbers),
+    Known("GDAL's netCDF driver takes each CRS for one with easting first.",
+          is_right_order_of_axes),
     Known("A dimension exists where an array has it.", is_list_of_dimensions),
     Known("A dimension has its place and role from its coordinates, which are found by its name.",
           is_place_of_a_dimension),

@@ -11,10 +11,13 @@ from pathlib import Path
 import netCDF4
 import numcodecs
 import numpy as np
+import zarr
 from osgeo import gdal
 from random_trees import RECORD, chance, make_tree, pick
 from stores import BYTES, CRC32C, GZIP, edit_json, sharding, write_array, write_group
 from v2_stores import write_v2, write_v2_group
+
+ZARR_2 = zarr.__version__.startswith("2.")
 
 FORMATS = ["Zarr v2", "netCDF", "Zarr v3", "MEM", "VRT", "Zarr v3", "netCDF"]
 # What stores.write_array() does not derive from the type of NumPy.
@@ -65,7 +68,8 @@ def write_zarr_v2(random, group, path, prefix=""):
                    "chunks": tuple(int(random.integers(1, n + 1)) for n in variable.values.shape),
                    "order": pick(random, "CF"), "fill_value": variable.fill_value}
         if variable.kind == "text":
-            options |= {"object_codec": numcodecs.VLenUTF8(), "fill_value": ""}
+            options |= {"fill_value": ""} | (
+                {"object_codec": numcodecs.VLenUTF8()} if ZARR_2 else {"dtype": str})
         write_v2(path, prefix + variable.name, variable.values,
                  {"_ARRAY_DIMENSIONS": [d.name for d in variable.dimensions],
                   **zarr_attributes(variable)}, **options)

@@ -114,7 +114,9 @@ def random_nodata(random, gdal_type):
     choices = [0.0, -9999.0, float("nan"), float("inf"), 0.1, -3.4028234663852886e38]
     if gdal_type in ("Float64", "CFloat64"):
         choices += [1e300, -1.7976931348623157e308]
-    return pick(random, choices[:4] if gdal_type in ("Float16", "CFloat16") else choices)
+    if gdal_type in ("Float16", "CFloat16"):  # what it holds
+        choices = [0.0, -10000.0, float("nan"), float("inf")]
+    return pick(random, choices)
 
 
 def write_pixels(random, band, gdal_type, nodata, few):

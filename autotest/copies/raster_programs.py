@@ -42,6 +42,11 @@ def run(*command):
     return [line for line in result.stderr.splitlines() if line.startswith("Warning")]
 
 
+def long_words(options):
+    """As the programs of GDAL 3.11 and newer want them."""
+    return ["--co" if option == "-co" else option for option in options]
+
+
 def copy_with(program, source, target, driver, creation=(), options=()):
     """Returns the warnings. What is copied to memory is returned as a dataset instead."""
     in_memory = driver == "MEM"
@@ -51,8 +56,8 @@ def copy_with(program, source, target, driver, creation=(), options=()):
         return run("gdal_translate", "-q", "-of", driver, *creation_words, *options, source.path,
                    target)
     if program == "gdal raster convert" and not in_memory and source.path:
-        return run("gdal", "raster", "convert", "-q", "-f", driver, *creation_words, source.path,
-                   target)
+        return run("gdal", "raster", "convert", "-q", "-f", driver, *long_words(creation_words),
+                   source.path, target)
     warnings = []
     gdal.PushErrorHandler(lambda kind, number, text:
                           warnings.append(text) if kind == gdal.CE_Warning else None)

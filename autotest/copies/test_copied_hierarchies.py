@@ -15,6 +15,7 @@ from known import undecided
 from night import rounds
 from osgeo import gdal
 from random_hierarchies import make_hierarchy, pick
+from raster_programs import long_words
 
 PROGRAMS = ["gdalmdimtranslate", "CreateCopy", "strict CreateCopy"]
 if shutil.which("gdal"):  # of GDAL 3.11
@@ -84,7 +85,8 @@ def copy_with(program, source, target, driver, creation=(), options=()):
     if program == "gdalmdimtranslate" and driver != "MEM" and path:
         return run("gdalmdimtranslate", "-q", "-of", driver, *words, *options, path, target)
     if program == "gdal mdim convert" and driver != "MEM" and path:
-        return run("gdal", "mdim", "convert", "-q", "-f", driver, *words, path, target)
+        return run("gdal", "mdim", "convert", "-q", "-f", driver, *long_words(words), path,
+                   target)
     messages = []
     gdal.PushErrorHandler(lambda *message: messages.append(message))
     try:

@@ -58,9 +58,10 @@ def way_to_copy(seed, dataset):
     is_v3 = seed // len(PROGRAMS) % 2 == 1
     creation = pick(random, CREATION_OPTIONS + (OF_V3 * 2 if is_v3 else []))
     types = {dataset.GetRasterBand(i + 1).DataType for i in range(dataset.RasterCount)}
-    creation = [each.format(bands="" if dataset.RasterCount == 1 else "1,") for each in creation
-                if each != "SINGLE_ARRAY=NO" or len(types) == 1]
     options = pick(random, TRANSLATE_OPTIONS) if program == "gdal_translate" else []
+    bands = options.count("-b") or dataset.RasterCount
+    creation = [each.format(bands="" if bands == 1 else "1,") for each in creation
+                if each != "SINGLE_ARRAY=NO" or len(types) == 1]
     return program, [f"FORMAT=ZARR_V{3 if is_v3 else 2}", *creation], options
 
 

@@ -208,6 +208,15 @@ def test_complex_integers(path, new_root, name):
     assert got.tolist() == [1 - 2j, 300 - 400j]
 
 
+@pytest.mark.parametrize("option", ["CHUNKS=AUTO", "SHARDING=AUTO"])
+def test_blocks_of_a_copied_source_are_not_those_asked_for(path, option):
+    """GDAL 3.13 adds the BLOCKSIZE of the source to the options of the caller."""
+    root = create(path, "FORMAT=ZARR_V3").GetRootGroup()
+    array = create_array(root, "a", [600, 700], gdal.GDT_Byte, option, "BLOCKSIZE=3,5")
+    want = create_array(root, "b", [600, 700], gdal.GDT_Byte, option)
+    assert array.GetBlockSize() == want.GetBlockSize() != [3, 5]
+
+
 TEXTS = ["", "plain", "Zürich", "日本語", "a\nb\t\"c\"", "x" * 5000]
 
 

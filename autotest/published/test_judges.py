@@ -12,10 +12,11 @@ zarr = pytest.importorskip("zarr")
 ZARR_FORMAT = 2 if zarr.__version__.startswith("2.") else 3
 
 # Where rioxarray places cells elsewhere: it takes coordinates in kilometres or in radians of a
-# satellite's view for metres, and the CRS of a rotated pole is another one as rasterio states it.
+# satellite's view for metres, the CRS of a rotated pole is another one as rasterio states it, and
+# 0.23 takes a `spatial:transform` for that of corners, whatever its registration is.
 ELSEWHERE = {"kilometres_beside_wkt", "goes_beside_wkt", "goes_by_parameters",
              "goes_in_microradians", "mtg_fci", "goes_packed", "goes_with_a_geotransform",
-             "himawari", "centimetres", "osi_saf", "topaz", "cordex",
+             "himawari", "centimetres", "geozarr_of_points", "osi_saf", "topaz", "cordex",
              "cordex_beside_wkt_of_another_kind"}
 
 

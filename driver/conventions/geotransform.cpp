@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace gdal_zarr {
 
@@ -20,7 +21,9 @@ double rounding(std::span<const double> numbers, double step) {
 }
 
 double with_digits(double number, int digits) {
-  return CPLAtof(CPLSPrintf("%.*g", digits, number));
+  // CPLSPrintf() takes no precision from an argument.
+  const std::string format = "%." + std::to_string(digits) + 'g';
+  return CPLAtof(CPLSPrintf(format.c_str(), number));
 }
 
 // The edge of the first cell: if that gives the same centre, the decimal number that is meant.

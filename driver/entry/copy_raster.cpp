@@ -80,7 +80,7 @@ bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialP
   // One that holds the values of all bands.
   GDALDataType type = view.array().GetDataType().GetNumericDataType();
   for (const auto& array : view.arrays()) {
-    type = GDALDataTypeUnion(type, array->GetDataType().GetNumericDataType());
+    type = union_of_types(type, array->GetDataType().GetNumericDataType());
   }
   const auto pixel = static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(type));
   const zarrcore::Box all{

@@ -161,7 +161,7 @@ void RasterCreation::name_bands(const std::vector<std::shared_ptr<Array>>& array
 
 GDALDataType RasterCreation::common_type(const NewRaster& raster) const {
   GDALDataType type = raster.types.front();
-  for (const GDALDataType other : raster.types) type = GDALDataTypeUnion(type, other);
+  for (const GDALDataType other : raster.types) type = union_of_types(type, other);
   const bool is_given =
       std::ranges::all_of(raster.types, [&](auto of_band) { return of_band == type; });
   if (is_given) return type;

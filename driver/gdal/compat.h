@@ -54,4 +54,9 @@ inline constexpr GDALDataType kFloat16 = GDT_Float32;
 inline constexpr GDALDataType kCFloat16 = GDT_CFloat32;
 #endif
 
+// A type that holds the values of both. GDAL's union of CFloat16 and itself is CFloat32.
+inline GDALDataType union_of_types(GDALDataType a, GDALDataType b) {
+  return a == b ? a : GDALDataTypeUnion(a, b);
+}
+
 }  // namespace gdal_zarr

@@ -250,15 +250,16 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
       if (dimensions[i]->GetType() == GDAL_DIM_TYPE_HORIZONTAL_Y) array.y = i;
     }
     warn_of_unused_options(options, kArrayOption);
-    zarrcore::ArrayMetadata metadata = make_array_metadata(array, options);
+    const CPLStringList own = without_source_blocks(options);
+    zarrcore::ArrayMetadata metadata = make_array_metadata(array, own.List());
     if (dimensions.size() == 1 && dimensions[0]->GetName() == name) {
       metadata.attributes =
           axis_attributes(name, {dimensions[0]->GetType(), dimensions[0]->GetDirection()});
     }
     const auto created = session_->create_array(new_path_of(name), std::move(metadata));
     created->set_stores_empty_chunks(
-        CreationOptions(options, kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
-    created->set_creation({std::move(array), CPLStringList(CSLDuplicate(options))});
+        CreationOptions(own.List(), kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
+    created->set_creation({std::move(array), own});
     if (type.GetClass() != GEDTC_COMPOUND) return created;
     session_->compound_layouts().keep(created->core(), type);
     created->set_compound(type);

@@ -122,6 +122,15 @@ CreationOptions::CreationOptions(CSLConstList options, unsigned scopes)
   }
 }
 
+CPLStringList without_source_blocks(CSLConstList options) {
+  const CreationOptions given(options, kArrayOption);
+  CPLStringList own(CSLDuplicate(options));
+  if (given.is("CHUNKS", "AUTO") || given.is("SHARDING", "AUTO")) {
+    own.SetNameValue("BLOCKSIZE", nullptr);
+  }
+  return own;
+}
+
 std::string creation_data_types() {
   std::string names = "Byte ";
 #if GDAL_ZARR_AT_LEAST(3, 7)

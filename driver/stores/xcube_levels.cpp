@@ -127,8 +127,9 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   std::optional<Json> read(const std::string& key) {
     const auto text = inner().get(key, zarrcore::kMaxDocumentBytes);
     if (!text) return std::nullopt;
-    return zarrcore::with_context([&] { return key; },
-                                  [&] { return zarrcore::parse_json(text->text()); });
+    return std::optional<Json>(
+        std::in_place, zarrcore::with_context([&] { return key; },
+                                              [&] { return zarrcore::parse_json(text->text()); }));
   }
   void add(std::string_view key, const Json& document) {
     documents_.emplace(key, zarrcore::dump_json(document));
