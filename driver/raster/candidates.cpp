@@ -56,13 +56,6 @@ void find_helpers(Collected& found) {
   }
 }
 
-// Whether an array of one dimension has the coordinates along it.
-bool is_index(const Session& session, const Candidate& candidate) {
-  const auto array = session.array_metadata(candidate.node_path);
-  return array && array->dimension_names.size() == 1 &&
-         array->dimension_names[0] == zarrcore::last_segment(candidate.node_path);
-}
-
 // Walks the hierarchy, whose depth the core bounds.
 void collect(const Session& session, const std::string& group, Collected& found) {
   std::set<std::string>& helpers = found.helpers;
@@ -127,7 +120,8 @@ Candidates find_candidates(Session& session, bool list_all, const std::string& g
                });
   if (rasters.empty()) {
     std::ranges::copy_if(found.rasters, std::back_inserter(rasters), [&](const Candidate& c) {
-      return !c.shape.empty() && !helpers.contains(c.node_path) && !is_index(session, c);
+      return !c.shape.empty() && !helpers.contains(c.node_path) &&
+             !session.is_dimension_variable(c.node_path);
     });
   }
   if (!rasters.empty()) found.rasters = std::move(rasters);

@@ -82,7 +82,9 @@ void close_all(std::vector<int>& sockets) {
 
 curl_socket_t EarlyConnections::take(const curl_sockaddr& address) {
   const std::string name = name_of(address);
-  if (name.empty() || address.socktype != SOCK_STREAM) return CURL_SOCKET_BAD;
+  // Newer libcurls state the flags of new sockets as well, which those here have.
+  const int type = address.socktype & ~(SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (name.empty() || type != SOCK_STREAM) return CURL_SOCKET_BAD;
   close_old();
   Address& found = addresses_[name];
   ++found.used;
