@@ -239,8 +239,7 @@ std::vector<double> read_values(const GDALMDArray& variable) {
   return variable.GetDimensions().size() == 1 ? read_unpacked(variable) : std::vector<double>();
 }
 
-std::vector<double> read_sample(const Array& variable, std::vector<std::uint64_t> slice,
-                                std::uint64_t most) {
+std::vector<double> read_corners(const Array& variable, std::vector<std::uint64_t> slice) {
   const zarrcore::Shape& shape = variable.core().shape();
   if (shape.size() < 2 || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
   slice.resize(shape.size(), 0);
@@ -251,9 +250,10 @@ std::vector<double> read_sample(const Array& variable, std::vector<std::uint64_t
   for (std::size_t i = shape.size() - 2; i < shape.size(); ++i) {
     if (shape[i] == 0) return {};
     start[i] = 0;
-    count[i] = std::min(most, shape[i]);
-    if (count[i] > 1) step[i] = static_cast<GInt64>((shape[i] - 1) / (count[i] - 1));
-    elements *= count[i];
+    if (shape[i] == 1) continue;
+    count[i] = 2;
+    step[i] = static_cast<GInt64>(shape[i] - 1);
+    elements *= 2;
   }
   std::vector<double> values(elements);
   const auto type = GDALExtendedDataType::Create(GDT_Float64);
@@ -313,7 +313,7 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
   };
   evidence.corners = [session](const EvidenceVariable& variable) {
     const auto opened = open_variable(*session, variable.path);
-    return opened ? read_sample(*opened, {}, 2) : std::vector<double>();
+    return opened ? read_corners(*opened, {}) : std::vector<double>();
   };
   evidence.finest = [array]() -> std::shared_ptr<const Evidence> {
     const auto finest = array->finest_level();

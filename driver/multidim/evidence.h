@@ -21,9 +21,8 @@ std::vector<double> read_unpacked(const GDALMDArray& variable);
 // The same of a variable of one dimension, empty for others.
 std::vector<double> read_values(const GDALMDArray& variable);
 
-// Up to `most` rows and columns of the last two dimensions, evenly spread from the first to the
-// last, at `slice` of the dimensions before; unpacked, row by row. Empty when they cannot be read.
-std::vector<double> read_sample(const Array& variable, std::vector<std::uint64_t> slice,
-                                std::uint64_t most);
+// The corners of the last two dimensions, at `slice` of those before; unpacked, row by row. Empty
+// when they cannot be read.
+std::vector<double> read_corners(const Array& variable, std::vector<std::uint64_t> slice);
 
 }  // namespace gdal_zarr

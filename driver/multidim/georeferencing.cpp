@@ -22,11 +22,11 @@ std::string xml_text(const std::string& text) {
   return result;
 }
 
-// Whether there are longitudes beyond ±180 degrees.
+// Whether longitudes at the corners are beyond ±180 degrees. Opening a raster needs no others.
 bool has_other_turns(const Array& longitudes, const std::vector<std::uint64_t>& slice) {
-  const auto is_other = [](double v) { return std::abs(v) > 180 && std::abs(v) <= 540; };
-  return std::ranges::any_of(read_sample(longitudes, slice, 2), is_other) ||
-         std::ranges::any_of(read_sample(longitudes, slice, 8), is_other);
+  return std::ranges::any_of(read_corners(longitudes, slice), [](double longitude) {
+    return std::abs(longitude) > 180 && std::abs(longitude) <= 540;
+  });
 }
 
 // What GDAL's transformers look for is a longitude within ±180 degrees. Numbers that are no

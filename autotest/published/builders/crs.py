@@ -36,22 +36,6 @@ def grid_mapping_lost_by_xarray(store):
     return store.utm()
 
 
-def builds_grid_mapping(name, of, attributes):
-    @builder(of, name)
-    def build(store):
-        store.group()
-        store.scalar("crs", attributes())
-        return store.utm({"grid_mapping": "crs"})
-
-
-builds_grid_mapping("code_as_spatial_epsg", "ITS_LIVE", lambda: {"spatial_epsg": 32632})
-builds_grid_mapping("code_as_srid", "NSIDC", lambda: {"srid": "urn:ogc:def:crs:EPSG::32632"})
-builds_grid_mapping("code_as_text_in_spatial_ref", "rioxarray", lambda: {"spatial_ref": "32632"})
-builds_grid_mapping("proj4_string", "OSI SAF", lambda: {
-    "proj4_string": "+proj=utm +zone=32 +datum=WGS84 +units=m"})
-builds_grid_mapping("wkt_by_another_name", "rioxarray", lambda: {"wkt": wkt(ZONE)})
-
-
 @builder(of="rioxarray")
 def geotransform_as_a_list(store):
     store.group()
@@ -120,6 +104,13 @@ def builds_text(name, of, attributes):
         store.scalar("crs", attributes())
         return store.utm({"grid_mapping": "crs"})
 
+
+builds_text("code_as_spatial_epsg", "ITS_LIVE", lambda: {"spatial_epsg": 32632})
+builds_text("code_as_srid", "NSIDC", lambda: {"srid": "urn:ogc:def:crs:EPSG::32632"})
+builds_text("code_as_text_in_spatial_ref", "rioxarray", lambda: {"spatial_ref": "32632"})
+builds_text("proj4_string", "OSI SAF", lambda: {
+    "proj4_string": "+proj=utm +zone=32 +datum=WGS84 +units=m"})
+builds_text("wkt_by_another_name", "rioxarray", lambda: {"wkt": wkt(ZONE)})
 
 UTM_PARAMETERS = {
     "grid_mapping_name": "transverse_mercator", "semi_major_axis": "6378137.0",
