@@ -52,6 +52,53 @@ def test_arrays_that_cannot_be_read_are_listed(tmp_path):
     assert names_of_arrays(tmp_path) == ["x", "a", "bad"]
 
 
+def structure_with_a_string():
+    return gdal.ExtendedDataType.CreateCompound(
+        "", 8, [gdal.EDTComponent.Create("a", 0, gdal.ExtendedDataType.CreateString())])
+
+
+def with_one_array():
+    dataset = gdal.GetDriverByName("MEM").CreateMultiDimensional("")
+    root = dataset.GetRootGroup()
+    root.CreateMDArray("a", [root.CreateDimension("x", "", "", 3)],
+                       gdal.ExtendedDataType.Create(gdal.GDT_Byte)).Write(bytes([1, 2, 3]))
+    return dataset, root
+
+
+@pytest.mark.parametrize("owner", ["group", "array"])
+def test_attributes_that_a_store_cannot_hold_are_a_warning(tmp_path, owner):
+    """Unless the program is strict. Values are copied."""
+    source, root = with_one_array()
+    holder = root if owner == "group" else root.OpenMDArray("a")
+    holder.CreateAttribute("lost", [], structure_with_a_string())
+    holder.CreateAttribute("kept", [], gdal.ExtendedDataType.CreateString()).Write("text")
+    messages = []
+    gdal.PushErrorHandler(lambda kind, _, text: messages.append((kind, text)))
+    copied = gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "a.zarr"), source, 0)
+    gdal.PopErrorHandler()
+    del copied
+    assert [(kind, "lost" in text) for kind, text in messages] == [(gdal.CE_Warning, True)]
+    opened = gdal.OpenEx(str(tmp_path / "a.zarr"), gdal.OF_MULTIDIM_RASTER)
+    array = opened.GetRootGroup().OpenMDArray("a")
+    assert bytes(array.Read()) == bytes([1, 2, 3])
+    shown = opened.GetRootGroup() if owner == "group" else array
+    assert [each.GetName() for each in shown.GetAttributes()] == ["kept"]
+
+    with pytest.raises(RuntimeError, match="lost"):
+        gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "b.zarr"), source, 1)
+    assert not (tmp_path / "b.zarr").exists()
+
+
+@pytest.mark.parametrize("is_strict", [0, 1])
+def test_a_copy_without_one_of_the_arrays_fails(tmp_path, is_strict):
+    """GDAL leaves an array out that could not be created."""
+    source, root = with_one_array()
+    root.CreateMDArray("lost", [], structure_with_a_string())
+    with pytest.raises(RuntimeError, match="maximum length"):
+        gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "a.zarr"), source, is_strict)
+    assert not (tmp_path / "a.zarr").exists()
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_structures_reach_netcdf(tmp_path, version):
     """Of which netCDF needs the name: one for each type."""

@@ -519,15 +519,38 @@ def test_attribute_twice(new_root):
     assert root.GetAttribute("a").Read() == "first"
 
 
-@pytest.mark.parametrize("dimensions, kind", [
-    ([2, 2], gdal.GDT_Int32), ([], gdal.GDT_CFloat64), ([10**12], gdal.GDT_Byte),
-    ([], gdal.ExtendedDataType.CreateCompound(
-        "", 4, [gdal.EDTComponent.Create("a", 0, numeric(gdal.GDT_Int32))])),
-], ids=["two dimensions", "complex", "huge", "compound"])
-def test_attributes_that_json_has_not(new_root, dimensions, kind):
+def compound(member):
+    return gdal.ExtendedDataType.CreateCompound(
+        "", 8 + member.GetSize() // 8 * 8,
+        [gdal.EDTComponent.Create("a", 0, numeric(gdal.GDT_Int32)),
+         gdal.EDTComponent.Create("b", member.GetSize(), member)])
+
+
+@pytest.mark.parametrize("dimensions, kind, values, want", [
+    ([2, 3], numeric(gdal.GDT_Int16), struct.pack("6h", *range(6)), [[0, 1, 2], [3, 4, 5]]),
+    ([2, 0], numeric(gdal.GDT_Int16), b"", [[], []]),
+    ([], numeric(gdal.GDT_CFloat32), struct.pack("2f", 1.5, -2), [1.5, -2]),
+    ([2], numeric(gdal.GDT_CInt16), struct.pack("4h", 1, 2, 3, 4), [[1, 2], [3, 4]]),
+    ([], compound(numeric(gdal.GDT_Float32)), struct.pack("if", 7, 0.5), {"a": 7, "b": 0.5}),
+], ids=["two dimensions", "empty lists", "complex", "list of complex", "structure"])
+def test_attributes_as_lists_and_objects(path, new_root, version, dimensions, kind, values, want):
     root = new_root()
-    with pytest.raises(RuntimeError, match="attribute \"a\""):
-        root.CreateAttribute("a", dimensions, extended(kind))
+    attribute = root.CreateAttribute("a", dimensions, kind)
+    if values:
+        assert attribute.Write(values) == gdal.CE_None
+        assert bytes(attribute.ReadAsRaw()) == values
+    del root, attribute
+    assert stored_attributes(path, "", version) == {"a": want}
+
+
+@pytest.mark.parametrize("dimensions, kind, why", [
+    ([10**12], numeric(gdal.GDT_Byte), "too many"), ([10**6, 10**6], STRING, "too many"),
+    ([], compound(gdal.ExtendedDataType.CreateString()), "structures with strings"),
+], ids=["huge", "huge lists", "structure with a string"])
+def test_attributes_that_cannot_be_created(new_root, dimensions, kind, why):
+    root = new_root()
+    with pytest.raises(RuntimeError, match=f"attribute \"a\".*{why}"):
+        root.CreateAttribute("a", dimensions, kind)
     assert not root.GetAttributes()
 
 

@@ -12,8 +12,9 @@
 namespace gdal_zarr {
 namespace {
 
-GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLConstList options) {
-  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
+                                CSLConstList options) {
+  return guarded<MultidimDataset*>(nullptr, [&] {
     warn_of_unused_options(group_options, kAllOptions);
     warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
     check_copies_no_references(options);
@@ -26,6 +27,19 @@ GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLCon
     if (!session->is_new_archive() && !session->is_slow()) session->flush();
     return new MultidimDataset(session, path);
   });
+}
+
+// Unless `is_strict`, GDAL copies what it can: what could not be read or expressed is a warning. A
+// group or an array that the copy lacks is an error, since its values would be lost.
+bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, OptionList options,
+                GDALProgressFunc progress, void* progress_data) {
+  HoldMessages messages;
+  const bool is_copied =
+      GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
+                                                    progress_data) == CE_None &&
+      !copy.session().has_failed_creation();
+  if (is_copied) messages.soften();
+  return is_copied;
 }
 
 }  // namespace
@@ -46,14 +60,11 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
     for (int i = 0; i < CSLCount(options); ++i) {
       if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
     }
-    std::unique_ptr<GDALDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
+    std::unique_ptr<MultidimDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
     if (!copy) return nullptr;
-    // Before GDAL 3.7, a failed flush is reported to the error handler only.
-    CPLErrorReset();
-    const bool is_copied =
-        GDALDriver::DefaultCreateCopyMultiDimensional(&source, copy.get(), is_strict, options,
-                                                      progress, progress_data) == CE_None;
-    if (is_copied) {
+    if (copy_nodes(source, *copy, is_strict, options, progress, progress_data)) {
+      // Before GDAL 3.7, a failed flush is reported to the error handler only.
+      CPLErrorReset();
       copy->FlushCache(false);
       if (CPLGetLastErrorType() < CE_Failure) {
         remove_older_sidecar(copy->GetDescription());

@@ -198,6 +198,12 @@ void HeldMessages::add(CPLErr severity, CPLErrorNum number, const char* message)
   }
 }
 
+void HeldMessages::soften() noexcept {
+  for (Message& message : messages_) {
+    if (message.severity == CE_Failure) message.severity = CE_Warning;
+  }
+}
+
 void HeldMessages::emit() noexcept {
   for (const Message& message : messages_) {
     report(message.severity, message.number, "%s", message.text.c_str());
@@ -243,12 +249,12 @@ UnrelatedFailures::~UnrelatedFailures() {
   FirstFailure::outermost() = call_;
 }
 
-MaskedMessages::MaskedMessages() {
+HoldMessages::HoldMessages() {
   CPLPushErrorHandlerEx(hold, &held_);
   CPLSetCurrentErrorHandlerCatchDebug(FALSE);
 }
 
-MaskedMessages::~MaskedMessages() {
+HoldMessages::~HoldMessages() {
   CPLPopErrorHandler();
   held_.emit();
 }

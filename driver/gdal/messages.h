@@ -30,6 +30,8 @@ void debug(const std::string& message) noexcept;
 class HeldMessages {
  public:
   void add(CPLErr severity, CPLErrorNum number, const char* message) noexcept;
+  // Makes failures warnings.
+  void soften() noexcept;
   // Reports and removes the messages.
   void emit() noexcept;
 
@@ -83,18 +85,26 @@ class UnrelatedFailures {
   FirstFailure* call_;
 };
 
-// While it lives, messages of GDAL itself on this thread are held back; at the end they are
-// reported with secrets masked. For calls of GDAL's file systems, whose messages quote URLs.
-class MaskedMessages {
+// While it lives, messages on this thread are held back; at the end they are reported with secrets
+// masked.
+class HoldMessages {
  public:
-  MaskedMessages();
-  ~MaskedMessages();
-  MaskedMessages(const MaskedMessages&) = delete;
-  MaskedMessages& operator=(const MaskedMessages&) = delete;
+  HoldMessages();
+  ~HoldMessages();
+  HoldMessages(const HoldMessages&) = delete;
+  HoldMessages& operator=(const HoldMessages&) = delete;
+
+  // Failures so far are reported as warnings: the call succeeded without what failed.
+  void soften() noexcept { held_.soften(); }
 
  private:
   HeldMessages held_;
+};
+
+// For calls of GDAL's file systems, whose messages quote URLs.
+class MaskedMessages {
   UnrelatedFailures unrelated_;
+  HoldMessages hold_;
 };
 
 }  // namespace gdal_zarr

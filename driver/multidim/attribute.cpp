@@ -86,18 +86,25 @@ struct Identity {
   std::shared_ptr<AttributeOwner> owner;
 };
 
+// The shape of an attribute of `count` elements that is no list if it is a scalar.
+std::vector<GUInt64> shape_of(bool is_list, std::size_t count) {
+  return is_list ? std::vector<GUInt64>{count} : std::vector<GUInt64>();
+}
+
 std::shared_ptr<JsonAttribute> make_text(const Identity& identity, std::vector<std::string> texts,
                                          bool is_list, GDALExtendedDataTypeSubType subtype) {
+  const auto shape = shape_of(is_list, texts.size());
   return std::make_shared<JsonAttribute>(
       identity.owner_name, identity.name, GDALExtendedDataType::CreateString(0, subtype),
-      std::vector<std::byte>(), std::move(texts), is_list, identity.owner);
+      std::vector<std::byte>(), std::move(texts), shape, identity.owner);
 }
 
 std::shared_ptr<JsonAttribute> make_numbers(const Identity& identity, const Json& numbers,
                                             GDALDataType type, bool is_list) {
-  return std::make_shared<JsonAttribute>(
-      identity.owner_name, identity.name, GDALExtendedDataType::Create(type),
-      number_bytes(numbers, type), std::vector<std::string>(), is_list, identity.owner);
+  return std::make_shared<JsonAttribute>(identity.owner_name, identity.name,
+                                         GDALExtendedDataType::Create(type),
+                                         number_bytes(numbers, type), std::vector<std::string>(),
+                                         shape_of(is_list, numbers.size()), identity.owner);
 }
 
 std::string number_text(const Json& number) {
@@ -125,6 +132,14 @@ std::shared_ptr<JsonAttribute> make_of_kind(const Identity& identity, const Json
   return make_text(identity, {json_text(value)}, false, GEDTST_JSON);
 }
 
+bool has_text_members(const GDALExtendedDataType& type) {
+  if (type.GetClass() != GEDTC_COMPOUND) return false;
+  const auto& members = type.GetComponents();
+  return std::any_of(members.begin(), members.end(), [](const auto& member) {
+    return member->GetType().GetClass() == GEDTC_STRING || has_text_members(member->GetType());
+  });
+}
+
 }  // namespace
 
 std::shared_ptr<GDALAttribute> make_attribute(const std::string& owner_name,
@@ -149,14 +164,15 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
   if (attributes.contains(name)) {
     throw Error("attribute \"" + name + "\" of " + owner_name + " already exists");
   }
-  const bool is_complex =
-      type.GetClass() == GEDTC_NUMERIC && GDALDataTypeIsComplex(type.GetNumericDataType()) != 0;
-  if (name.empty() || dimensions.size() > 1 || type.GetClass() == GEDTC_COMPOUND || is_complex) {
-    throw Error("attribute \"" + name + "\" of " + owner_name +
-                " cannot be created: it needs a name, at most one dimension, and strings or real "
-                "numbers");
+  if (name.empty() || has_text_members(type)) {
+    throw Error("attribute \"" + name + "\" of " + owner_name + " cannot be created: " +
+                (name.empty() ? "it needs a name" : "structures with strings are not supported"));
   }
-  const std::uint64_t count = dimensions.empty() ? 1 : dimensions[0];
+  std::uint64_t count = 1;  // an empty list counts as one value
+  for (std::size_t i = 0; i < dimensions.size() && count <= kMaxElements; ++i) {
+    const GUInt64 length = std::max(dimensions[i], GUInt64{1});
+    count = length > kMaxElements ? length : count * length;
+  }
   if (count > kMaxElements) {
     throw Error("attribute \"" + name + "\" of " + owner_name + " would have " +
                 std::to_string(count) + " values, too many for JSON");
@@ -169,7 +185,7 @@ std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
     elements.assign(count * type.GetSize(), std::byte{0});
   }
   const auto attribute = std::make_shared<JsonAttribute>(
-      owner_name, name, type, std::move(elements), std::move(texts), !dimensions.empty(), owner);
+      owner_name, name, type, std::move(elements), std::move(texts), dimensions, owner);
   owner->set_attribute(name, attribute->json());
   owner->live_attributes().add(attribute);
   return attribute;

@@ -9,7 +9,9 @@
 //   list of numbers                  the type that holds all of them, one dimension
 //   anything else                    the JSON text, a string of subtype JSON
 //
-// When written, strings of subtype JSON are parsed, and numbers of all types become JSON numbers.
+// When written, strings of subtype JSON are parsed, numbers of all types become JSON numbers,
+// complex ones [real, imaginary], structures of numbers objects, and several dimensions lists of
+// lists.
 #pragma once
 
 #include <cpl_string.h>
@@ -31,8 +33,8 @@ std::shared_ptr<GDALAttribute> make_attribute(
     const std::string& owner_name, const std::string& name, const zarrcore::Json& value,
     const std::shared_ptr<AttributeOwner>& owner = nullptr);
 
-// Adds an attribute to `attributes`: a scalar, or a list as long as the one dimension. Values are
-// zero or empty until they are written. Throws zarrcore::Error when one of this name exists, when
+// Adds an attribute of this shape to `attributes`; a scalar has no dimension. Values are zero or
+// empty until they are written. Throws zarrcore::Error when one of this name exists, when
 // JSON cannot hold it, or without an owner.
 std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
                                                 const zarrcore::Json& attributes,

@@ -218,8 +218,15 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
 
 // Creating, removing and renaming.
 
+template <typename Object, typename Body>
+std::shared_ptr<Object> Group::create(const Body& body) {
+  std::shared_ptr<Object> created = guarded<std::shared_ptr<Object>>(nullptr, body);
+  if (!created) session_->note_failed_creation();
+  return created;
+}
+
 std::shared_ptr<GDALGroup> Group::CreateGroup(const std::string& name, CSLConstList /*options*/) {
-  return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
+  return create<GDALGroup>([&] {
     check_is_container();
     return session_->create_group(new_path_of(name));
   });
@@ -229,7 +236,7 @@ std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
                                                       const std::string& type,
                                                       const std::string& direction, GUInt64 size,
                                                       CSLConstList /*options*/) {
-  return guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
+  return create<GDALDimension>([&] {
     check_is_container();
     return session_->create_dimension(node_path_, name, {type, direction}, size);
   });
@@ -238,7 +245,7 @@ std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
 std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
     const GDALExtendedDataType& type, CSLConstList options) {
-  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
+  return create<GDALMDArray>([&] {
     check_is_container();
     NewArray array;
     array.type = GDALExtendedDataType(type);

@@ -7,6 +7,7 @@
 
 #include "driver/gdal/error_guard.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/odometer.h"
 
 namespace gdal_zarr {
 namespace {
@@ -24,28 +25,40 @@ std::vector<std::byte> pointer_bytes(const std::vector<std::string>& texts) {
   return bytes;
 }
 
-// A number as JSON: integers in full, all others as float64.
-Json number_json(const std::byte* element, GDALDataType type) {
-  if (GDALDataTypeIsInteger(type) == 0) {
-    double value = 0;
-    GDALCopyWords(element, type, 0, &value, GDT_Float64, 0, 1);
-    return value;
-  }
-  if (GDALDataTypeIsSigned(type) == 0) {
-    std::uint64_t value = 0;
-    GDALCopyWords(element, type, 0, &value, GDT_UInt64, 0, 1);
-    return value;
-  }
-  std::int64_t value = 0;
-  GDALCopyWords(element, type, 0, &value, GDT_Int64, 0, 1);
+template <typename Number>
+Json number_json(const std::byte* element, GDALDataType type, GDALDataType json_type) {
+  Number value = 0;
+  GDALCopyWords(element, type, 0, &value, json_type, 0, 1);
   return value;
+}
+
+// A number as JSON: integers in full, all others as float64, complex ones as [real, imaginary].
+Json number_json(const std::byte* element, GDALDataType type) {
+  if (GDALDataTypeIsComplex(type) != 0) {
+    double parts[2] = {};
+    GDALCopyWords(element, type, 0, parts, GDT_CFloat64, 0, 1);
+    return Json::array({parts[0], parts[1]});
+  }
+  if (GDALDataTypeIsInteger(type) == 0) return number_json<double>(element, type, GDT_Float64);
+  return GDALDataTypeIsSigned(type) == 0 ? number_json<std::uint64_t>(element, type, GDT_UInt64)
+                                         : number_json<std::int64_t>(element, type, GDT_Int64);
+}
+
+// Structures as objects. No member is a string.
+Json value_json(const std::byte* element, const GDALExtendedDataType& type) {
+  if (type.GetClass() != GEDTC_COMPOUND) return number_json(element, type.GetNumericDataType());
+  Json members = Json::object();
+  for (const auto& member : type.GetComponents()) {
+    members[member->GetName()] = value_json(element + member->GetOffset(), member->GetType());
+  }
+  return members;
 }
 
 }  // namespace
 
 JsonAttribute::JsonAttribute(const std::string& owner_name, const std::string& name,
                              const GDALExtendedDataType& type, std::vector<std::byte> elements,
-                             std::vector<std::string> texts, bool is_list,
+                             std::vector<std::string> texts, const std::vector<GUInt64>& shape,
                              std::shared_ptr<AttributeOwner> owner)
     : GDALAbstractMDArray(owner_name, name),
       GDALAttribute(owner_name, name),
@@ -53,9 +66,9 @@ JsonAttribute::JsonAttribute(const std::string& owner_name, const std::string& n
       texts_(std::move(texts)),
       elements_(is_text() ? pointer_bytes(texts_) : std::move(elements)),
       owner_(std::move(owner)) {
-  if (is_list) {
-    dimensions_.push_back(std::make_shared<GDALDimension>(
-        std::string(), "dim0", std::string(), std::string(), elements_.size() / type_.GetSize()));
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    dimensions_.push_back(std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i),
+                                                          std::string(), std::string(), shape[i]));
   }
 }
 
@@ -70,18 +83,23 @@ bool JsonAttribute::Rename(const std::string& name) {
 }
 #endif
 
+Json JsonAttribute::element_json(std::size_t i) const {
+  if (!is_text()) return value_json(elements_.data() + i * type_.GetSize(), type_);
+  if (type_.GetSubType() != GEDTST_JSON) return texts_[i];
+  return texts_[i].empty() ? Json(nullptr) : zarrcore::parse_json(texts_[i]);
+}
+
 Json JsonAttribute::json() const {
-  const auto element = [this](std::size_t i) -> Json {
-    if (!is_text()) {
-      return number_json(elements_.data() + i * type_.GetSize(), type_.GetNumericDataType());
+  std::size_t next = 0;
+  const auto lists = [&](const auto& self, std::size_t dimension) -> Json {
+    if (dimension == dimensions_.size()) return element_json(next++);
+    Json list = Json::array();
+    for (GUInt64 i = 0; i < dimensions_[dimension]->GetSize(); ++i) {
+      list.push_back(self(self, dimension + 1));
     }
-    if (type_.GetSubType() != GEDTST_JSON) return texts_[i];
-    return texts_[i].empty() ? Json(nullptr) : zarrcore::parse_json(texts_[i]);
+    return list;
   };
-  if (dimensions_.empty()) return element(0);
-  Json list = Json::array();
-  for (std::size_t i = 0; i < dimensions_[0]->GetSize(); ++i) list.push_back(element(i));
-  return list;
+  return lists(lists, 0);
 }
 
 bool JsonAttribute::shows(const Json& value) const {
@@ -117,9 +135,32 @@ void JsonAttribute::check_is_writable() const {
   }
 }
 
-std::size_t JsonAttribute::position(const GUInt64* start, const GInt64* step, std::size_t i) const {
-  if (dimensions_.empty()) return 0;
-  return static_cast<std::size_t>(static_cast<GInt64>(start[0]) + static_cast<GInt64>(i) * step[0]);
+template <typename Visit>
+bool JsonAttribute::visit_elements(const GUInt64* start, const size_t* count, const GInt64* step,
+                                   const GPtrDiff_t* stride, const Visit& visit) const {
+  const std::size_t rank = dimensions_.size();
+  std::vector<GPtrDiff_t> steps(rank);  // in elements
+  GPtrDiff_t element = 0;
+  GPtrDiff_t size = 1;
+  for (std::size_t i = rank; i-- > 0;) {
+    if (count[i] == 0) return true;
+    steps[i] = static_cast<GPtrDiff_t>(step[i]) * size;
+    element += static_cast<GPtrDiff_t>(start[i]) * size;
+    size *= static_cast<GPtrDiff_t>(dimensions_[i]->GetSize());
+  }
+  GPtrDiff_t offset = 0;
+  std::vector<std::uint64_t> position(rank);
+  bool has_more = true;
+  while (has_more) {
+    if (!visit(static_cast<std::size_t>(element), offset)) return false;
+    has_more = zarrcore::advance_position(
+        position, [count](std::size_t i) { return count[i]; },
+        [&](std::size_t i, std::ptrdiff_t moved) {
+          element += moved * steps[i];
+          offset += moved * stride[i];
+        });
+  }
+  return true;
 }
 
 bool JsonAttribute::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
@@ -127,16 +168,12 @@ bool JsonAttribute::IRead(const GUInt64* start, const size_t* count, const GInt6
                           void* buffer) const {
   return guarded(false, [&] {
     check_exists();
-    const std::size_t elements = dimensions_.empty() ? 1 : count[0];
-    auto* destination = static_cast<GByte*>(buffer);
-    for (std::size_t i = 0; i < elements; ++i) {
-      const std::byte* source = elements_.data() + position(start, step, i) * type_.GetSize();
-      if (!GDALExtendedDataType::CopyValue(source, type_, destination, buffer_type)) return false;
-      if (!dimensions_.empty()) {
-        destination += stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
-      }
-    }
-    return true;
+    const auto size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+    return visit_elements(start, count, step, stride, [&](std::size_t i, GPtrDiff_t offset) {
+      return GDALExtendedDataType::CopyValue(elements_.data() + i * type_.GetSize(), type_,
+                                             static_cast<GByte*>(buffer) + offset * size,
+                                             buffer_type);
+    });
   });
 }
 
@@ -145,14 +182,11 @@ bool JsonAttribute::IWrite(const GUInt64* start, const size_t* count, const GInt
                            const void* buffer) {
   return guarded(false, [&] {
     check_is_writable();
-    const std::size_t elements = dimensions_.empty() ? 1 : count[0];
-    const auto* source = static_cast<const GByte*>(buffer);
-    for (std::size_t i = 0; i < elements; ++i) {
-      set_element(position(start, step, i), source, buffer_type);
-      if (!dimensions_.empty()) {
-        source += stride[0] * static_cast<GPtrDiff_t>(buffer_type.GetSize());
-      }
-    }
+    const auto size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+    visit_elements(start, count, step, stride, [&](std::size_t i, GPtrDiff_t offset) {
+      set_element(i, static_cast<const GByte*>(buffer) + offset * size, buffer_type);
+      return true;
+    });
     if (is_text()) elements_ = pointer_bytes(texts_);
     owner_->set_attribute(GetName(), json());
     return true;

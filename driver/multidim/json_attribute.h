@@ -14,11 +14,12 @@ namespace gdal_zarr {
 
 class JsonAttribute final : public GDALAttribute {
  public:
-  // `texts` are the values of a string type, `elements` those of a number type. `owner_name` is the
-  // full name of what has the attribute. Without an owner the attribute is read-only.
+  // `texts` are the values of a string type, `elements` those of another type, in C order of an
+  // array of this shape (empty for a scalar). `owner_name` is the full name of what has the
+  // attribute. Without an owner the attribute is read-only.
   JsonAttribute(const std::string& owner_name, const std::string& name,
                 const GDALExtendedDataType& type, std::vector<std::byte> elements,
-                std::vector<std::string> texts, bool is_list,
+                std::vector<std::string> texts, const std::vector<GUInt64>& shape,
                 std::shared_ptr<AttributeOwner> owner);
 
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
@@ -48,7 +49,12 @@ class JsonAttribute final : public GDALAttribute {
 
  private:
   bool is_text() const { return type_.GetClass() == GEDTC_STRING; }
-  std::size_t position(const GUInt64* start, const GInt64* step, std::size_t i) const;
+  zarrcore::Json element_json(std::size_t i) const;
+  // The elements of a request, with the offset of each in the buffer, in elements of the buffer.
+  // Ends when `visit(i, offset)` returns false, and returns that.
+  template <typename Visit>
+  bool visit_elements(const GUInt64* start, const size_t* count, const GInt64* step,
+                      const GPtrDiff_t* stride, const Visit& visit) const;
   // Throw zarrcore::Error.
   void check_exists() const;
   void check_is_writable() const;

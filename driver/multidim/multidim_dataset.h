@@ -11,6 +11,8 @@ class MultidimDataset final : public GDALDataset {
   // Flushes what is pending; a failure is reported as CE_Failure.
   ~MultidimDataset() override;
 
+  const Session& session() const { return *session_; }
+
   std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
   MetadataList GetMetadata(const char* domain) override;
   const char* GetMetadataItem(const char* name, const char* domain) override;

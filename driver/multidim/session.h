@@ -127,6 +127,10 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // A new zarrcore::Array, made from the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
 
+  // A group, dimension or array could not be created. GDAL leaves it out of a copy and continues.
+  void note_failed_creation() { has_failed_creation_ = true; }
+  bool has_failed_creation() const { return has_failed_creation_; }
+
   // These create, change and remove nodes; they throw zarrcore::Error.
   std::shared_ptr<Group> create_group(const std::string& node_path);
   std::shared_ptr<Dimension> create_dimension(const std::string& group, const std::string& name,
@@ -180,6 +184,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();
   bool is_new_archive_ = false;
   std::atomic<bool> has_lost_data_ = false;
+  std::atomic<bool> has_failed_creation_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
   std::shared_ptr<PamValues> pam_values_;
   std::shared_ptr<GDALPamMultiDim> pam_;
