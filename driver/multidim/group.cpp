@@ -218,34 +218,27 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
 
 // Creating, removing and renaming.
 
-template <typename Object, typename Body>
-std::shared_ptr<Object> Group::create(const Body& body) {
-  std::shared_ptr<Object> created = guarded<std::shared_ptr<Object>>(nullptr, body);
-  if (!created) session_->note_failed_creation();
-  return created;
-}
-
 std::shared_ptr<GDALGroup> Group::CreateGroup(const std::string& name, CSLConstList /*options*/) {
-  return create<GDALGroup>([&] {
+  return session_->noted(guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
     check_is_container();
     return session_->create_group(new_path_of(name));
-  });
+  }));
 }
 
 std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
                                                       const std::string& type,
                                                       const std::string& direction, GUInt64 size,
                                                       CSLConstList /*options*/) {
-  return create<GDALDimension>([&] {
+  return session_->noted(guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
     check_is_container();
     return session_->create_dimension(node_path_, name, {type, direction}, size);
-  });
+  }));
 }
 
 std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
     const GDALExtendedDataType& type, CSLConstList options) {
-  return create<GDALMDArray>([&] {
+  return session_->noted(guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
     check_is_container();
     NewArray array;
     array.type = GDALExtendedDataType(type);
@@ -271,7 +264,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     session_->compound_layouts().keep(created->core(), type);
     created->set_compound(type);
     return created;
-  });
+  }));
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 8)

@@ -70,9 +70,6 @@ class Group final : public GDALGroup,
   void check_exists() const;
   // Throws zarrcore::Error when it cannot hold other groups and arrays either.
   void check_is_container() const;
-  // As guarded(), for a body that makes a node or dimension: the session notes a failure.
-  template <typename Object, typename Body>
-  std::shared_ptr<Object> create(const Body& body);
   // Under which GDAL shows the attributes.
   std::string attributes_name() const;
 #if GDAL_ZARR_AT_LEAST(3, 8)

@@ -127,8 +127,13 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // A new zarrcore::Array, made from the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
 
-  // A group, dimension or array could not be created. GDAL leaves it out of a copy and continues.
-  void note_failed_creation() { has_failed_creation_ = true; }
+  // Notes whether a new group, dimension or array is null: GDAL leaves it out of a copy and
+  // continues.
+  template <typename Object>
+  Object noted(Object created) {
+    if (!created) has_failed_creation_ = true;
+    return created;
+  }
   bool has_failed_creation() const { return has_failed_creation_; }
 
   // These create, change and remove nodes; they throw zarrcore::Error.
