@@ -57,7 +57,8 @@ class TarStore final : public zarrcore::Store {
     return parts;
   }
 
-  zarrcore::DirectoryListing list(std::string_view prefix) override {
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  const zarrcore::ListOptions& /*options*/) override {
     return zarrcore::list_sorted(prefix, files_);
   }
 

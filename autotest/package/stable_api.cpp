@@ -24,7 +24,10 @@ class ReadOnly final : public zarrcore::Store {
   std::optional<zarrcore::Buffer> get(std::string_view key, std::uint64_t max_size) override {
     return store_->get(key, max_size);
   }
-  zarrcore::DirectoryListing list(std::string_view prefix) override { return store_->list(prefix); }
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  const zarrcore::ListOptions& options) override {
+    return store_->list(prefix, options);
+  }
   std::string description() const override { return "read-only"; }
 
  private:

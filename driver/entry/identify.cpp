@@ -58,7 +58,7 @@ bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>&
 // Where folders can be listed, one request shows that there is nothing.
 bool is_empty_in_object_store(const std::string& path) {
   try {
-    return is_in_object_store(path) && !has_objects(path);
+    return is_in_object_store(path) && !find_object(path);
   } catch (const zarrcore::Error&) {
     return false;
   }

@@ -60,12 +60,15 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
     return Buffer::copy_of(it->second);
   }
 
-  bool has(std::string_view key) override {
-    return documents_.contains(key) || ForwardingStore::has(key);
+  std::optional<std::vector<Buffer>> get_ranges(
+      std::string_view key, std::span<const zarrcore::ByteRange> ranges) override {
+    return documents_.contains(key) ? Store::get_ranges(key, ranges)
+                                    : ForwardingStore::get_ranges(key, ranges);
   }
 
-  zarrcore::DirectoryListing list(std::string_view prefix) override {
-    if (!prefix.empty()) return ForwardingStore::list(prefix);
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  const zarrcore::ListOptions& options) override {
+    if (!prefix.empty()) return ForwardingStore::list(prefix, options);
     zarrcore::DirectoryListing listing;
     for (const auto& [key, text] : documents_) listing.keys.push_back(key);
     listing.prefixes = levels_;
@@ -74,9 +77,6 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   }
   std::vector<std::string> list_all(std::string_view prefix) override {
     return Store::list_all(prefix);
-  }
-  std::optional<zarrcore::DirectoryListing> list_at_once(std::string_view prefix) override {
-    return prefix.empty() ? list(prefix) : ForwardingStore::list_at_once(prefix);
   }
 
  private:

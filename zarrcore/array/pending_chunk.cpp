@@ -211,8 +211,7 @@ void PendingChunk::put_with_lock(bool is_exclusive) {
                    const Count count(*this, *inner);
                    if (inner->is_decoded()) inner->encode();
                  }
-                 if (!is_exclusive && depends_on_stored()) array_.store->note_dependent_put();
-                 put_pending();
+                 put_pending(!is_exclusive && depends_on_stored());
                });
   // Before other threads find nothing pending here and use the caches.
   array_.invalidate_value(*key_);
@@ -229,14 +228,15 @@ bool PendingChunk::depends_on_stored() const {
                                        [](const auto& item) { return !item.second->is_whole(); });
 }
 
-void PendingChunk::put_pending() {
+void PendingChunk::put_pending(bool depends_on_read) {
   for (int tries = 1;; ++tries) {
     std::unique_ptr<StoreLock> lock;
     if (tries > kTriesWithoutLock) lock = array_.store->lock(parent_path(*key_));
-    const bool is_locked = lock != nullptr;
+    PutOptions options{.depends_on_read = depends_on_read};
+    if (lock == nullptr) options.expected.emplace();
     try {
       const bool is_put =
-          sharding_ != nullptr ? try_to_put_shard(is_locked) : try_to_put_chunk(is_locked, tries);
+          sharding_ != nullptr ? try_to_put_shard(options) : try_to_put_chunk(options, tries);
       if (is_put) return;
     } catch (const ValueChanged&) {
       if (tries == kMaxTries) throw;
@@ -245,7 +245,7 @@ void PendingChunk::put_pending() {
   }
 }
 
-bool PendingChunk::try_to_put_chunk(bool is_locked, int tries) {
+bool PendingChunk::try_to_put_chunk(PutOptions options, int tries) {
   Store& store = *array_.store;
   PendingInnerChunk& inner = *inner_chunks_.begin()->second;
   ValueVersion expected;  // unknown for a whole chunk, which replaces any version
@@ -262,14 +262,12 @@ bool PendingChunk::try_to_put_chunk(bool is_locked, int tries) {
     }
   }
   const ValuePart value{inner.encoded()};
-  if (!is_locked) {
-    return inner.is_encoded() ? store.put_if(*key_, expected, {&value, 1})
-                              : store.erase_if(*key_, expected);
-  }
-  return inner.is_encoded() ? store.put_parts(*key_, {&value, 1}) : store.erase(*key_);
+  if (options.expected) options.expected = expected;
+  return inner.is_encoded() ? store.put_parts(*key_, {&value, 1}, options)
+                            : store.erase(*key_, options);
 }
 
-bool PendingChunk::try_to_put_shard(bool is_locked) {
+bool PendingChunk::try_to_put_shard(PutOptions options) {
   const auto stored = depends_on_stored() ? std::make_shared<const StoredShard>(StoredShard::open(
                                                 *array_.store, *key_, chain_, true))
                                           : nullptr;
@@ -286,7 +284,8 @@ bool PendingChunk::try_to_put_shard(bool is_locked) {
     changed.emplace_back(position,
                          inner->is_encoded() ? std::optional(inner->encoded()) : std::nullopt);
   }
-  return put_shard(*array_.store, *key_, chain_, changed, stored.get(), is_locked);
+  if (options.expected && stored) options.expected = stored->version();
+  return put_shard(*array_.store, *key_, chain_, changed, stored.get(), options);
 }
 
 bool PendingChunk::retire() {

@@ -116,10 +116,11 @@ class PendingChunk {
   std::optional<Buffer> fetch(std::size_t position, PendingInnerChunk& inner);
   bool depends_on_stored() const;
   void put_with_lock(bool is_exclusive);
-  void put_pending();
-  // False when another writer has put the chunk meanwhile; that is impossible if `is_locked`.
-  bool try_to_put_chunk(bool is_locked, int tries);
-  bool try_to_put_shard(bool is_locked);
+  void put_pending(bool depends_on_read);
+  // False when another writer has put the chunk meanwhile. Options without an expected version:
+  // this thread has the lock of the chunk's folder. Else it becomes the version that was read.
+  bool try_to_put_chunk(PutOptions options, int tries);
+  bool try_to_put_shard(PutOptions options);
   void add_to_totals(std::uint64_t bytes);  // modulo 2^64
   bool is_pending(std::size_t position) const;
 

@@ -111,7 +111,7 @@ Buffer concatenate(std::span<const ValuePart> parts) {
 }  // namespace
 
 bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
-               const InnerChunks& changed, const StoredShard* stored, bool is_locked) {
+               const InnerChunks& changed, const StoredShard* stored, const PutOptions& options) {
   const ShardingCodec& sharding = *chain.sharding();
   Arrangement shard(sharding, sharding.inner_count());
   auto next_changed = changed.begin();
@@ -123,22 +123,12 @@ bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
       if (const auto entry = stored->find(i)) shard.keep(i, *entry);
     }
   }
-  const ValueVersion expected = stored != nullptr ? stored->version() : ValueVersion();
   auto stored_runs = std::ranges::count_if(
       shard.runs(), [](const InnerChunkRun& run) { return run.stored.has_value(); });
   if (stored != nullptr && stored_runs == 0) stored->release();
-  const auto put = [&](std::span<const ValuePart> parts) {
-    if (!is_locked) return store.put_if(key, expected, parts);
-    store.put_parts(key, parts);
-    return true;
-  };
   const bool is_empty = std::ranges::none_of(
       shard.entries(), [](const ShardIndex::Entry& entry) { return entry.is_present(); });
-  if (is_empty) {
-    if (!is_locked) return store.erase_if(key, expected);
-    store.erase(key);
-    return true;
-  }
+  if (is_empty) return store.erase(key, options);
 
   const Buffer index = sharding.encode_index(shard.entries());
   std::vector<ValuePart> parts;
@@ -149,10 +139,10 @@ bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
                         : ValuePart{run.bytes});
   }
   if (sharding.index_at_end()) parts.push_back({index.span()});
-  if (chain.shard_is_bare()) return put(parts);
+  if (chain.shard_is_bare()) return store.put_parts(key, parts, options);
   const Buffer encoded = chain.encode_shard(concatenate(parts));
   const ValuePart whole{encoded.span()};
-  return put({&whole, 1});
+  return store.put_parts(key, {&whole, 1}, options);
 }
 
 }  // namespace zarrcore

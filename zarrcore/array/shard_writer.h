@@ -21,8 +21,9 @@ using InnerChunks = std::vector<std::pair<std::size_t, std::optional<ByteSpan>>>
 // Puts a shard with the inner chunks `changed`. All others stay as they are in `stored`, which is
 // open, and are copied from it piece by piece; without `stored` they are removed. A shard without
 // inner chunks is erased. Returns false and puts nothing when the store no longer has the version
-// `stored`. `is_locked`: the thread holds the lock of the shard's folder.
+// that the options expect.
 bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
-               const InnerChunks& changed, const StoredShard* stored, bool is_locked = false);
+               const InnerChunks& changed, const StoredShard* stored,
+               const PutOptions& options = {});
 
 }  // namespace zarrcore

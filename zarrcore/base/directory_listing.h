@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -14,7 +15,8 @@ struct DirectoryListing {
   std::vector<std::string> keys;      // names of the values directly below the prefix
   std::vector<std::string> prefixes;  // names of the deeper levels
 
-  bool is_empty() const { return keys.empty() && prefixes.empty(); }
+  std::size_t size() const { return keys.size() + prefixes.size(); }
+  bool is_empty() const { return size() == 0; }
 };
 
 // The listing of `prefix` ("" for the root) among entries that are sorted by their keys; entries of

@@ -114,9 +114,12 @@ std::vector<std::string> document_keys_below(Store& store, const Format& format,
 }
 
 std::optional<DirectoryListing> list_for_changes(Store& store) {
+  constexpr std::size_t kMaxNames = 900;  // less than a page of any server
   store.use_listings();
+  if (!store.traits().lists_all_at_once) return std::nullopt;
   try {
-    return store.list_at_once("");
+    auto listing = store.list("", {.max_names = kMaxNames + 1});
+    return listing.size() <= kMaxNames ? std::optional(std::move(listing)) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;  // requests show what exists
   }

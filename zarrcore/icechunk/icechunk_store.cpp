@@ -96,12 +96,9 @@ std::optional<std::vector<Buffer>> IcechunkStore::get_ranges(std::string_view ke
   return naming(key, [&]() -> std::optional<std::vector<Buffer>> {
     const auto place = locate(key);
     if (!place) return std::nullopt;
+    if (ranges.empty()) return std::vector<Buffer>();
     return read(place->reference, ranges);
   });
-}
-
-bool IcechunkStore::has(std::string_view key) {
-  return naming(key, [&] { return locate(key).has_value(); });
 }
 
 bool IcechunkStore::has_below(std::string_view prefix) {
@@ -257,7 +254,8 @@ std::vector<Buffer> IcechunkStore::read(const ChunkReference& reference,
   });
 }
 
-DirectoryListing IcechunkStore::list(std::string_view prefix_in_store) {
+DirectoryListing IcechunkStore::list(std::string_view prefix_in_store,
+                                     const ListOptions& /*options*/) {
   const std::string prefix = join_path(prefix_, prefix_in_store);
   return naming(prefix_in_store, [&] {
     DirectoryListing listing;

@@ -63,9 +63,8 @@ class IcechunkStore final : public Store {
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
-  bool has(std::string_view key) override;
   // With the chunks of arrays, for which their manifests are read.
-  DirectoryListing list(std::string_view prefix) override;
+  DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
 
   // Whether list(prefix) may list anything: a node, or a part of the keys of an array's chunks.
   bool has_below(std::string_view prefix);

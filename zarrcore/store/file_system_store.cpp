@@ -106,7 +106,10 @@ std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t m
 
 std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view key,
                                                                std::span<const ByteRange> ranges) {
-  return OpenFile(file_of(key), folders_of(key)).get_ranges(ranges);
+  const std::string path = file_of(key);
+  if (!ranges.empty()) return OpenFile(path, folders_of(key)).get_ranges(ranges);
+  const bool exists = with_context([&] { return path; }, [&] { return LocalFile::is_file(path); });
+  return exists ? std::make_optional<std::vector<Buffer>>() : std::nullopt;
 }
 
 std::shared_ptr<OpenValue> FileSystemStore::open(std::string_view key) {
@@ -118,11 +121,6 @@ ValueVersion FileSystemStore::current_version(std::string_view key) {
   const ValueVersion version = LocalFile::version(path);
   if (version.is_absent() && folders_of(key) != nullptr) folders_.check_exists(path);
   return version;
-}
-
-bool FileSystemStore::has(std::string_view key) {
-  const std::string path = file_of(key);
-  return with_context([&] { return path; }, [&] { return LocalFile::is_file(path); });
 }
 
 bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts,
@@ -199,7 +197,7 @@ bool FileSystemStore::erase(std::string_view key, const EraseOptions& options) {
   return true;
 }
 
-DirectoryListing FileSystemStore::list(std::string_view prefix) {
+DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOptions& options) {
   const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
   DirectoryListing listing;
   with_context([&] { return path; },
@@ -208,7 +206,7 @@ DirectoryListing FileSystemStore::list(std::string_view prefix) {
                    if (name.ends_with(kTemporarySuffix)) return true;
                    // A broken link is listed as a key: reading it reports the error.
                    (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
-                   return true;
+                   return listing.size() < options.max_names;
                  });
                });
   std::sort(listing.keys.begin(), listing.keys.end());

@@ -33,7 +33,6 @@ class ZARRCORE_API FileSystemStore final : public Store {
   explicit FileSystemStore(const std::filesystem::path& root, FileSystemOptions options = {});
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
-  bool has(std::string_view key) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;
@@ -48,7 +47,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;
   void remove_leftovers() override { folders_.remove_leftovers(); }
-  DirectoryListing list(std::string_view prefix) override;
+  DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::optional<Parent> parent() const override;

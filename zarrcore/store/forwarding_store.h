@@ -26,22 +26,15 @@ class ZARRCORE_API ForwardingStore : public Store {
     return inner_->get_ranges(key, ranges);
   }
   std::shared_ptr<OpenValue> open(std::string_view key) override { return inner_->open(key); }
-  bool has(std::string_view key) override { return inner_->has(key); }
   ValueVersion current_version(std::string_view key) override {
     return inner_->current_version(key);
   }
   void refresh(std::optional<std::string_view> key) override { inner_->refresh(key); }
-  DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
+  DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
+    return inner_->list(prefix, options);
+  }
   std::vector<std::string> list_all(std::string_view prefix) override {
     return inner_->list_all(prefix);
-  }
-  std::optional<DirectoryListing> list_at_once(std::string_view prefix) override {
-    return inner_->list_at_once(prefix);
-  }
-  bool has_prefix(std::string_view prefix) override { return inner_->has_prefix(prefix); }
-  void use_listings() override { inner_->use_listings(); }
-  bool is_known_absent(std::string_view path) const override {
-    return inner_->is_known_absent(path);
   }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options) override {
@@ -58,7 +51,6 @@ class ZARRCORE_API ForwardingStore : public Store {
     inner_->rename_prefix(from, to);
   }
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override { return inner_->lock(prefix); }
-  void note_dependent_put() override { inner_->note_dependent_put(); }
   void flush() override { inner_->flush(); }
   void remove_leftovers() override { inner_->remove_leftovers(); }
   std::optional<Parent> parent() const override { return inner_->parent(); }

@@ -82,10 +82,6 @@ std::optional<Buffer> ListedStore::get(std::string_view key, std::uint64_t max_s
   return is_present(key) ? inner().get(key, max_size) : std::nullopt;
 }
 
-bool ListedStore::has(std::string_view key) {
-  return is_present(key) && inner().has(key);
-}
-
 std::optional<std::vector<Buffer>> ListedStore::get_ranges(std::string_view key,
                                                            std::span<const ByteRange> ranges) {
   return is_present(key) ? inner().get_ranges(key, ranges) : std::nullopt;

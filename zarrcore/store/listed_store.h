@@ -17,7 +17,6 @@ class ListedStore final : public ForwardingStore {
   explicit ListedStore(std::shared_ptr<Store> store);
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
-  bool has(std::string_view key) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;

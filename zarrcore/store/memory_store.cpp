@@ -86,7 +86,7 @@ bool MemoryStore::has_version(std::string_view key, const PutOptions& options) c
   return !current.differs_from(*options.expected);
 }
 
-DirectoryListing MemoryStore::list(std::string_view prefix) {
+DirectoryListing MemoryStore::list(std::string_view prefix, const ListOptions& /*options*/) {
   const std::shared_lock lock(mutex_);
   return list_sorted(prefix, values_);
 }

@@ -22,7 +22,7 @@ class ZARRCORE_API MemoryStore final : public Store {
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options = {}) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;
-  DirectoryListing list(std::string_view prefix) override;
+  DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
   std::string description() const override { return "memory"; }
 
  private:

@@ -4,7 +4,8 @@
 //
 // get(), list() and description() are enough for reading; add get_ranges() if parts of values can
 // be read, put_parts() and erase() for writing. The other functions have implementations that are
-// correct for every store.
+// correct for every store. What distinguishes one request from another of the same kind is in its
+// options, and what distinguishes stores is in traits(): both can grow without new functions.
 //
 // All functions may be called from several threads at once. They throw Error on failure, also when
 // a value exists but cannot be read: a value is only reported as absent if it certainly is, because
@@ -109,7 +110,7 @@ class ZARRCORE_API StoreLock {
   virtual ~StoreLock() = default;
 };
 
-// Tells of changes of values, for programs that use kept ones again and again: without asking for
+// Tells of changes of values, for programs that use cached ones again and again: without asking for
 // the version of each. May be used from several threads at once.
 class ZARRCORE_API ValueWatch {
  public:
@@ -122,6 +123,19 @@ class ZARRCORE_API ValueWatch {
   virtual std::uint64_t stamp(std::string_view key, std::uint64_t moment) = 0;
   // Whether stamps tell of changes of the value that exists at `key`.
   virtual bool is_stamped(std::string_view key) = 0;
+};
+
+// The listings that a store has made, which spare requests for metadata documents: those that a
+// listing does not show are absent. For programs that change the store. May be used from several
+// threads at once.
+class ZARRCORE_API KnownListings {
+ public:
+  virtual ~KnownListings() = default;
+
+  // From now on, listings count until Store::refresh().
+  virtual void use_listings() = 0;
+  // Whether listings show that no node has documents at or below the path.
+  virtual bool is_known_absent(std::string_view path) const = 0;
 };
 
 // Facts about a store, by which requests are planned.
@@ -149,11 +163,25 @@ struct StoreTraits {
   const RequestStatistics* request_statistics = nullptr;
   // Null if the store does not watch its values. It exists as long as the store.
   ValueWatch* watch = nullptr;
+  // Null if listings of the store do not count. They exist as long as the store.
+  KnownListings* listings = nullptr;
+};
+
+struct ListOptions {
+  // How many names the caller needs. A listing may end after them.
+  std::size_t max_names = SIZE_MAX;
 };
 
 struct PutOptions {
-  // The put replaces this version of the value and no other: see Store::put_if().
+  // The version of the value that is replaced or erased, and no other. A version that cannot be
+  // distinguished from it is replaced, so stores that know no versions ignore it; an unknown
+  // version can be distinguished from none. A store with locks takes the lock of the value's folder
+  // for the check and the change, so that no other change with an expected version happens in
+  // between; the thread must not hold it already.
   std::optional<ValueVersion> expected = {};
+  // Whether the change follows from an earlier read of the value, and the caller has locked no
+  // other writers out. A store that cannot tell what others have put since then warns.
+  bool depends_on_read = false;
 };
 using EraseOptions = PutOptions;
 
@@ -174,7 +202,8 @@ class ZARRCORE_API Store {
                                     std::uint64_t max_size = kNoSizeLimit) = 0;
 
   // Several ranges of one value, with a buffer for each; nullopt when the key is absent. A range
-  // that is not completely inside the value is an error. By default, the whole value is read.
+  // that is not completely inside the value is an error. Without ranges, it says whether the key
+  // exists. By default, the whole value is read.
   virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                         std::span<const ByteRange> ranges);
 
@@ -183,8 +212,7 @@ class ZARRCORE_API Store {
   // the returned object.
   virtual std::shared_ptr<OpenValue> open(std::string_view key);
 
-  // Whether a value with this key exists.
-  virtual bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
+  bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
 
   // --- what is current ---
 
@@ -198,49 +226,35 @@ class ZARRCORE_API Store {
   // --- listing ---
 
   // The names directly below `prefix` ("" for the root), sorted. Empty when no key has this prefix.
-  virtual DirectoryListing list(std::string_view prefix) = 0;
+  virtual DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) = 0;
   // All keys below `prefix` ("" for the root), sorted.
   virtual std::vector<std::string> list_all(std::string_view prefix);
-  // The listing if that takes one request; nullopt if it takes more, or if each prefix is listed by
-  // itself anyway.
-  virtual std::optional<DirectoryListing> list_at_once(std::string_view /*prefix*/) {
-    return std::nullopt;
-  }
   // Whether a key has this prefix.
-  virtual bool has_prefix(std::string_view prefix) { return !list(prefix).is_empty(); }
-  // From now on, metadata documents that a listing does not show count as absent, until refresh().
-  virtual void use_listings() {}
-  // Whether listings show that no node has documents at or below the path.
-  virtual bool is_known_absent(std::string_view /*path*/) const { return false; }
+  bool has_prefix(std::string_view prefix) { return !list(prefix, {.max_names = 1}).is_empty(); }
+  // See KnownListings.
+  void use_listings() const {
+    if (KnownListings* const listings = traits().listings) listings->use_listings();
+  }
+  bool is_known_absent(std::string_view path) const {
+    const KnownListings* const listings = traits().listings;
+    return listings != nullptr && listings->is_known_absent(path);
+  }
 
   // --- writing ---
 
   // Makes the concatenated parts (see join_parts()) the value of `key`: completely, or not at all
-  // when it throws. By default an error. Returns false, and puts nothing, if the value then has
-  // another version than the options expect.
+  // when it throws. Returns false, and puts nothing, if the value then has another version than the
+  // options expect. By default an error.
   virtual bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                          const PutOptions& options = {});
   void put(std::string_view key, ByteSpan value) {
     const ValuePart whole{value};
     put_parts(key, {&whole, 1});
   }
-  // put_parts() for a value that has been read. A version that cannot be distinguished from
-  // `expected` is replaced, so stores that know no versions ignore it; an unknown version can be
-  // distinguished from none. A store with locks takes the lock of the value's folder for the check
-  // and the put, so that no other put_if() or erase_if() happens in between; the thread must not
-  // hold it already.
-  bool put_if(std::string_view key, const ValueVersion& expected,
-              std::span<const ValuePart> parts) {
-    return put_parts(key, parts, {expected});
-  }
 
-  // Removes a value, which may be absent. By default an error. Returns false, and removes nothing,
-  // if the value then has another version than the options expect.
+  // Removes a value, which may be absent. Returns false, and removes nothing, if the value then has
+  // another version than the options expect. By default an error.
   virtual bool erase(std::string_view key, const EraseOptions& options = {});
-  // As put_if().
-  bool erase_if(std::string_view key, const ValueVersion& expected) {
-    return erase(key, {expected});
-  }
   // Removes several values, in as few requests as possible. Tries all of them; then throws Error,
   // which names those that could not be removed.
   virtual void erase_all(std::span<const std::string> keys);
@@ -258,11 +272,6 @@ class ZARRCORE_API Store {
   // `prefix` and putting new ones that depend on them. A thread must not hold two locks. Null if
   // the store has no locks.
   virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
-
-  // Called before a put that follows from an earlier read of the value, if the caller has locked no
-  // other writers out: a store that does not know versions cannot tell what others have put
-  // between.
-  virtual void note_dependent_put() {}
 
   // Completes what has been put, if the store gathers values: until then other programs may see
   // none of them.

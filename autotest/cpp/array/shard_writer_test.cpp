@@ -53,7 +53,7 @@ class ShardWriter : public testing::Test {
   // Changes inner chunks of the shard as it is stored.
   static bool change(Store& store, const CodecChain& chain, const InnerChunks& changed) {
     const auto stored = StoredShard::open(store, "s", chain, true);
-    return put_shard(store, "s", chain, changed, &stored);
+    return put_shard(store, "s", chain, changed, &stored, {stored.version()});
   }
 
   static ByteSpan bytes(std::string_view text) { return std::as_bytes(std::span(text)); }

@@ -86,7 +86,7 @@ TEST_F(FileSystemStoreTest, ALockThatIsNotReleasedIsAnError) {
   const auto put = [&](const std::string& key) {
     const std::vector<std::byte> bytes = bytes_of("new");
     const ValuePart part{bytes};
-    return store.put_if(key, store.current_version(key), {&part, 1});
+    return store.put_parts(key, {&part, 1}, {store.current_version(key)});
   };
   store.put("a/0", bytes_of("old"));
   {
@@ -99,7 +99,7 @@ TEST_F(FileSystemStoreTest, ALockThatIsNotReleasedIsAnError) {
     const std::string name = "lock " + path("a").string() + ": ";
     EXPECT_ERROR(store.lock("a"), name, holder);
     EXPECT_ERROR(put("a/0"), path("a/0").string(), name, holder);
-    EXPECT_ERROR(store.erase_if("a/0", store.current_version("a/0")), name, holder);
+    EXPECT_ERROR(store.erase("a/0", {store.current_version("a/0")}), name, holder);
     EXPECT_EQ(file_count(), 2);
     // Nobody waits for other folders.
     put("b/0");
@@ -119,7 +119,7 @@ TEST_F(FileSystemStoreTest, OneLockIsNotWaitedForAgainAndAgain) {
   for (int thread = 0; thread < 8; ++thread) {
     threads.emplace_back([&] {
       const ValueVersion version = store.current_version("a/0");
-      for (int i = 0; i < 5; ++i) EXPECT_ERROR(store.put_if("a/0", version, {}), "lock ");
+      for (int i = 0; i < 5; ++i) EXPECT_ERROR(store.put_parts("a/0", {}, {version}), "lock ");
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -317,11 +317,11 @@ class MovedFolderTest : public FileSystemStoreTest {
     EXPECT_ERROR(store.put("a/c/0", bytes), folder);
     EXPECT_ERROR(store.put("a/zarr.json", bytes), folder);
     EXPECT_ERROR(store.put("a/d/e/0", bytes), folder);
-    EXPECT_ERROR(store.put_if("a/c/0", any, {&part, 1}), folder);
-    EXPECT_ERROR(store.put_if("a/c/1", none, {&part, 1}), folder);
+    EXPECT_ERROR(store.put_parts("a/c/0", {&part, 1}, {any}), folder);
+    EXPECT_ERROR(store.put_parts("a/c/1", {&part, 1}, {none}), folder);
     EXPECT_ERROR(store.erase("a/c/0"), folder);
     EXPECT_ERROR(store.erase_all(keys), folder);
-    EXPECT_ERROR(store.erase_if("a/c/0", any), folder);
+    EXPECT_ERROR(store.erase("a/c/0", {any}), folder);
     EXPECT_ERROR(store.erase_prefix("a"), folder);
     EXPECT_ERROR(store.rename_prefix("a", "b"), folder);
     EXPECT_ERROR(store.lock("a/c"), folder);

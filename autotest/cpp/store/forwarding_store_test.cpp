@@ -18,11 +18,16 @@ namespace {
 class RecordingStore final : public Store {
  public:
   class Lock final : public StoreLock {};
+  class Listings final : public KnownListings {
+   public:
+    void use_listings() override {}
+    bool is_known_absent(std::string_view path) const override { return path == "p"; }
+  };
 
   std::string description() const override { return record("description"), "recording"; }
   StoreTraits traits() const override {
     record("traits");
-    return {true, true, 2, 3, 4, true, true, "a reason", &statistics};
+    return {true, true, 2, 3, 4, true, true, "a reason", &statistics, nullptr, &listings};
   }
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     record("get", key, max_size);
@@ -37,7 +42,6 @@ class RecordingStore final : public Store {
     record("open", key);
     return value;
   }
-  bool has(std::string_view key) override { return record("has", key), true; }
   ValueVersion current_version(std::string_view key) override {
     record("current_version", key);
     return ValueVersion::absent();
@@ -45,26 +49,18 @@ class RecordingStore final : public Store {
   void refresh(std::optional<std::string_view> key) override {
     record("refresh", key.value_or("all"));
   }
-  DirectoryListing list(std::string_view prefix) override {
-    record("list", prefix);
+  DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
+    record("list", prefix, options.max_names);
     return {{"name"}, {}};
   }
   std::vector<std::string> list_all(std::string_view prefix) override {
     record("list_all", prefix);
     return {"all"};
   }
-  std::optional<DirectoryListing> list_at_once(std::string_view prefix) override {
-    record("list_at_once", prefix);
-    return DirectoryListing{{"once"}, {}};
-  }
-  bool has_prefix(std::string_view prefix) override { return record("has_prefix", prefix), true; }
-  void use_listings() override { record("use_listings"); }
-  bool is_known_absent(std::string_view path) const override {
-    return record("is_known_absent", path), true;
-  }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options) override {
-    record("put_parts", key, parts.size(), options.expected->identity()[0]);
+    record("put_parts", key, parts.size(), options.expected->identity()[0],
+           options.depends_on_read);
     return false;
   }
   bool erase(std::string_view key, const EraseOptions& options) override {
@@ -82,7 +78,6 @@ class RecordingStore final : public Store {
     record("lock", prefix);
     return std::make_unique<Lock>();
   }
-  void note_dependent_put() override { record("note_dependent_put"); }
   void flush() override { record("flush"); }
   void remove_leftovers() override { record("remove_leftovers"); }
   std::optional<Parent> parent() const override {
@@ -98,6 +93,7 @@ class RecordingStore final : public Store {
   }
 
   RequestStatistics statistics;
+  mutable Listings listings;
   std::shared_ptr<OpenValue> value = MemoryStore().open("absent");
 
  private:
@@ -139,29 +135,23 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_EQ(asked(), "get_ranges k 6");
   EXPECT_EQ(store.open("k"), recording->value);
   EXPECT_EQ(asked(), "open k");
-  EXPECT_TRUE(store.has("k"));
-  EXPECT_EQ(asked(), "has k");
   EXPECT_TRUE(store.current_version("k").is_absent());
   EXPECT_EQ(asked(), "current_version k");
   store.refresh();
   EXPECT_EQ(asked(), "refresh all");
   store.refresh("k");
   EXPECT_EQ(asked(), "refresh k");
-  EXPECT_EQ(store.list("p").keys[0], "name");
-  EXPECT_EQ(asked(), "list p");
+  EXPECT_EQ(store.list("p", {.max_names = 5}).keys[0], "name");
+  EXPECT_EQ(asked(), "list p 5");
   EXPECT_EQ(store.list_all("p")[0], "all");
   EXPECT_EQ(asked(), "list_all p");
-  EXPECT_EQ(store.list_at_once("p")->keys[0], "once");
-  EXPECT_EQ(asked(), "list_at_once p");
   EXPECT_TRUE(store.has_prefix("p"));
-  EXPECT_EQ(asked(), "has_prefix p");
-  store.use_listings();
-  EXPECT_EQ(asked(), "use_listings");
+  EXPECT_EQ(asked(), "list p 1");
   EXPECT_TRUE(store.is_known_absent("p"));
-  EXPECT_EQ(asked(), "is_known_absent p");
-  EXPECT_FALSE(store.put_if("k", version, {&part, 1}));
-  EXPECT_EQ(asked(), "put_parts k 1 5");
-  EXPECT_FALSE(store.erase_if("k", version));
+  EXPECT_EQ(asked(), "traits");
+  EXPECT_FALSE(store.put_parts("k", {&part, 1}, {version, true}));
+  EXPECT_EQ(asked(), "put_parts k 1 5 1");
+  EXPECT_FALSE(store.erase("k", {version}));
   EXPECT_EQ(asked(), "erase k 5");
   store.erase_all(keys);
   EXPECT_EQ(asked(), "erase_all first");
@@ -171,8 +161,6 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_EQ(asked(), "rename_prefix p q");
   EXPECT_NE(store.lock("p"), nullptr);
   EXPECT_EQ(asked(), "lock p");
-  store.note_dependent_put();
-  EXPECT_EQ(asked(), "note_dependent_put");
   store.flush();
   EXPECT_EQ(asked(), "flush");
   store.remove_leftovers();
@@ -186,12 +174,10 @@ TEST(ForwardingStore, IsWhatListedStoreDoesBeyondListing) {
   const auto recording = std::make_shared<RecordingStore>();
   ListedStore listed(recording);
   Store& store = listed;
-  EXPECT_TRUE(store.list_at_once("p"));
-  EXPECT_EQ(recording->take(), "list_at_once p");
-  store.use_listings();
-  EXPECT_EQ(recording->take(), "use_listings");
+  EXPECT_TRUE(store.has_prefix("p"));
+  EXPECT_EQ(recording->take(), "list p 1");
   EXPECT_TRUE(store.is_known_absent("p"));
-  EXPECT_EQ(recording->take(), "is_known_absent p");
+  EXPECT_EQ(recording->take(), "traits");
 }
 
 }  // namespace

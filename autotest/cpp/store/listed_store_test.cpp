@@ -52,8 +52,8 @@ class HidingStore final : public StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;
 
-  DirectoryListing list(std::string_view prefix) override {
-    DirectoryListing listing = StoreWrapper::list(prefix);
+  DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
+    DirectoryListing listing = StoreWrapper::list(prefix, options);
     std::erase_if(listing.prefixes, [&](const std::string& name) {
       return StoreWrapper::list(join_path(prefix, name)).keys.empty();
     });
@@ -101,7 +101,9 @@ TEST_F(ListedStoreTest, AsksForAllWhereNothingCanBeListed) {
   class Unlisted final : public StoreWrapper {
    public:
     using StoreWrapper::StoreWrapper;
-    DirectoryListing list(std::string_view /*prefix*/) override { return {}; }
+    DirectoryListing list(std::string_view /*prefix*/, const ListOptions& /*options*/) override {
+      return {};
+    }
   };
   ListedStore listed(std::make_shared<Unlisted>(memory_));
   listed.put("a/c/0/1", bytes_of({3}));
@@ -119,7 +121,7 @@ class SlowlyListedStore final : public StoreWrapper {
                     std::function<bool(const std::string& prefix, const Listed& listed)> ends)
       : StoreWrapper(std::move(store)), longest_(longest), ends_(std::move(ends)) {}
 
-  DirectoryListing list(std::string_view prefix) override {
+  DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
     {
       std::unique_lock lock(mutex_);
       listed_.emplace_back(prefix);

@@ -125,7 +125,7 @@ TEST_F(WindowsFile, LocksLeaveNoFiles) {
     const auto lock = store_.lock("group");
   }
   const std::array<ValuePart, 1> parts{ValuePart{}};
-  EXPECT_TRUE(store_.put_if("group/a", version, parts));
+  EXPECT_TRUE(store_.put_parts("group/a", parts, {version}));
   EXPECT_EQ(
       std::distance(fs::directory_iterator(folder_.path() / "group"), fs::directory_iterator()), 1);
 }

@@ -33,7 +33,9 @@ class StoreWrapper : public Store {
   bool erase(std::string_view key, const EraseOptions& /*options*/) override {
     return inner_->erase(key);
   }
-  DirectoryListing list(std::string_view prefix) override { return inner_->list(prefix); }
+  DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override {
+    return inner_->list(prefix, options);
+  }
   StoreTraits traits() const override {
     const StoreTraits traits = inner_->traits();
     return {.parallel_requests = traits.parallel_requests,
@@ -87,10 +89,10 @@ class ObservedStore final : public StoreWrapper {
     return puts_;
   }
 
-  DirectoryListing list(std::string_view prefix) override {
+  DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
     const std::lock_guard lock(mutex_);
     ++lists_;
-    return StoreWrapper::list(prefix);
+    return StoreWrapper::list(prefix, options);
   }
 
   // What has been asked since the last call.

@@ -23,11 +23,11 @@ TEST_F(AbsentKeysOfListings, AreDocumentsAtAnyDepth) {
   EXPECT_TRUE(absent_.contains("zarr.json"));
   EXPECT_TRUE(absent_.contains("b/.zarray"));
   EXPECT_TRUE(absent_.contains("b/c/.zarray"));
-  EXPECT_TRUE(absent_.contains_node("b"));
+  EXPECT_TRUE(absent_.is_known_absent("b"));
   EXPECT_FALSE(absent_.contains(".zgroup"));
   EXPECT_FALSE(absent_.contains("a/.zarray"));
-  EXPECT_FALSE(absent_.contains_node("a"));
-  EXPECT_FALSE(absent_.contains_node(""));
+  EXPECT_FALSE(absent_.is_known_absent("a"));
+  EXPECT_FALSE(absent_.is_known_absent(""));
 }
 
 TEST_F(AbsentKeysOfListings, AreNoChunks) {
@@ -39,18 +39,18 @@ TEST_F(AbsentKeysOfListings, AreNoChunks) {
 
 TEST_F(AbsentKeysOfListings, ArePutAndRefreshed) {
   list("", {});
-  EXPECT_TRUE(absent_.contains_node(""));
+  EXPECT_TRUE(absent_.is_known_absent(""));
   absent_.remove("g/a/.zarray");
-  EXPECT_FALSE(absent_.contains_node(""));
-  EXPECT_FALSE(absent_.contains_node("g"));
-  EXPECT_FALSE(absent_.contains_node("g/a"));
+  EXPECT_FALSE(absent_.is_known_absent(""));
+  EXPECT_FALSE(absent_.is_known_absent("g"));
+  EXPECT_FALSE(absent_.is_known_absent("g/a"));
   EXPECT_FALSE(absent_.contains("g/a/.zarray"));
   // The folders did not exist before.
   EXPECT_TRUE(absent_.contains("g/a/.zattrs"));
   EXPECT_TRUE(absent_.contains("g/.zgroup"));
   absent_.clear();
   EXPECT_FALSE(absent_.contains("b/.zarray"));
-  EXPECT_FALSE(absent_.contains_node("b"));
+  EXPECT_FALSE(absent_.is_known_absent("b"));
 }
 
 TEST_F(AbsentKeysOfListings, DoNotIncludeWhatWasPutMeanwhile) {

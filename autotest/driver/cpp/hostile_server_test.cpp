@@ -48,7 +48,10 @@ class FileSystem final : public zarrcore::Store {
   bool erase(std::string_view /*key*/, const zarrcore::EraseOptions& /*options*/) override {
     return true;
   }
-  zarrcore::DirectoryListing list(std::string_view /*prefix*/) override { return {}; }
+  zarrcore::DirectoryListing list(std::string_view /*prefix*/,
+                                  const zarrcore::ListOptions& /*options*/) override {
+    return {};
+  }
   std::string description() const override { return "/vsicurl/http://127.0.0.1/x.zarr"; }
 
   bool was_asked() const { return was_asked_; }

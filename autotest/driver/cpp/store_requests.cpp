@@ -122,7 +122,7 @@ constexpr StoreRequest kRequests[] = {
     {"version",
      [](Store& store) {
        return outcome(store, [&] {
-         const bool is_same = store.erase_if(kKey, version_of_tag(kTag));
+         const bool is_same = store.erase(kKey, {version_of_tag(kTag)});
          return std::string(is_same ? "right" : "replaced");
        });
      }},

@@ -88,7 +88,8 @@ std::optional<ReferenceStore::Place> ReferenceStore::locate(std::string_view key
   return Place{targets_.resolve(reference->target), reference->offset, reference->length, {}};
 }
 
-zarrcore::DirectoryListing ReferenceStore::list(std::string_view prefix) {
+zarrcore::DirectoryListing ReferenceStore::list(std::string_view prefix,
+                                                const zarrcore::ListOptions& /*options*/) {
   return references_->list(zarrcore::join_path(prefix_, prefix));
 }
 

@@ -36,7 +36,8 @@ class ReferenceStore final : public zarrcore::Store {
   };
   std::optional<Place> locate(std::string_view key) const;
 
-  zarrcore::DirectoryListing list(std::string_view prefix) override;
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  const zarrcore::ListOptions& options = {}) override;
   zarrcore::StoreTraits traits() const override {
     return {.read_only_reason = "it consists of references to values in other files"};
   }

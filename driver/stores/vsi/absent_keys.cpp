@@ -23,7 +23,7 @@ bool AbsentKeys::contains(std::string_view key) const {
   return !listings_.empty() && is_metadata_key(key) && is_unlisted(key, true);
 }
 
-bool AbsentKeys::contains_node(std::string_view path) const {
+bool AbsentKeys::is_known_absent(std::string_view path) const {
   const std::lock_guard lock(mutex_);
   const auto own = listings_.find(path);
   const bool is_empty =

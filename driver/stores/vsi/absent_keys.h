@@ -15,19 +15,19 @@
 
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/store/request_statistics.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 
 // Safe to use from several threads at once.
-class AbsentKeys {
+class AbsentKeys final : public zarrcore::KnownListings {
  public:
   // `statistics` may be null. Otherwise it counts the chunks among the keys.
   explicit AbsentKeys(std::shared_ptr<zarrcore::RequestStatistics> statistics)
       : statistics_(std::move(statistics)) {}
 
   bool contains(std::string_view key) const;
-  // Whether a listing shows that there are no documents at or below a node path.
-  bool contains_node(std::string_view path) const;
+  bool is_known_absent(std::string_view path) const override;
 
   // After a request for the key.
   void add(std::string_view key);
@@ -35,8 +35,7 @@ class AbsentKeys {
   void remove(std::string_view key);
   void clear();
 
-  // Listings count from this call on, as the store is changed.
-  void use_listings();
+  void use_listings() override;
   // Called before and after a folder is listed. The listing does not count if something has been
   // put in between.
   std::uint64_t begin_listing() const;

@@ -10,6 +10,7 @@
 #include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_path.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/byte_range.h"
@@ -44,17 +45,8 @@ class HttpStore final : public zarrcore::ForwardingStore {
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
-    return get_ranges(key, ranges, {});
-  }
-
-  bool has(std::string_view key) override {
-    return with_key(key, [&] {
-      try {
-        return request(key, "0-0", zarrcore::kNoSizeLimit).has_value();
-      } catch (const HttpClient::OutOfRange&) {
-        return true;  // and empty
-      }
-    });
+    if (!ranges.empty()) return get_ranges(key, ranges, {});
+    return exists(key) ? std::make_optional<std::vector<Buffer>>() : std::nullopt;
   }
 
   std::shared_ptr<zarrcore::OpenValue> open(std::string_view key) override {
@@ -68,8 +60,9 @@ class HttpStore final : public zarrcore::ForwardingStore {
 
   bool put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts,
                  const zarrcore::PutOptions& options) override {
+    if (!checks_conditions(description())) warn_of_others(options);
     if (options.expected && !options.expected->is_unknown()) {
-      return put_expecting(key, parts, *options.expected);
+      return put_expecting(key, parts, options);
     }
     inner().put_parts(key, parts);
     absent_->remove(key);
@@ -77,17 +70,14 @@ class HttpStore final : public zarrcore::ForwardingStore {
   }
   // GDAL sends no conditions with this request.
   bool erase(std::string_view key, const zarrcore::EraseOptions& options) override {
+    if (!checks_conditions(description())) warn_of_others(options);
     if (options.expected && !options.expected->is_unknown()) {
       absent_->remove(key);
       if (version_now(key).differs_from(*options.expected)) return false;
       if (options.expected->is_absent()) return true;
-      if (is_shared_) inner().note_dependent_put();
+      warn_of_others(options);
     }
     return inner().erase(key);
-  }
-  void note_dependent_put() override {
-    is_shared_ = true;
-    if (!checks_conditions(description())) inner().note_dependent_put();
   }
   void rename_prefix(std::string_view from, std::string_view to) override {
     absent_->clear();
@@ -100,8 +90,23 @@ class HttpStore final : public zarrcore::ForwardingStore {
   }
 
  private:
+  void warn_of_others(const zarrcore::PutOptions& options) {
+    if (options.depends_on_read) warn_of_other_writers(description(), has_warned_);
+  }
+
+  bool exists(std::string_view key) {
+    return with_key(key, [&] {
+      try {
+        return request(key, "0-0", zarrcore::kNoSizeLimit).has_value();
+      } catch (const HttpClient::OutOfRange&) {
+        return true;  // and empty
+      }
+    });
+  }
+
   bool put_expecting(std::string_view key, std::span<const zarrcore::ValuePart> parts,
-                     const ValueVersion& expected) {
+                     const zarrcore::PutOptions& options) {
+    const ValueVersion& expected = *options.expected;
     const Buffer value = zarrcore::join_parts(parts);
     const std::string path = join_vsi_path(description(), key);
     const std::string condition = condition_of(path, expected, value.size());
@@ -117,7 +122,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
       }
     }
     // Some servers refuse conditions.
-    if (is_shared_) inner().note_dependent_put();
+    warn_of_others(options);
     put(key, value.span());
     return true;
   }
@@ -298,8 +303,8 @@ class HttpStore final : public zarrcore::ForwardingStore {
 
   HttpClient client_;
   std::atomic<bool> supports_ranges_{true};
-  bool has_suffix_ranges_;              // those that count from the end
-  std::atomic<bool> is_shared_{false};  // by note_dependent_put()
+  bool has_suffix_ranges_;  // those that count from the end
+  std::atomic<bool> has_warned_{false};
   std::shared_ptr<AbsentKeys> absent_;  // those of inner() as well
 };
 

@@ -292,14 +292,15 @@ std::vector<StoredObject> list_objects(const std::string& folder) {
   return objects;
 }
 
-bool has_objects(const std::string& folder) {
+std::optional<std::string> find_object(const std::string& folder) {
   const QuietCall call;
   const ListingFailures failures;
   const auto listing = open_listing(folder);
-  if (listing && VSIGetNextDirEntry(listing.get()) != nullptr) return true;
+  const VSIDIREntry* const entry = listing ? VSIGetNextDirEntry(listing.get()) : nullptr;
+  if (entry != nullptr) return entry->pszName;
   check_listing(folder);
   zarrcore::with_context([&] { return folder; }, [&] { failures.check(); });
-  return false;
+  return std::nullopt;
 }
 
 void remove_objects(const std::string& folder, std::span<const std::string> keys) {

@@ -22,8 +22,8 @@ struct StoredObject {
 // All objects below a folder; an error if the server does not send the listing to its end.
 std::vector<StoredObject> list_objects(const std::string& folder);
 
-// Whether there are any.
-bool has_objects(const std::string& folder);
+// The key of one of them; nullopt if there is none.
+std::optional<std::string> find_object(const std::string& folder);
 
 // Removes objects, and tries all of them before it throws: the error names each that could not be
 // removed. Absent ones are no errors.

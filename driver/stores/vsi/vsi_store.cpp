@@ -99,6 +99,7 @@ class VsiStore final : public zarrcore::Store {
     traits_.lists_all_at_once = is_in_object_store_;
     traits_.read_only_reason = read_only_reason(root_);
     traits_.request_statistics = statistics_.get();
+    if (is_in_object_store_) traits_.listings = absent_.get();
     if (is_local_) return;
     traits_.bytes_per_range = kOverNetwork;
     if (!is_foreign_) traits_.parallel_requests = parallel_network_requests();
@@ -130,8 +131,9 @@ class VsiStore final : public zarrcore::Store {
   // Where files can be renamed, as on disks, a temporary file replaces the old one; an object store
   // gets one complete write, which becomes visible when it is closed.
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
-                 const zarrcore::PutOptions& /*options*/) override {
+                 const zarrcore::PutOptions& options) override {
     const std::string path = path_of(key);
+    if (options.depends_on_read) warn_of_others();
     zarrcore::with_context([&] { return path; },
                            [&] {
                              if (is_local_) {
@@ -145,17 +147,9 @@ class VsiStore final : public zarrcore::Store {
     return true;
   }
 
-  void note_dependent_put() override {
-    if (is_local_ || has_warned_.exchange(true)) return;
-    report(CE_Warning, CPLE_AppDefined,
-           "%s: parts of chunks are written. If another program writes to the same chunks at the "
-           "same time, some of its elements or of these can be lost, unless both use the open "
-           "option LOCKS",
-           root_.c_str());
-  }
-
-  bool erase(std::string_view key, const zarrcore::EraseOptions& /*options*/) override {
+  bool erase(std::string_view key, const zarrcore::EraseOptions& options) override {
     const std::string path = path_of(key);
+    if (options.depends_on_read) warn_of_others();
     if (is_in_object_store_) {
       const std::string erased(key);
       remove_objects(root_, {&erased, 1});
@@ -205,28 +199,15 @@ class VsiStore final : public zarrcore::Store {
     std::sort(keys.begin(), keys.end());
     return keys;
   }
-  bool has_prefix(std::string_view prefix) override {
-    if (!is_in_object_store_) return Store::has_prefix(prefix);
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  const zarrcore::ListOptions& options) override {
     const zarrcore::CountedRequest request(statistics_.get());
     const std::uint64_t begun = absent_->begin_listing();
-    if (has_objects(folder_of(prefix))) return true;
-    absent_->end_listing(begun, prefix, {});
-    return false;
-  }
-  void use_listings() override {
-    if (is_in_object_store_) absent_->use_listings();
-  }
-  bool is_known_absent(std::string_view path) const override {
-    return absent_->contains_node(path);
-  }
-
-  zarrcore::DirectoryListing list(std::string_view prefix) override {
-    return *list_up_to(SIZE_MAX, prefix);
-  }
-  std::optional<zarrcore::DirectoryListing> list_at_once(std::string_view prefix) override {
-    constexpr std::size_t kMaxNames = 900;  // less than a page of any server
-    if (!is_in_object_store_) return std::nullopt;
-    return list_up_to(kMaxNames, prefix);
+    const bool finds_one = is_in_object_store_ && options.max_names == 1;
+    zarrcore::DirectoryListing listing =
+        finds_one ? find_one(prefix) : list_names(prefix, options.max_names);
+    if (listing.size() < options.max_names) absent_->end_listing(begun, prefix, listing);
+    return listing;
   }
 
   zarrcore::StoreTraits traits() const override { return traits_; }
@@ -261,21 +242,29 @@ class VsiStore final : public zarrcore::Store {
     return prefix.empty() ? root_ : path_of(prefix);
   }
 
-  // Nullopt if there are more names.
-  std::optional<zarrcore::DirectoryListing> list_up_to(std::size_t max_names,
-                                                       std::string_view prefix) {
+  void warn_of_others() {
+    if (!is_local_) warn_of_other_writers(root_, has_warned_);
+  }
+
+  zarrcore::DirectoryListing find_one(std::string_view prefix) const {
+    zarrcore::DirectoryListing listing;
+    const auto key = find_object(folder_of(prefix));
+    if (!key) return listing;
+    const auto slash = key->find('/');
+    (slash == key->npos ? listing.keys : listing.prefixes).push_back(key->substr(0, slash));
+    return listing;
+  }
+
+  zarrcore::DirectoryListing list_names(std::string_view prefix, std::size_t max_names) const {
     const VsiCall call;
-    const zarrcore::CountedRequest request(statistics_.get());
     const std::string path = folder_of(prefix);
     zarrcore::DirectoryListing listing;
-    const std::uint64_t begun = absent_->begin_listing();
     const ListingFailures failures;
     const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
     const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
     while (const VSIDIREntry* entry = directory ? VSIGetNextDirEntry(directory.get()) : nullptr) {
       const std::string_view name = entry->pszName;
       if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
-      if (listing.keys.size() + listing.prefixes.size() == max_names) return std::nullopt;
       bool is_directory = VSI_ISDIR(entry->nMode);
       if (!entry->bModeKnown) {
         VSIStatBufL status;
@@ -283,11 +272,11 @@ class VsiStore final : public zarrcore::Store {
         is_directory = VSIStatL(child.c_str(), &status) == 0 && VSI_ISDIR(status.st_mode);
       }
       (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
+      if (listing.size() == max_names) return listing;
     }
     zarrcore::with_context([&] { return path; }, [&] { failures.check(); });
     std::sort(listing.keys.begin(), listing.keys.end());
     std::sort(listing.prefixes.begin(), listing.prefixes.end());
-    absent_->end_listing(begun, prefix, listing);
     return listing;
   }
 
@@ -315,6 +304,15 @@ class VsiStore final : public zarrcore::Store {
 std::size_t parallel_network_requests() {
   const int requests = std::atoi(config_option(ConfigOption::parallel_requests));
   return static_cast<std::size_t>(std::clamp(requests, 1, 256));
+}
+
+void warn_of_other_writers(const std::string& root, std::atomic<bool>& has_warned) {
+  if (has_warned.exchange(true)) return;
+  report(
+      CE_Warning, CPLE_AppDefined,
+      "%s: parts of chunks are written. If another program writes to the same chunks at the same "
+      "time, some of its elements or of these can be lost, unless both use the open option LOCKS",
+      root.c_str());
 }
 
 std::shared_ptr<zarrcore::Store> make_store(const std::string& name) {

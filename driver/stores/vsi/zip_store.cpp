@@ -134,7 +134,8 @@ class ZipStore final : public zarrcore::Store {
     return true;
   }
 
-  zarrcore::DirectoryListing list(std::string_view prefix) override {
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  const zarrcore::ListOptions& /*options*/) override {
     const std::lock_guard lock(mutex_);
     zarrcore::DirectoryListing listing = zarrcore::list_sorted(prefix, held_);
     const zarrcore::DirectoryListing more = zarrcore::list_sorted(prefix, entries_);
