@@ -40,7 +40,7 @@ class BandValues {
 
  private:
   static constexpr std::size_t kItems = 4;
-  using List = std::vector<zarrcore::Json>;  // empty where the bands agree
+  using List = zarrcore::Json::array_t;  // empty where the bands agree
 
   bool is_same_everywhere(const List& list, std::size_t band) const;
   void set_of_array(BandItem item, const zarrcore::Json& value);

@@ -1,28 +1,38 @@
 // JSON as Zarr stores hold it. Members keep their order; the last of equal keys wins. What Python's
 // reader accepts beyond RFC 8259 is accepted: the bare words NaN, Infinity and -Infinity, numbers
-// too large for a float64 (infinity), and lone surrogates (U+FFFD). Nesting is bounded
-// (json_scanner.h).
+// too large for a float64 (infinity), and lone surrogates (U+FFFD).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "zarrcore/base/api.h"
-#include "zarrcore/base/json_scanner.h"  // IWYU pragma: export
-#include "zarrcore/base/json_value.h"    // IWYU pragma: export
+#include "zarrcore/base/json_value.h"  // IWYU pragma: export
 
 namespace zarrcore {
 
+// Deeper documents are refused, so that no document can exhaust the stack.
+inline constexpr std::size_t kMaxJsonDepth = 256;
+
 // Throws Error that states the position when `text` is not JSON.
 ZARRCORE_API Json parse_json(std::string_view text);
+
+// What ends a number or a word like "true".
+inline constexpr std::string_view kAfterJsonWord = " \t\r\n,:[]{}\"";
+
+// Throws the Error that says that `text` is not JSON because of a `problem` at byte `at`.
+[[noreturn]] void refuse_json(std::string_view text, std::size_t at, std::string_view problem);
+// Throws the Error for documents that are nested too deeply.
+[[noreturn]] void refuse_json_depth();
 
 struct JsonStyle {
   int indentation = -1;   // spaces per level; if negative, the text is one line
   bool is_ascii = false;  // whether characters past ASCII are written as escapes
   // Whether numbers of lists and objects are written as they were read, even if no Json number is
-  // spelled so (number_texts.h).
+  // spelled so.
   bool as_read = false;
 };
 
@@ -64,5 +74,53 @@ ZARRCORE_API std::uint64_t as_unsigned(const Json& value, std::string_view what)
 
 // `value` as a list of unsigned integers, with the same errors.
 ZARRCORE_API std::vector<std::uint64_t> as_unsigned_list(const Json& value, std::string_view what);
+
+// Whether a comma may follow the last member.
+enum class TrailingComma : bool { refused, accepted };
+
+// Reads the members of an object one by one from its text, without making values of them: documents
+// of references and consolidated metadata have up to millions of members, of which a reader needs
+// few. A value is only examined as far as it takes to find its end.
+class JsonMembers {
+ public:
+  // Returns true if `text` begins as an object does.
+  static bool is_object(std::string_view text);
+
+  // `text` begins with the object, or white space before it, and must outlive this and all it
+  // returns. Throws Error when it does not begin with an object.
+  explicit JsonMembers(std::string_view text,
+                       TrailingComma trailing_comma = TrailingComma::refused);
+
+  // Moves to the next member; returns false after the last. Throws Error where the text is not
+  // right, or ends.
+  bool next();
+
+  // The name of the member, as it is written between its quotation marks; see unescape_json().
+  std::string_view raw_key() const { return key_; }
+  // All text from the member's value on.
+  std::string_view rest() const { return text_.substr(at_); }
+  // The text of the value. Throws Error when it does not end.
+  std::string_view value();
+
+ private:
+  // The next character; NUL, with which no token begins, at the end.
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  void skip_space();
+  // Skips `c` if it is the next character, and white space after it; returns true if it was.
+  bool accept(char c);
+  std::string_view read_raw_string();
+  [[noreturn]] void fail(std::string_view expected) const;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  TrailingComma trailing_comma_;
+  std::string_view key_;
+  bool is_at_value_ = false;
+  bool is_first_ = true;
+};
+
+// The string that is written as `raw` between quotation marks. Throws Error when `raw` is not
+// right.
+std::string unescape_json(std::string_view raw);
 
 }  // namespace zarrcore

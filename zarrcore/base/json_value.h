@@ -1,32 +1,183 @@
 // The type Json: nlohmann's JSON value, whose objects keep the order of their members, and whose
 // lists and objects know how their numbers were spelled.
-//
-// Two operations of that library allocate memory and are noexcept, so that running out of memory
-// there would end the whole process: the destructor of a list or object, which moves its items to a
-// std::vector first, and the comparison with a string literal, which makes a value of the literal.
-// This header replaces the memory of the one and the other altogether.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/base/api.h"
-#include "zarrcore/base/number_texts.h"
-#include "zarrcore/base/ordered_object.h"
 
-namespace zarrcore {
-namespace json {
+// Its own namespace, for the operators at the end.
+namespace zarrcore::json {
+
+// How numbers of a list or object were spelled where no number of the Json type is spelled so:
+// 1.10, 1e400, integers of 30 digits. Documents are written with these texts, so that a program
+// that changes one member leaves the others as they are.
+class ZARRCORE_API NumberTexts {
+ public:
+  NumberTexts() = default;
+  NumberTexts(const NumberTexts& other)
+      : texts_(other.texts_ ? std::make_unique<Texts>(*other.texts_) : nullptr) {}
+  NumberTexts(NumberTexts&&) noexcept = default;
+  NumberTexts& operator=(NumberTexts other) noexcept {
+    texts_ = std::move(other.texts_);
+    return *this;
+  }
+  ~NumberTexts() = default;
+
+  // Sets the text of the item at `place` in its list or object.
+  void set(std::size_t place, std::string_view text);
+  // Empty if the item has none. Valid until the next change.
+  std::string_view find(std::size_t place) const;
+
+ private:
+  struct Entry {
+    std::size_t place;
+    std::size_t start;  // of the text, which a zero byte ends
+  };
+  struct Texts {
+    std::vector<Entry> entries;  // sorted by place
+    std::string characters;
+  };
+
+  static std::vector<Entry>::iterator lower_bound(Texts& texts, std::size_t place);
+
+  std::unique_ptr<Texts> texts_;  // most lists and objects need none
+};
+
+// An ObjectType of nlohmann::json: its ordered_map, with a hash index once there are many members.
+// Documents of consolidated metadata have tens of thousands.
+template <typename Key, typename T, typename IgnoredLess = std::less<Key>,
+          typename Allocator = std::allocator<std::pair<const Key, T>>>
+class Object : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> {
+  using Base = nlohmann::ordered_map<Key, T, IgnoredLess, Allocator>;
+
+ public:
+  using Base::Base;
+  using typename Base::const_iterator;
+  using typename Base::iterator;
+  using typename Base::size_type;
+
+  template <typename K>
+  iterator find(const K& key) {
+    return this->begin() + position(key);
+  }
+  template <typename K>
+  const_iterator find(const K& key) const {
+    return this->begin() + position(key);
+  }
+
+  template <typename K, typename... Args>
+  std::pair<iterator, bool> emplace(K&& key, Args&&... args) {
+    const auto it = find(key);
+    if (it != this->end()) return {it, false};
+    this->push_back({Key(std::forward<K>(key)), T(std::forward<Args>(args)...)});
+    extend_index();
+    return {this->end() - 1, true};
+  }
+  template <typename K>
+  T& operator[](K&& key) {
+    return emplace(std::forward<K>(key), T()).first->second;
+  }
+
+  template <typename K>
+    requires(!std::is_convertible_v<K, const_iterator>)
+  size_type erase(const K& key) {
+    const auto it = find(key);
+    if (it == this->end()) return 0;
+    erase(it);
+    return 1;
+  }
+  iterator erase(const_iterator member) { return erase(member, member + 1); }
+  iterator erase(const_iterator first, const_iterator last) {
+    const std::ptrdiff_t start = first - this->cbegin();
+    const std::ptrdiff_t end = last - this->cbegin();
+    keep_members([&](std::ptrdiff_t place) { return place < start || place >= end; });
+    return this->begin() + start;
+  }
+  // Erases the members for whose names `test` returns true, in one pass.
+  template <typename Test>
+  void erase_members(const Test& test) {
+    keep_members([&](std::ptrdiff_t place) { return !test(this->begin()[place].first); });
+  }
+  void clear() { *this = Object(); }
+
+  NumberTexts& number_texts() { return number_texts_; }
+  const NumberTexts& number_texts() const { return number_texts_; }
+
+ private:
+  static constexpr size_type kIndexFrom = 32;
+
+  static std::size_t hash(std::string_view key) { return std::hash<std::string_view>()(key); }
+
+  template <typename Keeps>
+  void keep_members(const Keeps& keeps) {
+    Object kept;
+    kept.reserve(this->size());
+    for (size_type place = 0; place < this->size(); ++place) {
+      if (!keeps(static_cast<std::ptrdiff_t>(place))) continue;
+      const std::string_view text = number_texts_.find(place);
+      if (!text.empty()) kept.number_texts_.set(kept.size(), text);
+      auto& [key, value] = this->data()[place];
+      kept.push_back({key, std::move(value)});
+    }
+    kept.extend_index();
+    *this = std::move(kept);
+  }
+
+  // Adds all members that are not in the index yet.
+  void extend_index() {
+    if (this->size() < kIndexFrom) return;
+    for (size_type i = index_.size(); i < this->size(); ++i) {
+      index_.emplace(hash(this->data()[i].first), i);
+    }
+  }
+
+  // The place of the member, or size() when there is none. Looks at all members when there are few,
+  // or when the library has added some itself: several threads may read one object, so the index is
+  // not made here.
+  std::ptrdiff_t position(std::string_view key) const {
+    const auto* members = this->data();
+    size_type place = this->size();
+    if (index_.size() == this->size()) {
+      const auto [first, last] = index_.equal_range(hash(key));
+      for (auto it = first; it != last; ++it) {
+        if (members[it->second].first == key) place = it->second;
+      }
+    } else {
+      place = 0;
+      while (place < this->size() && members[place].first != key) ++place;
+    }
+    return static_cast<std::ptrdiff_t>(place);
+  }
+
+  std::unordered_multimap<std::size_t, size_type> index_;
+  NumberTexts number_texts_;
+};
+
+// That of std::vector, as another type: see the specialization below.
+template <typename Item>
+class ListAllocator : public std::allocator<Item> {
+ public:
+  ListAllocator() = default;
+  template <typename Other>
+  ListAllocator(const ListAllocator<Other>& /*other*/) {}  // NOLINT: as in the standard
+};
 
 // An ArrayType of nlohmann::json.
-template <typename Item, typename Allocator = std::allocator<Item>>
-class List : public std::vector<Item, Allocator> {
+template <typename Item, typename IgnoredAllocator = std::allocator<Item>>
+class List : public std::vector<Item, ListAllocator<Item>> {
  public:
-  using std::vector<Item, Allocator>::vector;
+  using std::vector<Item, ListAllocator<Item>>::vector;
 
   NumberTexts& number_texts() { return number_texts_; }
   const NumberTexts& number_texts() const { return number_texts_; }
@@ -35,42 +186,33 @@ class List : public std::vector<Item, Allocator> {
   NumberTexts number_texts_;
 };
 
-}  // namespace json
+}  // namespace zarrcore::json
 
-using Json = nlohmann::basic_json<OrderedObject, json::List>;
+namespace zarrcore {
 
-// Memory from the system, or when it has none, from a reserve of a megabyte. Throws std::bad_alloc
-// when that is exhausted as well.
-ZARRCORE_API void* allocate_json(std::size_t bytes);
-ZARRCORE_API void free_json(void* memory) noexcept;
+using Json = nlohmann::basic_json<json::Object, json::List>;
 
 }  // namespace zarrcore
 
-// The allocator of all lists of values, and of the list that the destructor makes.
+// The destructor of a nlohmann::json list or object, which must not throw, moves its items to such
+// a vector first, so that deep nesting cannot exhaust the stack. The memory for that might be
+// missing, and the nesting of documents is bounded: this one destroys each item at once. It never
+// holds any. For lists of values there is Json::array_t.
 template <>
-class std::allocator<zarrcore::Json> {
+class std::vector<zarrcore::Json> {
  public:
   using value_type = zarrcore::Json;
-  using size_type = std::size_t;
-  using difference_type = std::ptrdiff_t;
-  using propagate_on_container_move_assignment = std::true_type;
-  using is_always_equal = std::true_type;
 
-  constexpr allocator() noexcept = default;
-  template <typename Other>
-  constexpr allocator(const allocator<Other>& /*other*/) noexcept {}  // NOLINT: as in the standard
-
-  value_type* allocate(size_type count) {
-    if (count > PTRDIFF_MAX / sizeof(value_type)) throw std::bad_array_new_length();
-    return static_cast<value_type*>(zarrcore::allocate_json(count * sizeof(value_type)));
-  }
-  void deallocate(value_type* memory, size_type /*count*/) noexcept { zarrcore::free_json(memory); }
-
-  bool operator==(const allocator& /*other*/) const noexcept { return true; }
+  void reserve(std::size_t /*size*/) {}
+  void push_back(value_type&& item) { const value_type destroyed(std::move(item)); }
+  bool empty() const { return true; }
+  [[noreturn]] value_type& back() { std::abort(); }
+  void pop_back() {}
 };
 
-// In the namespace of OrderedObject, where the compiler looks when it compares a Json, and only
-// then: anything that converts to Json would match here.
+// The library would make a Json of the text, also in functions that must not throw. In the
+// namespace of Object, where the compiler looks when it compares a Json, and only then: anything
+// that converts to Json would match here.
 namespace zarrcore::json {
 
 inline bool operator==(const Json& value, const char* text) {

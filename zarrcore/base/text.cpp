@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
+#include <locale>
+#include <sstream>
 
 namespace zarrcore {
 
@@ -19,6 +23,17 @@ std::optional<std::uint64_t> parse_digits(std::string_view text, int base) {
   const char* end = first + text.size();
   const auto [stop, error] = std::from_chars(first, end, number, base);
   return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+double parse_float(std::string_view text) {
+  if (const auto number = parse_number<double>(text)) return *number;
+  // Infinity, or too small to differ from zero: the digits before the exponent do not tell.
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  double number = 0;
+  stream >> number;
+  if (std::abs(number) <= 1) return number;
+  return std::copysign(std::numeric_limits<double>::infinity(), number);
 }
 
 std::vector<std::string> words_of(std::string_view text) {

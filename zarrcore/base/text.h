@@ -45,6 +45,9 @@ std::optional<Number> parse_number(std::string_view text) {
   return text.empty() ? number : std::nullopt;
 }
 
+// Reads a decimal float, such as 1.5 or -1E400, in any locale: infinite if it is too large.
+double parse_float(std::string_view text);
+
 // Reads all of `text` as the digits of a number in a base from 2 to 16.
 std::optional<std::uint64_t> parse_digits(std::string_view text, int base);
 

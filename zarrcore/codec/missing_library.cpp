@@ -2,7 +2,7 @@
 // an error that names the library.
 // IWYU pragma: begin_keep, unused where no library is missing
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/json_value.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
 // IWYU pragma: end_keep
 

@@ -110,8 +110,8 @@ Json format_numcodec(const CodecMetadata& codec) {
 }
 
 // The numcodecs configurations of all codecs after `bytes`.
-std::vector<Json> format_numcodecs(std::span<const CodecMetadata> codecs) {
-  std::vector<Json> numcodecs;
+Json::array_t format_numcodecs(std::span<const CodecMetadata> codecs) {
+  Json::array_t numcodecs;
   for (const CodecMetadata& codec : codecs) {
     if (codec.name == "bytes") {
       throw Error("the codec \"" + codecs.front().name + "\" precedes \"bytes\"");
@@ -189,7 +189,7 @@ NumpyMembers make_members(const ArrayMetadata& array) {
     dtype.orders = parse_orders(codecs.front().configuration, dtype.orders.size());
     codecs = codecs.subspan(1);
   }
-  std::vector<Json> filters = format_numcodecs(codecs);
+  Json::array_t filters = format_numcodecs(codecs);
   Json compressor;
   if (!filters.empty() && !contains(kFilters, filters.back()["id"].get_ref<const std::string&>())) {
     compressor = std::move(filters.back());

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/json_members.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/members.h"

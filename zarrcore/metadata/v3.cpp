@@ -1,7 +1,7 @@
 #include "zarrcore/metadata/v3.h"
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/json_members.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/draft.h"

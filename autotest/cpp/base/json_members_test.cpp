@@ -1,8 +1,7 @@
-#include "zarrcore/base/json_members.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/base/json.h"
 
 namespace zarrcore::test::json_members_test {
 namespace {

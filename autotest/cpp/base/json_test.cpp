@@ -127,7 +127,7 @@ TEST(Json, NumbersAreSpelledAsInTheSpecification) {
             "[0,0,10,0.5,-125.0,100.0,0.0]");
   for (const char* text : {"01", "-01", "+1", "1.", ".5", "-", "1e", "1e+", "0x10", "1_0", "1.5.2",
                            "--1", "1-", "-NaN", "1d"}) {
-    EXPECT_ERROR(parse_json(text), "not valid JSON: expected a value at byte 0") << text;
+    EXPECT_ERROR(parse_json(text), "not valid JSON: syntax error while parsing value") << text;
   }
 }
 
@@ -206,10 +206,10 @@ TEST(Json, StringsHaveEscapes) {
   EXPECT_EQ(parse_json(R"("\"\\\/\b\f\n\r\t\u00e9\u0000")").get<std::string>(),
             std::string("\"\\/\b\f\n\r\té\0", 11));
   for (const char* text : {R"(["\x"])", R"(["\u12g4"])", R"(["\u12"])", R"(["\U0041"])"}) {
-    EXPECT_ERROR(parse_json(text), "expected an escape sequence of JSON at byte 2") << text;
+    EXPECT_ERROR(parse_json(text), "invalid string: ") << text;
   }
   for (const char* text : {"[\"\nb\"]", "[\"\x01\"]"}) {
-    EXPECT_ERROR(parse_json(text), "expected no control character at byte 2");
+    EXPECT_ERROR(parse_json(text), "invalid string: control character");
   }
 }
 
@@ -228,7 +228,8 @@ TEST(Json, EveryPrefixOfADocumentIsAnError) {
 
 TEST(Json, TheErrorTellsThePosition) {
   EXPECT_ERROR(parse_json("{\n\"a\": ?}"),
-               "not valid JSON: expected a value at byte 7 (line 2, column 6)");
+               "not valid JSON: syntax error while parsing value - invalid literal at byte 7 "
+               "(line 2, column 6)");
 }
 
 TEST(Json, MembersAreFoundInObjectsAlone) {

@@ -7,7 +7,6 @@
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {

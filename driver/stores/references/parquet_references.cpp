@@ -6,7 +6,6 @@
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/base/json_members.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
