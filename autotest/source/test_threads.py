@@ -3,7 +3,7 @@ import re
 
 from tree import CODE_FOLDERS, CPP, files, text
 
-REPLACEMENTS = {"shared_mutex.h", "thread_object.h"}
+REPLACEMENTS = {"threads.h"}
 # Objects without a destructor may be thread_local.
 PLAIN = r"((std::size_t|bool|int) |\w+\* )\w+"
 

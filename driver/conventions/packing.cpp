@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace gdal_zarr {

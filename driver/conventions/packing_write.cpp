@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "driver/conventions/packing.h"
-#include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/metadata/fill_value.h"
 

@@ -19,7 +19,7 @@
 #include "driver/stores/vsi/zarr_folder.h"
 #include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/thread_object.h"
+#include "zarrcore/base/threads.h"
 
 namespace gdal_zarr {
 

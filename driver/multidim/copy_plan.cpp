@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/odometer.h"
+#include "zarrcore/base/strided.h"
 
 namespace gdal_zarr {
 

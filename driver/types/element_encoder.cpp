@@ -11,7 +11,7 @@
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/utf8.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/convert.h"
 
 namespace gdal_zarr {

@@ -11,7 +11,7 @@
 #include "driver/types/structure_converter.h"
 #include "zarrcore/base/arena.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/utf8.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/dtype/element_converter.h"
 

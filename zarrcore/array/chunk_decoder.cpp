@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/thread_object.h"
+#include "zarrcore/base/threads.h"
 #include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "zarrcore/base/odometer.h"
+#include "zarrcore/base/strided.h"
 
 namespace zarrcore {
 

@@ -6,7 +6,7 @@
 
 #include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/array/thread_pool.h"
-#include "zarrcore/base/free_memory.h"
+#include "zarrcore/base/buffer_memory.h"
 
 namespace zarrcore {
 

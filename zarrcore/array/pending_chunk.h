@@ -24,7 +24,7 @@
 #include "zarrcore/array/pending_inner_chunk.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/array/stored_shard.h"
-#include "zarrcore/base/shared_mutex.h"
+#include "zarrcore/base/threads.h"
 
 namespace zarrcore {
 

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/odometer.h"
+#include "zarrcore/base/strided.h"
 
 namespace zarrcore {
 

@@ -2,6 +2,7 @@
 // store into elements, or back, uses these functions.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +18,32 @@ enum class Endian : std::uint8_t { little, big };
 inline constexpr Endian kHostEndian =
     std::endian::native == std::endian::little ? Endian::little : Endian::big;
 
+// A fixed size lets the compiler turn the reversal into byte-swap (or vector shuffle) instructions.
+template <std::size_t kSize>
+void swap_units(MutableByteSpan bytes) {
+  for (std::size_t i = 0; i + kSize <= bytes.size(); i += kSize) {
+    std::byte unit[kSize];
+    std::memcpy(unit, bytes.data() + i, kSize);
+    std::reverse(unit, unit + kSize);
+    std::memcpy(bytes.data() + i, unit, kSize);
+  }
+}
+
 // Reverses the bytes of each `unit_size` bytes (1, 2, 4, 8 or 16) of `bytes` in place.
-void swap_bytes(MutableByteSpan bytes, std::uint64_t unit_size);
+inline void swap_bytes(MutableByteSpan bytes, std::uint64_t unit_size) {
+  switch (unit_size) {
+    case 2:
+      return swap_units<2>(bytes);
+    case 4:
+      return swap_units<4>(bytes);
+    case 8:
+      return swap_units<8>(bytes);
+    case 16:
+      return swap_units<16>(bytes);
+    default:
+      return;
+  }
+}
 
 // The unsigned integer at `bytes`, which need not be aligned.
 template <typename Integer>

@@ -1,9 +1,8 @@
 // The `base64` codec of numcodecs: bytes as text (RFC 4648, section 4, with padding).
-#include "zarrcore/base/base64.h"
-
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/size_checks.h"
 

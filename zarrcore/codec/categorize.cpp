@@ -14,7 +14,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/utf8.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"

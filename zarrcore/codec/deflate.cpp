@@ -6,7 +6,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/thread_object.h"
+#include "zarrcore/base/threads.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/size_checks.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/utf8.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {

@@ -4,7 +4,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/odometer.h"
+#include "zarrcore/base/strided.h"
 #include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {

@@ -11,7 +11,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/utf8.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/dtype/dispatch.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/thread_object.h"
+#include "zarrcore/base/threads.h"
 
 namespace zarrcore::icechunk {
 namespace {

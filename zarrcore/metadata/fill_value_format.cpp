@@ -4,11 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "zarrcore/base/base64.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/utf8.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "zarrcore/base/base64.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/members.h"

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "zarrcore/base/process.h"
-#include "zarrcore/base/thread_object.h"
+#include "zarrcore/base/threads.h"
 #include "zarrcore/store/folder_watch.h"
 
 namespace zarrcore {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "zarrcore/base/api.h"
-#include "zarrcore/base/shared_mutex.h"
+#include "zarrcore/base/threads.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

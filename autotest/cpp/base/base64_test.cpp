@@ -1,8 +1,7 @@
-#include "zarrcore/base/base64.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
+#include "zarrcore/base/text_encoding.h"
 
 namespace zarrcore::test::base64_test {
 namespace {

@@ -1,3 +1,5 @@
+#include "zarrcore/base/buffer_memory.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/base/free_memory.h"
 
 namespace zarrcore::test::buffer_memory_test {
 namespace {

@@ -1,10 +1,10 @@
-#include "zarrcore/base/odometer.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "zarrcore/base/strided.h"
 
 namespace zarrcore::test::odometer_test {
 namespace {

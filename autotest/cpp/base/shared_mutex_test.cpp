@@ -1,5 +1,3 @@
-#include "zarrcore/base/shared_mutex.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,6 +5,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "zarrcore/base/threads.h"
 
 namespace zarrcore::test::shared_mutex_test {
 namespace {

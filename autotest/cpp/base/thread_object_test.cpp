@@ -1,5 +1,3 @@
-#include "zarrcore/base/thread_object.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,6 +6,8 @@
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "zarrcore/base/threads.h"
 
 namespace zarrcore::test::thread_object_test {
 namespace {

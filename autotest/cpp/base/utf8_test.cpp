@@ -1,8 +1,7 @@
-#include "zarrcore/base/utf8.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/base/text_encoding.h"
 
 namespace zarrcore::test::utf8_test {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "driver/stores/vsi/zarr_folder.h"
-#include "zarrcore/base/base64.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text_encoding.h"
 
 namespace gdal_zarr {
 namespace {

@@ -18,9 +18,9 @@
 #include "driver/stores/references/reference_store.h"
 #include "driver/stores/references/target_path.h"
 #include "driver/stores/vsi/vsi_call.h"
-#include "zarrcore/base/base64.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
+#include "zarrcore/base/text_encoding.h"
 
 namespace gdal_zarr {
 namespace {

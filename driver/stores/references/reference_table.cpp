@@ -6,8 +6,8 @@
 
 #include "driver/stores/references/parquet/parquet_column.h"
 #include "driver/stores/references/parquet/parquet_writer.h"
-#include "zarrcore/base/base64.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text_encoding.h"
 
 namespace gdal_zarr {
 namespace {

@@ -1,10 +1,13 @@
-// UTF-8 (RFC 3629), the encoding of texts in documents and chunks: checks, and conversion from and
-// to code points.
+// Encodings of texts and bytes in documents and chunks: UTF-8 (RFC 3629) and Base64 (RFC 4648,
+// section 4).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "zarrcore/base/buffer.h"
 
@@ -22,5 +25,10 @@ std::u32string decode_utf8(std::string_view text);
 // The inverse, for code points of 4 bytes each in the host's order. Throws Error when one of them
 // is a surrogate or not in Unicode.
 std::string encode_utf8(ByteSpan code_points);
+
+// Returns nullopt when `text` is not base64; missing padding at the end is accepted.
+std::optional<std::vector<std::byte>> decode_base64(std::string_view text);
+
+std::string encode_base64(ByteSpan bytes);
 
 }  // namespace zarrcore
