@@ -4,7 +4,7 @@
 
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/base/arena.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore::fuzz {
 namespace {

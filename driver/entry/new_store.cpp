@@ -20,8 +20,7 @@
 #include "driver/stores/vsi/zarr_folder.h"
 #include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {

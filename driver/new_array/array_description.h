@@ -8,7 +8,6 @@
 
 #include "driver/gdal/compat.h"
 #include "zarrcore/metadata/format.h"
-#include "zarrcore/metadata/v2.h"
 
 namespace gdal_zarr {
 

@@ -6,8 +6,8 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/registry.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/metadata/numpy_array.h"
-#include "zarrcore/metadata/v3.h"
 
 namespace gdal_zarr {
 namespace {

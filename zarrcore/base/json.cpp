@@ -167,6 +167,39 @@ const Json* find_member(const Json& value, std::string_view key) {
   return it == value.end() ? nullptr : &*it;
 }
 
+const Json& required_member(const Json& document, std::string_view key) {
+  if (!document.is_object()) {
+    throw Error("the document is " + std::string(describe_kind(document)) +
+                " where an object is expected");
+  }
+  if (const Json* member = find_member(document, key)) return *member;
+  throw Error("the member \"" + std::string(key) + "\" is missing");
+}
+
+Json object_member(const Json& document, std::string_view key) {
+  const Json* member = find_member(document, key);
+  if (member == nullptr || member->is_null()) return Json::object();
+  if (member->is_object()) return *member;
+  throw Error("\"" + std::string(key) + "\" is " + std::string(describe_kind(*member)) +
+              " where an object is expected");
+}
+
+Json other_members(const Json& document, std::span<const std::string_view> known) {
+  Json others = Json::object();
+  for (const auto& [key, value] : document.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      copy_member(document, key, others, key);
+    }
+  }
+  return others;
+}
+
+void add_members(Json& document, const Json& others) {
+  for (const auto& [key, value] : others.items()) {
+    if (!document.contains(key)) copy_member(others, key, document, key);
+  }
+}
+
 const std::string* as_string(const Json& value) {
   return value.get_ptr<const std::string*>();
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,18 @@ ZARRCORE_API std::string_view describe_kind(const Json& value);
 
 // The member `key` of the object `value`, or null when it is missing or `value` is not an object.
 ZARRCORE_API const Json* find_member(const Json& value, std::string_view key);
+
+// The member `key`; throws Error when `document` is not an object or does not have it.
+const Json& required_member(const Json& document, std::string_view key);
+
+// The member `key`, which must be an object; an empty object when it is missing or null.
+Json object_member(const Json& document, std::string_view key);
+
+// The members of `document` that are not named in `known`.
+Json other_members(const Json& document, std::span<const std::string_view> known);
+
+// Adds `others` to the members of `document`, except those that it already has.
+void add_members(Json& document, const Json& others);
 
 // The text of `value`, or null when it is not a string.
 ZARRCORE_API const std::string* as_string(const Json& value);

@@ -8,8 +8,8 @@
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_codec.h"
 #include "zarrcore/codec/value_cast.h"
+#include "zarrcore/metadata/documents.h"
 #include "zarrcore/metadata/fill_value.h"
-#include "zarrcore/metadata/v3_data_type.h"
 
 namespace zarrcore {
 namespace {

@@ -5,7 +5,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/documents.h"
 #include "zarrcore/store/byte_range.h"
 
 namespace zarrcore::icechunk {

@@ -1,5 +1,3 @@
-#include "zarrcore/metadata/draft.h"
-
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -9,10 +7,10 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/dtype/data_type.h"
 #include "zarrcore/metadata/document_names.h"
+#include "zarrcore/metadata/documents.h"
 #include "zarrcore/metadata/fill_value.h"
-#include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/metadata/numpy_array.h"
-#include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {
@@ -161,11 +159,6 @@ class DraftFormat final : public Format {
     return read_array(documents, "", *suffix);
   }
 
-  std::optional<ConsolidatedDocuments> read_consolidated(
-      const DocumentSource& /*documents*/, const std::string& /*path*/) const override {
-    return std::nullopt;
-  }
-
   std::vector<std::string> child_names(const DocumentSource& documents,
                                        const std::string& path) const override {
     const std::string suffix = suffix_in(documents).value_or("");
@@ -199,10 +192,6 @@ class DraftFormat final : public Format {
   }
   std::vector<std::string> node_prefixes(const std::string& path) const override {
     return {join_path(kMetaRoot, path), join_path(kDataRoot, path)};
-  }
-  Document consolidated_document(const DocumentMap& /*documents*/,
-                                 const std::string& /*path*/) const override {
-    throw Error("the 2020 draft has no consolidated metadata");
   }
 
  private:

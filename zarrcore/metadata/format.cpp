@@ -4,10 +4,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/metadata/draft.h"
-#include "zarrcore/metadata/v1.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore {
 
@@ -19,6 +16,28 @@ void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view grou
   } catch (const Error& error) {
     consolidated.problems.push_back(std::string("consolidated metadata: ") + error.what());
   }
+}
+
+void check_zarr_format(const Json& document, int version) {
+  const Json& format = required_member(document, "zarr_format");
+  if (format.is_number_integer() && format == version) return;
+  throw Error("\"zarr_format\" is " + excerpt(format) + " where " + std::to_string(version) +
+              " is expected");
+}
+
+Shape parse_shape(const Json& document) {
+  constexpr std::size_t kMaxRank = 256;
+  Shape shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  if (shape.size() > kMaxRank) {
+    throw Error("\"shape\" has " + std::to_string(shape.size()) + " dimensions; at most " +
+                std::to_string(kMaxRank) + " are supported");
+  }
+  return shape;
+}
+
+Document Format::consolidated_document(const DocumentMap& /*documents*/,
+                                       const std::string& /*path*/) const {
+  throw Error(std::string(name()) + " has no consolidated metadata");
 }
 
 std::string Format::document_text(const Json& content) const {

@@ -12,13 +12,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/base/api.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/metadata/array_metadata.h"
-#include "zarrcore/metadata/lazy_document.h"
 
 namespace zarrcore {
 
@@ -38,6 +39,28 @@ struct DocumentSource {
 
 // Documents by the key that they have, or would have, in the store.
 using DocumentMap = std::map<std::string, Json, std::less<>>;
+
+// A document that may not have been parsed yet: consolidated metadata holds tens of thousands, of
+// which a reader needs few.
+class LazyDocument {
+ public:
+  LazyDocument(Json json) : json_(std::move(json)) {}  // NOLINT: converts
+  // `text` is part of `holder`.
+  LazyDocument(std::shared_ptr<const Buffer> holder, std::string_view text)
+      : holder_(std::move(holder)), text_(text) {}
+
+  // Throws Error when the text is not JSON.
+  Json get() const { return holder_ ? parse_json(text_) : json_; }
+  // Its text, which may not be JSON.
+  std::string text() const {
+    return holder_ ? std::string(text_) : dump_json(json_, {.as_read = true});
+  }
+
+ private:
+  Json json_;
+  std::shared_ptr<const Buffer> holder_;
+  std::string_view text_;
+};
 
 // The consolidated metadata of a group and all nodes below it.
 struct ConsolidatedDocuments {
@@ -124,8 +147,10 @@ class ZARRCORE_API Format {
 
   // The consolidated metadata of the group at `path`, which covers the group itself and all nodes
   // below it. nullopt when the group has none.
-  virtual std::optional<ConsolidatedDocuments> read_consolidated(const DocumentSource& documents,
-                                                                 const std::string& path) const = 0;
+  virtual std::optional<ConsolidatedDocuments> read_consolidated(
+      const DocumentSource& /*documents*/, const std::string& /*path*/) const {
+    return std::nullopt;
+  }
 
   // The names that may be those of nodes directly below the group at `path`. Reading them shows
   // which are.
@@ -172,11 +197,16 @@ class ZARRCORE_API Format {
   // read_consolidated(). `documents` are those of the group and of all nodes below it, by key;
   // others do not matter. Throws Error when the format has no such document.
   virtual Document consolidated_document(const DocumentMap& documents,
-                                         const std::string& path) const = 0;
+                                         const std::string& path) const;
 
   // The text of a document as it is stored.
   virtual std::string document_text(const Json& content) const;
 };
+
+const Format& v1_format();
+ZARRCORE_API const Format& v2_format();
+ZARRCORE_API const Format& v3_format();
+const Format& draft_format();
 
 // All formats, the most likely first.
 ZARRCORE_API std::span<const Format* const> formats();

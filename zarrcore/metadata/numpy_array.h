@@ -1,5 +1,5 @@
 // What v1, v2 and the draft of v3 have in common: they describe elements as NumPy does and codecs
-// as numcodecs does. numpy_document.h is the inverse. In the model, the memory order F is a
+// as numcodecs does. In the model, the memory order F is a
 // transpose codec, the byte order of the dtype is that of the `bytes` codec, and filters and the
 // compressor are codecs named `numcodecs.` and their id.
 #pragma once
@@ -72,5 +72,22 @@ ArrayMetadata parse_numpy_array(const Json& document, const Json& attributes, co
 
 // The chunk key separator in the member `key`; `fallback` when it is null or missing.
 char parse_separator(const Json& object, std::string_view key, char fallback);
+
+// The inverse: members that describe an array in documents of v1 and v2. They cannot express all of
+// the model; an Error names what they cannot.
+struct NumpyMembers {
+  Json dtype;
+  Json fill_value;   // null when it is undefined
+  bool is_reversed;  // whether the memory order is F
+  Json filters;      // a list of numcodecs configurations; null when there are none
+  Json compressor;   // one; null when there is none
+};
+
+// The members that describe elements and codecs. `format` ("Zarr v2") is for messages.
+NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format);
+
+// The attributes, with xarray's names of dimensions unless no dimension has a name. An array
+// without dimensions gets an empty list of names, which xarray needs.
+Json attributes_with_dimension_names(const ArrayMetadata& array);
 
 }  // namespace zarrcore

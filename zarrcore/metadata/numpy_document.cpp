@@ -1,4 +1,3 @@
-#include "zarrcore/metadata/numpy_document.h"
 
 #include <algorithm>
 #include <array>
@@ -7,10 +6,10 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/fill_value.h"
-#include "zarrcore/metadata/members.h"
 #include "zarrcore/metadata/numpy_array.h"
 
 namespace zarrcore {

@@ -1,12 +1,10 @@
-#include "zarrcore/metadata/v1.h"
-
 #include <array>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/document_names.h"
-#include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/documents.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/metadata/numpy_array.h"
-#include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {
@@ -61,11 +59,6 @@ class V1Format final : public Format {
         key, [&] { return parse_v1_array(*document, attributes.value_or(Json::object())); });
   }
 
-  std::optional<ConsolidatedDocuments> read_consolidated(
-      const DocumentSource& /*documents*/, const std::string& /*path*/) const override {
-    return std::nullopt;
-  }
-
   std::vector<std::string> child_names(const DocumentSource& /*documents*/,
                                        const std::string& /*path*/) const override {
     return {};
@@ -90,11 +83,6 @@ class V1Format final : public Format {
   std::vector<std::string> node_keys(const std::string& path) const override {
     if (!path.empty()) return {};
     return {std::string(kV1ArrayDocument), std::string(kV1AttributesDocument)};
-  }
-
-  Document consolidated_document(const DocumentMap& /*documents*/,
-                                 const std::string& /*path*/) const override {
-    throw Error("Zarr v1 has no consolidated metadata");
   }
 
   std::string document_text(const Json& content) const override {

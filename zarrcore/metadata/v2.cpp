@@ -1,5 +1,3 @@
-#include "zarrcore/metadata/v2.h"
-
 #include <algorithm>
 #include <array>
 
@@ -7,9 +5,9 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
-#include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/documents.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/metadata/numpy_array.h"
-#include "zarrcore/metadata/numpy_document.h"
 
 namespace zarrcore {
 namespace {

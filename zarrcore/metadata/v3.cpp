@@ -1,10 +1,9 @@
-#include "zarrcore/metadata/v3.h"
-
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
-#include "zarrcore/metadata/draft.h"
+#include "zarrcore/metadata/documents.h"
+#include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
 namespace {

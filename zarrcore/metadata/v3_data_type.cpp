@@ -1,12 +1,10 @@
-#include "zarrcore/metadata/v3_data_type.h"
-
 #include <initializer_list>
 #include <set>
 #include <utility>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/codec_metadata.h"
-#include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore {
 namespace {

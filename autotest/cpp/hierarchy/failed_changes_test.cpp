@@ -13,7 +13,7 @@
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/small_array.h"
 #include "zarrcore/hierarchy/hierarchy.h"
-#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::failed_changes_test {

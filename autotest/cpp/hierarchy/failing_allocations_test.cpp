@@ -14,8 +14,7 @@
 #include "autotest/cpp/support/small_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/hierarchy/hierarchy.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::failing_allocations_test {

@@ -5,9 +5,7 @@
 
 #include "zarrcore/array/typed_values.h"
 #include "zarrcore/hierarchy/resize_array.h"
-#include "zarrcore/metadata/v1.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::new_array_test {

@@ -4,8 +4,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/hierarchy/hierarchy.h"
-#include "zarrcore/metadata/draft.h"
-#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::node_changes_test {

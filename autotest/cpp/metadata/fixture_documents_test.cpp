@@ -7,9 +7,7 @@
 #include "autotest/cpp/support/npy.h"
 #include "autotest/cpp/support/same_metadata.h"
 #include "zarrcore/hierarchy/hierarchy.h"
-#include "zarrcore/metadata/v1.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/file_system_store.h"
 
 namespace zarrcore::test::fixture_documents_test {

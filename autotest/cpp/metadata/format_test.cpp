@@ -8,10 +8,6 @@
 
 #include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/metadata/draft.h"
-#include "zarrcore/metadata/v1.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
 
 namespace zarrcore::test::format_test {
 namespace {

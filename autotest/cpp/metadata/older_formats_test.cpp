@@ -6,8 +6,8 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/metadata/draft.h"
-#include "zarrcore/metadata/v1.h"
+#include "zarrcore/metadata/documents.h"
+#include "zarrcore/metadata/format.h"
 
 namespace zarrcore::test::older_formats_test {
 namespace {

@@ -4,8 +4,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/same_metadata.h"
-#include "zarrcore/metadata/v1.h"
-#include "zarrcore/metadata/v2.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore::test::v2_document_test {
 namespace {

@@ -1,9 +1,8 @@
-#include "zarrcore/metadata/v2.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore::test::v2_test {
 namespace {

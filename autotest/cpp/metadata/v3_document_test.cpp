@@ -4,8 +4,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/same_metadata.h"
-#include "zarrcore/metadata/v3.h"
-#include "zarrcore/metadata/v3_data_type.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore::test::v3_document_test {
 namespace {

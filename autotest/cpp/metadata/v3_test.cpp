@@ -1,10 +1,8 @@
-#include "zarrcore/metadata/v3.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/metadata/v3_data_type.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore::test::v3_test {
 namespace {

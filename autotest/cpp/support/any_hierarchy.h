@@ -14,8 +14,7 @@
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/temporary_folder.h"
 #include "zarrcore/hierarchy/hierarchy.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 

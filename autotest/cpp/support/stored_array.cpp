@@ -5,7 +5,7 @@
 #include "autotest/cpp/support/layout.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/hierarchy.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace zarrcore::test {
 namespace {

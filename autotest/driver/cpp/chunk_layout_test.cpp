@@ -4,8 +4,7 @@
 
 #include "autotest/driver/cpp/options.h"
 #include "driver/new_array/creation_options.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr::test::chunk_layout_test {
 namespace {

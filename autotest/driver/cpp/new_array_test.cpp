@@ -9,8 +9,7 @@
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
-#include "zarrcore/metadata/v2.h"
-#include "zarrcore/metadata/v3.h"
+#include "zarrcore/metadata/format.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace gdal_zarr::test::new_array_test {

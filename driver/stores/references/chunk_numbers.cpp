@@ -4,7 +4,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/metadata/members.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace gdal_zarr {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/metadata/members.h"
+#include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 namespace {

@@ -1,0 +1,70 @@
+// The documents of each version of Zarr, and the model that they describe.
+#pragma once
+
+#include <string>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/metadata/array_metadata.h"
+
+namespace zarrcore {
+
+// Throws Error unless the member `zarr_format` is the integer `version`.
+void check_zarr_format(const Json& document, int version);
+
+// The member `shape`. Throws Error when it has more dimensions than any array needs, to bound
+// recursion and tables over them.
+Shape parse_shape(const Json& document);
+
+// Zarr v1: one array per store, in the documents `meta` and `attrs` (v1 specification).
+
+// The model of a `meta` document with the attributes of `attrs`.
+ArrayMetadata parse_v1_array(const Json& document, const Json& attributes);
+
+// The inverse: a `meta` document, for existing arrays only. Throws Error when v1 cannot express the
+// array.
+Json make_v1_array_document(const ArrayMetadata& array);
+
+// Zarr v2: `.zarray`, `.zgroup` and `.zattrs` (v2 specification, "metadata").
+
+// The model of a `.zarray` and the attributes of its `.zattrs`. `path` is the node's.
+ArrayMetadata parse_v2_array(const Json& array, const Json& attributes, const std::string& path);
+
+// The inverse: a `.zarray`, and the attributes of a `.zattrs`. Throws Error when v2 cannot express
+// the array: a rectilinear grid, a codec that numcodecs does not have…
+Json make_v2_array_document(const ArrayMetadata& array);
+Json make_v2_attributes(const ArrayMetadata& array);
+
+// A `.zgroup`; its attributes are a `.zattrs` as they are.
+Json make_v2_group_document(const GroupMetadata& group);
+
+// Zarr v3: one document `zarr.json` per node (v3 core specification, "metadata").
+
+// The model of one `zarr.json`. `path` is the node's.
+NodeMetadata parse_v3_node(const Json& document, const std::string& path);
+
+// The inverse. An undefined fill value is stated as zero, because v3 requires one. Codecs keep
+// their names: those of numcodecs are not translated into their counterparts. Throws Error when v3
+// cannot express the array.
+Json make_v3_array_document(const ArrayMetadata& array);
+Json make_v3_group_document(const GroupMetadata& group);
+
+// The data type that `value` names. Throws Error when it is not supported.
+DataType parse_v3_data_type(const Json& value);
+
+// The inverse, with an object where there is something to configure. Throws Error on structures
+// that v3 does not have: with subarrays, or with several fields of one name.
+Json make_v3_data_type(const DataType& type);
+
+// The draft of Zarr v3 of 2020, which zarr-python 2 and GDAL 3.4 to 3.7 wrote: an entry point
+// `zarr.json`, documents below `meta/root`, chunks below `data/root`.
+
+// Whether a `zarr.json` is an entry point of the draft, in which `zarr_format` is a URI, not a
+// number.
+bool is_draft_entry_point(const Json& document);
+
+// The model of an array's document. `path` is the node's.
+ArrayMetadata parse_draft_array(const Json& document, const std::string& path);
+
+}  // namespace zarrcore
