@@ -7,7 +7,7 @@
 
 #include "driver/gdal/error_guard.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/odometer.h"
+#include "zarrcore/base/strided.h"
 
 namespace gdal_zarr {
 namespace {
