@@ -21,9 +21,6 @@ inline constexpr std::size_t kMaxJsonDepth = 256;
 // Throws Error that states the position when `text` is not JSON.
 ZARRCORE_API Json parse_json(std::string_view text);
 
-// What ends a number or a word like "true".
-inline constexpr std::string_view kAfterJsonWord = " \t\r\n,:[]{}\"";
-
 // Throws the Error that says that `text` is not JSON because of a `problem` at byte `at`.
 [[noreturn]] void refuse_json(std::string_view text, std::size_t at, std::string_view problem);
 // Throws the Error for documents that are nested too deeply.

@@ -1,8 +1,8 @@
 // Reading JSON text.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -23,13 +23,36 @@ std::optional<double> bare_word_value(std::string_view word) {
   return std::nullopt;
 }
 
+bool is_bracket_or_quote(char c) {
+  return c == '"' || c == '{' || c == '}' || c == '[' || c == ']';
+}
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+bool is_of_number(char c) {
+  return is_digit(c) || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+}
+
+// Returns true for a word like a number that is too large for a float64. It may not be valid JSON.
 bool is_too_large(std::string_view word) {
-  return word.find_first_not_of("+-.0123456789eE") == std::string_view::npos &&
-         std::isinf(parse_float(word));
+  constexpr std::size_t kMaxDigits = 308;  // without an exponent
+  const bool may_be = word.size() > kMaxDigits || word.find_first_of("eE") < word.size();
+  return may_be && std::ranges::all_of(word, is_of_number) && std::isinf(parse_float(word));
+}
+
+// Returns true if `c` ends a number or a word like "true".
+bool ends_word(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':' || c == '"' ||
+         c == '[' || c == ']' || c == '{' || c == '}';
+}
+
+// The position of the first such character from `at` on; the size if there is none.
+template <typename Test>
+std::size_t find_from(std::string_view text, std::size_t at, const Test& test) {
+  while (at < text.size() && !test(text[at])) ++at;
+  return at;
 }
 
 // The words of a JSON text that stand for numbers, one after the other.
@@ -39,23 +62,26 @@ class NumberWords {
 
   // Empty at the end of the text.
   std::string_view next() {
-    while (at_ < text_.size()) {
-      const std::size_t start = at_;
-      if (text_[start] == '"') {
-        for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-          if (text_[at_] == '\\') ++at_;
-        }
-        ++at_;
-        continue;
+    while (true) {
+      const std::size_t start = find_from(text_, at_, may_begin);
+      if (start >= text_.size()) return {};
+      if (text_[start] != '"') {
+        at_ = find_from(text_, start, ends_word);
+        return text_.substr(start, at_ - start);
       }
-      at_ = std::max(std::min(text_.find_first_of(kAfterJsonWord, start), text_.size()), start + 1);
-      const std::string_view word = text_.substr(start, at_ - start);
-      if (word[0] == '-' || is_digit(word[0]) || bare_word_value(word)) return word;
+      for (at_ = start + 1; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+        if (text_[at_] == '\\') ++at_;
+      }
+      ++at_;
     }
-    return {};
   }
 
  private:
+  // Of a number, a bare word or a string. No other word contains such a character.
+  static bool may_begin(char c) {
+    return is_digit(c) || c == '-' || c == 'N' || c == 'I' || c == '"';
+  }
+
   std::string_view text_;
   std::size_t at_ = 0;
 };
@@ -129,22 +155,21 @@ class Builder {
   // Only negative integers are signed.
   bool number_integer(std::int64_t number) { return add_number(number, number == 0 ? "-0" : ""); }
   bool number_unsigned(std::uint64_t number) { return add_number(number, {}); }
-  bool number_float(double /*number*/, const std::string& as_in_locale) {
-    std::string text = as_in_locale;
-    const auto is_point = [](char c) { return std::strchr("+-0123456789eE", c) == nullptr; };
-    if (const auto point = std::ranges::find_if(text, is_point); point != text.end()) {
-      *point = '.';
-      text.erase(std::remove_if(point + 1, text.end(), is_point), text.end());
-    }
-    Json number = parse_float(text);
-    const bool is_spelled_so = number.dump() == text;
-    return add_number(std::move(number), is_spelled_so ? std::string_view() : text);
+  bool number_float(double /*number*/, const std::string& text) {
+    // The library reads and writes the decimal point that the locale has.
+    const auto is_point = [](char c) { return !is_of_number(c); };
+    const auto point = std::ranges::find_if(text, is_point);
+    if (point == text.end()) return add_float(text);
+    std::string plain(text.begin(), point);
+    plain += '.';
+    std::remove_copy_if(point, text.end(), std::back_inserter(plain), is_point);
+    return add_float(plain);
   }
 
   bool start_object(std::size_t /*size*/) { return open(Json::object()); }
   bool key(std::string& name) {
     auto& members = open_.back()->get_ref<Json::object_t&>();
-    const auto member = members.emplace(name, nullptr).first;
+    const auto member = members.emplace(std::move(name), nullptr).first;
     place_ = static_cast<std::size_t>(member - members.begin());
     return true;
   }
@@ -179,15 +204,23 @@ class Builder {
     return true;
   }
 
+  bool add_float(std::string_view text) {
+    Json number = parse_float(text);
+    const bool is_spelled_so = number.dump() == text;
+    return add_number(std::move(number), is_spelled_so ? std::string_view() : text);
+  }
+
   // `text` is empty if the number is written as it was read.
   bool add_number(Json number, std::string_view text) {
-    const std::string_view word = words_ ? words_->next() : std::string_view();
-    if (const auto value = bare_word_value(word)) {
-      number = *value;
-      text = {};
-    } else if (!word.empty() && is_too_large(word)) {
-      number = parse_float(word);
-      text = word;
+    if (words_) {
+      const std::string_view word = words_->next();
+      if (const auto value = bare_word_value(word)) {
+        number = *value;
+        text = {};
+      } else if (is_too_large(word)) {
+        number = parse_float(word);
+        text = word;
+      }
     }
     add(std::move(number));
     if (open_.empty() || text.empty()) return true;
@@ -289,8 +322,8 @@ std::string_view JsonMembers::value() {
       ++at_;
     } else if (open.empty()) {
       // A number or a word. At the end of the text it may have been cut off.
-      at_ = text_.find_first_of(kAfterJsonWord, start);
-      if (at_ == start || at_ == std::string_view::npos) {
+      at_ = find_from(text_, start, ends_word);
+      if (at_ == start || at_ == text_.size()) {
         at_ = start;
         fail("a value");
       }
@@ -301,7 +334,7 @@ std::string_view JsonMembers::value() {
     } else if (at_ == text_.size()) {
       fail("a closing bracket");
     } else {
-      ++at_;
+      at_ = find_from(text_, at_, is_bracket_or_quote);
     }
   } while (!open.empty());
   return text_.substr(start, at_ - start);
