@@ -19,7 +19,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/hierarchy/stored_documents.h"
+#include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/forwarding_store.h"
 

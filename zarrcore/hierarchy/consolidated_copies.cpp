@@ -8,7 +8,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/hierarchy/stored_documents.h"
+#include "zarrcore/hierarchy/documents.h"
 
 namespace zarrcore {
 namespace {

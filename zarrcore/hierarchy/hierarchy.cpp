@@ -6,8 +6,8 @@
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/hierarchy/hierarchy_editor.h"
-#include "zarrcore/hierarchy/stored_documents.h"
 
 namespace zarrcore {
 namespace {

@@ -21,8 +21,7 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/base/api.h"
-#include "zarrcore/hierarchy/copied_documents.h"
-#include "zarrcore/hierarchy/document_reader.h"
+#include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/hierarchy/node_cache.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/document_requests.h"

@@ -1,13 +1,29 @@
 #include "zarrcore/hierarchy/hierarchy_editor.h"
 
 #include <algorithm>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/hierarchy/stored_documents.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/documents.h"
 
 namespace zarrcore {
+namespace {
+
+void check_makes_nodes(const Format& format) {
+  if (format.new_array_rules() != nullptr) return;
+  throw Error("new nodes cannot be written in the format " + std::string(format.name()));
+}
+
+}  // namespace
 
 HierarchyEditor::HierarchyEditor(Hierarchy& hierarchy)
     : hierarchy_(hierarchy), store_(*hierarchy.store_), format_(*hierarchy.format_) {}
@@ -98,6 +114,195 @@ void HierarchyEditor::forget(const std::string& path) {
   std::vector<std::string> paths = format_.node_keys(path);
   for (std::string& prefix : format_.node_prefixes(path)) paths.push_back(std::move(prefix));
   hierarchy_.reader_.forget(paths);
+}
+
+void HierarchyEditor::create_root(const NodeMetadata& root) {
+  with_context([&] { return store_.description(); },
+               [&] {
+                 check_makes_nodes(format_);
+                 is_new_ = is_new_store();
+                 const auto documents = new_documents_of(root, "");
+                 const auto lock = copies().lock();
+                 const bool is_empty = is_new_ && !copies_->has_groups_around();
+                 if (!is_empty) remove_copies({""});
+                 put_documents(documents);
+                 // A single array does not need it.
+                 const bool is_group = std::holds_alternative<GroupMetadata>(root);
+                 if (!hierarchy_.options_.use_consolidated || !is_group) return;
+                 lacks_copies_ = true;
+                 copies_->want_root(is_empty ? documents : std::vector<Document>());
+               });
+  hierarchy_.nodes_.replace("", root);
+}
+
+// One listing can show that the store is empty. It is taken for that until creating it ends. Throws
+// Error if there is a node at the root.
+bool HierarchyEditor::is_new_store() {
+  store_.use_listings();
+  if (store_.is_known_absent("")) {
+    hierarchy_.kept_until_opened_ = hierarchy_.keep_listings();
+    hierarchy_.reader_.set_root_listing({});
+    return true;
+  }
+  for (const Format* other : formats()) {
+    if (other->read_node(hierarchy_.reader_.source(), ""))
+      throw Error("a Zarr already exists here");
+  }
+  hierarchy_.reader_.forget_root();
+  return false;
+}
+
+void HierarchyEditor::create(const std::string& path, NodeMetadata metadata) {
+  const std::lock_guard one_at_a_time(mutex_);
+  if (auto* array = std::get_if<ArrayMetadata>(&metadata)) array->chunk_prefix = path;
+  with_context([&] { return store_.description() + ": /" + path; },
+               [&] {
+                 check_makes_nodes(format_);
+                 const auto lock = copies().lock();
+                 check_is_new(path);
+                 const auto documents = new_documents_of(metadata, path);
+                 change_documents({std::string(parent_path(path))},
+                                  [&] { put_new_documents(path, documents); });
+               });
+  hierarchy_.nodes_.replace(path, std::move(metadata));
+}
+
+// Where each request waits, without attributes if there are none.
+std::vector<Document> HierarchyEditor::new_documents_of(const NodeMetadata& metadata,
+                                                        const std::string& path) const {
+  std::vector<Document> documents = documents_of(metadata, path);
+  const auto is_dispensable = [](const Document& document) {
+    return document.content.is_object() && document.content.empty();
+  };
+  if (hierarchy_.is_slow()) {
+    documents.erase(std::remove_if(documents.begin() + 1, documents.end(), is_dispensable),
+                    documents.end());
+  }
+  return documents;
+}
+
+// Leaves none of them when one cannot be put.
+void HierarchyEditor::put_new_documents(const std::string& path,
+                                        const std::vector<Document>& documents) {
+  try {
+    put_documents(documents);
+  } catch (...) {
+    const std::exception_ptr error = std::current_exception();
+    copies_->note_failure();
+    try {
+      store_.erase_all(format_.node_keys(path));
+    } catch (const Error&) {
+      // The first error is the cause.
+    }
+    forget(path);
+    std::rethrow_exception(error);
+  }
+}
+
+void HierarchyEditor::check_is_new(const std::string& path) const {
+  check_key(path);
+  const std::string_view name = last_segment(path);
+  if (format_.is_document(name)) throw Error("a metadata document of the format has this name");
+  if (const std::string_view problem = format_.name_problem(name); !problem.empty()) {
+    throw Error("\"" + std::string(name) +
+                "\" is not a valid name of a node: " + std::string(problem));
+  }
+  const std::string group(parent_path(path));
+  const auto parent = hierarchy_.node(group);
+  if (!parent || !std::holds_alternative<GroupMetadata>(*parent)) {
+    throw Error("the group /" + group + " does not exist");
+  }
+  // Another program may have removed a group that is known.
+  if (!is_new_ && !has_documents(group) && !hierarchy_.read_copied_node(group)) {
+    throw Error("the group /" + group + " has been removed");
+  }
+  const bool is_known = hierarchy_.nodes_.find(path) != nullptr;
+  if (!is_known && (is_new_ || !store_.has_prefix(path))) return;
+  for (const std::string& key : format_.node_keys(path)) store_.refresh(key);
+  if (is_known || hierarchy_.node(path)) throw Error("a node of this name already exists");
+  throw Error("something else than a node exists here");
+}
+
+void HierarchyEditor::erase(std::span<const std::string> paths) {
+  const std::lock_guard one_at_a_time(mutex_);
+  const auto is_erased = [&](const std::string& node) {
+    return std::ranges::any_of(paths,
+                               [&](const std::string& path) { return is_at_or_below(node, path); });
+  };
+  with_context(
+      [&] { return store_.description() + (paths.size() == 1 ? ": /" + paths.front() : ""); },
+      [&] {
+        std::ranges::for_each(paths, check_key);
+        const auto lock = copies().lock();
+        std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
+        std::vector<std::string> groups;
+        for (const std::string& path : paths) groups.emplace_back(parent_path(path));
+        change_documents(groups, [&] {
+          std::exception_ptr first_error;
+          for (const std::string& path : paths) {
+            try {
+              forget_after(path, [&] { erase_values(path); });
+              copies_->note_erased(path);
+            } catch (const Error&) {
+              if (!first_error) first_error = std::current_exception();
+            }
+          }
+          if (first_error) std::rethrow_exception(first_error);
+        });
+      });
+}
+
+// Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
+void HierarchyEditor::forget_after(const std::string& path, const std::function<void()>& remove) {
+  try {
+    remove();
+  } catch (...) {
+    copies_->note_failure();
+    if (!has_documents(path)) forget(path);
+    throw;
+  }
+  forget(path);
+}
+
+// Documents first, those of all nodes below as well: without them no node exists, and none seems to
+// have lost chunks, even if the rest fails or the process is killed.
+void HierarchyEditor::erase_values(const std::string& path) {
+  std::vector<std::string> first = store_.traits().lists_all_at_once
+                                       ? format_.node_keys(path)
+                                       : document_keys_below(store_, format_, path);
+  for (const std::string& prefix : format_.node_prefixes(path)) {
+    store_.erase_prefix(prefix, first);
+    first.clear();
+  }
+}
+
+void HierarchyEditor::rename(const std::string& path, const std::string& name) {
+  const std::lock_guard one_at_a_time(mutex_);
+  with_context(
+      [&] { return store_.description() + ": /" + path; },
+      [&] {
+        check_key(path);
+        // Several prefixes cannot be renamed at once, and a node must not lose its chunks.
+        if (format_.node_prefixes(path) != std::vector{path}) {
+          throw Error("nodes cannot be renamed in the format " + std::string(format_.name()));
+        }
+        if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
+        const std::string target = join_path(parent_path(path), name);
+        const auto lock = copies().lock();
+        with_context([&] { return "renaming to " + name; }, [&] { check_is_new(target); });
+        std::vector<std::string> updated;
+        std::vector<std::string> groups{std::string(parent_path(path))};
+        for (const auto& [node, base] : updated_) {
+          if (!is_at_or_below(node, path)) continue;
+          updated.push_back(node);
+          groups.push_back(group_of(node));
+        }
+        change_documents(groups, [&] {
+          for (const std::string& node : updated) put_updated(node);
+          forget_after(path, [&] { store_.rename_prefix(path, target); });
+          copies_->note_renamed(path, target);
+        });
+      });
 }
 
 }  // namespace zarrcore

@@ -28,13 +28,12 @@ class HierarchyEditor {
   void start();
   void end_opening() { is_new_ = false; }
 
-  // new_nodes.cpp: each throws Error if something exists where the node would be.
+  // Each throws Error if something exists where the node would be.
   void create_root(const NodeMetadata& root);
   void create(const std::string& path, NodeMetadata metadata);
-  // node_places.cpp
   void erase(std::span<const std::string> paths);
   void rename(const std::string& path, const std::string& name);
-  // node_metadata.cpp
+  // node_metadata.cpp has these.
   void update(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
               std::optional<NodeKind> wanted);
   void flush(const std::string& path);

@@ -1,10 +1,8 @@
 // New arrays and resized ones through the functions that need few words.
-#include "zarrcore/hierarchy/new_array.h"
-
 #include <gtest/gtest.h>
 
 #include "zarrcore/array/typed_values.h"
-#include "zarrcore/hierarchy/resize_array.h"
+#include "zarrcore/hierarchy/arrays.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/memory_store.h"
 

@@ -13,7 +13,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/hierarchy/stored_documents.h"
+#include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {

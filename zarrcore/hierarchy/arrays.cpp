@@ -1,8 +1,9 @@
-#include "zarrcore/hierarchy/new_array.h"
+#include "zarrcore/hierarchy/arrays.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "zarrcore/array/resize.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
@@ -74,6 +75,20 @@ std::shared_ptr<const Array> create_array(Hierarchy& hierarchy, const std::strin
                    [&] { return make_array_metadata(hierarchy.format(), array); });
   hierarchy.create_node(path, std::move(metadata));
   return hierarchy.open_array(path, std::move(context));
+}
+
+std::shared_ptr<const Array> resize_array(Hierarchy& hierarchy, const std::string& path,
+                                          const Shape& shape,
+                                          const std::shared_ptr<Context>& context,
+                                          const WriteOptions& options) {
+  const auto old = hierarchy.open_array(path, context);
+  check_resize(*old, shape);
+  hierarchy.update_node(
+      path, [&](NodeMetadata& node) { std::get<ArrayMetadata>(node).shape = shape; },
+      NodeKind::array);
+  hierarchy.flush_node(path);
+  resize(*old, shape, options);
+  return hierarchy.open_array(path, context);
 }
 
 }  // namespace zarrcore

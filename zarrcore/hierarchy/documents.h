@@ -1,5 +1,5 @@
-// The metadata documents of a hierarchy as its nodes are read from them. What several nodes ask for
-// is remembered, and what is needed together is requested at once.
+// The metadata documents of a store: as they are now, as the nodes of a hierarchy are read from
+// them, and in consolidated metadata.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,46 @@
 
 namespace zarrcore {
 
-// Safe to use from several threads at once.
+// The limit for the size of a metadata document: a larger file must be something else.
+inline constexpr std::uint64_t kMaxDocumentBytes = std::uint64_t{256} << 20;
+
+// The store must outlive the source. JSON is parsed for every request.
+DocumentSource stored_documents(Store& store);
+
+// The same with texts from `text`. The errors that it throws need not name the key.
+DocumentSource documents_with_text(
+    Store& store, std::function<std::shared_ptr<const Buffer>(const std::string& key)> text);
+
+// A view of `documents`, which must outlive it.
+DocumentSource documents_in(const DocumentMap& documents);
+
+// The documents of the node at `path`, and of all nodes below it. Documents that cannot be read are
+// left out and reported to `on_problem`. Throws OutOfMemory.
+DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
+                              const std::function<void(const std::string& problem)>& on_problem);
+
+// A node, and the documents that describe it.
+struct StoredNode {
+  std::optional<NodeMetadata> metadata;  // nullopt if it does not exist
+  DocumentMap documents;
+};
+StoredNode read_stored_node(const DocumentSource& stored, const Format& format,
+                            const std::string& path);
+
+// The keys of all documents of the node at `path` and of all nodes below it, and of some that do
+// not exist.
+std::vector<std::string> document_keys_below(Store& store, const Format& format,
+                                             const std::string& path);
+
+// The root of a store that is about to be changed, if one request shows which documents it lacks:
+// they are not requested.
+std::optional<DirectoryListing> list_for_changes(Store& store);
+
+void put_document(Store& store, const Format& format, const Document& document);
+
+// The documents as the nodes of a hierarchy are read from them. What several nodes ask for is
+// cached, and what is needed together is requested at once. Safe to use from several threads at
+// once.
 class DocumentReader {
  public:
   using OnProblem = std::function<void(const std::string& problem)>;
@@ -86,6 +125,37 @@ class DocumentReader {
   // Keys of documents that may exist and were taken for absent, and why.
   mutable std::vector<std::pair<std::string, std::string>> denied_;
   mutable bool is_page_reported_ = false;  // the first one that was no value
+};
+
+// The documents in the consolidated metadata of a hierarchy. Safe to use from several threads at
+// once.
+class CopiedDocuments {
+ public:
+  // Reads what `own`, the documents of the store, contain. Throws Error if it is broken: there is
+  // then none. Returns false if there is none.
+  bool read(const Format& format, const DocumentSource& own);
+  // The next call of find() reads it, and reports to `on_problem` if it is broken.
+  void read_later() { is_unread_ = true; }
+  bool find(const Format& format, const DocumentSource& own,
+            const std::function<void(const std::string& problem)>& on_problem);
+
+  bool exist() const;
+  bool may_exist() const;
+  // Messages about documents that were left out.
+  std::vector<std::string> problems() const;
+  // A view of them, which must not outlive this object.
+  DocumentSource source() const;
+
+  // All at or below `path` has been removed.
+  void forget(std::string_view path);
+  // It has been removed, whether it has been read or not.
+  void drop();
+
+ private:
+  std::mutex reading_mutex_;
+  mutable std::mutex mutex_;  // guards the following
+  std::optional<ConsolidatedDocuments> documents_;
+  bool is_unread_ = false;
 };
 
 }  // namespace zarrcore

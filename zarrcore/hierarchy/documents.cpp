@@ -1,0 +1,354 @@
+#include "zarrcore/hierarchy/documents.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "zarrcore/base/directory_listing.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace zarrcore {
+namespace {
+
+using OnProblem = std::function<void(const std::string&)>;
+
+// The documents of a node that cannot be read as a whole, as far as they are JSON.
+DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format& format,
+                                     const std::string& path, const OnProblem& on_problem) {
+  DocumentMap documents;
+  for (const std::string& key : format.node_keys(path)) {
+    try {
+      if (auto document = stored.document(key)) documents.emplace(key, std::move(*document));
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const Error& error) {
+      on_problem(std::string(error.what()) + "; consolidated metadata is without it");
+    }
+  }
+  return documents;
+}
+
+// Calls `use` with the documents of the node at `path`, and of all nodes below it.
+void visit_nodes(const DocumentSource& stored, const Format& format, const std::string& path,
+                 const OnProblem& on_problem,
+                 const std::function<void(const std::string& path, DocumentMap documents)>& use) {
+  try {
+    StoredNode node = read_stored_node(stored, format, path);
+    use(path, std::move(node.documents));
+    if (!node.metadata || !std::holds_alternative<GroupMetadata>(*node.metadata)) return;
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error&) {
+    use(path, documents_of_broken_node(stored, format, path, on_problem));
+    return;
+  }
+  for (const std::string& name : format.child_names(stored, path)) {
+    visit_nodes(stored, format, join_path(path, name), on_problem, use);
+  }
+}
+
+bool is_at_root(std::string_view key) {
+  return key.find('/') == std::string_view::npos;
+}
+
+}  // namespace
+
+DocumentSource documents_with_text(
+    Store& store, std::function<std::shared_ptr<const Buffer>(const std::string& key)> text) {
+  const auto named = [text = std::move(text)](const std::string& key) {
+    return with_context([&] { return key; }, [&] { return text(key); });
+  };
+  const auto document = [named](const std::string& key) -> std::optional<Json> {
+    const auto found = named(key);
+    if (!found) return std::nullopt;
+    return with_context([&] { return key; },
+                        [&] { return std::make_optional(parse_json(found->text())); });
+  };
+  return {document, named, [&store](const std::string& key) { return store.has(key); },
+          [&store](const std::string& prefix) { return store.list(prefix); }};
+}
+
+DocumentSource stored_documents(Store& store) {
+  return documents_with_text(store, [&store](const std::string& key) {
+    auto value = store.get(key, kMaxDocumentBytes);
+    return value ? std::make_shared<const Buffer>(std::move(*value)) : nullptr;
+  });
+}
+
+DocumentSource documents_in(const DocumentMap& documents) {
+  const auto document = [&documents](const std::string& key) -> std::optional<Json> {
+    const auto it = documents.find(key);
+    return it == documents.end() ? std::nullopt : std::optional(it->second);
+  };
+  return {document, [](const std::string& /*key*/) { return nullptr; },
+          [&documents](const std::string& key) { return documents.contains(key); },
+          [&documents](const std::string& prefix) { return list_sorted(prefix, documents); }};
+}
+
+DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
+                              const std::function<void(const std::string&)>& on_problem) {
+  DocumentMap documents;
+  visit_nodes(stored_documents(store), format, path, on_problem,
+              [&](const std::string& /*node*/, DocumentMap own) { documents.merge(own); });
+  return documents;
+}
+
+StoredNode read_stored_node(const DocumentSource& stored, const Format& format,
+                            const std::string& path) {
+  StoredNode node;
+  DocumentSource noted = stored;
+  noted.document = [&](const std::string& key) {
+    auto document = stored.document(key);
+    if (document) node.documents.emplace(key, *document);
+    return document;
+  };
+  node.metadata = format.read_node(noted, path);
+  return node;
+}
+
+std::vector<std::string> document_keys_below(Store& store, const Format& format,
+                                             const std::string& path) {
+  std::vector<std::string> keys;
+  visit_nodes(
+      stored_documents(store), format, path, [](const std::string& /*problem*/) {},
+      [&](const std::string& node, const DocumentMap& /*documents*/) {
+        for (std::string& key : format.node_keys(node)) keys.push_back(std::move(key));
+      });
+  return keys;
+}
+
+std::optional<DirectoryListing> list_for_changes(Store& store) {
+  constexpr std::size_t kMaxNames = 900;  // less than a page of any server
+  store.use_listings();
+  if (!store.traits().lists_all_at_once) return std::nullopt;
+  try {
+    auto listing = store.list("", {.max_names = kMaxNames + 1});
+    return listing.size() <= kMaxNames ? std::optional(std::move(listing)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // requests show what exists
+  }
+}
+
+void put_document(Store& store, const Format& format, const Document& document) {
+  const std::string text = format.document_text(document.content);
+  store.put(document.key, std::as_bytes(std::span(text)));
+}
+
+DocumentSource DocumentReader::source() const {
+  auto source =
+      documents_with_text(store_, [this](const std::string& key) { return stored_text(key); });
+  source.list = [this](const std::string& prefix) { return list(prefix); };
+  return source;
+}
+
+DocumentRequests::Kept DocumentReader::request(std::vector<std::string> keys) const {
+  if (!is_slow()) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(keys, [this](const std::string& key) { return root_texts_.contains(key); });
+  }
+  if (keys.size() < 2) return {};
+  return requests_.request(keys, store_.traits().parallel_requests, run_together_,
+                           [this](const std::string& key) { return request_text(key); });
+}
+
+bool DocumentReader::is_missing_at_root(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = root_texts_.find(key);
+  return it != root_texts_.end() && !it->second;
+}
+
+std::shared_ptr<void> DocumentReader::keep_listings() {
+  const std::lock_guard lock(mutex_);
+  ++listing_keepers_;
+  return {this, [](DocumentReader* reader) { reader->release_listings(); }};
+}
+
+void DocumentReader::release_listings() {
+  const std::lock_guard lock(mutex_);
+  if (--listing_keepers_ == 0) listings_.clear();
+}
+
+void DocumentReader::set_root_listing(DirectoryListing listing) {
+  const std::lock_guard lock(mutex_);
+  listings_.insert_or_assign("", std::move(listing));
+}
+
+DirectoryListing DocumentReader::list(const std::string& prefix) const {
+  if (store_.traits().parallel_requests == 1) return store_.list(prefix);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = listings_.find(prefix); it != listings_.end()) return it->second;
+  }
+  DirectoryListing listing = store_.list(prefix);
+  const std::lock_guard lock(mutex_);
+  if (listing_keepers_ > 0) listings_.insert_or_assign(prefix, listing);
+  return listing;
+}
+
+// Documents at the root are cached: several formats ask for them, and some formats for every node.
+DocumentText DocumentReader::stored_text(const std::string& key) const {
+  if (is_at_root(key)) {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
+  }
+  DocumentText text;
+  try {
+    const auto requested = requests_.find(key);
+    text = requested ? *requested : request_text(key);
+  } catch (const AccessDenied& error) {
+    // Stores that do not list say so of absent documents. The root has one that can be read.
+    note_denied(key, error);
+  }
+  const std::lock_guard lock(mutex_);
+  if (text) documents_read_.insert(key);
+  if (is_at_root(key)) root_texts_.emplace(key, text);
+  return text;
+}
+
+DocumentText DocumentReader::request_text(const std::string& key) const {
+  auto value = store_.get(key, kMaxDocumentBytes);
+  return value ? std::make_shared<const Buffer>(std::move(*value)) : nullptr;
+}
+
+void DocumentReader::note_denied(const std::string& key, const AccessDenied& error) const {
+  const bool is_page = dynamic_cast<const NotAValue*>(&error) != nullptr;
+  bool is_first_page = false;
+  {
+    constexpr std::size_t kMaxNoted = 1000;
+    const std::lock_guard lock(mutex_);
+    if (denied_.size() < kMaxNoted) denied_.emplace_back(key, error.what());
+    is_first_page = is_page && !std::exchange(is_page_reported_, true);
+  }
+  if (is_first_page) on_problem_(std::string(error.what()) + "; it counts as missing");
+}
+
+std::string DocumentReader::denied(std::string_view path) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = std::find_if(denied_.begin(), denied_.end(), [&](const auto& document) {
+    return path.empty() || parent_path(document.first) == path;
+  });
+  return it != denied_.end() ? it->second : std::string();
+}
+
+std::vector<std::string> DocumentReader::documents_read() const {
+  const std::lock_guard lock(mutex_);
+  return {documents_read_.begin(), documents_read_.end()};
+}
+
+bool DocumentReader::has_read(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  return documents_read_.contains(key);
+}
+
+void DocumentReader::note_put(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  documents_read_.insert(key);
+  root_texts_.erase(key);
+  for (auto& [prefix, listing] : listings_) {
+    const auto name = key_below(prefix, key);
+    if (!name) continue;
+    const auto slash = name->find('/');
+    auto& names = slash == name->npos ? listing.keys : listing.prefixes;
+    const auto place = std::lower_bound(names.begin(), names.end(), name->substr(0, slash));
+    if (place == names.end() || *place != name->substr(0, slash)) {
+      names.emplace(place, name->substr(0, slash));
+    }
+  }
+}
+
+void DocumentReader::forget(std::span<const std::string> paths) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(documents_read_, [&](const std::string& document) {
+    return std::ranges::any_of(
+        paths, [&](const std::string& path) { return is_at_or_below(document, path); });
+  });
+  root_texts_.clear();
+  listings_.clear();
+}
+
+void DocumentReader::forget_root() {
+  const std::lock_guard lock(mutex_);
+  root_texts_.clear();
+}
+
+bool CopiedDocuments::read(const Format& format, const DocumentSource& own) {
+  std::optional<ConsolidatedDocuments> documents;
+  try {
+    documents = format.read_consolidated(own, "");
+  } catch (...) {
+    drop();
+    throw;
+  }
+  const std::lock_guard lock(mutex_);
+  documents_ = std::move(documents);
+  is_unread_ = false;
+  return documents_.has_value();
+}
+
+bool CopiedDocuments::find(const Format& format, const DocumentSource& own,
+                           const std::function<void(const std::string& problem)>& on_problem) {
+  const std::lock_guard one_at_a_time(reading_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_unread_) return documents_.has_value();
+  }
+  try {
+    return read(format, own);
+  } catch (const Error& error) {
+    on_problem(std::string(error.what()) + "; it is not used");
+    return false;
+  }
+}
+
+bool CopiedDocuments::exist() const {
+  const std::lock_guard lock(mutex_);
+  return documents_.has_value();
+}
+
+bool CopiedDocuments::may_exist() const {
+  const std::lock_guard lock(mutex_);
+  return documents_ || is_unread_;
+}
+
+std::vector<std::string> CopiedDocuments::problems() const {
+  const std::lock_guard lock(mutex_);
+  return documents_ ? documents_->problems : std::vector<std::string>();
+}
+
+DocumentSource CopiedDocuments::source() const {
+  const auto document = [this](const std::string& key) -> std::optional<Json> {
+    const std::lock_guard lock(mutex_);
+    if (!documents_) return std::nullopt;
+    const auto it = documents_->documents.find(key);
+    if (it == documents_->documents.end()) return std::nullopt;
+    return with_context([&] { return "consolidated metadata: " + key; },
+                        [&] { return std::make_optional(it->second.get()); });
+  };
+  const auto no_text = [](const std::string& /*key*/) { return nullptr; };
+  const auto list = [this](const std::string& prefix) {
+    const std::lock_guard lock(mutex_);
+    return documents_ ? list_sorted(prefix, documents_->documents) : DirectoryListing();
+  };
+  const auto has = [this](const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    return documents_ && documents_->documents.contains(key);
+  };
+  return {document, no_text, has, list};
+}
+
+void CopiedDocuments::forget(std::string_view path) {
+  const std::lock_guard lock(mutex_);
+  if (!documents_) return;
+  std::erase_if(documents_->documents,
+                [&](const auto& item) { return is_at_or_below(item.first, path); });
+}
+
+void CopiedDocuments::drop() {
+  const std::lock_guard lock(mutex_);
+  documents_.reset();
+  is_unread_ = false;
+}
+
+}  // namespace zarrcore
