@@ -53,10 +53,10 @@ class Buffer {
   // Does nothing if there is not enough memory for a copy.
   void shrink_to_fit() noexcept {
     if (capacity() == size_) return;
-    Memory kept(try_to_allocate_buffer(size_), BufferDeleter{size_});
-    if (!kept) return;
-    std::memcpy(kept.get(), data(), size_);
-    data_.swap(kept);
+    Memory smaller(try_to_allocate_buffer(size_), BufferDeleter{size_});
+    if (!smaller) return;
+    std::memcpy(smaller.get(), data(), size_);
+    data_.swap(smaller);
   }
   // In bytes of memory.
   std::size_t capacity() const { return data_.get_deleter().size; }

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kLarge = std::size_t{1} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kMaxKeptBytes = std::size_t{32} << 20;
+constexpr std::size_t kMaxFreeBytes = std::size_t{32} << 20;
 
 // Lengths in eight steps between powers of two, so that compressed chunks, which differ in size,
 // get the memory of those before. What a buffer does not use of it takes no memory.
@@ -53,11 +53,11 @@ std::byte* map(std::size_t length) noexcept {
 }
 
 // What has been freed, the oldest first.
-class KeptBuffers {
+class FreeBuffers {
  public:
-  static KeptBuffers& of_process() {
-    static KeptBuffers& kept = *new KeptBuffers;
-    return kept;
+  static FreeBuffers& of_process() {
+    static FreeBuffers& buffers = *new FreeBuffers;
+    return buffers;
   }
 
   std::byte* take(std::size_t length) noexcept {
@@ -70,12 +70,12 @@ class KeptBuffers {
   }
 
   void keep(std::byte* memory, std::size_t length) noexcept {
-    if (length > kMaxKeptBytes) {
+    if (length > kMaxFreeBytes) {
       ::munmap(memory, length);
       return;
     }
     const std::lock_guard lock(mutex_);
-    while (count_ == buffers_.size() || bytes_ + length > kMaxKeptBytes) unmap_oldest();
+    while (count_ == buffers_.size() || bytes_ + length > kMaxFreeBytes) unmap_oldest();
     buffers_[count_++] = {memory, length};
     bytes_ += length;
   }
@@ -86,7 +86,7 @@ class KeptBuffers {
   }
 
  private:
-  KeptBuffers() {
+  FreeBuffers() {
     at_fork(
         BeforeFork::lock, [] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); });
   }
@@ -116,8 +116,8 @@ std::byte* try_to_allocate_buffer(std::size_t size) noexcept {
 #if ZARRCORE_MAPS_BUFFERS
   if (size >= kLarge) {
     const std::size_t length = mapped_length(size);
-    std::byte* const kept = KeptBuffers::of_process().take(length);
-    return kept != nullptr ? kept : map(length);
+    std::byte* const reused = FreeBuffers::of_process().take(length);
+    return reused != nullptr ? reused : map(length);
   }
 #endif
   return new (std::nothrow) std::byte[size];
@@ -132,20 +132,20 @@ std::byte* allocate_buffer(std::size_t size) {
 void free_buffer(std::byte* memory, [[maybe_unused]] std::size_t size) noexcept {
 #if ZARRCORE_MAPS_BUFFERS
   if (memory != nullptr && size >= kLarge) {
-    return KeptBuffers::of_process().keep(memory, mapped_length(size));
+    return FreeBuffers::of_process().keep(memory, mapped_length(size));
   }
 #endif
   delete[] memory;
 }
 
-void return_kept_buffers() noexcept {
+void return_free_buffers() noexcept {
 #if ZARRCORE_MAPS_BUFFERS
-  KeptBuffers::of_process().unmap_all();
+  FreeBuffers::of_process().unmap_all();
 #endif
 }
 
 void return_free_memory() {
-  return_kept_buffers();
+  return_free_buffers();
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif

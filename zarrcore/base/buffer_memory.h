@@ -1,5 +1,5 @@
 // The memory of buffers. Large ones are mapped by themselves, in huge pages where the system has
-// them; a few that have been freed are kept for the next ones. The system clears memory that is new
+// them; a few that have been freed are reused. The system clears memory that is new
 // to a process page by page, which can take as long as decoding a chunk into it.
 #pragma once
 
@@ -21,8 +21,8 @@ struct BufferDeleter {
   void operator()(std::byte* memory) const noexcept { free_buffer(memory, size); }
 };
 
-// Returns what is kept to the system.
-void return_kept_buffers() noexcept;
+// Returns the memory that waits to be reused to the system.
+void return_free_buffers() noexcept;
 
 // Returns free heap memory to the system, if the allocator supports it. Buffers of many sizes that
 // are freed between others that stay leave holes, which together can become as large as everything

@@ -33,10 +33,10 @@ class ZARRCORE_API Cancellation {
   // Waits until it is cancelled, for so long at most. Returns true if it is cancelled.
   bool wait_for(std::chrono::duration<double> time);
 
-  // That of the calling thread's work; null if nothing cancels it.
+  // The cancellation of the calling thread's work; null if nothing cancels it.
   static Cancellation* current();
 
-  // While it lives, `cancellation`, which may be null, is that of the thread's work.
+  // While it lives, `cancellation`, which may be null, applies to the thread's work.
   class ZARRCORE_API Scope {
    public:
     explicit Scope(Cancellation* cancellation);

@@ -37,7 +37,7 @@ struct JsonStyle {
 // Writes `value` as text; numbers that are not finite become bare words.
 ZARRCORE_API std::string dump_json(const Json& value, JsonStyle style = {});
 
-// Whether two values are written alike, with numbers as they were read.
+// Returns true if two values are written alike, with numbers as they were read.
 ZARRCORE_API bool is_same_text(const Json& a, const Json& b);
 
 // Sets the member `to_key` of the object `to` to the member `key` of the object `from`, which

@@ -164,7 +164,7 @@ class Object : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> {
   NumberTexts number_texts_;
 };
 
-// That of std::vector, as another type: see the specialization below.
+// std::allocator as another type: see the specialization of std::vector below.
 template <typename Item>
 class ListAllocator : public std::allocator<Item> {
  public:

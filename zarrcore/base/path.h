@@ -11,7 +11,8 @@ namespace zarrcore {
 // Deeper hierarchies are refused: recursion over them is not safe.
 inline constexpr std::size_t kMaxNodeDepth = 128;
 
-// Whether `name` can be one segment of a key or path: not empty, not "." or "..", without '/',
+// Returns true if `name` can be one segment of a key or path: not empty, not "." or "..", without
+// '/',
 // '\\' or NUL.
 bool is_valid_segment(std::string_view name);
 
@@ -32,7 +33,7 @@ std::string resolved_path(std::string_view group, std::string_view name);
 // "b/c" of the key "a/b/c" below the path "a"; nullopt when the key is not below it.
 std::optional<std::string_view> key_below(std::string_view path, std::string_view key);
 
-// Whether the key or path is `path` or below it.
+// Returns true if the key or path is `path` or below it.
 bool is_at_or_below(std::string_view key, std::string_view path);
 
 // The path of a node after the one at `old_path` was moved to `new_path`: the same if it is not at

@@ -39,10 +39,10 @@ class ForkHandlers {
  public:
   static ForkHandlers& of_process() {
     static auto* const handlers = [] {
-      auto* const made = new ForkHandlers;
+      auto* const handlers_of_process = new ForkHandlers;
       ::pthread_atfork([] { of_process().before(); }, [] { of_process().after(); },
                        [] { of_process().after(); });
-      return made;
+      return handlers_of_process;
     }();
     return *handlers;
   }

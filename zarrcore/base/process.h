@@ -12,7 +12,7 @@ long process_id();
 // machine, and in this container. Empty when that is unknown.
 std::string name_of_process_ids();
 
-// Whether a process with this id is running on this machine; true when that is unknown.
+// Returns true if a process with this id is running on this machine; true when that is unknown.
 bool is_process_alive(long id);
 
 // What is done before a fork. First all work of the process pauses, and only then are locks taken,
@@ -24,12 +24,12 @@ enum class BeforeFork : std::uint8_t { pause, lock };
 void at_fork(BeforeFork what, void (*before)(), void (*after)());
 
 // From now on, the normal end of the process begins with `before`. Objects of static storage that
-// have been created later are destroyed earlier, while tasks still run. So those of zarrcore and
+// have been created later are destroyed earlier, while tasks still run. So objects of zarrcore and
 // the driver are never destroyed: `static auto& x = *new X;`.
 void at_exit(void (*before)());
 
-// Whether the other threads have been ended: at the end of a process, Windows does so before the
-// functions of at_exit() are called in a DLL. To wait for a thread would then never end.
+// Returns true if the other threads have been ended: at the end of a process, Windows does so
+// before the functions of at_exit() are called in a DLL. To wait for a thread would then never end.
 bool are_threads_gone();
 
 }  // namespace zarrcore

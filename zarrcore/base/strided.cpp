@@ -71,18 +71,18 @@ RankList<LoopAxis> loop_nest(std::span<const std::uint64_t> shape,
       std::swap(axes[j], axes[j - 1]);
     }
   }
-  std::size_t kept = 0;
+  std::size_t last = 0;
   for (std::size_t i = 1; i < axes.size(); ++i) {
-    LoopAxis& outer = axes[kept];
+    LoopAxis& outer = axes[last];
     const LoopAxis& inner = axes[i];
     const auto extent = static_cast<std::ptrdiff_t>(inner.count);
     if (outer.source == inner.source * extent && outer.destination == inner.destination * extent) {
       outer = {outer.count * inner.count, inner.source, inner.destination};
     } else {
-      axes[++kept] = inner;
+      axes[++last] = inner;
     }
   }
-  if (!axes.empty()) axes.resize(kept + 1);
+  if (!axes.empty()) axes.resize(last + 1);
   return axes;
 }
 
@@ -116,8 +116,8 @@ void copy_row(const std::byte* source, std::ptrdiff_t source_stride, std::byte* 
 void fill_row(std::size_t item_size, const std::byte* source, std::byte* destination,
               std::size_t count) {
   const std::size_t size = item_size * count;
-  // Elements that have been written are copied behind themselves, few enough to stay in the fastest
-  // cache.
+  // Elements that have been written are copied to the bytes after them, few enough to stay in the
+  // fastest cache.
   const std::size_t most = std::max(std::size_t{4096} / item_size, std::size_t{1}) * item_size;
   std::memcpy(destination, source, item_size);
   for (std::size_t filled = item_size; filled < size;) {

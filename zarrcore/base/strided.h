@@ -18,7 +18,7 @@ using Strides = std::vector<std::ptrdiff_t>;
 // Strides of a dense array whose last dimension varies fastest.
 ZARRCORE_API Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size);
 
-// Whether a box with these strides is one dense run of elements in C order.
+// Returns true if a box with these strides is one dense run of elements in C order.
 ZARRCORE_API bool is_c_contiguous(std::span<const std::uint64_t> shape,
                                   std::span<const std::ptrdiff_t> strides, std::uint64_t item_size);
 

@@ -16,7 +16,7 @@ namespace zarrcore {
 // Appends a code point of Unicode.
 void append_utf8(std::string& text, std::uint32_t code_point);
 
-// Whether any bytes are UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF.
+// Returns true if the bytes are UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF.
 bool is_utf8(std::string_view text);
 
 // The code points of `text`, which must be UTF-8; the JSON parser has checked that.

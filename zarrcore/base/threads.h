@@ -37,7 +37,7 @@ class ThreadSlot {
  public:
   // `destroy` gets the pointer of a thread that ends, unless it is null.
   explicit ThreadSlot(void (*destroy)(void*));
-  ~ThreadSlot();  // also destroys the objects of threads that go on
+  ~ThreadSlot();  // also destroys the objects of threads that still run
   ThreadSlot(const ThreadSlot&) = delete;
   ThreadSlot& operator=(const ThreadSlot&) = delete;
 

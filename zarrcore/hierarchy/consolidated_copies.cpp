@@ -14,7 +14,7 @@ namespace zarrcore {
 namespace {
 
 // Says which copies are missing: {"groups": [path, …], "writer": NAME}.
-constexpr std::string_view kOwedKey = ".zarr-consolidation-owed";
+constexpr std::string_view kNoteKey = ".zarr-consolidation-owed";
 
 bool is_group_or_consolidated(Store& store, const Format& format) {
   const DocumentSource documents = stored_documents(store);
@@ -69,35 +69,35 @@ std::string ConsolidatedCopies::in_top(std::string_view path) const {
   return join_path(place_, path);
 }
 
-bool ConsolidatedCopies::is_owed_in(Store& store) {
-  return store.has(kOwedKey);
+bool ConsolidatedCopies::has_note_in(Store& store) {
+  return store.has(kNoteKey);
 }
 
 // The file only says what to do: one that makes no sense is as one for the topmost group.
-std::optional<ConsolidatedCopies::Owed> ConsolidatedCopies::read_owed() const {
-  top_->refresh(kOwedKey);
-  const auto text = stored_documents(*top_).text(std::string(kOwedKey));
+std::optional<ConsolidatedCopies::Note> ConsolidatedCopies::read_note() const {
+  top_->refresh(kNoteKey);
+  const auto text = stored_documents(*top_).text(std::string(kNoteKey));
   if (!text) return std::nullopt;
-  Owed owed;
+  Note note;
   try {
     const Json content = parse_json(text->text());
     for (const Json& group : content.at("groups")) {
-      owed.groups.insert(normalize_path(group.get<std::string>()));
+      note.groups.insert(normalize_path(group.get<std::string>()));
     }
-    owed.writer = content.value("writer", std::string());
+    note.writer = content.value("writer", std::string());
   } catch (const OutOfMemory&) {
     throw;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception&) {
-    owed.groups.emplace();
+    note.groups.emplace();
   }
-  return owed;
+  return note;
 }
 
-void ConsolidatedCopies::put_owed(const std::set<std::string>& groups) {
+void ConsolidatedCopies::put_note(const std::set<std::string>& groups) {
   const std::string text = dump_json({{"groups", groups}, {"writer", writer_}});
-  top_->put(kOwedKey, std::as_bytes(std::span(text)));
+  top_->put(kNoteKey, std::as_bytes(std::span(text)));
 }
 
 std::optional<ConsolidatedDocuments> ConsolidatedCopies::find(const std::string& group) const {
@@ -129,13 +129,13 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
   }
   const bool knows_versions = top_->traits().knows_versions;
   const bool has_removed = !knows_versions && !removed_.empty();
-  std::optional<Owed> owed;
+  std::optional<Note> note;
   if (has_removed) {
-    owed = read_owed();
+    note = read_note();
     std::erase_if(groups, [&](const std::string& group) {
-      return owed && owed->writer == writer_ &&
+      return note && note->writer == writer_ &&
              (without_.contains(group) ||
-              (owed->groups.contains(group) && removed_.contains(group)));
+              (note->groups.contains(group) && removed_.contains(group)));
     });
   }
   std::map<std::string, ConsolidatedDocuments> copies;
@@ -148,22 +148,22 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
   }
   // The copy of the topmost group is removed first and restored last: if it exists, none is
   // missing.
-  const bool may_be_owed = !copies.contains("") && !(knows_versions && copies.empty());
-  if (!has_removed && may_be_owed) owed = read_owed();
-  if (!owed || owed->writer != writer_) kept_.clear();
+  const bool may_have_note = !copies.contains("") && !(knows_versions && copies.empty());
+  if (!has_removed && may_have_note) note = read_note();
+  if (!note || note->writer != writer_) changed_copies_.clear();
   // No other writer has changed documents since the copies were removed.
-  const bool is_alone = !knows_versions && (!owed || owed->writer == writer_);
-  if (copies.empty() && (!owed || is_alone)) return;
+  const bool is_alone = !knows_versions && (!note || note->writer == writer_);
+  if (copies.empty() && (!note || is_alone)) return;
   for (auto& [group, copy] : copies) put_missing_documents(group, copy);
-  std::set<std::string> missing = owed ? std::move(owed->groups) : std::set<std::string>();
+  std::set<std::string> missing = note ? std::move(note->groups) : std::set<std::string>();
   for (const auto& [group, copy] : copies) missing.insert(group);
-  put_owed(missing);
+  put_note(missing);
   for (const auto& [group, copy] : copies) {
     erase_copy(group, copy);
     if (!is_alone || copy.documents.empty()) continue;
-    DocumentMap& kept = kept_[group];
+    DocumentMap& changed = changed_copies_[group];
     for (const auto& [key, document] : copy.documents) {
-      if (auto content = parse(key, document)) kept.emplace(key, std::move(*content));
+      if (auto content = parse(key, document)) changed.emplace(key, std::move(*content));
     }
   }
   for (const std::string& group : groups) {
@@ -227,9 +227,9 @@ void ConsolidatedCopies::put_missing_documents(const std::string& group,
         if (content) put_document(*top_, format_, {*key, std::move(*content)});
       }
       if (node != group || format_.find_kind(stored_documents(*top_), node)) continue;
-      const Document made = format_.group_documents(GroupMetadata(), group).front();
-      put_document(*top_, format_, made);
-      copy.documents.insert_or_assign(made.key, made.content);
+      const Document document = format_.group_documents(GroupMetadata(), group).front();
+      put_document(*top_, format_, document);
+      copy.documents.insert_or_assign(document.key, document.content);
     }
   }
 }
@@ -250,7 +250,7 @@ void ConsolidatedCopies::erase_copy(const std::string& group, const Consolidated
 void ConsolidatedCopies::note_put(const Document& document) {
   const std::string key = in_top(document.key);
   own_.insert(key);
-  for (auto& [group, documents] : kept_) {
+  for (auto& [group, documents] : changed_copies_) {
     if (is_at_or_below(key, group)) documents.insert_or_assign(key, document.content);
   }
 }
@@ -259,7 +259,7 @@ void ConsolidatedCopies::note_erased(const std::string& path) {
   const std::string erased = in_top(path);
   const auto is_gone = [&](const std::string& key) { return is_at_or_below(key, erased); };
   std::erase_if(own_, is_gone);
-  for (auto& [group, documents] : kept_) {
+  for (auto& [group, documents] : changed_copies_) {
     std::erase_if(documents, [&](const auto& item) { return is_gone(item.first); });
   }
 }
@@ -269,12 +269,12 @@ void ConsolidatedCopies::note_renamed(const std::string& path, const std::string
   const auto renamed = [&](const std::string& at) {
     return moved_path(at, from, in_top(new_path));
   };
-  std::map<std::string, DocumentMap> kept;
-  for (auto& [group, documents] : kept_) {
-    DocumentMap& moved = kept[renamed(group)];
+  std::map<std::string, DocumentMap> changed;
+  for (auto& [group, documents] : changed_copies_) {
+    DocumentMap& moved = changed[renamed(group)];
     for (auto& [key, document] : documents) moved.emplace(renamed(key), std::move(document));
   }
-  kept_ = std::move(kept);
+  changed_copies_ = std::move(changed);
   const auto is_gone = [&](const std::string& at) { return is_at_or_below(at, from); };
   std::erase_if(own_, is_gone);
   std::erase_if(without_, is_gone);
@@ -283,53 +283,53 @@ void ConsolidatedCopies::note_renamed(const std::string& path, const std::string
   std::set<std::string> moved;
   for (const std::string& group : removed_) moved.insert(renamed(group));
   removed_ = std::move(moved);
-  if (auto owed = read_owed()) {
-    owed->groups.insert(removed_.begin(), removed_.end());
-    put_owed(owed->groups);
+  if (auto note = read_note()) {
+    note->groups.insert(removed_.begin(), removed_.end());
+    put_note(note->groups);
   }
 }
 
 void ConsolidatedCopies::want_root(std::span<const Document> documents) {
   if (!format_.consolidated_key("")) return;
   const bool is_new = !documents.empty() && !has_groups_around();
-  const auto owed = is_new ? std::nullopt : read_owed();
-  std::set<std::string> groups = owed ? owed->groups : std::set<std::string>();
+  const auto note = is_new ? std::nullopt : read_note();
+  std::set<std::string> groups = note ? note->groups : std::set<std::string>();
   const std::string root = in_top("");
   groups.insert(root);
-  put_owed(groups);
+  put_note(groups);
   removed_.insert(root);
-  if (owed && owed->writer != writer_) kept_.clear();
+  if (note && note->writer != writer_) changed_copies_.clear();
   if (!is_new || top_->traits().knows_versions) return;
-  kept_[root];
+  changed_copies_[root];
   for (const Document& document : documents) note_put(document);
 }
 
 void ConsolidatedCopies::restore() {
   if (!format_.consolidated_key("")) return;
-  const auto owed = read_owed();
+  const auto note = read_note();
   // Where there are no locks, another writer that has restored the copies may have missed a change.
-  const bool is_uncertain = !owed && !top_->traits().knows_versions;
-  if (!owed && (!is_uncertain || removed_.empty())) return;
-  if (!owed || owed->writer != writer_) kept_.clear();
-  const std::set<std::string> groups = owed ? owed->groups : removed_;
+  const bool is_uncertain = !note && !top_->traits().knows_versions;
+  if (!note && (!is_uncertain || removed_.empty())) return;
+  if (!note || note->writer != writer_) changed_copies_.clear();
+  const std::set<std::string> groups = note ? note->groups : removed_;
   // The topmost group last: see remove().
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
     with_context([] { return "consolidated metadata"; }, [&] { put_copy(*group); });
     removed_.erase(*group);
   }
-  top_->erase(kOwedKey);
+  top_->erase(kNoteKey);
   removed_.clear();
   without_.clear();
-  kept_.clear();
+  changed_copies_.clear();
 }
 
 void ConsolidatedCopies::put_copy(const std::string& group) {
-  const auto kept = kept_.find(group);
+  const auto changed = changed_copies_.find(group);
   DocumentMap documents;
-  if (kept == kept_.end()) {
+  if (changed == changed_copies_.end()) {
     documents = collect_documents(*top_, format_, group, on_problem_);
   } else {
-    documents = kept->second;
+    documents = changed->second;
     // Its own document, which contains the copy, is put with it: as it is now.
     const std::string key = *format_.consolidated_key(group);
     if (format_.without_consolidated(Json::object())) {

@@ -38,14 +38,14 @@ class ConsolidatedCopies {
   std::unique_ptr<StoreLock> lock() const { return top_->lock(""); }
 
   // Returns true if copies are missing because a program has ended, or has not finished yet.
-  bool is_owed() const { return format_.consolidated_key("") && is_owed_in(*top_); }
+  bool has_note() const { return format_.consolidated_key("") && has_note_in(*top_); }
   // The same for a store without the groups around it.
-  static bool is_owed_in(Store& store);
+  static bool has_note_in(Store& store);
 
   // The following functions are called with the lock held. They throw Error. Paths are node paths
   // in the store.
 
-  // Whether there are groups around the store.
+  // Returns true if there are groups around the store.
   bool has_groups_around() const { return !place_.empty(); }
 
   // Removes the copies that contain these nodes. Called before documents of them, or of nodes below
@@ -57,7 +57,7 @@ class ConsolidatedCopies {
   void note_erased(const std::string& path);
   void note_renamed(const std::string& path, const std::string& new_path);
   // An unknown part of a change has been made.
-  void note_failure() { kept_.clear(); }
+  void note_failure() { changed_copies_.clear(); }
 
   // The root of the store gets a copy even if it has none now. `documents` are all of a new store;
   // empty for one that exists.
@@ -66,15 +66,15 @@ class ConsolidatedCopies {
   void restore();
 
  private:
-  // The content of the file.
-  struct Owed {
+  // The content of the file that names the groups without their copy.
+  struct Note {
     std::set<std::string> groups;
     std::string writer;  // the only one that has changed documents since; empty if unknown
   };
 
   std::string in_top(std::string_view path) const;
-  std::optional<Owed> read_owed() const;
-  void put_owed(const std::set<std::string>& groups);
+  std::optional<Note> read_note() const;
+  void put_note(const std::set<std::string>& groups);
   // The copy of a group; without documents if it is broken. Nullopt if there is none.
   std::optional<ConsolidatedDocuments> find(const std::string& group) const;
   std::optional<Json> parse(const std::string& key, const LazyDocument& document) const;
@@ -93,7 +93,7 @@ class ConsolidatedCopies {
   std::set<std::string> without_;           // groups that have no copy
   std::set<std::string, std::less<>> own_;  // documents that are known to exist
   // In a store that knows no versions: the removed copies with all changes since, by group.
-  std::map<std::string, DocumentMap> kept_;
+  std::map<std::string, DocumentMap> changed_copies_;
 };
 
 }  // namespace zarrcore

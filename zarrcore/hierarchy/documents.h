@@ -77,11 +77,11 @@ class DocumentReader {
   // Its documents. The reader must outlive the source.
   DocumentSource source() const;
 
-  // Whether requests wait for answers, and several can wait at the same time.
+  // Returns true if requests wait for answers, and several can wait at the same time.
   bool is_slow() const { return run_together_ && store_.traits().parallel_requests > 1; }
   // Requests documents at once, as far as they are not known, if that saves waiting.
   DocumentRequests::Kept request(std::vector<std::string> keys) const;
-  // Whether a document at the root has been requested, and is missing.
+  // Returns true if a document at the root has been requested, and is missing.
   bool is_missing_at_root(const std::string& key) const;
 
   // While the returned object exists, the names of nodes are not listed twice.
@@ -90,7 +90,7 @@ class DocumentReader {
   void set_root_listing(DirectoryListing listing);
 
   // Why the store did not give a document of the node at `path`, or of any node if it is "", so
-  // that it was taken for absent; empty if there was none.
+  // that it was treated as missing; empty if there was none.
   std::string denied(std::string_view path) const;
   // The keys of the documents read or put so far, sorted.
   std::vector<std::string> documents_read() const;
@@ -122,7 +122,7 @@ class DocumentReader {
   mutable std::map<std::string, DirectoryListing, std::less<>> listings_;
   int listing_keepers_ = 0;
   mutable std::set<std::string> documents_read_;
-  // Keys of documents that may exist and were taken for absent, and why.
+  // Keys of documents that may exist and were treated as missing, and why.
   mutable std::vector<std::pair<std::string, std::string>> denied_;
   mutable bool is_page_reported_ = false;  // the first one that was no value
 };

@@ -17,7 +17,7 @@ std::optional<NodeKind> kind_of(const std::shared_ptr<const NodeMetadata>& node)
   return std::holds_alternative<ArrayMetadata>(*node) ? NodeKind::array : NodeKind::group;
 }
 
-// Those of the root in all formats.
+// The keys of consolidated metadata at the root, in all formats.
 std::vector<std::string> consolidated_keys() {
   std::vector<std::string> keys;
   for (const Format* format : formats()) {
@@ -137,10 +137,10 @@ DocumentRequests::Kept Hierarchy::request_expected() const {
 // The nodes of these documents.
 void Hierarchy::read_expected() const {
   if (options_.expected_array.empty() || !is_slow()) return;
-  read_ahead(options_.expected_array, NodeKind::array);
+  prefetch_node(options_.expected_array, NodeKind::array);
   for (std::string group(parent_path(options_.expected_array)); !group.empty();
        group = parent_path(group)) {
-    read_ahead(group, NodeKind::group);
+    prefetch_node(group, NodeKind::group);
   }
 }
 
@@ -193,7 +193,7 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
     if (found == true) {
       nodes_.add_group(normalized);
       // With the attributes, which have been requested with the document that shows the group.
-      if (is_slow()) read_ahead(normalized, NodeKind::group);
+      if (is_slow()) prefetch_node(normalized, NodeKind::group);
     }
     const auto may_be_copied = [&] { return copied_.may_exist() && !is_consolidated(); };
     if (found && (*found || !may_be_copied())) return *found;
@@ -217,14 +217,14 @@ bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeK
     // Most nodes are arrays. To change them, fewer requests count more than fewer round trips.
     const bool is_array_first = !wanted && options_.is_writable;
     const auto kept_first = request_for(is_array_first ? NodeKind::array : wanted);
-    if (is_array_first) read_arrays_ahead(some);
+    if (is_array_first) prefetch_arrays(some);
     const auto kept = is_array_first ? request_for(wanted) : DocumentRequests::Kept();
-    for (const std::string& path : some) read_ahead(path, wanted);
+    for (const std::string& path : some) prefetch_node(path, wanted);
   }
   return true;
 }
 
-void Hierarchy::read_arrays_ahead(std::span<const std::string> paths) const {
+void Hierarchy::prefetch_arrays(std::span<const std::string> paths) const {
   for (const std::string& path : paths) {
     if (nodes_.find(path)) continue;
     try {
@@ -237,7 +237,7 @@ void Hierarchy::read_arrays_ahead(std::span<const std::string> paths) const {
 }
 
 // Opening the node reports errors.
-void Hierarchy::read_ahead(const std::string& path, std::optional<NodeKind> wanted) const {
+void Hierarchy::prefetch_node(const std::string& path, std::optional<NodeKind> wanted) const {
   try {
     node(path, wanted);
   } catch (const Error&) {

@@ -77,7 +77,7 @@ class ZARRCORE_API Hierarchy {
 
   const std::shared_ptr<Store>& store() const { return store_; }
   const Format& format() const { return *format_; }
-  // Whether only consolidated metadata is read.
+  // Returns true if only consolidated metadata is read.
   bool is_consolidated() const { return !options_.is_writable && copied_.exist(); }
 
   // The node at `path` ("" for the root, "a/b"; leading and trailing slashes are ignored), or null
@@ -87,8 +87,8 @@ class ZARRCORE_API Hierarchy {
   std::shared_ptr<const NodeMetadata> node(std::string_view path,
                                            std::optional<NodeKind> wanted = {}) const;
 
-  // Whether a node of this kind exists. The attributes of a group may still turn out to be invalid
-  // when it is read. Throws Error like node().
+  // Returns true if a node of this kind exists. The attributes of a group may still turn out to be
+  // invalid when it is read. Throws Error like node().
   bool has(std::string_view path, NodeKind kind) const;
 
   // Reads nodes in advance, with as many requests at once as suit the store. Returns false and does
@@ -104,7 +104,7 @@ class ZARRCORE_API Hierarchy {
   std::vector<Child> children(std::string_view path) const;
 
   // Why the store did not give a document of the node at `path`, or of any node if it is "", so
-  // that it was taken for absent; empty if there was none.
+  // that it was treated as missing; empty if there was none.
   std::string denied(std::string_view path) const;
   // Throws that as an Error. For a node that was not found.
   void check_not_denied(std::string_view path) const;
@@ -152,8 +152,8 @@ class ZARRCORE_API Hierarchy {
   DocumentRequests::Kept request(std::vector<std::string> keys) const;
   DocumentRequests::Kept request_expected() const;
   void read_expected() const;
-  void read_ahead(const std::string& path, std::optional<NodeKind> wanted) const;
-  void read_arrays_ahead(std::span<const std::string> paths) const;
+  void prefetch_node(const std::string& path, std::optional<NodeKind> wanted) const;
+  void prefetch_arrays(std::span<const std::string> paths) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
   std::vector<std::string> listed_names(const DocumentSource& source,

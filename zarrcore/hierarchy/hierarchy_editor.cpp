@@ -28,13 +28,13 @@ void check_makes_nodes(const Format& format) {
 HierarchyEditor::HierarchyEditor(Hierarchy& hierarchy)
     : hierarchy_(hierarchy), store_(*hierarchy.store_), format_(*hierarchy.format_) {}
 
-// Where each request waits, that of groups around the store is left to the first change of a node.
+// Where each request waits, groups around the store are left to the first change of a node.
 void HierarchyEditor::start() {
   if (!store_.traits().read_only_reason.empty()) return;
   try {
-    const bool is_owed =
-        hierarchy_.is_slow() ? ConsolidatedCopies::is_owed_in(store_) : copies().is_owed();
-    if (!is_owed) return;
+    const bool has_note =
+        hierarchy_.is_slow() ? ConsolidatedCopies::has_note_in(store_) : copies().has_note();
+    if (!has_note) return;
     const auto lock = copies().lock();
     copies().restore();
   } catch (const Error& error) {
@@ -135,7 +135,7 @@ void HierarchyEditor::create_root(const NodeMetadata& root) {
   hierarchy_.nodes_.replace("", root);
 }
 
-// One listing can show that the store is empty. It is taken for that until creating it ends. Throws
+// One listing can show that the store is empty. It counts as empty until creating it ends. Throws
 // Error if there is a node at the root.
 bool HierarchyEditor::is_new_store() {
   store_.use_listings();

@@ -24,7 +24,8 @@ class HierarchyEditor {
   // Of a hierarchy, which must outlive it. Its format is known.
   explicit HierarchyEditor(Hierarchy& hierarchy);
 
-  // Makes consolidated metadata that another program owes. If that fails, it stays owed.
+  // Restores consolidated metadata that another program has left out of date. If that fails, the
+  // next program tries it.
   void start();
   void end_opening() { is_new_ = false; }
 

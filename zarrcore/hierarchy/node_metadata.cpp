@@ -149,15 +149,15 @@ void HierarchyEditor::consolidate() {
     const std::lock_guard one_at_a_time(mutex_);
     with_context([&] { return store_.description() + ": consolidated metadata"; },
                  [&] {
-                   ConsolidatedCopies& made = copies();
+                   ConsolidatedCopies& consolidated = copies();
                    if (!hierarchy_.has("", NodeKind::group))
                      throw Error("there is no group at the root");
                    if (!format_.consolidated_key("")) {
                      throw Error("the format " + std::string(format_.name()) + " has none");
                    }
-                   const auto lock = made.lock();
+                   const auto lock = consolidated.lock();
                    remove_copies({""});
-                   made.want_root({});
+                   consolidated.want_root({});
                  });
   }
   flush();

@@ -18,7 +18,8 @@ inline constexpr std::string_view kV2ConsolidatedDocument = ".zmetadata";
 inline constexpr std::string_view kV1ArrayDocument = "meta";
 inline constexpr std::string_view kV1AttributesDocument = "attrs";
 
-// Whether only metadata documents have this file name. Not of v1, whose names are too common.
+// Returns true if only metadata documents have this file name. Not of v1, whose names are too
+// common.
 constexpr bool is_document_name(std::string_view file_name) {
   for (const std::string_view name : {kNodeDocument, kV2GroupDocument, kV2ArrayDocument,
                                       kV2AttributesDocument, kV2ConsolidatedDocument}) {

@@ -34,7 +34,7 @@ void check_extensions(const Json& document) {
   }
 }
 
-// The suffix of documents (".json"), or nullopt when the entry point is not that of the draft.
+// The suffix of documents (".json"), or nullopt when the store has no entry point of the draft.
 std::optional<std::string> key_suffix(const DocumentSource& documents) {
   const std::string key(kEntryPoint);
   const auto entry = documents.document(key);
@@ -102,7 +102,7 @@ std::optional<ArrayMetadata> read_array(const DocumentSource& documents, const s
   return with_context(key, [&] { return parse_draft_array(*document, path); });
 }
 
-// Whether there is a group at the root: it has a document, or nodes below it.
+// Returns true if there is a group at the root: it has a document, or nodes below it.
 bool root_is_group(const DocumentSource& documents, const std::string& suffix) {
   if (documents.has(std::string(kMetaRoot) + ".group" + suffix)) return true;
   const DirectoryListing below = documents.list(std::string(kMetaRoot));

@@ -92,7 +92,7 @@ Json format_fixed_bytes(const Bytes& element) {
   return encode_base64(std::as_bytes(std::span(without_trailing(text, '\0'))));
 }
 
-// Whether an object can hold each field under its name.
+// Returns true if an object can hold each field under its name.
 bool has_plain_fields(const DataType& type) {
   std::set<std::string_view> names;
   return std::all_of(type.fields->begin(), type.fields->end(), [&](const Field& field) {

@@ -31,7 +31,7 @@ struct DocumentSource {
   // Returns its text, or null when there is none. Throws Error, which names the key, when it cannot
   // be read.
   std::function<std::shared_ptr<const Buffer>(const std::string& key)> text;
-  // Whether it exists, as far as that shows without reading it.
+  // Returns true if it exists, as far as that shows without reading it.
   std::function<bool(const std::string& key)> has;
   // Lists a prefix of the store ("" for its root).
   std::function<DirectoryListing(const std::string& prefix)> list;
@@ -162,7 +162,7 @@ class ZARRCORE_API Format {
   // Why no node may have this name; empty if one may. Besides what is_valid_segment() asks.
   virtual std::string_view name_problem(std::string_view /*name*/) const { return {}; }
 
-  // Whether a file of this name describes the node whose folder it is in.
+  // Returns true if a file of this name describes the node whose folder it is in.
   virtual bool is_document(std::string_view file_name) const = 0;
 
   // All documents of an array or a group at `path`. Throws Error, which names a document's key,

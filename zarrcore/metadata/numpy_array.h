@@ -45,7 +45,7 @@ CodecMetadata make_numcodec(std::string_view id, Json configuration);
 // A numcodecs configuration: `{"id": "zlib", "level": 1}`. Errors begin with `what`.
 CodecMetadata parse_numcodec(const Json& value, std::string_view what);
 
-// Whether the member `key` states the memory order "F" and not "C", the default.
+// Returns true if the member `key` states the memory order "F" and not "C", the default.
 bool parse_is_reversed(const Json& document, std::string_view key);
 
 // The codec chain of an array of `rank` dimensions. Sets the type of an object array.

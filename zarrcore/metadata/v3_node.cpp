@@ -172,10 +172,10 @@ std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadat
   if (is_complete) return codecs;
   CodecMetadata bytes{"bytes"};
   if (!byte_units(array.data_type).empty()) bytes.configuration["endian"] = "little";
-  const auto behind_transposes =
+  const auto after_transposes =
       std::find_if(codecs.begin(), codecs.end(),
                    [](const CodecMetadata& codec) { return codec.name != "transpose"; });
-  codecs.insert(behind_transposes, std::move(bytes));
+  codecs.insert(after_transposes, std::move(bytes));
   return codecs;
 }
 
