@@ -70,9 +70,9 @@ ArrayMetadata make_array_metadata(const Format& format, const NewArray& array) {
 
 std::shared_ptr<const Array> create_array(Hierarchy& hierarchy, const std::string& path,
                                           const NewArray& array, std::shared_ptr<Context> context) {
-  ArrayMetadata metadata =
-      with_context([&] { return hierarchy.store()->description() + ": /" + path; },
-                   [&] { return make_array_metadata(hierarchy.format(), array); });
+  ArrayMetadata metadata = with_context(hierarchy.store()->description() + ": /" + path, [&] {
+    return make_array_metadata(hierarchy.format(), array);
+  });
   hierarchy.create_node(path, std::move(metadata));
   return hierarchy.open_array(path, std::move(context));
 }

@@ -314,7 +314,7 @@ void ConsolidatedCopies::restore() {
   const std::set<std::string> groups = note ? note->groups : removed_;
   // The topmost group last: see remove().
   for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
-    with_context([] { return "consolidated metadata"; }, [&] { put_copy(*group); });
+    with_context("consolidated metadata", [&] { put_copy(*group); });
     removed_.erase(*group);
   }
   top_->erase(kNoteKey);

@@ -57,13 +57,12 @@ bool is_at_root(std::string_view key) {
 DocumentSource documents_with_text(
     Store& store, std::function<std::shared_ptr<const Buffer>(const std::string& key)> text) {
   const auto named = [text = std::move(text)](const std::string& key) {
-    return with_context([&] { return key; }, [&] { return text(key); });
+    return with_context(key, [&] { return text(key); });
   };
   const auto document = [named](const std::string& key) -> std::optional<Json> {
     const auto found = named(key);
     if (!found) return std::nullopt;
-    return with_context([&] { return key; },
-                        [&] { return std::make_optional(parse_json(found->text())); });
+    return with_context(key, [&] { return std::make_optional(parse_json(found->text())); });
   };
   return {document, named, [&store](const std::string& key) { return store.has(key); },
           [&store](const std::string& prefix) { return store.list(prefix); }};
@@ -323,7 +322,7 @@ DocumentSource CopiedDocuments::source() const {
     if (!documents_) return std::nullopt;
     const auto it = documents_->documents.find(key);
     if (it == documents_->documents.end()) return std::nullopt;
-    return with_context([&] { return "consolidated metadata: " + key; },
+    return with_context({"consolidated metadata: ", key},
                         [&] { return std::make_optional(it->second.get()); });
   };
   const auto no_text = [](const std::string& /*key*/) { return nullptr; };

@@ -160,8 +160,8 @@ std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path)
 
 std::shared_ptr<const NodeMetadata> Hierarchy::root_array() const {
   if (auto known = nodes_.root_array()) return *known;
-  auto found = with_context([this] { return store_->description(); },
-                            [&] { return format_->read_root_array(documents()); });
+  const auto of_store = [this] { return store_->description(); };
+  auto found = with_context(of_store, [&] { return format_->read_root_array(documents()); });
   auto array = found ? std::make_shared<const NodeMetadata>(std::move(*found)) : nullptr;
   nodes_.set_root_array(array);
   return array;
@@ -175,11 +175,11 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
   }
   if (auto known = nodes_.find(normalized)) return known;
   const auto kept = request(format_->keys_to_read(normalized, wanted));
-  auto found = with_context([this] { return store_->description(); },
-                            [&] {
-                              auto own = format_->read_node(documents(), normalized, wanted);
-                              return own ? std::move(own) : read_copied_node(normalized);
-                            });
+  const auto of_store = [this] { return store_->description(); };
+  auto found = with_context(of_store, [&] {
+    auto own = format_->read_node(documents(), normalized, wanted);
+    return own ? std::move(own) : read_copied_node(normalized);
+  });
   return found ? nodes_.add(normalized, std::move(*found)) : nullptr;
 }
 
@@ -188,8 +188,9 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
   if (kind == NodeKind::group && nodes_.find(normalized) == nullptr) {
     if (nodes_.has_group(normalized)) return true;
     const auto kept = request(format_->keys_to_read(normalized, NodeKind::group));
-    const auto found = with_context([this] { return store_->description(); },
-                                    [&] { return format_->find_group(documents(), normalized); });
+    const auto of_store = [this] { return store_->description(); };
+    const auto found =
+        with_context(of_store, [&] { return format_->find_group(documents(), normalized); });
     if (found == true) {
       nodes_.add_group(normalized);
       // With the attributes, which have been requested with the document that shows the group.

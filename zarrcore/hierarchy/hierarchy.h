@@ -1,11 +1,19 @@
-// The nodes of a store: its groups and arrays, and their metadata. With consolidated metadata, only
-// the one document that contains it is read from the store.
+// The nodes of a store: its groups and arrays, and their metadata.
 //
-// Nodes can be changed. Creating, renaming and removing a node takes effect at once; changed
-// metadata is put by flush(), however often it has changed until then. Other programs may change
-// the same nodes: each node is read from its own documents, and its changes are merged into the
-// documents as they are when they are put. Consolidated metadata is correct or, from the first
-// change of a document until flush(), missing.
+// The life of a hierarchy:
+//   open    The constructor finds the format of the root. With consolidated metadata, only the one
+//           document that contains it is read from the store; a writable hierarchy reads each node
+//           from its own documents.
+//   read    node() reads a node when it is first asked for, and caches it. prefetch() and
+//   children()
+//           request the documents of many nodes at once.
+//   change  Creating, renaming and removing a node takes effect at once. update_node() changes
+//           the cached metadata alone, however often. Before the first document changes, the
+//           consolidated metadata that contains it is removed.
+//   flush   flush() merges changed metadata into the documents as they are by then, because other
+//           programs may have changed the same nodes. Then it puts consolidated metadata again.
+//           Consolidated metadata is correct or missing at any time; if the process ends before,
+//           the next writable hierarchy puts it.
 #pragma once
 
 #include <functional>

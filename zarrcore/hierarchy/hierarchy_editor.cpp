@@ -117,21 +117,20 @@ void HierarchyEditor::forget(const std::string& path) {
 }
 
 void HierarchyEditor::create_root(const NodeMetadata& root) {
-  with_context([&] { return store_.description(); },
-               [&] {
-                 check_makes_nodes(format_);
-                 is_new_ = is_new_store();
-                 const auto documents = new_documents_of(root, "");
-                 const auto lock = copies().lock();
-                 const bool is_empty = is_new_ && !copies_->has_groups_around();
-                 if (!is_empty) remove_copies({""});
-                 put_documents(documents);
-                 // A single array does not need it.
-                 const bool is_group = std::holds_alternative<GroupMetadata>(root);
-                 if (!hierarchy_.options_.use_consolidated || !is_group) return;
-                 lacks_copies_ = true;
-                 copies_->want_root(is_empty ? documents : std::vector<Document>());
-               });
+  with_context(store_.description(), [&] {
+    check_makes_nodes(format_);
+    is_new_ = is_new_store();
+    const auto documents = new_documents_of(root, "");
+    const auto lock = copies().lock();
+    const bool is_empty = is_new_ && !copies_->has_groups_around();
+    if (!is_empty) remove_copies({""});
+    put_documents(documents);
+    // A single array does not need it.
+    const bool is_group = std::holds_alternative<GroupMetadata>(root);
+    if (!hierarchy_.options_.use_consolidated || !is_group) return;
+    lacks_copies_ = true;
+    copies_->want_root(is_empty ? documents : std::vector<Document>());
+  });
   hierarchy_.nodes_.replace("", root);
 }
 
@@ -155,15 +154,13 @@ bool HierarchyEditor::is_new_store() {
 void HierarchyEditor::create(const std::string& path, NodeMetadata metadata) {
   const std::lock_guard one_at_a_time(mutex_);
   if (auto* array = std::get_if<ArrayMetadata>(&metadata)) array->chunk_prefix = path;
-  with_context([&] { return store_.description() + ": /" + path; },
-               [&] {
-                 check_makes_nodes(format_);
-                 const auto lock = copies().lock();
-                 check_is_new(path);
-                 const auto documents = new_documents_of(metadata, path);
-                 change_documents({std::string(parent_path(path))},
-                                  [&] { put_new_documents(path, documents); });
-               });
+  with_context(name_of(path), [&] {
+    check_makes_nodes(format_);
+    const auto lock = copies().lock();
+    check_is_new(path);
+    const auto documents = new_documents_of(metadata, path);
+    change_documents({std::string(parent_path(path))}, [&] { put_new_documents(path, documents); });
+  });
   hierarchy_.nodes_.replace(path, std::move(metadata));
 }
 
@@ -229,27 +226,25 @@ void HierarchyEditor::erase(std::span<const std::string> paths) {
     return std::ranges::any_of(paths,
                                [&](const std::string& path) { return is_at_or_below(node, path); });
   };
-  with_context(
-      [&] { return store_.description() + (paths.size() == 1 ? ": /" + paths.front() : ""); },
-      [&] {
-        std::ranges::for_each(paths, check_key);
-        const auto lock = copies().lock();
-        std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
-        std::vector<std::string> groups;
-        for (const std::string& path : paths) groups.emplace_back(parent_path(path));
-        change_documents(groups, [&] {
-          std::exception_ptr first_error;
-          for (const std::string& path : paths) {
-            try {
-              forget_after(path, [&] { erase_values(path); });
-              copies_->note_erased(path);
-            } catch (const Error&) {
-              if (!first_error) first_error = std::current_exception();
-            }
-          }
-          if (first_error) std::rethrow_exception(first_error);
-        });
-      });
+  with_context(paths.size() == 1 ? name_of(paths.front()) : store_.description(), [&] {
+    std::ranges::for_each(paths, check_key);
+    const auto lock = copies().lock();
+    std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
+    std::vector<std::string> groups;
+    for (const std::string& path : paths) groups.emplace_back(parent_path(path));
+    change_documents(groups, [&] {
+      std::exception_ptr first_error;
+      for (const std::string& path : paths) {
+        try {
+          forget_after(path, [&] { erase_values(path); });
+          copies_->note_erased(path);
+        } catch (const Error&) {
+          if (!first_error) first_error = std::current_exception();
+        }
+      }
+      if (first_error) std::rethrow_exception(first_error);
+    });
+  });
 }
 
 // Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
@@ -278,31 +273,29 @@ void HierarchyEditor::erase_values(const std::string& path) {
 
 void HierarchyEditor::rename(const std::string& path, const std::string& name) {
   const std::lock_guard one_at_a_time(mutex_);
-  with_context(
-      [&] { return store_.description() + ": /" + path; },
-      [&] {
-        check_key(path);
-        // Several prefixes cannot be renamed at once, and a node must not lose its chunks.
-        if (format_.node_prefixes(path) != std::vector{path}) {
-          throw Error("nodes cannot be renamed in the format " + std::string(format_.name()));
-        }
-        if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
-        const std::string target = join_path(parent_path(path), name);
-        const auto lock = copies().lock();
-        with_context([&] { return "renaming to " + name; }, [&] { check_is_new(target); });
-        std::vector<std::string> updated;
-        std::vector<std::string> groups{std::string(parent_path(path))};
-        for (const auto& [node, base] : updated_) {
-          if (!is_at_or_below(node, path)) continue;
-          updated.push_back(node);
-          groups.push_back(group_of(node));
-        }
-        change_documents(groups, [&] {
-          for (const std::string& node : updated) put_updated(node);
-          forget_after(path, [&] { store_.rename_prefix(path, target); });
-          copies_->note_renamed(path, target);
-        });
-      });
+  with_context(name_of(path), [&] {
+    check_key(path);
+    // Several prefixes cannot be renamed at once, and a node must not lose its chunks.
+    if (format_.node_prefixes(path) != std::vector{path}) {
+      throw Error("nodes cannot be renamed in the format " + std::string(format_.name()));
+    }
+    if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
+    const std::string target = join_path(parent_path(path), name);
+    const auto lock = copies().lock();
+    with_context("renaming to " + name, [&] { check_is_new(target); });
+    std::vector<std::string> updated;
+    std::vector<std::string> groups{std::string(parent_path(path))};
+    for (const auto& [node, base] : updated_) {
+      if (!is_at_or_below(node, path)) continue;
+      updated.push_back(node);
+      groups.push_back(group_of(node));
+    }
+    change_documents(groups, [&] {
+      for (const std::string& node : updated) put_updated(node);
+      forget_after(path, [&] { store_.rename_prefix(path, target); });
+      copies_->note_renamed(path, target);
+    });
+  });
 }
 
 }  // namespace zarrcore

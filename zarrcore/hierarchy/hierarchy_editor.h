@@ -42,6 +42,8 @@ class HierarchyEditor {
   void consolidate();
 
  private:
+  // Of a node, for messages.
+  std::string name_of(const std::string& path) const { return store_.description() + ": /" + path; }
   ConsolidatedCopies& copies();
   void remove_copies(const std::vector<std::string>& groups);
   void change_documents(const std::vector<std::string>& groups,

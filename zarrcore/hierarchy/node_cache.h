@@ -1,4 +1,4 @@
-// The nodes of a hierarchy that have been read or made.
+// The nodes of a hierarchy that have been read or created.
 #pragma once
 
 #include <map>
@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "zarrcore/base/path.h"
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
@@ -19,21 +21,49 @@ class NodeCache {
   using Node = std::shared_ptr<const NodeMetadata>;
 
   // Null if it is not known.
-  Node find(std::string_view path) const;
+  Node find(std::string_view path) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = nodes_.find(path);
+    return it != nodes_.end() ? it->second : nullptr;
+  }
   // Returns the node at `path`: this one, unless there is one already.
-  Node add(const std::string& path, NodeMetadata metadata);
-  void replace(const std::string& path, NodeMetadata metadata);
+  Node add(const std::string& path, NodeMetadata metadata) {
+    auto node = std::make_shared<const NodeMetadata>(std::move(metadata));
+    const std::lock_guard lock(mutex_);
+    return nodes_.emplace(path, std::move(node)).first->second;
+  }
+  void replace(const std::string& path, NodeMetadata metadata) {
+    auto node = std::make_shared<const NodeMetadata>(std::move(metadata));
+    const std::lock_guard lock(mutex_);
+    nodes_.insert_or_assign(path, std::move(node));
+  }
 
   // Groups that exist, whose attributes may not have been read.
-  bool has_group(std::string_view path) const;
-  void add_group(const std::string& path);
+  bool has_group(std::string_view path) const {
+    const std::lock_guard lock(mutex_);
+    return groups_.contains(path);
+  }
+  void add_group(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    groups_.insert(path);
+  }
 
   // The array at a root that is also a group, or null; nullopt until it is known.
-  std::optional<Node> root_array() const;
-  void set_root_array(std::optional<Node> array);
+  std::optional<Node> root_array() const {
+    const std::lock_guard lock(mutex_);
+    return root_array_;
+  }
+  void set_root_array(std::optional<Node> array) {
+    const std::lock_guard lock(mutex_);
+    root_array_ = std::move(array);
+  }
 
   // All at or below `path` has been removed.
-  void forget(std::string_view path);
+  void forget(std::string_view path) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(nodes_, [&](const auto& item) { return is_at_or_below(item.first, path); });
+    std::erase_if(groups_, [&](const std::string& group) { return is_at_or_below(group, path); });
+  }
 
  private:
   mutable std::mutex mutex_;  // guards the following

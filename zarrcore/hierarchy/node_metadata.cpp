@@ -82,19 +82,18 @@ void HierarchyEditor::update(const std::string& path,
                              std::optional<NodeKind> wanted) {
   const std::lock_guard one_at_a_time(mutex_);
   const auto old = hierarchy_.node(path);
-  with_context([&] { return store_.description() + ": /" + path; },
-               [&] {
-                 copies();
-                 if (!old) throw Error("the node does not exist");
-                 if (wanted == NodeKind::array && std::holds_alternative<GroupMetadata>(*old)) {
-                   throw Error("the metadata of an array that is also a group cannot be changed");
-                 }
-                 NodeMetadata metadata = *old;
-                 edit(metadata);
-                 documents_of(metadata, path);  // throws now if the format cannot express it
-                 updated_.emplace(path, old);
-                 hierarchy_.nodes_.replace(path, std::move(metadata));
-               });
+  with_context(name_of(path), [&] {
+    copies();
+    if (!old) throw Error("the node does not exist");
+    if (wanted == NodeKind::array && std::holds_alternative<GroupMetadata>(*old)) {
+      throw Error("the metadata of an array that is also a group cannot be changed");
+    }
+    NodeMetadata metadata = *old;
+    edit(metadata);
+    documents_of(metadata, path);  // throws now if the format cannot express it
+    updated_.emplace(path, old);
+    hierarchy_.nodes_.replace(path, std::move(metadata));
+  });
 }
 
 // The nearest group that may have a copy of the node.
@@ -107,101 +106,94 @@ std::string HierarchyEditor::group_of(const std::string& path) const {
 void HierarchyEditor::flush(const std::string& path) {
   const std::lock_guard one_at_a_time(mutex_);
   if (!updated_.contains(path)) return;
-  with_context([&] { return store_.description(); },
-               [&] {
-                 const auto lock = copies().lock();
-                 change_documents({group_of(path)}, [&] { put_updated(path); });
-               });
+  with_context(store_.description(), [&] {
+    const auto lock = copies().lock();
+    change_documents({group_of(path)}, [&] { put_updated(path); });
+  });
 }
 
 void HierarchyEditor::flush() {
   const std::lock_guard one_at_a_time(mutex_);
   if (updated_.empty() && !lacks_copies_) return;
-  with_context([&] { return store_.description(); },
-               [&] {
-                 std::vector<std::string> paths;
-                 std::vector<std::string> groups;
-                 for (const auto& [path, base] : updated_) {
-                   paths.push_back(path);
-                   groups.push_back(group_of(path));
-                 }
-                 const auto lock = copies().lock();
-                 if (!groups.empty()) remove_copies(groups);
-                 std::exception_ptr first_error;
-                 const auto attempt = [&](const auto& action) {
-                   try {
-                     action();
-                   } catch (const Error&) {
-                     if (!first_error) first_error = std::current_exception();
-                   }
-                 };
-                 for (const std::string& path : paths) attempt([&] { put_updated(path); });
-                 attempt([&] {
-                   copies_->restore();
-                   lacks_copies_ = false;
-                 });
-                 if (first_error) std::rethrow_exception(first_error);
-               });
+  with_context(store_.description(), [&] {
+    std::vector<std::string> paths;
+    std::vector<std::string> groups;
+    for (const auto& [path, base] : updated_) {
+      paths.push_back(path);
+      groups.push_back(group_of(path));
+    }
+    const auto lock = copies().lock();
+    if (!groups.empty()) remove_copies(groups);
+    std::exception_ptr first_error;
+    const auto attempt = [&](const auto& action) {
+      try {
+        action();
+      } catch (const Error&) {
+        if (!first_error) first_error = std::current_exception();
+      }
+    };
+    for (const std::string& path : paths) attempt([&] { put_updated(path); });
+    attempt([&] {
+      copies_->restore();
+      lacks_copies_ = false;
+    });
+    if (first_error) std::rethrow_exception(first_error);
+  });
 }
 
 void HierarchyEditor::consolidate() {
   {
     const std::lock_guard one_at_a_time(mutex_);
-    with_context([&] { return store_.description() + ": consolidated metadata"; },
-                 [&] {
-                   ConsolidatedCopies& consolidated = copies();
-                   if (!hierarchy_.has("", NodeKind::group))
-                     throw Error("there is no group at the root");
-                   if (!format_.consolidated_key("")) {
-                     throw Error("the format " + std::string(format_.name()) + " has none");
-                   }
-                   const auto lock = consolidated.lock();
-                   remove_copies({""});
-                   consolidated.want_root({});
-                 });
+    with_context(store_.description() + ": consolidated metadata", [&] {
+      ConsolidatedCopies& consolidated = copies();
+      if (!hierarchy_.has("", NodeKind::group)) throw Error("there is no group at the root");
+      if (!format_.consolidated_key("")) {
+        throw Error("the format " + std::string(format_.name()) + " has none");
+      }
+      const auto lock = consolidated.lock();
+      remove_copies({""});
+      consolidated.want_root({});
+    });
   }
   flush();
 }
 
 // Applies the changes of a node to its documents as they are now.
 void HierarchyEditor::put_updated(const std::string& path) {
-  with_context(
-      [&] { return '/' + path; },
-      [&] {
-        const auto changed = hierarchy_.node(path);
-        const auto before = documents_of(*updated_.at(path), path);
-        const auto after = documents_of(*changed, path);
-        // Other programs may have put those that did not exist.
-        for (const Document& document : before) store_.refresh(document.key);
-        const StoredNode in_store = read_stored_node(stored_documents(store_), format_, path);
-        const DocumentMap& stored = in_store.documents;
-        const auto& current = in_store.metadata;
-        if (!current)
-          throw Error(after.front().key + " is missing: another program has removed it");
-        if (current->index() != changed->index()) throw Error("another program has replaced it");
-        std::vector<Document> documents = documents_of(*current, path);
-        const bool is_whole = format_.new_array_rules() != nullptr;
-        DocumentMap merged;
-        for (std::size_t i = 0; i < documents.size(); ++i) {
-          auto& [key, content] = documents[i];
-          if (const auto it = stored.find(key); it != stored.end()) {
-            content = is_whole ? respelled(it->second, content) : it->second;
-          }
-          content = merge_document(before[i].content, after[i].content, std::move(content));
-          merged.emplace(key, content);
-        }
-        auto result = format_.read_node(documents_in(merged), path);
-        if (!result) throw Error("it conflicts with changes of another program");
-        if (!is_whole && !has_same_codecs(*current, *result)) {
-          throw Error("the attributes would change the codecs of the array");
-        }
-        std::erase_if(documents, [&](const Document& document) {
-          const auto it = stored.find(document.key);
-          return it != stored.end() && is_same_text(it->second, document.content);
-        });
-        put_documents(documents);
-        hierarchy_.nodes_.replace(path, std::move(*result));
-      });
+  with_context('/' + path, [&] {
+    const auto changed = hierarchy_.node(path);
+    const auto before = documents_of(*updated_.at(path), path);
+    const auto after = documents_of(*changed, path);
+    // Other programs may have put those that did not exist.
+    for (const Document& document : before) store_.refresh(document.key);
+    const StoredNode in_store = read_stored_node(stored_documents(store_), format_, path);
+    const DocumentMap& stored = in_store.documents;
+    const auto& current = in_store.metadata;
+    if (!current) throw Error(after.front().key + " is missing: another program has removed it");
+    if (current->index() != changed->index()) throw Error("another program has replaced it");
+    std::vector<Document> documents = documents_of(*current, path);
+    const bool is_whole = format_.new_array_rules() != nullptr;
+    DocumentMap merged;
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      auto& [key, content] = documents[i];
+      if (const auto it = stored.find(key); it != stored.end()) {
+        content = is_whole ? respelled(it->second, content) : it->second;
+      }
+      content = merge_document(before[i].content, after[i].content, std::move(content));
+      merged.emplace(key, content);
+    }
+    auto result = format_.read_node(documents_in(merged), path);
+    if (!result) throw Error("it conflicts with changes of another program");
+    if (!is_whole && !has_same_codecs(*current, *result)) {
+      throw Error("the attributes would change the codecs of the array");
+    }
+    std::erase_if(documents, [&](const Document& document) {
+      const auto it = stored.find(document.key);
+      return it != stored.end() && is_same_text(it->second, document.content);
+    });
+    put_documents(documents);
+    hierarchy_.nodes_.replace(path, std::move(*result));
+  });
   updated_.erase(path);
 }
 
