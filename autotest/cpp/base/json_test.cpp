@@ -146,6 +146,33 @@ TEST(Json, NumbersCanBeWrittenAsTheyWereRead) {
   EXPECT_EQ(value["a"], HUGE_VAL);
 }
 
+// Bare words and numbers that the library refuses, among others.
+TEST(Json, EachNumberIsReadWhereItStands) {
+  constexpr const char* kText =
+      R"([1,NaN,-2.50,"NaN 1",1e400,{"3":4,"k":-Infinity,"l":[-0,5]},-1e999,)"
+      R"("\"Infinity, 7",12,Infinity,0.10])";
+  const Json value = parse_json(kText);
+  EXPECT_EQ(dump_json(value, kAsRead), kText);
+  EXPECT_EQ(value[0], 1);
+  EXPECT_EQ(value[2], -2.5);
+  EXPECT_EQ(value[4], HUGE_VAL);
+  EXPECT_EQ(value[5]["3"], 4);
+  EXPECT_EQ(value[5]["l"], (Json{0, 5}));
+  EXPECT_EQ(value[6], -HUGE_VAL);
+  EXPECT_EQ(value[8], 12);
+  EXPECT_EQ(value[10], 0.1);
+}
+
+TEST(Json, NumbersThatAreTooLargeMustBeRightAsWell) {
+  const std::string zeros(400, '0');
+  EXPECT_EQ(parse_json("[1" + zeros + "]")[0], HUGE_VAL);
+  EXPECT_EQ(parse_json("[0." + zeros + "1e+500]")[0], 1e99);
+  for (const std::string& text :
+       std::vector<std::string>{"01e400", "1e400x", "1.e400", "1e400.5", "+1e400", "01" + zeros}) {
+    EXPECT_ERROR(parse_json("[" + text + "]"), "not valid JSON") << text;
+  }
+}
+
 TEST(Json, CopiesAndMovesKeepHowNumbersWereSpelled) {
   Json value = parse_json(kSpelledNumbers);
   Json copy = value;
