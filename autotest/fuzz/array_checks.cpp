@@ -6,7 +6,7 @@
 #include "autotest/cpp/support/layout.h"
 #include "autotest/cpp/support/stored_array.h"
 #include "autotest/fuzz/input.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 
 namespace zarrcore::fuzz {
 namespace {

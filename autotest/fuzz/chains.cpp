@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "autotest/cpp/support/stored_array.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/metadata/documents.h"
 
 namespace zarrcore::fuzz {

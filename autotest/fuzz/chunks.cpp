@@ -6,7 +6,7 @@
 #include "autotest/fuzz/chains.h"
 #include "autotest/fuzz/input.h"
 #include "zarrcore/array/array_writer.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::fuzz {

@@ -14,7 +14,7 @@
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/resize.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
 namespace {

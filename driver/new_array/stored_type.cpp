@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "driver/types/type_mapping.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 

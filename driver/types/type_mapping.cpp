@@ -9,7 +9,7 @@
 
 #include "driver/types/number_converter.h"
 #include "driver/types/structure_converter.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/convert.h"

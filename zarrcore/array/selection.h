@@ -40,7 +40,7 @@ struct Destination {
   std::byte* data = nullptr;
   Strides strides;
   // Converts from the array's type to the caller's; null when they are the same. Elements of
-  // variable length (base/arena.h) need one, because the memory they point to is released.
+  // variable length (base/buffer.h) need one, because the memory they point to is released.
   const ElementConverter* converter = nullptr;
 };
 

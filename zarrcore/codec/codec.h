@@ -17,7 +17,6 @@
 #include <variant>
 #include <vector>
 
-#include "zarrcore/base/arena.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/strided.h"

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"

@@ -25,7 +25,7 @@ enum class TypeKind : std::uint8_t {
   raw,               // uninterpreted bits (v3 `r*`, v2 `V#`)
   fixed_bytes,       // a byte string padded with zero bytes (v2 `S#`)
   fixed_utf32,       // code points of 4 bytes each, padded with zeros (v2 `U#`)
-  variable_string,   // UTF-8 of any length: a VariableElement (base/arena.h)
+  variable_string,   // UTF-8 of any length: a VariableElement (base/buffer.h)
   variable_bytes,    // bytes of any length: a VariableElement
   structure,         // fields one after the other
 };

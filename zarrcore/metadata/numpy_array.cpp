@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "autotest/cpp/support/codecs.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 
 namespace zarrcore::test {
 

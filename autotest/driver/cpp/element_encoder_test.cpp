@@ -14,7 +14,7 @@
 
 #include "autotest/driver/cpp/options.h"
 #include "driver/types/type_mapping.h"
-#include "zarrcore/base/arena.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr::test::element_encoder_test {
