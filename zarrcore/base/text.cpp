@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
-#include <locale>
-#include <sstream>
 
 namespace zarrcore {
 
@@ -27,13 +24,20 @@ std::optional<std::uint64_t> parse_digits(std::string_view text, int base) {
 
 double parse_float(std::string_view text) {
   if (const auto number = parse_number<double>(text)) return *number;
-  // Infinity, or too small to differ from zero: the digits before the exponent do not tell.
-  std::istringstream stream{std::string(text)};
-  stream.imbue(std::locale::classic());
-  double number = 0;
-  stream >> number;
-  if (std::abs(number) <= 1) return number;
-  return std::copysign(std::numeric_limits<double>::infinity(), number);
+  // Too large, or too small to differ from zero: the place of the first digit tells.
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  const std::size_t end = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, end);
+  const std::size_t point = std::min(digits.find('.'), end);
+  const std::size_t first = std::min(digits.find_first_of("123456789"), end);
+  std::string_view exponent = text.substr(std::min(end + 1, text.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  const std::int64_t otherwise = exponent.empty() ? 0 : exponent.starts_with('-') ? -kMost : kMost;
+  const auto shift = take_number<std::int64_t>(exponent).value_or(otherwise);
+  const auto places = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+  const bool is_large = places + std::clamp(shift, -kMost, kMost) > 0;
+  const double number = is_large ? std::numeric_limits<double>::infinity() : 0;
+  return text.starts_with('-') ? -number : number;
 }
 
 std::vector<std::string> words_of(std::string_view text) {
