@@ -40,7 +40,7 @@ class DepthCheck final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  int depth_ = 0;
+  std::size_t depth_ = 0;
 };
 
 class Msgpack2Codec final : public ObjectListCodec {
