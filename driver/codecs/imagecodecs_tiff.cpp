@@ -10,6 +10,7 @@
 
 #include "driver/codecs/registered_compressors.h"
 #include "driver/gdal/compat.h"
+#include "driver/gdal/messages.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
@@ -69,8 +70,6 @@ class MemoryTiff {
     static std::atomic<std::uint64_t> count{0};
     const std::string name = "gdal_zarr_chunk_" + std::to_string(count++) + ".tif";
     path_ = "/vsimem/" + name;
-    CPLPushErrorHandler(CPLQuietErrorHandler);
-    CPLErrorReset();
     // The file is never written to.
     auto* data = const_cast<GByte*>(reinterpret_cast<const GByte*>(bytes.data()));
     VSIFCloseL(VSIFileFromMemBuffer(path_.c_str(), data, bytes.size(), FALSE));
@@ -84,7 +83,6 @@ class MemoryTiff {
   ~MemoryTiff() {
     dataset_.reset();
     VSIUnlink(path_.c_str());
-    CPLPopErrorHandler();
   }
   MemoryTiff(const MemoryTiff&) = delete;
   MemoryTiff& operator=(const MemoryTiff&) = delete;
@@ -97,6 +95,7 @@ class MemoryTiff {
   }
 
  private:
+  QuietErrors quiet_;
   std::string path_;
   std::unique_ptr<GDALDataset> dataset_;
 };

@@ -67,8 +67,7 @@ class CrsSearch {
     if (!axes) return;
     unit_ = evidence.axes[axes->x].unit;
     // A wrong one is reported where the transform is looked for.
-    const CPLErrorStateBackuper error_state;
-    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    const QuietErrors quiet;
     has_own_unit_ = stated_transform(evidence, *axes).transform.has_value();
   }
 
@@ -172,8 +171,7 @@ bool CrsSearch::contains_raster(const OGRSpatialReference& crs) const {
   double east = 0;
   double north = 0;
   if (!axes_ || !crs.GetAreaOfUse(&west, &south, &east, &north, nullptr)) return true;
-  const CPLErrorStateBackuper error_state;
-  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  const QuietErrors quiet;
   const auto transform = find_transform(evidence_, *axes_, &crs).transform;
   if (!transform) return true;
   OGRSpatialReference from(crs);

@@ -76,11 +76,10 @@ std::unique_ptr<RasterDataset> RasterCreation::run(const NewRaster& raster) {
 
 void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
   const UnrelatedFailures unrelated;
+  std::string problem;
   {
-    const CPLErrorStateBackuper first_error;
-    CPLPushErrorHandler(CPLQuietErrorHandler);
+    const QuietErrors quiet;
     if (dataset) dataset->discard();
-    std::string problem;
     try {
       session_->erase_created_nodes();
       if (is_appended_ && *session_->attributes(group_) != *old_attributes_) {
@@ -92,11 +91,10 @@ void RasterCreation::undo(std::unique_ptr<RasterDataset> dataset) {
     }
     dataset.reset();
     session_.reset();
-    CPLPopErrorHandler();
-    if (is_appended_ && !problem.empty()) {
-      report(CE_Warning, CPLE_AppDefined, "%s is not as before: %s", path_.c_str(),
-             problem.c_str());
-    }
+  }
+  if (is_appended_ && !problem.empty()) {
+    const CPLErrorStateBackuper first_error;
+    report(CE_Warning, CPLE_AppDefined, "%s is not as before: %s", path_.c_str(), problem.c_str());
   }
   if (!is_appended_) remove_new_store(path_);
 }

@@ -17,9 +17,7 @@ namespace {
 
 // Without warnings: opening the store reports them.
 std::vector<Candidate> candidates_of(const std::string& root) {
-  const CPLErrorStateBackuper state;
-  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-  const UnrelatedFailures unrelated;
+  const QuietErrors quiet;
   try {
     return find_candidates(*Session::open(root, {}), false).rasters;
   } catch (const zarrcore::Error&) {

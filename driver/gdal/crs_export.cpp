@@ -4,6 +4,7 @@
 #include <cpl_error.h>
 
 #include "driver/gdal/crs_import.h"
+#include "driver/gdal/messages.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -14,9 +15,7 @@ using zarrcore::Json;
 // The text that an exporting member function of OGRSpatialReference makes.
 template <typename Export>
 std::string exported(const char* format, const Export& run) {
-  const CPLErrorStateBackuper error_state;
-  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-  CPLErrorReset();
+  const QuietErrors quiet;
   char* text = nullptr;
   const OGRErr result = run(&text);
   const std::string copy = text != nullptr ? text : "";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "driver/gdal/messages.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -63,12 +64,12 @@ std::shared_ptr<OGRSpatialReference> import_crs(const std::string& given) {
     return nullptr;
   }
   auto crs = std::make_shared<OGRSpatialReference>();
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  const OGRErr result = crs->SetFromUserInput(
-      text.c_str(), OGRSpatialReference::SET_FROM_USER_INPUT_LIMITATIONS_get());
-  CPLPopErrorHandler();
-  CPLErrorReset();
-  if (result != OGRERR_NONE) return nullptr;
+  const QuietErrors quiet;
+  if (crs->SetFromUserInput(text.c_str(),
+                            OGRSpatialReference::SET_FROM_USER_INPUT_LIMITATIONS_get()) !=
+      OGRERR_NONE) {
+    return nullptr;
+  }
   // WKT states only the code of the whole CRS, but GeoTIFF needs the code of the vertical part.
   const char* authority = crs->IsCompound() ? crs->GetAuthorityName(nullptr) : nullptr;
   if (authority != nullptr && is_wkt_or_json(text)) {

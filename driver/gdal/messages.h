@@ -85,6 +85,23 @@ class UnrelatedFailures {
   FirstFailure* call_;
 };
 
+// While it lives, GDAL reports nothing on this thread, and its last error is that of the calls
+// within the scope; at the end it is again the one from before. For attempts that may fail.
+class QuietErrors {
+ public:
+  QuietErrors() {
+    CPLErrorReset();
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+  }
+  ~QuietErrors() { CPLPopErrorHandler(); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  CPLErrorStateBackuper state_;
+  UnrelatedFailures unrelated_;
+};
+
 // While it lives, messages on this thread are held back; at the end they are reported with secrets
 // masked.
 class HoldMessages {

@@ -10,6 +10,24 @@
 #include "driver/gdal/config_options.h"
 
 namespace gdal_zarr {
+namespace {
+
+// All of GDAL's options for this thread, while it lives.
+class ThreadOptions {
+ public:
+  explicit ThreadOptions(const CPLStringList& options)
+      : previous_(CPLGetThreadLocalConfigOptions(), TRUE) {
+    CPLSetThreadLocalConfigOptions(options.List());
+  }
+  ~ThreadOptions() { CPLSetThreadLocalConfigOptions(previous_.List()); }
+  ThreadOptions(const ThreadOptions&) = delete;
+  ThreadOptions& operator=(const ThreadOptions&) = delete;
+
+ private:
+  const CPLStringList previous_;
+};
+
+}  // namespace
 
 void CPL_STDCALL WorkerMessages::collect(CPLErr severity, CPLErrorNum number, const char* message) {
   auto* messages = static_cast<WorkerMessages*>(CPLGetErrorHandlerUserData());
@@ -32,24 +50,18 @@ CallerState::CallerState()
 
 zarrcore::WorkerScope CallerState::scope_for(std::shared_ptr<WorkerMessages> messages) const {
   return [options = options_, messages = std::move(messages)](const std::function<void()>& work) {
-    const CPLStringList previous(CPLGetThreadLocalConfigOptions(), TRUE);
-    CPLSetThreadLocalConfigOptions(options->List());
-    CPLPushErrorHandlerEx(WorkerMessages::collect, messages.get());
+    const ThreadOptions scope(*options);
+    const CPLErrorHandlerPusher pusher(WorkerMessages::collect, messages.get());
     work();
-    CPLPopErrorHandler();
-    CPLSetThreadLocalConfigOptions(previous.List());
   };
 }
 
 zarrcore::WorkerScope CallerState::lasting_scope() {
   const CPLStringList options(CPLGetThreadLocalConfigOptions(), TRUE);
   return [options](const std::function<void()>& work) {
-    const CPLStringList previous(CPLGetThreadLocalConfigOptions(), TRUE);
-    CPLSetThreadLocalConfigOptions(options.List());
-    CPLPushErrorHandler(CPLQuietErrorHandler);
+    const ThreadOptions scope(options);
+    const QuietErrors quiet;
     work();
-    CPLPopErrorHandler();
-    CPLSetThreadLocalConfigOptions(previous.List());
   };
 }
 

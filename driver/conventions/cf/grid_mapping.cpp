@@ -11,6 +11,7 @@
 #include "driver/conventions/cf/units.h"
 #include "driver/gdal/crs_export.h"
 #include "driver/gdal/crs_import.h"
+#include "driver/gdal/messages.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 
@@ -148,9 +149,7 @@ Json parameters_of(Crs crs) {
 std::shared_ptr<OGRSpatialReference> crs_from_grid_mapping(const zarrcore::Json& attributes,
                                                            const std::string& linear_unit,
                                                            std::string* problem) {
-  const CPLErrorStateBackuper error_state;
-  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-  CPLErrorReset();
+  const QuietErrors quiet;
   std::string context;
   const auto import = [&](const char* key) -> std::shared_ptr<Crs> {
     const Json* value = find_member(attributes, key);
@@ -182,8 +181,7 @@ std::shared_ptr<OGRSpatialReference> crs_from_grid_mapping(const zarrcore::Json&
 
 Json grid_mapping_attributes(const OGRSpatialReference& crs) {
   Json attributes = {{"crs_wkt", export_wkt(crs)}};
-  const CPLErrorStateBackuper error_state;
-  const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+  const QuietErrors quiet;
   attributes.update(parameters_of(crs));
   return attributes;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "driver/gdal/config_options.h"
+#include "driver/gdal/messages.h"
 #include "driver/stores/vsi/network_timeouts.h"
 #include "driver/stores/vsi/shared_connections.h"
 
@@ -26,11 +27,8 @@ using Result = std::unique_ptr<CPLHTTPResult, DestroyResult>;
 
 // Silences GDAL: the caller reports failures, with the name of the value.
 Result fetch(const std::string& url, const CPLStringList& options) {
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  Result result(CPLHTTPFetch(url.c_str(), options.List()));
-  CPLPopErrorHandler();
-  CPLErrorReset();
-  return result;
+  const QuietErrors quiet;
+  return Result(CPLHTTPFetch(url.c_str(), options.List()));
 }
 
 constexpr std::string_view kStatus = "HTTP error code : ";

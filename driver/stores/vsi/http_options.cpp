@@ -12,6 +12,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
+#include "driver/gdal/messages.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 
@@ -155,11 +156,9 @@ std::string HttpFolder::object_url(std::string_view key) const {
     return url != nullptr ? url : "";
   }
   if (needs_key) return {};
-  const CPLErrorStateBackuper state;
-  CPLPushErrorHandler(CPLQuietErrorHandler);
+  const QuietErrors quiet;
   const std::unique_ptr<char, decltype(&VSIFree)> url(VSIGetSignedURL(file.c_str(), nullptr),
                                                       VSIFree);
-  CPLPopErrorHandler();
   return url ? url.get() : "";
 }
 

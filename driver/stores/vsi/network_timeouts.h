@@ -3,7 +3,9 @@
 // download must not be cut off.
 #pragma once
 
-#include <array>
+#include <cpl_conv.h>
+
+#include "driver/gdal/config_options.h"
 
 namespace gdal_zarr {
 
@@ -12,15 +14,14 @@ namespace gdal_zarr {
 //   GDAL_HTTP_LOW_SPEED_TIME   60 s during which less than
 //   GDAL_HTTP_LOW_SPEED_LIMIT  1 byte/s arrives
 class NetworkTimeouts {
- public:
-  NetworkTimeouts();
-  ~NetworkTimeouts();
-  NetworkTimeouts(const NetworkTimeouts&) = delete;
-  NetworkTimeouts& operator=(const NetworkTimeouts&) = delete;
+  struct Default : CPLConfigOptionSetter {
+    explicit Default(ConfigOption option)
+        : CPLConfigOptionSetter(config_option_name(option), config_option(option), true) {}
+  };
 
- private:
-  static constexpr std::size_t kOptions = 3;
-  std::array<bool, kOptions> is_set_{};  // by this object
+  Default connect_{ConfigOption::connect_timeout};
+  Default low_speed_time_{ConfigOption::low_speed_time};
+  Default low_speed_limit_{ConfigOption::low_speed_limit};
 };
 
 }  // namespace gdal_zarr

@@ -14,14 +14,7 @@ namespace gdal_zarr {
 // While it lives, GDAL's errors are neither reported nor left behind: reason() is for our own.
 class QuietCall {
  public:
-  QuietCall() {
-    VSIErrorReset();
-    CPLErrorReset();
-    CPLPushErrorHandler(CPLQuietErrorHandler);
-  }
-  ~QuietCall() { CPLPopErrorHandler(); }
-  QuietCall(const QuietCall&) = delete;
-  QuietCall& operator=(const QuietCall&) = delete;
+  QuietCall() { VSIErrorReset(); }
 
   // What the server said, and what GDAL and the server said; may be empty.
   static std::string server_reason() { return mask_secrets(VSIGetLastErrorMsg()); }
@@ -32,8 +25,7 @@ class QuietCall {
   }
 
  private:
-  CPLErrorStateBackuper state_;
-  UnrelatedFailures unrelated_;
+  QuietErrors quiet_;
   NetworkTimeouts timeouts_;
 };
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "driver/gdal/messages.h"
 #include "driver/stores/vsi/http_transfers.h"
 #include "driver/stores/vsi/network_timeouts.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -237,11 +238,9 @@ class SharedConnections final : public HttpConnection {
     const NetworkTimeouts timeouts;
     // `headers` have those of this option, which GDAL 3.6 does not parse completely.
     const CPLConfigOptionSetter no_headers("GDAL_HTTP_HEADERS", "", false);
-    CPLPushErrorHandler(CPLQuietErrorHandler);
+    const QuietErrors quiet;
     HeaderList list(static_cast<curl_slist*>(CPLHTTPSetOptions(handle, url.c_str(), nullptr)),
                     curl_.slist_free_all);
-    CPLPopErrorHandler();
-    CPLErrorReset();
     const CPLStringList lines(CSLTokenizeString2(headers.c_str(), "\r\n", 0));
     for (int i = 0; i < lines.size(); ++i) {
       curl_slist* longer = curl_.slist_append(list.get(), lines[i]);
