@@ -7,7 +7,7 @@
 #include "driver/entry/copy_references.h"
 #include "driver/entry/new_store.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/multidim_dataset.h"
+#include "driver/multidim/group.h"
 
 namespace gdal_zarr {
 namespace {

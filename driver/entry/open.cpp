@@ -15,7 +15,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/multidim/multidim_dataset.h"
+#include "driver/multidim/group.h"
 #include "driver/raster/candidates.h"
 #include "driver/raster/group_raster.h"
 #include "driver/raster/healpix_dataset.h"

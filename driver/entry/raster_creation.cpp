@@ -9,7 +9,7 @@
 #include "driver/entry/new_store.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/messages.h"
-#include "driver/multidim/shared_dimensions.h"
+#include "driver/multidim/georeferencing.h"
 #include "driver/new_array/new_array.h"
 #include "driver/raster/band_values.h"
 #include "driver/stores/connection_string.h"

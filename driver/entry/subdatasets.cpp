@@ -7,7 +7,7 @@
 
 #include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/attribute.h"
+#include "driver/multidim/json_values.h"
 #include "driver/raster/group_raster.h"
 #include "driver/stores/connection_string.h"
 #include "driver/types/type_mapping.h"

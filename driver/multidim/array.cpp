@@ -6,7 +6,6 @@
 
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/resize.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
@@ -19,11 +18,11 @@ using zarrcore::Error;
 Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::Array> array,
              const std::string& parent, const std::string& name)
     : GDALAbstractMDArray(parent, name),
-      GDALPamMDArray(parent, name, session->pam()),
+      WithAttributes(parent, name, session->pam()),
       session_(std::move(session)),
       array_(std::move(array)),
       element_type_(seen_type(array_->metadata())),
-      type_(session_->compound_layouts().find(*array_).value_or(gdal_type(element_type_))) {
+      type_(session_->find_compound(*array_).value_or(gdal_type(element_type_))) {
   load_metadata();
   structural_info_ =
       structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
@@ -61,8 +60,7 @@ void Array::set_new() {
 }
 
 void Array::set_deleted() {
-  is_deleted_ = true;
-  live_attributes().set_all_deleted();
+  mark_deleted();
   const std::lock_guard lock(writer_mutex_);
   writer_.reset();
 }
@@ -74,13 +72,9 @@ void Array::set_node_path(const std::string& node_path) {
   m_osName = zarrcore::last_segment(node_path);
   m_osFullName = '/' + node_path;
 #endif
-  live_attributes().set_owner_name(GetFullName());
+  update_attributes_name();
   const std::lock_guard lock(writer_mutex_);
   writer_.reset();
-}
-
-void Array::check_exists() const {
-  if (is_deleted_) throw Error("array " + GetFullName() + " has been deleted");
 }
 
 bool Array::IsCacheable() const {
@@ -129,7 +123,14 @@ void Array::make_dimensions(bool with_variables) const {
     }
     dimensions_.push_back(std::move(dimension));
   }
-  if (with_variables) place_dimensions();
+  computed_coordinates_.clear();
+  if (!with_variables) return;
+  place_dimensions(std::dynamic_pointer_cast<const Array>(m_pSelf.lock()), dimensions_);
+  for (const auto& dimension : dimensions_) {
+    if (dynamic_cast<const RegularDimension*>(dimension.get()) != nullptr) {
+      computed_coordinates_.push_back(dimension->GetIndexingVariable());
+    }
+  }
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 7)
@@ -187,10 +188,7 @@ GDALDataset* Array::AsClassicDataset(std::size_t x, std::size_t y) const {
 #endif
 
 std::optional<PyramidMember> Array::pyramid() const {
-  if (auto level = session_->pyramids().find(node_path())) {
-    return PyramidMember{session_, node_path(), std::move(*level)};
-  }
-  return session_->enclosing_groups().find_pyramid(node_path());
+  return session_->find_pyramid(node_path());
 }
 
 std::shared_ptr<Array> Array::finest_level() const {

@@ -1,6 +1,6 @@
 // An array of a Zarr hierarchy. Its members stand in files by subject: array.cpp (the object and
-// its dimensions), array_io.cpp (elements), array_chunks.cpp, array_metadata.cpp,
-// array_georeferencing.cpp.
+// its dimensions), array_io.cpp (elements), array_chunks.cpp, array_metadata.cpp (with the
+// georeferencing), copied_array.cpp (what is copied from another array).
 //
 // Written elements stay pending, within the limits of the session, until they make whole chunks and
 // shards, until they are read, or until they are flushed: by the dataset, or when the last owner of
@@ -13,7 +13,6 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <set>
 
 #include "driver/conventions/evidence.h"
 #include "driver/conventions/packing.h"
@@ -21,12 +20,10 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
-#include "driver/new_array/array_description.h"
+#include "driver/new_array/new_array.h"
 #include "zarrcore/array/array_writer.h"
 
 namespace gdal_zarr {
-
-class RegularDimension;
 
 // The option of a raster's BuildOverviews() that removes the levels that are not in its list.
 inline constexpr const char* kReplacesOverviews = "@REPLACE";
@@ -37,7 +34,7 @@ struct ArrayCreation {
   CPLStringList options;
 };
 
-class Array final : public GDALPamMDArray, public AttributeOwner {
+class Array final : public WithAttributes<GDALPamMDArray> {
  public:
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
                                        std::shared_ptr<const zarrcore::Array> array);
@@ -80,7 +77,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // block cache); NUM_THREADS. Throws zarrcore::Error, also when they do not fit.
   void advise(const zarrcore::Selection& selection, CSLConstList options) const;
   // Says that a large selection will be read in parts. False when advise() is better: it is small,
-  // or nothing may be read ahead.
+  // or prefetching is not allowed.
   bool expect_reads(const zarrcore::Selection& selection) const;
   // The number of elements of a selection, with steps of 1, in chunks that are stored, and in all.
   // Stops at the first that is stored, or missing, if that is wanted. Empty if it would take too
@@ -93,12 +90,13 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
                                    bool stops_at_missing);
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush() const;
-  // Whether all chunks are stored, or none. False if finding out would take too many requests.
+  // Return true if all chunks are stored, or none. False if finding out would take too many
+  // requests.
   bool has_all_chunks();
   bool has_no_chunks();
   // Stores the chunks that are not, with the values that they have. Throws zarrcore::Error.
   void store_missing_chunks();
-  // Stops what is written behind the program, until the next write or flush; it stays pending.
+  // Stops background writes until the next write or flush; what was to be written stays pending.
   void stop_writing();
   std::uint64_t pending_bytes() const;
   // Whether written chunks that contain only the fill value are stored, as long as this object
@@ -110,9 +108,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
   void change_packing(const std::function<void(Packing&)>& edit);
-  void set_attribute(const std::string& name, const zarrcore::Json& value) override;
-  void erase_attribute(const std::string& name) override;
-  void rename_attribute(const std::string& name, const std::string& new_name) override;
+  void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) override;
   // Replaces the type of an array of structures by one of another layout.
   void set_compound(const GDALExtendedDataType& type);
 
@@ -153,7 +149,6 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // dimension. It stays new until the first write.
   void set_new();
   bool is_new() const { return is_new_; }
-  bool is_deleted() const { return is_deleted_; }
   // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.
   void set_deleted();
   void set_node_path(const std::string& node_path);
@@ -167,7 +162,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // GDALMDArray.
 
   bool IsWritable() const override { return session_->is_writable(); }
-  // Copies the values in slabs; see copy_values.h.
+  // Copies the values in slabs; see copied_array.h.
   bool CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
                 GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
                 void* progress_data) override;
@@ -176,12 +171,6 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   const GDALExtendedDataType& GetDataType() const override { return type_; }
   std::vector<GUInt64> GetBlockSize() const override;
   CSLConstList GetStructuralInfo() const override { return structural_info_.List(); }
-  std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override;
-  std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override;
-  std::shared_ptr<GDALAttribute> CreateAttribute(const std::string& name,
-                                                 const std::vector<GUInt64>& dimensions,
-                                                 const GDALExtendedDataType& type,
-                                                 CSLConstList options) override;
   const std::string& GetUnit() const override { return packing_.unit; }
   bool SetUnit(const std::string& unit) override;
   bool SetRawNoDataValue(const void* nodata) override;
@@ -192,7 +181,6 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   bool Resize(const std::vector<GUInt64>& sizes, CSLConstList options) override;
 #endif
 #if GDAL_ZARR_AT_LEAST(3, 8)
-  bool DeleteAttribute(const std::string& name, CSLConstList options) override;
   bool Rename(const std::string& name) override;
 #endif
   const void* GetRawNoDataValue() const override;
@@ -238,17 +226,14 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   // False beside a store on the network, where GDAL cannot put an .aux.xml file: it need not look.
   bool IsCacheable() const override;
   std::size_t rank() const { return array_->shape().size(); }
-  // Throws zarrcore::Error when the array was deleted.
-  void check_exists() const;
-  // The array itself where its attributes can be changed, else null.
-  std::shared_ptr<AttributeOwner> owner() const;
+  std::string description() const override { return "array " + GetFullName(); }
+  std::string attributes_name() const override { return GetFullName(); }
+  std::shared_ptr<AttributeOwner> owner() const override;
+  zarrcore::Json visible_attributes(bool show_all) const override;
+  std::optional<zarrcore::Json> find_visible(const std::string& name) const override;
+  bool has_attribute(const std::string& name) const override;
   // With `with_variables`, dimensions have types and coordinates, for which the store is read.
   void make_dimensions(bool with_variables) const;
-  void place_dimensions() const;
-  void place_dimension(std::size_t axis, const std::shared_ptr<RegularDimension>& placed) const;
-  void place_raster_axes(const RasterAxes& axes) const;
-  void place_other_axes(const RasterAxes& axes) const;
-  void place_satellite_axes(const Evidence& evidence, const RasterAxes& axes) const;
   GDALDataset* make_classic_dataset(std::size_t x, std::size_t y) const;
 
   // GDAL's arguments in the core's terms; strides are in bytes.
@@ -276,8 +261,11 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
                      void* progress_data);
   // Sets the members that follow from the metadata.
   void load_metadata();
-  // Keeps values beside a store that cannot be written; returns false if it can.
-  bool set_pam_values(const std::function<void(PamValues::Values&)>& edit);
+  // Scale or offset. In a store opened for reading they are set beside it.
+  std::optional<double> stated(std::optional<double> PamValues::Values::* beside,
+                               std::optional<double> Packing::* stored) const;
+  bool state(std::optional<double> PamValues::Values::* beside,
+             std::optional<double> Packing::* stored, double value);
   void load_nodata();
   void clear_nodata();
 
@@ -289,7 +277,7 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   mutable std::mutex dimensions_mutex_;
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
-  // Of the dimensions, by place_dimensions(): views take them to be owned.
+  // Of the regular dimensions: views take them to be owned.
   mutable std::vector<std::shared_ptr<GDALMDArray>> computed_coordinates_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
@@ -303,12 +291,9 @@ class Array final : public GDALPamMDArray, public AttributeOwner {
   std::function<bool()> brings_crs_;  // while metadata are copied: whether they contain the CRS
   bool stores_empty_chunks_ = false;
   std::vector<std::string> shareable_names_;
-  // Attributes of a new array that a program may still create, as if they did not exist.
-  std::set<std::string> implied_attributes_;
-  bool is_deleted_ = false;
   mutable std::mutex writer_mutex_;
-  // Of threads that write behind the program; reported by the next write or flush.
-  std::shared_ptr<WorkerMessages> messages_behind_ = std::make_shared<WorkerMessages>();
+  // Of background writer threads; reported by the next write or flush.
+  std::shared_ptr<WorkerMessages> writer_messages_ = std::make_shared<WorkerMessages>();
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };
 

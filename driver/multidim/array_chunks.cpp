@@ -8,7 +8,6 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/copy_plan.h"
-#include "driver/multidim/read_report.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -39,13 +38,10 @@ void Array::advise(const zarrcore::Selection& selection, CSLConstList options) c
   session_->context().chunks.reserve(zarrcore::Context::kDefaultChunkCacheBytes + *bytes +
                                      *bytes / 8);
   CallerState caller;
-  zarrcore::ReadOptions reading;
+  zarrcore::ReadOptions reading = session_->read_options(caller);
   reading.threads = session_->thread_count(CSLFetchNameValue(options, "NUM_THREADS"));
-  reading.waits_for_others = session_->may_wait_for_threads();
-  reading.worker_scope = caller.scope();
-  const ReadReport report(session_->read_reports(), *session_->hierarchy().store(),
-                          "read in advance", GetFullName(), selection, reading);
-  array_->prefetch(selection, reading);
+  session_->report_read("read in advance", GetFullName(), selection, reading,
+                        [&] { array_->prefetch(selection, reading); });
 }
 
 bool Array::expect_reads(const zarrcore::Selection& selection) const {
@@ -57,7 +53,7 @@ bool Array::expect_reads(const zarrcore::Selection& selection) const {
   // One thread decodes the chunks of files when they are read, and needs no memory to keep them.
   if (options.threads <= 1 && session_->hierarchy().store()->traits().parallel_requests == 1)
     return true;
-  if (session_->can_cancel_requests()) allow_read_ahead(options);
+  session_->allow_read_ahead(options);
   if (!options.lasting_scope || options.threads <= 1) return false;
   check_exists();
   array_->expect_reads(selection, options);

@@ -5,12 +5,9 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
-#include "driver/gdal/partial_progress.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/copied_array.h"
-#include "driver/multidim/copy_values.h"
-#include "driver/multidim/read_report.h"
 #include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/resize.h"
@@ -19,28 +16,13 @@
 namespace gdal_zarr {
 namespace {
 
-zarrcore::ReadOptions read_options(const Session& session, CallerState& caller) {
-  zarrcore::ReadOptions options;
-  options.threads = session.thread_count();
-  options.waits_for_others = session.may_wait_for_threads();
-  options.worker_scope = caller.scope();
-  return options;
-}
-
-zarrcore::WriteOptions write_options(const Session& session, CallerState& caller) {
-  zarrcore::WriteOptions options;
-  options.threads = session.thread_count();
-  options.worker_scope = caller.scope();
-  return options;
-}
-
-// Reports the messages of threads that write behind the program, at the end of its scope.
-class MessagesBehind {
+// Reports the messages of background writer threads at the end of its scope.
+class EmitAtEnd {
  public:
-  explicit MessagesBehind(WorkerMessages& messages) : messages_(messages) {}
-  ~MessagesBehind() { messages_.emit(); }
-  MessagesBehind(const MessagesBehind&) = delete;
-  MessagesBehind& operator=(const MessagesBehind&) = delete;
+  explicit EmitAtEnd(WorkerMessages& messages) : messages_(messages) {}
+  ~EmitAtEnd() { messages_.emit(); }
+  EmitAtEnd(const EmitAtEnd&) = delete;
+  EmitAtEnd& operator=(const EmitAtEnd&) = delete;
 
  private:
   WorkerMessages& messages_;
@@ -70,16 +52,16 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
   CallerState caller;
   const zarrcore::Destination destination{static_cast<std::byte*>(buffer), std::move(strides),
                                           converter.get()};
-  zarrcore::ReadOptions options = read_options(*session_, caller);
+  zarrcore::ReadOptions options = session_->read_options(caller);
   options.missing_chunks_are_errors = session_->missing_chunks_are_errors();
-  if (session_->can_cancel_requests()) allow_read_ahead(options);
-  const ReadReport report(session_->read_reports(), *session_->hierarchy().store(), "read",
-                          GetFullName(), selection, options);
-  if (const auto writer = writer_if_any()) {
-    writer->read(selection, destination, options);
-  } else {
-    array_->read(selection, destination, options);
-  }
+  session_->allow_read_ahead(options);
+  session_->report_read("read", GetFullName(), selection, options, [&] {
+    if (const auto writer = writer_if_any()) {
+      writer->read(selection, destination, options);
+    } else {
+      array_->read(selection, destination, options);
+    }
+  });
 }
 
 void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
@@ -90,10 +72,10 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   is_new_ = false;
   drop_statistics();
   const auto encoder = make_element_encoder(buffer_type, element_type_);
-  const MessagesBehind messages(*messages_behind_);
+  const EmitAtEnd messages(*writer_messages_);
   CallerState caller;
-  zarrcore::WriteOptions options = write_options(*session_, caller);
-  options.scope_behind = caller.scope_for(messages_behind_);
+  zarrcore::WriteOptions options = session_->write_options(caller);
+  options.scope_behind = caller.scope_for(writer_messages_);
   writer()->write(selection,
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
                   options);
@@ -141,30 +123,6 @@ bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step
     Region wanted = region(start, count, step, stride, buffer_type);
     write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
     return true;
-  });
-}
-
-bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
-                     GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
-                     void* progress_data) {
-  return guarded(false, [&] {
-    if (!can_copy_values(*source, *this)) {
-      return GDALPamMDArray::CopyFrom(source_dataset, source, is_strict, cost, total_cost, progress,
-                                      progress_data);
-    }
-    if (progress == nullptr) progress = GDALDummyProgress;
-    cost += COPY_COST;
-    const auto original = is_new_ && creation_ ? find_original(*source) : nullptr;
-    if (!copy_metadata(source_dataset, *source, original.get(), is_strict, cost, total_cost,
-                       progress, progress_data)) {
-      return false;
-    }
-    const double total = std::max(1.0, static_cast<double>(total_cost));
-    const auto before = static_cast<double>(cost);
-    cost += source->GetTotalElementsCount() * source->GetDataType().GetSize();
-    const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
-                               progress, progress_data);
-    return copy_values(*source, *this, part.function(), part.data());
   });
 }
 
@@ -234,9 +192,9 @@ std::shared_ptr<zarrcore::ArrayWriter> Array::writer_if_any() const {
 void Array::flush() const {
   const auto writer = writer_if_any();
   if (!writer) return;
-  const MessagesBehind messages(*messages_behind_);
+  const EmitAtEnd messages(*writer_messages_);
   CallerState caller;
-  writer->flush(write_options(*session_, caller));
+  writer->flush(session_->write_options(caller));
 }
 
 void Array::stop_writing() {
@@ -261,7 +219,7 @@ void Array::set_shape(const zarrcore::Shape& shape) {
     writer_.reset();
   }
   CallerState caller;
-  zarrcore::resize(*old, shape, write_options(*session_, caller));
+  zarrcore::resize(*old, shape, session_->write_options(caller));
 }
 
 }  // namespace gdal_zarr

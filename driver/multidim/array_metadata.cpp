@@ -1,16 +1,19 @@
-// The metadata of an array: attributes, nodata, scale, offset, unit, codecs.
+// The metadata of an array: attributes, nodata, scale, offset, unit, and its georeferencing.
 #include <cpl_string.h>
 
 #include <cmath>
 #include <utility>
 
+#include "driver/conventions/crs.h"
+#include "driver/conventions/crs_variable.h"
 #include "driver/conventions/nczarr.h"
+#include "driver/conventions/raster_axes.h"
 #include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
-#include "driver/multidim/copied_array.h"
-#include "driver/multidim/structural_info.h"
+#include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
@@ -48,136 +51,28 @@ void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
   load_metadata();
 }
 
-bool Array::take_layout(const Array& original) {
-  for (const zarrcore::ArrayMetadata& layout : layouts_like(original, *creation_)) {
-    const auto before = metadata_;
-    const auto put = [&](const zarrcore::ArrayMetadata& wanted) {
-      session_->writable_hierarchy().update_node(
-          node_path(),
-          [&](zarrcore::NodeMetadata& node) {
-            auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
-            zarrcore::ArrayMetadata changed = wanted;
-            changed.attributes = metadata.attributes;
-            changed.dimension_names = metadata.dimension_names;
-            changed.chunk_prefix = metadata.chunk_prefix;
-            metadata = std::move(changed);
-          },
-          zarrcore::NodeKind::array);
-    };
-    try {
-      put(layout);  // throws if the format cannot express it
-    } catch (const Error&) {
-      continue;
-    }
-    try {
-      array_ = session_->reopen_array(node_path());
-      element_type_ = seen_type(array_->metadata());
-    } catch (const Error&) {
-      put(*before);
-      continue;
-    }
-    if (type_.GetClass() == GEDTC_COMPOUND) session_->compound_layouts().keep(*array_, type_);
-    load_metadata();
-    structural_info_ =
-        structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
-    return true;
-  }
-  return false;
-}
-
-// A program that copies sets the CRS after the attributes, which may contain it.
-bool Array::copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source,
-                          const Array* original, bool is_strict, GUInt64& cost, GUInt64 total_cost,
-                          GDALProgressFunc progress, void* progress_data) {
-  bool writes_crs = false;
-  brings_crs_ = [&] {
-    writes_crs = !brings_crs((original != nullptr ? *original : *this).metadata().attributes,
-                             source, source_dataset) &&
-                 (original == nullptr || !has_crs_beside(*original, source_dataset));
-    return !writes_crs;
-  };
-  const bool has_layout = original != nullptr && take_layout(*original);
-  const auto fill_value = metadata().fill_value;
-  const bool is_copied =
-      CopyFromAllExceptValues(&source, is_strict, cost, total_cost, progress, progress_data);
-  brings_crs_ = nullptr;
-  if (!is_copied || original == nullptr) return is_copied;
-  if (has_layout && has_same_nodata(*original, source)) {
-    change([&](zarrcore::ArrayMetadata& metadata) { metadata.fill_value = fill_value; });
-  }
-  Json attributes = attributes_like(*original, source, *this);
-  for (const char* name : {"grid_mapping", "coordinates"}) {
-    const Json* written = zarrcore::find_member(metadata().attributes, name);
-    if (writes_crs && written != nullptr) attributes[name] = *written;
-  }
-  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes = std::move(attributes); });
-  array_ = session_->reopen_array(node_path());
-  return true;
-}
-
 // Attributes.
 
+void Array::change_attributes(const std::function<void(Json& attributes)>& edit) {
+  change([&](zarrcore::ArrayMetadata& metadata) { edit(metadata.attributes); });
+}
+
 std::shared_ptr<AttributeOwner> Array::owner() const {
-  if (!session_->is_writable() || is_deleted_) return nullptr;
+  if (!session_->is_writable() || is_deleted()) return nullptr;
   return std::dynamic_pointer_cast<AttributeOwner>(m_pSelf.lock());
 }
 
-std::shared_ptr<GDALAttribute> Array::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
-    check_exists();
-    return find_attribute(GetFullName(), attributes_, name, owner());
-  });
+Json Array::visible_attributes(bool show_all) const {
+  return show_all ? attributes_ : shown_attributes_;
 }
 
-std::vector<std::shared_ptr<GDALAttribute>> Array::GetAttributes(CSLConstList options) const {
-  return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
-    check_exists();
-    const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
-    return make_attributes(GetFullName(), show_all ? attributes_ : shown_attributes_, owner());
-  });
+std::optional<Json> Array::find_visible(const std::string& name) const {
+  const Json* value = zarrcore::find_member(attributes_, name);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
 }
 
-std::shared_ptr<GDALAttribute> Array::CreateAttribute(const std::string& name,
-                                                      const std::vector<GUInt64>& dimensions,
-                                                      const GDALExtendedDataType& type,
-                                                      CSLConstList /*options*/) {
-  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
-    check_exists();
-    Json present = metadata().attributes;
-    if (implied_attributes_.contains(name)) present.erase(name);
-    auto attribute = create_attribute(GetFullName(), present, name, dimensions, type, owner());
-    implied_attributes_.erase(name);
-    return attribute;
-  });
-}
-
-#if GDAL_ZARR_AT_LEAST(3, 8)
-bool Array::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
-  return guarded(false, [&] {
-    check_exists();
-    if (!metadata().attributes.contains(name)) {
-      throw Error("array " + GetFullName() + " has no attribute " + name);
-    }
-    erase_attribute(name);
-    return true;
-  });
-}
-#endif
-
-void Array::set_attribute(const std::string& name, const Json& value) {
-  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes[name] = value; });
-}
-
-void Array::erase_attribute(const std::string& name) {
-  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes.erase(name); });
-  live_attributes().set_deleted(name);
-}
-
-void Array::rename_attribute(const std::string& name, const std::string& new_name) {
-  change([&](zarrcore::ArrayMetadata& metadata) {
-    metadata.attributes = with_renamed_attribute(metadata.attributes, name, new_name);
-  });
-  live_attributes().set_renamed(name, new_name);
+bool Array::has_attribute(const std::string& name) const {
+  return metadata().attributes.contains(name);
 }
 
 // Nodata, scale, offset and unit.
@@ -245,24 +140,40 @@ bool Array::SetRawNoDataValue(const void* nodata) {
   });
 }
 
-std::optional<double> Array::scale() const {
+std::optional<double> Array::stated(std::optional<double> PamValues::Values::* beside,
+                                    std::optional<double> Packing::* stored) const {
   const auto value =
-      session_->has_pam() ? session_->pam_values().find(GetFullName()).scale : std::nullopt;
-  return value ? value : packing_.scale;
+      session_->has_pam() ? session_->pam_values().find(GetFullName()).*beside : std::nullopt;
+  return value ? value : packing_.*stored;
+}
+
+std::optional<double> Array::scale() const {
+  return stated(&PamValues::Values::scale, &Packing::scale);
 }
 
 std::optional<double> Array::offset() const {
-  const auto value =
-      session_->has_pam() ? session_->pam_values().find(GetFullName()).offset : std::nullopt;
-  return value ? value : packing_.offset;
+  return stated(&PamValues::Values::offset, &Packing::offset);
 }
 
-bool Array::set_pam_values(const std::function<void(PamValues::Values&)>& edit) {
-  check_exists();
-  PamValues::Values values = session_->pam_values().find(GetFullName());
-  edit(values);
-  session_->pam_values().set(GetFullName(), values);
-  return !session_->is_writable();
+bool Array::state(std::optional<double> PamValues::Values::* beside,
+                  std::optional<double> Packing::* stored, double value) {
+  return guarded(false, [&] {
+    check_exists();
+    const bool is_writable = session_->is_writable();
+    PamValues::Values values = session_->pam_values().find(GetFullName());
+    values.*beside = is_writable ? std::nullopt : std::optional(value);
+    session_->pam_values().set(GetFullName(), values);
+    if (is_writable) change_packing([&](Packing& packing) { packing.*stored = value; });
+    return true;
+  });
+}
+
+bool Array::SetOffset(double offset, GDALDataType /*storage_type*/) {
+  return state(&PamValues::Values::offset, &Packing::offset, offset);
+}
+
+bool Array::SetScale(double scale, GDALDataType /*storage_type*/) {
+  return state(&PamValues::Values::scale, &Packing::scale, scale);
 }
 
 double Array::GetOffset(bool* has_offset, GDALDataType* storage_type) const {
@@ -272,31 +183,11 @@ double Array::GetOffset(bool* has_offset, GDALDataType* storage_type) const {
   return value.value_or(0.0);
 }
 
-bool Array::SetOffset(double offset, GDALDataType /*storage_type*/) {
-  return guarded(false, [&] {
-    const std::optional<double> beside =
-        session_->is_writable() ? std::nullopt : std::optional(offset);
-    if (set_pam_values([&](PamValues::Values& values) { values.offset = beside; })) return true;
-    change_packing([&](Packing& packing) { packing.offset = offset; });
-    return true;
-  });
-}
-
 double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
   const auto value = scale();
   if (has_scale != nullptr) *has_scale = value.has_value();
   if (storage_type != nullptr) *storage_type = GDT_Unknown;
   return value.value_or(1.0);
-}
-
-bool Array::SetScale(double scale, GDALDataType /*storage_type*/) {
-  return guarded(false, [&] {
-    const std::optional<double> beside =
-        session_->is_writable() ? std::nullopt : std::optional(scale);
-    if (set_pam_values([&](PamValues::Values& values) { values.scale = beside; })) return true;
-    change_packing([&](Packing& packing) { packing.scale = scale; });
-    return true;
-  });
 }
 
 bool Array::SetUnit(const std::string& unit) {
@@ -325,5 +216,95 @@ bool Array::SetStatistics(bool is_approximate, double min, double max, double me
          is_set;
 }
 #endif
+
+// Georeferencing: axes, CRS and coordinates.
+
+GeoreferencingConvention Array::convention() const {
+  const auto own = georeferencing_convention(metadata().attributes);
+  return own == GeoreferencingConvention::gdal ? convention_ : own;
+}
+
+RasterAxes Array::raster_axes() const {
+  return find_raster_axes(evidence());
+}
+
+Evidence Array::evidence() const {
+  return gather_evidence(std::dynamic_pointer_cast<const Array>(m_pSelf.lock()),
+                         known_dimensions());
+}
+
+std::shared_ptr<const Json> Array::group_attributes() const {
+  if (!session_->root_is_array()) {
+    return session_->attributes(std::string(zarrcore::parent_path(node_path())),
+                                zarrcore::NodeKind::group);
+  }
+  const auto above = session_->parent();
+  return above ? above->attributes("", zarrcore::NodeKind::group)
+               : std::make_shared<const Json>(Json::object());
+}
+
+std::shared_ptr<const Json> Array::root_attributes() const {
+  std::shared_ptr<const Session> root = session_;
+  while (auto above = root->parent()) root = above;
+  return root->root_is_array() ? nullptr : root->attributes("", zarrcore::NodeKind::group);
+}
+
+// Set in a store opened for reading.
+std::shared_ptr<OGRSpatialReference> Array::pam_crs() const {
+  if (!session_->has_pam()) return nullptr;
+  return GDALPamMDArray::GetSpatialRef();
+}
+
+std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
+  return guarded<std::shared_ptr<OGRSpatialReference>>(nullptr, [&] {
+    if (auto beside = pam_crs()) return beside;
+    if (rank() < 2) return find_crs(evidence(), std::nullopt).crs;
+    const Evidence evidence = this->evidence();
+    const RasterAxes axes = find_raster_axes(evidence);
+    auto found = find_crs(evidence, axes).crs;
+    if (found) {
+      set_axis_mapping(*found, static_cast<int>(axes.x) + 1, static_cast<int>(axes.y) + 1);
+    }
+    return found;
+  });
+}
+
+// The rest of the georeferencing, such as coordinates, stays as it is.
+bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
+  return guarded(false, [&] {
+    check_exists();
+    if (!session_->is_writable()) return GDALPamMDArray::SetSpatialRef(crs);
+    if (brings_crs_ && brings_crs_()) return true;
+    if (pam_crs()) GDALPamMDArray::SetSpatialRef(nullptr);
+    const std::size_t rank = this->rank();
+    const auto self = std::dynamic_pointer_cast<Array>(m_pSelf.lock());
+    if (rank < 2) {
+      store_georeferencing({self, std::nullopt, std::nullopt, {}}, {{}, crs});
+      return true;
+    }
+    const RasterAxes axes = raster_axes();
+    const RasterView view(self, axes.x, axes.y, std::vector<std::uint64_t>(rank - 2, 0));
+    Position position;
+    {
+      // The CRS that is replaced does not matter.
+      const QuietErrors quiet;
+      position = find_position(view);
+    }
+    store_georeferencing(view, {position.transform.transform, crs, position.gcps});
+    return true;
+  });
+}
+
+std::vector<std::shared_ptr<GDALMDArray>> Array::GetCoordinateVariables() const {
+  return guarded<std::vector<std::shared_ptr<GDALMDArray>>>({}, [&] {
+    std::vector<std::shared_ptr<GDALMDArray>> variables;
+    const Evidence evidence = this->evidence();
+    for (const std::string& name : coordinate_names(evidence)) {
+      const auto variable = evidence.find(name);
+      if (variable && !variable->path.empty()) variables.push_back(session_->array(variable->path));
+    }
+    return variables;
+  });
+}
 
 }  // namespace gdal_zarr

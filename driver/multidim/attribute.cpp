@@ -1,136 +1,23 @@
 #include "driver/multidim/attribute.h"
 
+#include <cpl_conv.h>
+
 #include <algorithm>
 #include <cstddef>
-#include <limits>
-#include <utility>
 
-#include "driver/multidim/json_attribute.h"
+#include "driver/multidim/json_values.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/text.h"
+#include "zarrcore/base/strided.h"
 
 namespace gdal_zarr {
-namespace {
 
 using zarrcore::Error;
 using zarrcore::Json;
 
+namespace {
+
 // More would make a document too large to be read.
 constexpr std::uint64_t kMaxElements = 10'000'000;
-
-bool is_all(const Json& list, bool (*test)(const Json&)) {
-  return list.is_array() && !list.empty() && std::all_of(list.begin(), list.end(), test);
-}
-
-bool is_string(const Json& value) {
-  return value.is_string();
-}
-bool is_json_number(const Json& value) {
-  return value.is_number();
-}
-
-// The narrowest of the types above that holds every number of a list.
-GDALDataType common_type(const Json& numbers) {
-  bool fits_int32 = true;
-  bool has_negative = false;
-  bool needs_uint64 = false;
-  for (const Json& number : numbers) {
-    if (number.is_number_float()) return GDT_Float64;
-    if (number.is_number_unsigned()) {
-      const auto value = number.get<std::uint64_t>();
-      fits_int32 = fits_int32 && value <= std::numeric_limits<std::int32_t>::max();
-      needs_uint64 = needs_uint64 || value > std::numeric_limits<std::int64_t>::max();
-    } else {
-      const auto value = number.get<std::int64_t>();
-      fits_int32 = fits_int32 && value >= std::numeric_limits<std::int32_t>::min() &&
-                   value <= std::numeric_limits<std::int32_t>::max();
-      has_negative = has_negative || value < 0;
-    }
-  }
-  if (fits_int32) return GDT_Int32;
-  if (!needs_uint64) return GDT_Int64;
-  return has_negative ? GDT_Float64 : GDT_UInt64;
-}
-
-template <typename Number>
-void append(const Json& number, std::vector<std::byte>& bytes) {
-  const auto value = number.get<Number>();
-  const auto* begin = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), begin, begin + sizeof(Number));
-}
-
-std::vector<std::byte> number_bytes(const Json& numbers, GDALDataType type) {
-  std::vector<std::byte> bytes;
-  for (const Json& number : numbers) {
-    switch (type) {
-      case GDT_Int32:
-        append<std::int32_t>(number, bytes);
-        break;
-      case GDT_Int64:
-        append<std::int64_t>(number, bytes);
-        break;
-      case GDT_UInt64:
-        append<std::uint64_t>(number, bytes);
-        break;
-      default:
-        append<double>(number, bytes);
-    }
-  }
-  return bytes;
-}
-
-// The name and owner of an attribute of any kind.
-struct Identity {
-  const std::string& owner_name;
-  const std::string& name;
-  std::shared_ptr<AttributeOwner> owner;
-};
-
-// The shape of an attribute of `count` elements that is no list if it is a scalar.
-std::vector<GUInt64> shape_of(bool is_list, std::size_t count) {
-  return is_list ? std::vector<GUInt64>{count} : std::vector<GUInt64>();
-}
-
-std::shared_ptr<JsonAttribute> make_text(const Identity& identity, std::vector<std::string> texts,
-                                         bool is_list, GDALExtendedDataTypeSubType subtype) {
-  const auto shape = shape_of(is_list, texts.size());
-  return std::make_shared<JsonAttribute>(
-      identity.owner_name, identity.name, GDALExtendedDataType::CreateString(0, subtype),
-      std::vector<std::byte>(), std::move(texts), shape, identity.owner);
-}
-
-std::shared_ptr<JsonAttribute> make_numbers(const Identity& identity, const Json& numbers,
-                                            GDALDataType type, bool is_list) {
-  return std::make_shared<JsonAttribute>(identity.owner_name, identity.name,
-                                         GDALExtendedDataType::Create(type),
-                                         number_bytes(numbers, type), std::vector<std::string>(),
-                                         shape_of(is_list, numbers.size()), identity.owner);
-}
-
-std::string number_text(const Json& number) {
-  return zarrcore::dump_json(number);
-}
-
-// Numbers stay as they are in the document, and so in copies.
-std::string json_text(const Json& value) {
-  return zarrcore::dump_json(value, {.as_read = true});
-}
-
-std::shared_ptr<JsonAttribute> make_of_kind(const Identity& identity, const Json& value) {
-  if (value.is_string()) {
-    return make_text(identity, {value.get<std::string>()}, false, GEDTST_NONE);
-  }
-  if (value.is_null()) return make_text(identity, {""}, false, GEDTST_JSON);
-  if (value.is_number()) {
-    const Json numbers = Json::array({value});
-    return make_numbers(identity, numbers, common_type(numbers), false);
-  }
-  if (is_all(value, is_string)) {
-    return make_text(identity, value.get<std::vector<std::string>>(), true, GEDTST_NONE);
-  }
-  if (is_all(value, is_json_number)) return make_numbers(identity, value, common_type(value), true);
-  return make_text(identity, {json_text(value)}, false, GEDTST_JSON);
-}
 
 bool has_text_members(const GDALExtendedDataType& type) {
   if (type.GetClass() != GEDTC_COMPOUND) return false;
@@ -142,67 +29,290 @@ bool has_text_members(const GDALExtendedDataType& type) {
 
 }  // namespace
 
-std::shared_ptr<GDALAttribute> make_attribute(const std::string& owner_name,
-                                              const std::string& name, const Json& value,
-                                              const std::shared_ptr<AttributeOwner>& owner) {
-  if (!owner) return make_of_kind({owner_name, name, nullptr}, value);
-  if (auto live = owner->live_attributes().find(name, value)) return live;
-  auto attribute = make_of_kind({owner_name, name, owner}, value);
-  owner->live_attributes().add(attribute);
-  return attribute;
+class JsonAttribute final : public GDALAttribute {
+ public:
+  // `elements` are those of an array of this shape in C order; a scalar has no dimension. Without
+  // an owner the attribute is read-only.
+  JsonAttribute(const std::string& owner_name, const std::string& name,
+                const GDALExtendedDataType& type, Json::array_t elements,
+                const std::vector<GUInt64>& shape, std::shared_ptr<AttributeOwner> owner)
+      : GDALAbstractMDArray(owner_name, name),
+        GDALAttribute(owner_name, name),
+        type_(type),
+        elements_(std::move(elements)),
+        owner_(std::move(owner)) {
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      dimensions_.push_back(std::make_shared<GDALDimension>(
+          std::string(), "dim" + std::to_string(i), std::string(), std::string(), shape[i]));
+    }
+  }
+
+  const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override {
+    return dimensions_;
+  }
+  const GDALExtendedDataType& GetDataType() const override { return type_; }
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  bool Rename(const std::string& name) override {
+    return guarded(false, [&] {
+      check_is_writable();
+      const std::string old_name = GetName();  // which changes meanwhile
+      owner_->rename_attribute(old_name, name);
+      return true;
+    });
+  }
+#endif
+
+  Json json() const { return json_of(elements_); }
+
+  // Called by the owner. Nothing can be renamed before GDAL 3.8.
+  void set_name([[maybe_unused]] const std::string& name) {
+#if GDAL_ZARR_AT_LEAST(3, 8)
+    BaseRename(name);
+#endif
+  }
+  void set_owner_name([[maybe_unused]] const std::string& owner_name) {
+#if GDAL_ZARR_AT_LEAST(3, 8)
+    ParentRenamed(owner_name);
+#endif
+  }
+  void set_deleted() { is_deleted_ = true; }
+
+ protected:
+  bool IRead(const GUInt64* start, const size_t* count, const GInt64* step,
+             const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+             void* buffer) const override {
+    return guarded(false, [&] {
+      check_exists();
+      const auto size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+      return visit_elements(start, count, step, stride, [&](std::size_t i, GPtrDiff_t offset) {
+        return get(elements_[i], static_cast<GByte*>(buffer) + offset * size, buffer_type);
+      });
+    });
+  }
+  bool IWrite(const GUInt64* start, const size_t* count, const GInt64* step,
+              const GPtrDiff_t* stride, const GDALExtendedDataType& buffer_type,
+              const void* buffer) override {
+    return guarded(false, [&] {
+      check_is_writable();
+      const auto size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+      Json::array_t changed = elements_;
+      visit_elements(start, count, step, stride, [&](std::size_t i, GPtrDiff_t offset) {
+        changed[i] = given(static_cast<const GByte*>(buffer) + offset * size, buffer_type);
+        return true;
+      });
+      owner_->set_attribute(GetName(), json_of(changed));
+      elements_ = std::move(changed);
+      return true;
+    });
+  }
+
+ private:
+  bool is_text() const { return type_.GetClass() == GEDTC_STRING; }
+
+  // Throw zarrcore::Error.
+  void check_exists() const {
+    if (is_deleted_) throw Error("attribute " + GetFullName() + " has been deleted");
+  }
+  void check_is_writable() const {
+    check_exists();
+    if (!owner_) {
+      throw Error("attribute " + GetFullName() + " cannot be changed: the store is read-only");
+    }
+  }
+
+  Json json_of(const Json::array_t& elements) const {
+    std::size_t next = 0;
+    const auto lists = [&](const auto& self, std::size_t dimension) -> Json {
+      if (dimension == dimensions_.size()) return elements[next++];
+      Json list = Json::array();
+      for (GUInt64 i = 0; i < dimensions_[dimension]->GetSize(); ++i) {
+        list.push_back(self(self, dimension + 1));
+      }
+      return list;
+    };
+    return lists(lists, 0);
+  }
+
+  // The elements of a request, with the offset of each in the buffer, in elements of the buffer.
+  // Ends when `visit(i, offset)` returns false, and returns that.
+  template <typename Visit>
+  bool visit_elements(const GUInt64* start, const size_t* count, const GInt64* step,
+                      const GPtrDiff_t* stride, const Visit& visit) const {
+    const std::size_t rank = dimensions_.size();
+    std::vector<GPtrDiff_t> steps(rank);  // in elements
+    GPtrDiff_t element = 0;
+    GPtrDiff_t size = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      if (count[i] == 0) return true;
+      steps[i] = static_cast<GPtrDiff_t>(step[i]) * size;
+      element += static_cast<GPtrDiff_t>(start[i]) * size;
+      size *= static_cast<GPtrDiff_t>(dimensions_[i]->GetSize());
+    }
+    GPtrDiff_t offset = 0;
+    std::vector<std::uint64_t> position(rank);
+    bool has_more = true;
+    while (has_more) {
+      if (!visit(static_cast<std::size_t>(element), offset)) return false;
+      has_more = zarrcore::advance_position(
+          position, [count](std::size_t i) { return count[i]; },
+          [&](std::size_t i, std::ptrdiff_t moved) {
+            element += moved * steps[i];
+            offset += moved * stride[i];
+          });
+    }
+    return true;
+  }
+
+  bool get(const Json& element, void* target, const GDALExtendedDataType& target_type) const {
+    if (!is_text()) {
+      std::vector<std::byte> bytes(type_.GetSize());
+      store_value(element, type_, bytes.data());
+      return GDALExtendedDataType::CopyValue(bytes.data(), type_, target, target_type);
+    }
+    const bool is_plain = type_.GetSubType() != GEDTST_JSON;
+    const std::string text = is_plain            ? element.get<std::string>()
+                             : element.is_null() ? std::string()
+                                                 : json_text(element);
+    const char* characters = text.c_str();
+    return GDALExtendedDataType::CopyValue(&characters, type_, target, target_type);
+  }
+
+  Json given(const void* source, const GDALExtendedDataType& source_type) const {
+    std::vector<std::byte> bytes(type_.GetSize());
+    char* text = nullptr;
+    const bool is_copied =
+        is_text() ? GDALExtendedDataType::CopyValue(source, source_type, &text,
+                                                    GDALExtendedDataType::CreateString())
+                  : GDALExtendedDataType::CopyValue(source, source_type, bytes.data(), type_);
+    if (!is_copied) {
+      throw Error("attribute " + GetFullName() + " cannot hold a value of this type");
+    }
+    if (!is_text()) return value_json(bytes.data(), type_);
+    const std::string copy = text != nullptr ? text : "";
+    CPLFree(text);
+    if (type_.GetSubType() != GEDTST_JSON) return copy;
+    return copy.empty() ? Json(nullptr) : zarrcore::parse_json(copy);
+  }
+
+  GDALExtendedDataType type_;
+  Json::array_t elements_;
+  std::vector<std::shared_ptr<GDALDimension>> dimensions_;
+  std::shared_ptr<AttributeOwner> owner_;
+  bool is_deleted_ = false;
+};
+
+std::shared_ptr<JsonAttribute> AttributeOwner::find_live(const std::string& name,
+                                                         const Json& value) const {
+  const std::lock_guard lock(live_mutex_);
+  const auto [begin, end] = live_.equal_range(name);
+  for (auto it = begin; it != end; ++it) {
+    if (auto object = it->second.lock(); object && object->json() == value) return object;
+  }
+  return nullptr;
 }
 
-std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
-                                                const Json& attributes, const std::string& name,
-                                                const std::vector<GUInt64>& dimensions,
-                                                const GDALExtendedDataType& type,
-                                                const std::shared_ptr<AttributeOwner>& owner) {
-  if (!owner) {
-    throw Error("attribute \"" + name + "\" of " + owner_name +
-                " cannot be created: the store was opened for reading only");
+void AttributeOwner::add_live(const std::shared_ptr<JsonAttribute>& attribute) {
+  const std::lock_guard lock(live_mutex_);
+  const auto [begin, end] = live_.equal_range(attribute->GetName());
+  for (auto it = begin; it != end;) it = it->second.expired() ? live_.erase(it) : std::next(it);
+  live_.emplace(attribute->GetName(), attribute);
+}
+
+void AttributeOwner::update_attributes_name() {
+  const std::lock_guard lock(live_mutex_);
+  for (const auto& [name, weak] : live_) {
+    if (const auto object = weak.lock()) object->set_owner_name(attributes_name());
   }
-  if (attributes.contains(name)) {
-    throw Error("attribute \"" + name + "\" of " + owner_name + " already exists");
+}
+
+void AttributeOwner::set_attribute(const std::string& name, const Json& value) {
+  change_attributes([&](Json& attributes) { attributes[name] = value; });
+}
+
+void AttributeOwner::erase_attribute(const std::string& name) {
+  change_attributes([&](Json& attributes) { attributes.erase(name); });
+  const std::lock_guard lock(live_mutex_);
+  while (auto node = live_.extract(name)) {
+    if (const auto object = node.mapped().lock()) object->set_deleted();
+  }
+}
+
+void AttributeOwner::rename_attribute(const std::string& name, const std::string& new_name) {
+  change_attributes([&](Json& attributes) {
+    if (!attributes.contains(name)) throw Error("attribute \"" + name + "\" does not exist");
+    if (new_name.empty() || attributes.contains(new_name)) {
+      throw Error("attribute \"" + name + "\" cannot be renamed to \"" + new_name +
+                  (new_name.empty() ? "\"" : "\", which already exists"));
+    }
+    Json renamed = Json::object();
+    for (const auto& [key, value] : attributes.items()) {
+      zarrcore::copy_member(attributes, key, renamed, key == name ? new_name : std::string(key));
+    }
+    attributes = std::move(renamed);
+  });
+  const std::lock_guard lock(live_mutex_);
+  while (auto node = live_.extract(name)) {
+    if (const auto object = node.mapped().lock()) object->set_name(new_name);
+    node.key() = new_name;
+    live_.insert(std::move(node));
+  }
+}
+
+void AttributeOwner::check_exists() const {
+  if (is_deleted_) throw Error(description() + " has been deleted");
+}
+
+void AttributeOwner::mark_deleted() {
+  is_deleted_ = true;
+  const std::lock_guard lock(live_mutex_);
+  for (const auto& [name, weak] : std::exchange(live_, {})) {
+    if (const auto object = weak.lock()) object->set_deleted();
+  }
+}
+
+std::shared_ptr<GDALAttribute> AttributeOwner::create_attribute(
+    const std::string& name, const std::vector<GUInt64>& dimensions,
+    const GDALExtendedDataType& type) {
+  check_takes_attributes();
+  const auto self = owner();
+  const std::string attribute = "attribute \"" + name + "\" of " + attributes_name();
+  if (!self) {
+    throw Error(attribute + " cannot be created: the store was opened for reading only");
+  }
+  if (has_attribute(name) && !implied_attributes_.contains(name)) {
+    throw Error(attribute + " already exists");
   }
   if (name.empty() || has_text_members(type)) {
-    throw Error("attribute \"" + name + "\" of " + owner_name + " cannot be created: " +
+    throw Error(attribute + " cannot be created: " +
                 (name.empty() ? "it needs a name" : "structures with strings are not supported"));
   }
-  std::uint64_t count = 1;  // an empty list counts as one value
-  for (std::size_t i = 0; i < dimensions.size() && count <= kMaxElements; ++i) {
+  std::uint64_t count = 1;
+  std::uint64_t counted = 1;  // an empty list counts as one value
+  for (std::size_t i = 0; i < dimensions.size() && counted <= kMaxElements; ++i) {
     const GUInt64 length = std::max(dimensions[i], GUInt64{1});
-    count = length > kMaxElements ? length : count * length;
+    counted = length > kMaxElements ? length : counted * length;
+    count *= dimensions[i];
   }
-  if (count > kMaxElements) {
-    throw Error("attribute \"" + name + "\" of " + owner_name + " would have " +
-                std::to_string(count) + " values, too many for JSON");
+  if (counted > kMaxElements) {
+    throw Error(attribute + " would have " + std::to_string(counted) +
+                " values, too many for JSON");
   }
-  std::vector<std::byte> elements;
-  std::vector<std::string> texts;
-  if (type.GetClass() == GEDTC_STRING) {
-    texts.assign(count, "");
-  } else {
-    elements.assign(count * type.GetSize(), std::byte{0});
-  }
-  const auto attribute = std::make_shared<JsonAttribute>(
-      owner_name, name, type, std::move(elements), std::move(texts), dimensions, owner);
-  owner->set_attribute(name, attribute->json());
-  owner->live_attributes().add(attribute);
-  return attribute;
+  const std::vector<std::byte> zero(type.GetSize());
+  const Json initial = type.GetClass() != GEDTC_STRING    ? value_json(zero.data(), type)
+                       : type.GetSubType() == GEDTST_JSON ? Json(nullptr)
+                                                          : Json("");
+  const auto created = std::make_shared<JsonAttribute>(
+      attributes_name(), name, type, Json::array_t(count, initial), dimensions, self);
+  set_attribute(name, created->json());
+  add_live(created);
+  implied_attributes_.erase(name);
+  return created;
 }
 
-Json with_renamed_attribute(const Json& attributes, const std::string& name,
-                            const std::string& new_name) {
-  if (!attributes.contains(name)) throw Error("attribute \"" + name + "\" does not exist");
-  if (new_name.empty() || attributes.contains(new_name)) {
-    throw Error("attribute \"" + name + "\" cannot be renamed to \"" + new_name +
-                (new_name.empty() ? "\"" : "\", which already exists"));
-  }
-  Json renamed = Json::object();
-  for (const auto& [key, value] : attributes.items()) {
-    zarrcore::copy_member(attributes, key, renamed, key == name ? new_name : std::string(key));
-  }
-  return renamed;
+void AttributeOwner::delete_attribute(const std::string& name) {
+  check_exists();
+  if (!has_attribute(name)) throw Error(description() + " has no attribute " + name);
+  erase_attribute(name);
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> make_attributes(
@@ -210,44 +320,30 @@ std::vector<std::shared_ptr<GDALAttribute>> make_attributes(
     const std::shared_ptr<AttributeOwner>& owner) {
   std::vector<std::shared_ptr<GDALAttribute>> all;
   for (const auto& [name, value] : attributes.items()) {
-    all.push_back(make_attribute(owner_name, name, value, owner));
+    all.push_back(make_attribute(owner_name, name, &value, owner));
   }
   return all;
 }
 
-std::shared_ptr<GDALAttribute> find_attribute(const std::string& owner_name, const Json& attributes,
-                                              const std::string& name,
+std::shared_ptr<GDALAttribute> make_attribute(const std::string& owner_name,
+                                              const std::string& name, const Json* value,
                                               const std::shared_ptr<AttributeOwner>& owner) {
-  const Json* value = zarrcore::find_member(attributes, name);
-  return value == nullptr ? nullptr : make_attribute(owner_name, name, *value, owner);
-}
-
-std::string attribute_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!is_all(value, is_json_number)) return json_text(value);
-  std::string text = "{";
-  for (const Json& number : value) {
-    if (text.size() > 1) text += ',';
-    text += number_text(number);
+  if (value == nullptr) return nullptr;
+  if (owner) {
+    if (auto live = owner->find_live(name, *value)) return live;
   }
-  return text + '}';
-}
-
-// Made at once: GDAL moves half of its list for each item that is added.
-CPLStringList attribute_items(const Json& attributes) {
-  using Item = std::pair<std::string, std::string>;  // a name in lower case, NAME=text
-  std::vector<Item> items;
-  for (const auto& [name, value] : attributes.items()) {
-    const std::string shown = name.substr(0, name.find('\0'));
-    items.emplace_back(zarrcore::lower_case(shown), shown + '=' + attribute_text(value));
+  const bool is_list = is_json_list(*value);
+  Json::array_t elements;
+  if (is_list) {
+    elements = value->get_ref<const Json::array_t&>();
+  } else {
+    elements.push_back(*value);
   }
-  std::ranges::stable_sort(items, {}, &Item::first);
-  CPLStringList list;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i + 1 < items.size() && items[i].first == items[i + 1].first) continue;
-    list.AddString(items[i].second.c_str());
-  }
-  return list;
+  const auto shape = is_list ? std::vector<GUInt64>{elements.size()} : std::vector<GUInt64>();
+  auto attribute = std::make_shared<JsonAttribute>(owner_name, name, json_type(*value),
+                                                   std::move(elements), shape, owner);
+  if (owner) owner->add_live(attribute);
+  return attribute;
 }
 
 }  // namespace gdal_zarr

@@ -1,4 +1,4 @@
-// Attributes: JSON values as GDAL sees them.
+// Attributes: JSON values as GDAL sees them, and the groups and arrays that own them.
 //
 //   JSON                             GDAL
 //   string                           string
@@ -16,54 +16,133 @@
 
 #include <cpl_string.h>
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/gdal/compat.h"
-#include "driver/multidim/attribute_owner.h"
+#include "driver/gdal/error_guard.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
-// `owner_name` is the full name of the array, or kGroupAttributes below that of the group. Without
-// an owner the attribute is read-only; with one, an object that shows the same value is returned
-// again.
-std::shared_ptr<GDALAttribute> make_attribute(
-    const std::string& owner_name, const std::string& name, const zarrcore::Json& value,
-    const std::shared_ptr<AttributeOwner>& owner = nullptr);
+class AttributeOwner;
+class JsonAttribute;
 
-// Adds an attribute of this shape to `attributes`; a scalar has no dimension. Values are zero or
-// empty until they are written. Throws zarrcore::Error when one of this name exists, when
-// JSON cannot hold it, or without an owner.
-std::shared_ptr<GDALAttribute> create_attribute(const std::string& owner_name,
-                                                const zarrcore::Json& attributes,
-                                                const std::string& name,
-                                                const std::vector<GUInt64>& dimensions,
-                                                const GDALExtendedDataType& type,
-                                                const std::shared_ptr<AttributeOwner>& owner);
-
-// `attributes` with another name for one member, which keeps its position. Throws zarrcore::Error
-// when it does not exist, or one of the new name does.
-zarrcore::Json with_renamed_attribute(const zarrcore::Json& attributes, const std::string& name,
-                                      const std::string& new_name);
-
-// All members of the object `attributes`.
+// All members of the object `attributes`. `owner_name` is the full name of the array, or that of
+// the group with /_GLOBAL_, as GDAL has it. Without an owner they are read-only; with one, an
+// object that shows the same value is returned again.
 std::vector<std::shared_ptr<GDALAttribute>> make_attributes(
     const std::string& owner_name, const zarrcore::Json& attributes,
     const std::shared_ptr<AttributeOwner>& owner = nullptr);
 
-// The member `name`, or null.
-std::shared_ptr<GDALAttribute> find_attribute(
-    const std::string& owner_name, const zarrcore::Json& attributes, const std::string& name,
+// An attribute of this value; null if it has none.
+std::shared_ptr<GDALAttribute> make_attribute(
+    const std::string& owner_name, const std::string& name, const zarrcore::Json* value,
     const std::shared_ptr<AttributeOwner>& owner = nullptr);
 
-// The text of an attribute for metadata lists: strings as they are, numbers in full, lists of
-// numbers as "{1,2}", anything else as JSON.
-std::string attribute_text(const zarrcore::Json& value);
+// A group or an array. The functions that change attributes throw zarrcore::Error when the store
+// cannot be written. An attribute that is removed or renamed by one GDAL object is so for all
+// others that are alive for it; the owner refers to these weakly, and finds them from several
+// threads.
+class AttributeOwner {
+ public:
+  virtual ~AttributeOwner() = default;
 
-// Attributes as metadata items, sorted: NAME=text. Of names that differ in case alone, which GDAL
-// does not distinguish, the last one counts.
-CPLStringList attribute_items(const zarrcore::Json& attributes);
+  // Changes the stored attributes.
+  virtual void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) = 0;
+  void set_attribute(const std::string& name, const zarrcore::Json& value);
+  void erase_attribute(const std::string& name);
+  // It keeps its position among the others. Throws zarrcore::Error when it does not exist, or one
+  // of the new name does.
+  void rename_attribute(const std::string& name, const std::string& new_name);
+  // An object of this name that shows this value; else null.
+  std::shared_ptr<JsonAttribute> find_live(const std::string& name,
+                                           const zarrcore::Json& value) const;
+  void add_live(const std::shared_ptr<JsonAttribute>& attribute);
+  bool is_deleted() const { return is_deleted_; }
+
+ protected:
+  // "array /group/name", for messages.
+  virtual std::string description() const = 0;
+  // The `owner_name` of the attributes.
+  virtual std::string attributes_name() const = 0;
+  // The owner itself where its attributes can be changed, else null.
+  virtual std::shared_ptr<AttributeOwner> owner() const = 0;
+  // The attributes that programs see; with `show_all`, also those that GDAL has other API for.
+  virtual zarrcore::Json visible_attributes(bool show_all) const = 0;
+  // The value of one of them; empty if there is none.
+  virtual std::optional<zarrcore::Json> find_visible(const std::string& name) const = 0;
+  // Returns true if the attribute is stored, visible or not.
+  virtual bool has_attribute(const std::string& name) const = 0;
+  // Throws zarrcore::Error where no attributes can be created.
+  virtual void check_takes_attributes() const { check_exists(); }
+
+  // Throws zarrcore::Error when the owner was deleted.
+  void check_exists() const;
+  // Every use of the owner and its attributes is an error from then on.
+  void mark_deleted();
+  // attributes_name() is another one now.
+  void update_attributes_name();
+  // A scalar has no dimension. Values are zero or empty until they are written. Throws
+  // zarrcore::Error when the attribute exists or when JSON cannot hold it.
+  std::shared_ptr<GDALAttribute> create_attribute(const std::string& name,
+                                                  const std::vector<GUInt64>& dimensions,
+                                                  const GDALExtendedDataType& type);
+  void delete_attribute(const std::string& name);
+
+  // Attributes of a new array that a program may still create, as if they did not exist.
+  std::set<std::string> implied_attributes_;
+
+ private:
+  bool is_deleted_ = false;
+  mutable std::mutex live_mutex_;
+  std::multimap<std::string, std::weak_ptr<JsonAttribute>> live_;  // by name
+};
+
+// The attributes of a class of GDAL, `Base`, in its API.
+template <typename Base>
+class WithAttributes : public Base, public AttributeOwner {
+ public:
+  std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override {
+    return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
+      check_exists();
+      const auto value = find_visible(name);
+      return make_attribute(attributes_name(), name, value ? &*value : nullptr, owner());
+    });
+  }
+  std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override {
+    return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
+      check_exists();
+      const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
+      return make_attributes(attributes_name(), visible_attributes(show_all), owner());
+    });
+  }
+  std::shared_ptr<GDALAttribute> CreateAttribute(const std::string& name,
+                                                 const std::vector<GUInt64>& dimensions,
+                                                 const GDALExtendedDataType& type,
+                                                 CSLConstList /*options*/) override {
+    return guarded<std::shared_ptr<GDALAttribute>>(
+        nullptr, [&] { return create_attribute(name, dimensions, type); });
+  }
+#if GDAL_ZARR_AT_LEAST(3, 8)
+  bool DeleteAttribute(const std::string& name, CSLConstList /*options*/) override {
+    return guarded(false, [&] {
+      delete_attribute(name);
+      return true;
+    });
+  }
+#endif
+
+ protected:
+  template <typename... Arguments>
+  explicit WithAttributes(Arguments&&... arguments) : Base(std::forward<Arguments>(arguments)...) {}
+};
 
 }  // namespace gdal_zarr

@@ -5,11 +5,15 @@
 #include <utility>
 
 #include "driver/conventions/crs_variable.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
+#include "driver/gdal/partial_progress.h"
+#include "driver/multidim/structural_info.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -17,30 +21,14 @@ namespace {
 using zarrcore::ArrayMetadata;
 using zarrcore::Json;
 
-// The reads of our arrays on this thread, while one exists.
-class ReadRecord {
- public:
-  struct Entry {
-    std::shared_ptr<const Array> array;
-    zarrcore::Selection selection;
-  };
-
-  ReadRecord() : outer_(std::exchange(active_, this)) {}
-  ~ReadRecord() { active_ = outer_; }
-  ReadRecord(const ReadRecord&) = delete;
-  ReadRecord& operator=(const ReadRecord&) = delete;
-
-  static ReadRecord* active() { return active_; }
-  void add(Entry entry) { entries_.push_back(std::move(entry)); }
-  const std::vector<Entry>& entries() const { return entries_; }
-
- private:
-  static thread_local ReadRecord* active_;
-  ReadRecord* outer_;
-  std::vector<Entry> entries_;
+struct RecordedRead {
+  std::shared_ptr<const Array> array;
+  zarrcore::Selection selection;
 };
+using RecordedReads = std::vector<RecordedRead>;
 
-thread_local ReadRecord* ReadRecord::active_ = nullptr;
+// Where reads of our arrays on this thread are recorded; null if they are not.
+thread_local RecordedReads* recorded_reads = nullptr;
 
 // The array of ours that is read for the element at `position` of `source`, at the same position.
 std::shared_ptr<const Array> array_read_at(const GDALMDArray& source,
@@ -49,21 +37,29 @@ std::shared_ptr<const Array> array_read_at(const GDALMDArray& source,
   const std::vector<std::size_t> count(position.size(), 1);
   std::vector<GByte> element(type.GetSize());
   // A failing read is reported when the values are copied.
-  const UnrelatedFailures unrelated;
-  const CPLErrorStateBackuper last_error;
-  const ReadRecord record;
-  CPLPushErrorHandler(CPLQuietErrorHandler);
+  const QuietErrors quiet;
+  RecordedReads reads;
+  auto* const outer = std::exchange(recorded_reads, &reads);
   const bool is_read = source.Read(position.data(), count.data(), nullptr, nullptr, type,
                                    element.data(), element.data(), element.size());
-  CPLPopErrorHandler();
+  recorded_reads = outer;
   if (is_read && type.NeedsFreeDynamicMemory()) type.FreeDynamicMemory(element.data());
-  if (!is_read || record.entries().size() != 1) return nullptr;
-  const auto& [array, selection] = record.entries().front();
+  if (!is_read || reads.size() != 1) return nullptr;
+  const auto& [array, selection] = reads.front();
   const bool is_same = std::equal(selection.start.begin(), selection.start.end(), position.begin(),
                                   position.end()) &&
                        std::all_of(selection.count.begin(), selection.count.end(),
                                    [](std::uint64_t length) { return length == 1; });
   return is_same ? array : nullptr;
+}
+
+// Returns true for equal nodata values, or none, of arrays of one type.
+bool has_same_nodata(const GDALMDArray& a, const GDALMDArray& b) {
+  const void* of_a = a.GetRawNoDataValue();
+  const void* of_b = b.GetRawNoDataValue();
+  if (of_a == nullptr || of_b == nullptr) return of_a == of_b;
+  return a.GetDataType().NeedsFreeDynamicMemory() ||
+         std::memcmp(of_a, of_b, a.GetDataType().GetSize()) == 0;
 }
 
 bool has_same_attribute(const GDALMDArray& a, const GDALMDArray& b, const std::string& name) {
@@ -83,20 +79,8 @@ bool has_same_packing(const GDALMDArray& a, const GDALMDArray& b) {
          a.GetOffset(nullptr, nullptr) == b.GetOffset(nullptr, nullptr);
 }
 
-bool is_given_other_than(const CreationOptions& options, const char* name,
-                         const std::vector<GUInt64>& lengths) {
-  const auto given = options.lengths(name);
-  return given && !std::equal(given->begin(), given->end(), lengths.begin(), lengths.end());
-}
-
-}  // namespace
-
-void note_read(const Array& array, const zarrcore::Selection& selection) {
-  if (ReadRecord* record = ReadRecord::active()) {
-    record->add({array.session()->array(array.node_path()), selection});
-  }
-}
-
+// The array of which `source` has all elements in the same places: itself, or one that another
+// driver's array (VRT) reads. Null if there is none. Reads up to two elements of `source`.
 std::shared_ptr<const Array> find_original(const GDALMDArray& source) {
   if (const auto* ours = dynamic_cast<const Array*>(&source)) {
     return ours->session()->array(ours->node_path());
@@ -120,6 +104,22 @@ std::shared_ptr<const Array> find_original(const GDALMDArray& source) {
   return is_whole && !is_computed ? original : nullptr;
 }
 
+bool has_same_shape(const GDALMDArray& source, const Array& target) {
+  const zarrcore::Shape& shape = target.core().shape();
+  const auto& dimensions = source.GetDimensions();
+  return std::equal(
+      dimensions.begin(), dimensions.end(), shape.begin(), shape.end(),
+      [](const auto& dimension, std::uint64_t length) { return dimension->GetSize() == length; });
+}
+
+bool is_given_other_than(const CreationOptions& options, const char* name,
+                         const std::vector<GUInt64>& lengths) {
+  const auto given = options.lengths(name);
+  return given && !std::equal(given->begin(), given->end(), lengths.begin(), lengths.end());
+}
+
+// Metadata for an array created by `creation`, without attributes: like the original as far as
+// creation options leave that open. The first that the format can express is the best.
 std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreation& creation) {
   const CreationOptions options(creation.options.List(), kArrayOption);
   const ArrayMetadata& old = original.metadata();
@@ -157,10 +157,7 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
   };
   if (!options.is_given("STRING_FORMAT")) array.stored_type = old.data_type;
   if (!has_chunks) {
-    std::string lengths;
-    for (const std::uint64_t length : original.core().inner_chunk_shape()) {
-      lengths += (lengths.empty() ? "" : ",") + std::to_string(length);
-    }
+    const std::string lengths = zarrcore::shape_text(original.core().inner_chunk_shape(), ",");
     if (!lengths.empty()) rest.SetNameValue("BLOCKSIZE", lengths.c_str());
   }
   if (array.stored_type && !has_chunks && !has_codecs) add(true);
@@ -168,14 +165,8 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
   return layouts;
 }
 
-bool has_same_nodata(const GDALMDArray& a, const GDALMDArray& b) {
-  const void* of_a = a.GetRawNoDataValue();
-  const void* of_b = b.GetRawNoDataValue();
-  if (of_a == nullptr || of_b == nullptr) return of_a == of_b;
-  return a.GetDataType().NeedsFreeDynamicMemory() ||
-         std::memcmp(of_a, of_b, a.GetDataType().GetSize()) == 0;
-}
-
+// The attributes of `copy`, which has those that GDAL has copied from `source`: where these are
+// still the original's, and where GDAL shows none, as the original has them.
 Json attributes_like(const Array& original, const GDALMDArray& source, const Array& copy) {
   const Json& old = original.metadata().attributes;
   const bool spells_alike = original.metadata().fill_value_attribute_is_base64 ==
@@ -201,6 +192,8 @@ Json attributes_like(const Array& original, const GDALMDArray& source, const Arr
   return attributes;
 }
 
+// Returns true if the CRS comes with the copy: in these attributes, or in the grid mapping variable
+// that they name, which `dataset` (may be null) has as well.
 bool brings_crs(const Json& attributes, const GDALMDArray& source, GDALDataset* dataset) {
   const auto items = attributes.items();
   if (std::any_of(items.begin(), items.end(), [](const auto& item) {
@@ -216,12 +209,112 @@ bool brings_crs(const Json& attributes, const GDALMDArray& source, GDALDataset* 
   return root->ResolveMDArray(mapping, group, nullptr) != nullptr;
 }
 
+// Returns true if it is in another variable of the source, which no attribute names as a grid
+// mapping.
 bool has_crs_beside(const Array& original, GDALDataset* source_dataset) {
   const auto root = source_dataset != nullptr ? source_dataset->GetRootGroup() : nullptr;
   if (!root || original.core().shape().size() < 2) return false;
   const auto variable = find_crs_variable(original.evidence(), original.raster_axes());
   return variable && !variable->path.empty() &&
          root->OpenMDArrayFromFullname('/' + variable->path, nullptr) != nullptr;
+}
+
+}  // namespace
+
+void note_read(const Array& array, const zarrcore::Selection& selection) {
+  if (recorded_reads == nullptr) return;
+  recorded_reads->push_back({array.session()->array(array.node_path()), selection});
+}
+
+bool Array::take_layout(const Array& original) {
+  for (const zarrcore::ArrayMetadata& layout : layouts_like(original, *creation_)) {
+    const auto before = metadata_;
+    const auto put = [&](const zarrcore::ArrayMetadata& wanted) {
+      session_->writable_hierarchy().update_node(
+          node_path(),
+          [&](zarrcore::NodeMetadata& node) {
+            auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
+            zarrcore::ArrayMetadata changed = wanted;
+            changed.attributes = metadata.attributes;
+            changed.dimension_names = metadata.dimension_names;
+            changed.chunk_prefix = metadata.chunk_prefix;
+            metadata = std::move(changed);
+          },
+          zarrcore::NodeKind::array);
+    };
+    try {
+      put(layout);  // throws if the format cannot express it
+    } catch (const zarrcore::Error&) {
+      continue;
+    }
+    try {
+      array_ = session_->reopen_array(node_path());
+      element_type_ = seen_type(array_->metadata());
+    } catch (const zarrcore::Error&) {
+      put(*before);
+      continue;
+    }
+    if (type_.GetClass() == GEDTC_COMPOUND) session_->keep_compound(*array_, type_);
+    load_metadata();
+    structural_info_ =
+        structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
+    return true;
+  }
+  return false;
+}
+
+// A program that copies sets the CRS after the attributes, which may contain it.
+bool Array::copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source,
+                          const Array* original, bool is_strict, GUInt64& cost, GUInt64 total_cost,
+                          GDALProgressFunc progress, void* progress_data) {
+  bool writes_crs = false;
+  brings_crs_ = [&] {
+    writes_crs = !brings_crs((original != nullptr ? *original : *this).metadata().attributes,
+                             source, source_dataset) &&
+                 (original == nullptr || !has_crs_beside(*original, source_dataset));
+    return !writes_crs;
+  };
+  const bool has_layout = original != nullptr && take_layout(*original);
+  const auto fill_value = metadata().fill_value;
+  const bool is_copied =
+      CopyFromAllExceptValues(&source, is_strict, cost, total_cost, progress, progress_data);
+  brings_crs_ = nullptr;
+  if (!is_copied || original == nullptr) return is_copied;
+  if (has_layout && has_same_nodata(*original, source)) {
+    change([&](zarrcore::ArrayMetadata& metadata) { metadata.fill_value = fill_value; });
+  }
+  Json attributes = attributes_like(*original, source, *this);
+  for (const char* name : {"grid_mapping", "coordinates"}) {
+    const Json* written = zarrcore::find_member(metadata().attributes, name);
+    if (writes_crs && written != nullptr) attributes[name] = *written;
+  }
+  change([&](zarrcore::ArrayMetadata& metadata) { metadata.attributes = std::move(attributes); });
+  array_ = session_->reopen_array(node_path());
+  return true;
+}
+
+bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
+                     GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
+                     void* progress_data) {
+  return guarded(false, [&] {
+    if (!has_same_shape(*source, *this)) {
+      return GDALPamMDArray::CopyFrom(source_dataset, source, is_strict, cost, total_cost, progress,
+                                      progress_data);
+    }
+    if (progress == nullptr) progress = GDALDummyProgress;
+    cost += COPY_COST;
+    const auto original = is_new_ && creation_ ? find_original(*source) : nullptr;
+    if (!copy_metadata(source_dataset, *source, original.get(), is_strict, cost, total_cost,
+                       progress, progress_data)) {
+      return false;
+    }
+    const double total = std::max(1.0, static_cast<double>(total_cost));
+    const auto before = static_cast<double>(cost);
+    cost += source->GetTotalElementsCount() * source->GetDataType().GetSize();
+    const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
+                               progress, progress_data);
+    return copy_values(*source, *this, part.function(), part.data());
+  });
 }
 
 }  // namespace gdal_zarr

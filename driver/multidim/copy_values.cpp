@@ -1,5 +1,4 @@
-#include "driver/multidim/copy_values.h"
-
+// Copying the values of any array of GDAL into an array of ours.
 #include <cpl_conv.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
+#include "driver/multidim/copied_array.h"
 #include "driver/multidim/copy_plan.h"
 #include "driver/stores/references/target_path.h"
 #include "driver/stores/vsi/temporary_file.h"
@@ -311,14 +311,6 @@ class ValueCopy {
 };
 
 }  // namespace
-
-bool can_copy_values(const GDALMDArray& source, const Array& target) {
-  const zarrcore::Shape& shape = target.core().shape();
-  const auto& dimensions = source.GetDimensions();
-  return std::equal(
-      dimensions.begin(), dimensions.end(), shape.begin(), shape.end(),
-      [](const auto& dimension, std::uint64_t length) { return dimension->GetSize() == length; });
-}
 
 bool copy_values(const GDALMDArray& source, Array& target, GDALProgressFunc progress, void* data) {
   return ValueCopy(source, target, progress, data).run();

@@ -1,5 +1,4 @@
-#include "driver/multidim/dimension_catalog.h"
-
+// How the dimensions of arrays are found, and those that programs create.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -8,11 +7,7 @@
 #include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/crs_variable.h"
 #include "driver/conventions/nczarr.h"
-#include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to use
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/enclosing_groups.h"
-#include "driver/multidim/find_or_make.h"
-#include "driver/multidim/pyramids.h"
 #include "driver/multidim/stored_nodes.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -47,12 +42,7 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
   }
   std::string name = array.dimension_names[axis].value_or(std::string());
   if (name.empty()) {
-    auto pyramid = pyramids_.find(array_path);
-    if (!pyramid) {
-      if (auto above = enclosing_groups_.find_pyramid(array_path)) {
-        pyramid = std::move(above->level);
-      }
-    }
+    const auto pyramid = nodes_.pyramid_level(array_path);
     if (!pyramid || pyramid->multiscales->axes.size() != array.shape.size()) return nullptr;
     name = pyramid->multiscales->axes[axis];
     if (name.empty()) return nullptr;
@@ -78,7 +68,7 @@ std::shared_ptr<Dimension> DimensionCatalog::of_array(const std::string& array_p
       if (group.empty()) break;
     }
   }
-  if (may_be_above && enclosing_groups_.find_variable("", name, size)) {
+  if (may_be_above && nodes_.metadata_above("", name, size)) {
     return of_group("", name, size);
   }
   return of_group(own_group, name, size);
@@ -92,8 +82,8 @@ std::shared_ptr<Dimension> DimensionCatalog::of_group(const std::string& group,
     zarrcore::Json attributes = zarrcore::Json::object();
     if (!variable.empty()) {
       attributes = *nodes_.attributes(variable);
-    } else if (const auto above = enclosing_groups_.find_variable(group, name, size)) {
-      attributes = above->metadata().attributes;
+    } else if (const auto above = nodes_.metadata_above(group, name, size)) {
+      attributes = above->attributes;
     }
     const AxisRole role = created ? created->role : find_axis_role(name, attributes);
     return make_({group, name, size}, role);

@@ -1,5 +1,4 @@
-#include "driver/multidim/evidence.h"
-
+// Gathers from a store what may say where an array lies.
 #include <cpl_conv.h>
 
 #include <algorithm>
@@ -9,8 +8,8 @@
 #include <utility>
 
 #include "driver/conventions/crs_variable.h"
-#include "driver/conventions/geotransform.h"
-#include "driver/multidim/regular_dimension.h"
+#include "driver/multidim/dimension.h"
+#include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -35,14 +34,14 @@ EvidenceAxis make_axis(const Array& array, const GDALDimension& dimension, std::
   axis.type = dimension.GetType();
   const auto* regular = dynamic_cast<const RegularDimension*>(&dimension);
   const auto variable = dimension.GetIndexingVariable();
-  if (!variable || (regular != nullptr && regular->is_relative())) return axis;
+  if (!variable || (regular != nullptr && regular->coordinates().is_relative)) return axis;
   axis.unit = variable->GetUnit();
   if (const auto own = std::dynamic_pointer_cast<Array>(variable)) {
     axis.attributes = {own, &own->attributes()};
     if (own->session() == array.session()) axis.path = own->node_path();
   } else {
-    axis.attributes =
-        std::make_shared<const Json>(regular != nullptr ? regular->attributes() : Json::object());
+    axis.attributes = std::make_shared<const Json>(
+        regular != nullptr ? regular->coordinates().attributes : Json::object());
   }
   return axis;
 }
@@ -79,7 +78,7 @@ std::vector<EvidenceVariable> unnamed_variables(const Array& array,
                                                 const std::vector<std::string>& names) {
   std::shared_ptr<const Session> session = array.session();
   std::string group(zarrcore::parent_path(array.node_path()));
-  if (session->root_is_array()) session = session->enclosing_groups().parent();
+  if (session->root_is_array()) session = session->parent();
   if (!session || (session->is_slow() && !session->hierarchy().is_consolidated())) return {};
   std::vector<EvidenceVariable> variables;
   for (const std::string& name : names) {
@@ -117,8 +116,7 @@ std::optional<EvidenceVariable> find_variable(const Array& array, const std::str
       if (group.empty() || is_path) break;
     }
   }
-  auto above =
-      session.enclosing_groups().find_attributes(std::string(zarrcore::last_segment(name)));
+  auto above = session.attributes_above(std::string(zarrcore::last_segment(name)));
   return above ? std::optional(EvidenceVariable{{}, std::move(above)}) : std::nullopt;
 }
 
@@ -303,18 +301,15 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
     return read_each(*session, axes,
                      [&](std::size_t axis) { return read_bounds(*array, all[axis]); });
   };
-  evidence.values = [session](const EvidenceVariable& variable) {
-    const auto opened = open_variable(*session, variable.path);
-    return opened ? read_values(*opened) : std::vector<double>();
+  const auto opened_for = [session](const auto& use) {
+    return [session, use](const EvidenceVariable& variable) {
+      const auto opened = open_variable(*session, variable.path);
+      return opened ? use(*opened) : decltype(use(*opened)){};
+    };
   };
-  evidence.is_constant = [session](const EvidenceVariable& variable) {
-    const auto opened = open_variable(*session, variable.path);
-    return opened && is_constant(*opened);
-  };
-  evidence.corners = [session](const EvidenceVariable& variable) {
-    const auto opened = open_variable(*session, variable.path);
-    return opened ? read_corners(*opened, {}) : std::vector<double>();
-  };
+  evidence.values = opened_for([](const Array& variable) { return read_values(variable); });
+  evidence.is_constant = opened_for([](const Array& variable) { return is_constant(variable); });
+  evidence.corners = opened_for([](const Array& variable) { return read_corners(variable, {}); });
   evidence.finest = [array]() -> std::shared_ptr<const Evidence> {
     const auto finest = array->finest_level();
     if (!finest) return nullptr;

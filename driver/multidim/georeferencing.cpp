@@ -8,7 +8,6 @@
 
 #include "driver/conventions/eopf.h"
 #include "driver/gdal/messages.h"
-#include "driver/multidim/evidence.h"
 #include "driver/stores/connection_string.h"
 #include "zarrcore/base/path.h"
 
@@ -22,7 +21,8 @@ std::string xml_text(const std::string& text) {
   return result;
 }
 
-// Whether longitudes at the corners are beyond ±180 degrees. Opening a raster needs no others.
+// Returns true if longitudes at the corners are beyond ±180 degrees. Opening a raster needs no
+// others.
 bool has_other_turns(const Array& longitudes, const std::vector<std::uint64_t>& slice) {
   return std::ranges::any_of(read_corners(longitudes, slice), [](double longitude) {
     return std::abs(longitude) > 180 && std::abs(longitude) <= 540;
@@ -68,8 +68,7 @@ std::string unpacked_raster(const Session& session, const EvidenceVariable& vari
 }  // namespace
 
 Position find_position(const RasterView& view) {
-  const auto& array = view.arrays().front();
-  const Evidence evidence = gather_evidence(array, array->known_dimensions());
+  const Evidence evidence = view.array().evidence();
   Position position;
   if (!view.x_axis() || !view.y_axis()) {
     position.crs = find_crs(evidence, std::nullopt);

@@ -1,14 +1,13 @@
-#include "driver/multidim/georeferencing_write.h"
-
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
 #include "driver/conventions/crs.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/evidence.h"
-#include "driver/multidim/shared_dimensions.h"
+#include "driver/multidim/georeferencing.h"
+#include "driver/multidim/group.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -74,8 +73,8 @@ class Surroundings {
     return {};
   }
 
-  // Whether an array of the group that is not a band of this raster has such a dimension or grid
-  // mapping.
+  // Returns true if an array of the group that is not a band of this raster has such a dimension or
+  // grid mapping.
   bool is_used_by_others(const std::string& name) const {
     for (const zarrcore::Child& child : session_.hierarchy().children(group_)) {
       const std::string path = zarrcore::join_path(group_, child.name);
@@ -97,7 +96,7 @@ class Surroundings {
   std::string group_;
 };
 
-// Whether replacing attributes and elements is enough to turn one array into the other.
+// Returns true if replacing attributes and elements is enough to turn one array into the other.
 bool is_laid_out_as(const zarrcore::ArrayMetadata& array, const zarrcore::ArrayMetadata& other) {
   const bool has_same_codecs =
       std::equal(array.codecs.begin(), array.codecs.end(), other.codecs.begin(), other.codecs.end(),
@@ -193,8 +192,7 @@ GeoreferencingChange change_of(const PlacedArray& placed, const RasterView& view
       return variables;
     };
     evidence.assumes_longlat = false;
-    const CPLErrorStateBackuper error_state;
-    const CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    const QuietErrors quiet;
     return find_crs(evidence, raster_axes(view)).crs != nullptr;
   };
   return write_georeferencing(placed.convention, georeferenced, written);
@@ -214,7 +212,55 @@ void write_variables(const GeoreferencingChange& change, const Array& array) {
   }
 }
 
+// The name of the dimension that replaces the one at `axis`; empty for none.
+std::string name_to_share(const Array& array, std::size_t axis, double origin, double step) {
+  const std::string& name = array.shareable_names()[axis];
+  if (name.empty()) return {};
+  const auto dimension = find_visible_dimension(
+      *array.session(), std::string(zarrcore::parent_path(array.node_path())), name);
+  const bool is_same = dimension && dimension->GetSize() == array.core().shape()[axis] &&
+                       has_cells_from(*dimension, origin, step);
+  return is_same ? name : std::string();
+}
+
+void share_dimensions(const RasterView& view, const GeoTransform& transform) {
+  const bool is_rotated = transform[2] != 0 || transform[4] != 0;
+  if (is_rotated || !view.x_axis() || !view.y_axis()) return;
+  for (const auto& array : view.arrays()) {
+    if (array->shareable_names().empty()) continue;
+    const std::string x = name_to_share(*array, *view.x_axis(), transform[0], transform[1]);
+    const std::string y = name_to_share(*array, *view.y_axis(), transform[3], transform[5]);
+    array->set_shareable_names({});
+    if (x.empty() && y.empty()) continue;
+    array->change([&](zarrcore::ArrayMetadata& metadata) {
+      if (!x.empty()) metadata.dimension_names[*view.x_axis()] = x;
+      if (!y.empty()) metadata.dimension_names[*view.y_axis()] = y;
+    });
+    array->forget_dimensions();
+  }
+}
+
 }  // namespace
+
+std::shared_ptr<GDALDimension> find_visible_dimension(Session& session, std::string group,
+                                                      const std::string& name) {
+  for (;; group = zarrcore::parent_path(group)) {
+    for (auto& dimension : session.group(group)->GetDimensions(nullptr)) {
+      if (dimension->GetName() == name) return std::move(dimension);
+    }
+    if (group.empty()) return nullptr;
+  }
+}
+
+bool has_cells_from(const GDALDimension& dimension, double origin, double step) {
+  const auto variable = dimension.GetIndexingVariable();
+  const auto axis = variable ? find_regular_axis(read_values(*variable)) : std::nullopt;
+  if (!axis) return false;
+  const double tolerance = std::abs(step) * 1e-6;
+  const auto cells = static_cast<double>(dimension.GetSize());
+  return std::abs(axis->first_centre - (origin + step / 2)) <= tolerance &&
+         std::abs(axis->step - step) * cells <= tolerance;
+}
 
 // Each document and chunk is put by itself, and the program may be killed between any two of them.
 // So the arrays carry the whole georeferencing themselves until the variables for it are written.

@@ -11,10 +11,8 @@
 #include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
-#include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/mask_arrays.h"  // IWYU pragma: keep, for newer versions of GDAL
-#include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
 #include "driver/stores/vsi/object_store.h"
@@ -31,22 +29,18 @@ using zarrcore::last_segment;
 using zarrcore::parent_path;
 
 Group::Group(std::shared_ptr<Session> session, std::string node_path, const std::string& path)
-    : GDALGroup(path.empty() ? std::string() : '/' + std::string(parent_path(path)),
-                path.empty() ? "/" : std::string(last_segment(path))),
+    : WithAttributes(path.empty() ? std::string() : '/' + std::string(parent_path(path)),
+                     path.empty() ? "/" : std::string(last_segment(path))),
       session_(std::move(session)),
       node_path_(std::move(node_path)) {}
 
 std::shared_ptr<Group> Group::create(std::shared_ptr<Session> session, std::string node_path) {
-  const std::string path = join_path(session->enclosing_groups().nczarr_path(), node_path);
+  const std::string path = join_path(session->nczarr_path(), node_path);
   const std::shared_ptr<Group> group(new Group(std::move(session), std::move(node_path), path));
 #if GDAL_ZARR_AT_LEAST(3, 8)
   group->SetSelf(group);
 #endif
   return group;
-}
-
-void Group::check_exists() const {
-  if (is_deleted_) throw Error("group " + GetFullName() + " has been deleted");
 }
 
 void Group::check_is_container() const {
@@ -137,11 +131,9 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
     for (const std::string& path : child_paths(zarrcore::NodeKind::group))
       names.emplace_back(last_segment(path));
     // Those that netCDF states, whether or not they exist.
-    if (const auto metadata = session_->hierarchy().node(node_path_)) {
-      if (const auto* group = std::get_if<zarrcore::GroupMetadata>(metadata.get())) {
-        for (const std::string& name : nczarr_group_names(*group)) {
-          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-        }
+    if (const auto group = session_->group_metadata(node_path_)) {
+      for (const std::string& name : nczarr_group_names(*group)) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
       }
     }
     return names;
@@ -175,9 +167,8 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
       return session_->group(path);
     }
     // Full names of dimensions and their variables begin at the root of an NCZarr dataset.
-    const auto outer = node_path_.empty() ? session_->enclosing_groups().nczarr_root() : nullptr;
-    const bool leads_here =
-        outer && (session_->enclosing_groups().nczarr_path() + '/').starts_with(name + '/');
+    const auto outer = node_path_.empty() ? session_->nczarr_root() : nullptr;
+    const bool leads_here = outer && (session_->nczarr_path() + '/').starts_with(name + '/');
     if (leads_here) return outer->root_group()->OpenGroup(name, nullptr);
     if (!session_->root_is_array()) session_->hierarchy().check_not_denied(path);
     return nullptr;
@@ -197,11 +188,9 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
         dimensions.push_back(std::move(dimension));
       }
     };
-    if (const auto node = session_->hierarchy().node(node_path_)) {
-      if (const auto* group = std::get_if<zarrcore::GroupMetadata>(node.get())) {
-        for (const auto& [name, size] : nczarr_group_dimensions(*group)) {
-          add(session_->dimensions().of_group(own_path, name, size));
-        }
+    if (const auto group = session_->group_metadata(node_path_)) {
+      for (const auto& [name, size] : nczarr_group_dimensions(*group)) {
+        add(session_->dimensions().of_group(own_path, name, size));
       }
     }
     for (auto& created : session_->dimensions().created_in(node_path_)) add(std::move(created));
@@ -261,7 +250,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
         CreationOptions(own.List(), kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
     created->set_creation({std::move(array), own});
     if (type.GetClass() != GEDTC_COMPOUND) return created;
-    session_->compound_layouts().keep(created->core(), type);
+    session_->keep_compound(created->core(), type);
     created->set_compound(type);
     return created;
   }));
@@ -301,96 +290,48 @@ bool Group::Rename(const std::string& name) {
 }
 #endif
 
-void Group::set_deleted() {
-  is_deleted_ = true;
-  live_attributes().set_all_deleted();
-}
-
 void Group::set_node_path(const std::string& node_path) {
   node_path_ = node_path;
 #if GDAL_ZARR_AT_LEAST(3, 8)
   m_osName = last_segment(node_path);
-  m_osFullName = '/' + join_path(session_->enclosing_groups().nczarr_path(), node_path);
-  live_attributes().set_owner_name(attributes_name());
+  m_osFullName = '/' + join_path(session_->nczarr_path(), node_path);
+  update_attributes_name();
 #endif
 }
 
 // Attributes.
 
 std::string Group::attributes_name() const {
-  return '/' + join_path(node_path_, kGroupAttributes);
+  // GDAL's name for where the attributes of a group are.
+  return '/' + join_path(node_path_, "_GLOBAL_");
 }
 
 std::shared_ptr<AttributeOwner> Group::owner() const {
-  if (!session_->is_writable() || is_deleted_ || session_->root_is_array()) return nullptr;
+  if (!session_->is_writable() || is_deleted() || session_->root_is_array()) return nullptr;
   return std::const_pointer_cast<Group>(shared_from_this());
 }
 
 // Those of an array at the root belong to the array, not to the group around it.
-Json Group::attributes(bool show_all) const {
+Json Group::visible_attributes(bool show_all) const {
   if (session_->root_is_array()) return Json::object();
   const auto all = session_->attributes(node_path_);
   return show_all ? without_nczarr(*all) : shown_attributes(*all);
 }
 
-std::shared_ptr<GDALAttribute> Group::GetAttribute(const std::string& name) const {
-  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&]() -> std::shared_ptr<GDALAttribute> {
-    check_exists();
-    if (session_->root_is_array() || is_nczarr_name(name)) return nullptr;
-    return find_attribute(attributes_name(), *session_->attributes(node_path_), name, owner());
-  });
+std::optional<Json> Group::find_visible(const std::string& name) const {
+  if (session_->root_is_array() || is_nczarr_name(name)) return std::nullopt;
+  const auto all = session_->attributes(node_path_);
+  const Json* value = zarrcore::find_member(*all, name);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
 }
 
-std::vector<std::shared_ptr<GDALAttribute>> Group::GetAttributes(CSLConstList options) const {
-  return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
-    check_exists();
-    return make_attributes(attributes_name(),
-                           attributes(CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"))),
-                           owner());
-  });
+bool Group::has_attribute(const std::string& name) const {
+  return session_->attributes(node_path_)->contains(name);
 }
 
-void Group::set_attribute(const std::string& name, const Json& value) {
+void Group::change_attributes(const std::function<void(Json& attributes)>& edit) {
   check_is_container();
-  session_->change_attributes(node_path_, [&](Json& attributes) { attributes[name] = value; });
+  session_->change_attributes(node_path_, edit);
 }
-
-void Group::erase_attribute(const std::string& name) {
-  check_is_container();
-  session_->change_attributes(node_path_, [&](Json& attributes) { attributes.erase(name); });
-  live_attributes().set_deleted(name);
-}
-
-void Group::rename_attribute(const std::string& name, const std::string& new_name) {
-  check_is_container();
-  session_->change_attributes(node_path_, [&](Json& attributes) {
-    attributes = with_renamed_attribute(attributes, name, new_name);
-  });
-  live_attributes().set_renamed(name, new_name);
-}
-
-std::shared_ptr<GDALAttribute> Group::CreateAttribute(const std::string& name,
-                                                      const std::vector<GUInt64>& dimensions,
-                                                      const GDALExtendedDataType& type,
-                                                      CSLConstList /*options*/) {
-  return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
-    check_is_container();
-    return create_attribute(attributes_name(), *session_->attributes(node_path_), name, dimensions,
-                            type, owner());
-  });
-}
-
-#if GDAL_ZARR_AT_LEAST(3, 8)
-bool Group::DeleteAttribute(const std::string& name, CSLConstList /*options*/) {
-  return guarded(false, [&] {
-    check_exists();
-    if (!session_->attributes(node_path_)->contains(name)) {
-      throw Error("group " + GetFullName() + " has no attribute " + name);
-    }
-    erase_attribute(name);
-    return true;
-  });
-}
-#endif
 
 }  // namespace gdal_zarr

@@ -1,21 +1,21 @@
-// A group of a Zarr hierarchy.
+// A group of a Zarr hierarchy, and the dataset of a root group.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/gdal/compat.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
+#include "driver/multidim/session.h"
+#include "driver/stores/icechunk/icechunk_metadata.h"
 #include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr {
 
-class Session;
-
-class Group final : public GDALGroup,
-                    public AttributeOwner,
-                    public std::enable_shared_from_this<Group> {
+class Group final : public WithAttributes<GDALGroup>, public std::enable_shared_from_this<Group> {
  public:
   static std::shared_ptr<Group> create(std::shared_ptr<Session> session, std::string node_path);
 
@@ -26,8 +26,6 @@ class Group final : public GDALGroup,
   std::shared_ptr<GDALGroup> OpenGroup(const std::string& name,
                                        CSLConstList options) const override;
   std::vector<std::shared_ptr<GDALDimension>> GetDimensions(CSLConstList options) const override;
-  std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override;
-  std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override;
 
   std::shared_ptr<GDALGroup> CreateGroup(const std::string& name, CSLConstList options) override;
   std::shared_ptr<GDALDimension> CreateDimension(const std::string& name, const std::string& type,
@@ -37,23 +35,16 @@ class Group final : public GDALGroup,
   std::shared_ptr<GDALMDArray> CreateMDArray(
       const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
       const GDALExtendedDataType& type, CSLConstList options) override;
-  std::shared_ptr<GDALAttribute> CreateAttribute(const std::string& name,
-                                                 const std::vector<GUInt64>& dimensions,
-                                                 const GDALExtendedDataType& type,
-                                                 CSLConstList options) override;
 #if GDAL_ZARR_AT_LEAST(3, 8)
   bool DeleteGroup(const std::string& name, CSLConstList options) override;
   bool DeleteMDArray(const std::string& name, CSLConstList options) override;
-  bool DeleteAttribute(const std::string& name, CSLConstList options) override;
   bool Rename(const std::string& name) override;
 #endif
 
-  void set_attribute(const std::string& name, const zarrcore::Json& value) override;
-  void erase_attribute(const std::string& name) override;
-  void rename_attribute(const std::string& name, const std::string& new_name) override;
+  void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) override;
 
   // Called by the session: the group was removed, or has another path.
-  void set_deleted();
+  void set_deleted() { mark_deleted(); }
   void set_node_path(const std::string& node_path);
 
  private:
@@ -63,15 +54,15 @@ class Group final : public GDALGroup,
   // opening one of these reports the error.
   std::vector<std::string> child_paths(zarrcore::NodeKind kind) const;
   std::vector<std::shared_ptr<GDALMDArray>> variables_above() const;
-  zarrcore::Json attributes(bool show_all) const;
-  // The group itself where its attributes can be changed, else null.
-  std::shared_ptr<AttributeOwner> owner() const;
-  // Throws zarrcore::Error when the group was deleted.
-  void check_exists() const;
-  // Throws zarrcore::Error when it cannot hold other groups and arrays either.
+  std::string description() const override { return "group " + GetFullName(); }
+  std::string attributes_name() const override;
+  std::shared_ptr<AttributeOwner> owner() const override;
+  zarrcore::Json visible_attributes(bool show_all) const override;
+  std::optional<zarrcore::Json> find_visible(const std::string& name) const override;
+  bool has_attribute(const std::string& name) const override;
+  void check_takes_attributes() const override { check_is_container(); }
+  // Throws zarrcore::Error when the group was deleted, or cannot hold other groups and arrays.
   void check_is_container() const;
-  // Under which GDAL shows the attributes.
-  std::string attributes_name() const;
 #if GDAL_ZARR_AT_LEAST(3, 8)
   template <typename Metadata>
   bool erase_child(const std::string& name, const char* kind);
@@ -82,7 +73,64 @@ class Group final : public GDALGroup,
 
   std::shared_ptr<Session> session_;
   std::string node_path_;
-  bool is_deleted_ = false;
+};
+
+// The dataset that the multidimensional API opens or creates: a root group.
+class MultidimDataset final : public GDALDataset {
+ public:
+  MultidimDataset(std::shared_ptr<Session> session, const std::string& name)
+      : session_(std::move(session)), root_(session_->root_group()) {
+    SetDescription(name.c_str());
+    eAccess = session_->is_writable() ? GA_Update : GA_ReadOnly;
+    set_icechunk_metadata(*this, *session_->hierarchy().store());
+  }
+  // Flushes what is pending; a failure is reported as CE_Failure. Arrays that are still alive flush
+  // themselves.
+  ~MultidimDataset() override {
+    const FirstFailure first_failure;
+    flush();
+    root_.reset();
+    session_.reset();
+  }
+
+  const Session& session() const { return *session_; }
+
+  std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
+  MetadataList GetMetadata(const char* domain) override {
+    complete_icechunk_metadata(*this, domain, *session_->hierarchy().store());
+    return GDALDataset::GetMetadata(domain);
+  }
+  const char* GetMetadataItem(const char* name, const char* domain) override {
+    complete_icechunk_metadata(*this, domain, *session_->hierarchy().store());
+    return GDALDataset::GetMetadataItem(name, domain);
+  }
+  FlushResult FlushCache(bool at_closing) override {
+    const FirstFailure first_failure;
+    GDALDataset::FlushCache(at_closing);
+    const CPLErr flushed = flush();
+    if (!at_closing) session_->refresh();
+    return flush_result(flushed);
+  }
+#if GDAL_ZARR_AT_LEAST(3, 7)
+  CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override {
+    if (nOpenFlags == OPEN_FLAGS_CLOSED) return CE_None;
+    const FirstFailure first_failure;
+    const CPLErr flushed = flush();
+    const CPLErr closed = GDALDataset::Close();
+    return flushed == CE_None ? closed : flushed;
+  }
+#endif
+
+ private:
+  CPLErr flush() {
+    return guarded(CE_Failure, [this] {
+      if (session_->is_writable()) session_->flush();
+      return CE_None;
+    });
+  }
+
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<Group> root_;
 };
 
 }  // namespace gdal_zarr

@@ -5,6 +5,7 @@
 #include "driver/conventions/cf/attributes.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -39,8 +40,7 @@ bool fits_array(const zarrcore::ArrayMetadata& mask, const Array& array) {
 // Null if the array names none.
 std::shared_ptr<Session> session_of_masks(const Array& array) {
   if (!array.metadata().attributes.contains(kAncillary)) return nullptr;
-  return array.session()->root_is_array() ? array.session()->enclosing_groups().parent()
-                                          : array.session();
+  return array.session()->root_is_array() ? array.session()->parent() : array.session();
 }
 
 }  // namespace
@@ -92,12 +92,11 @@ std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_di
   NewArray description;
   description.type = GDALExtendedDataType::Create(GDT_Byte);
   description.format = &session.new_array_format();
-  const zarrcore::Shape chunk = array.core().inner_chunk_shape();
-  std::string chunks;
+  zarrcore::Shape chunk;
   const auto add = [&](std::size_t axis) {
     description.shape.push_back(data.shape[axis]);
     description.dimension_names.push_back(data.dimension_names[axis].value_or(""));
-    chunks += (chunks.empty() ? "" : ",") + std::to_string(chunk[axis]);
+    chunk.push_back(array.core().inner_chunk_shape()[axis]);
   };
   if (has_all_dimensions) {
     for (std::size_t axis = 0; axis < data.shape.size(); ++axis) add(axis);
@@ -107,7 +106,7 @@ std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_di
   }
   CPLStringList options;
   options.SetNameValue("COMPRESS", "GZIP");
-  options.SetNameValue("BLOCKSIZE", chunks.c_str());
+  options.SetNameValue("BLOCKSIZE", zarrcore::shape_text(chunk, ",").c_str());
   zarrcore::ArrayMetadata metadata = make_array_metadata(description, options.List());
   metadata.attributes = {{"flag_values", {0, 255}}, {kMeanings, kMaskMeanings}};
   const std::string group(zarrcore::parent_path(array.node_path()));

@@ -2,11 +2,11 @@
 
 #include <cpl_conv.h>
 #include <cpl_minixml.h>
-#include <gdal_pam.h>
 
-#include <memory>
-
+#include "driver/gdal/config_options.h"
+#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 
 namespace gdal_zarr {
 namespace {
@@ -106,18 +106,34 @@ void PamValues::save() {
     add("Offset", values.offset);
   }
   const auto write = [&] { return CPLSerializeXMLTreeToFile(xml.get(), file.c_str()) != FALSE; };
-  CPLPushErrorHandler(CPLQuietErrorHandler);
-  bool is_written = write();
-  const char* proxy = is_written ? nullptr : PamAllocateProxy(path_.c_str());
-  if (proxy != nullptr) {
-    file = proxy;
-    is_written = write();
-  }
-  CPLPopErrorHandler();
-  if (!is_written) {
+  const auto write_somewhere = [&] {
+    const QuietErrors quiet;
+    if (write()) return true;
+    const char* proxy = PamAllocateProxy(path_.c_str());
+    if (proxy != nullptr) file = proxy;
+    return proxy != nullptr && write();
+  };
+  if (!write_somewhere()) {
     report(CE_Failure, CPLE_FileIO, "Zarr: %s: scale and offset of arrays cannot be written",
            file.c_str());
   }
+}
+
+bool PamValues::has_file() const {
+  // An Icechunk repository holds commits alone.
+  if (has_icechunk_prefix(path_)) return false;
+  return VSIIsLocal(path_.c_str()) || is_set(ConfigOption::pam_proxy_dir);
+}
+
+std::shared_ptr<GDALPamMultiDim> make_pam(const std::string& path,
+                                          const std::shared_ptr<PamValues>& values) {
+  return {new GDALPamMultiDim(path), [values](GDALPamMultiDim* pam) {
+            delete pam;
+            guarded(false, [&] {
+              values->save();
+              return true;
+            });
+          }};
 }
 
 }  // namespace gdal_zarr

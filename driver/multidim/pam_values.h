@@ -5,7 +5,10 @@
 //   <ZarrArray name="/group/array"><Scale>0.01</Scale><Offset>273.15</Offset></ZarrArray>
 #pragma once
 
+#include <gdal_pam.h>
+
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -19,10 +22,12 @@ class PamValues {
     std::optional<double> offset;
   };
 
-  // `path` is that of the file without ".aux.xml".
+  // `path` is the path of the file without ".aux.xml".
   explicit PamValues(std::string path) : path_(std::move(path)) {}
 
-  // Those of the array with this full name. Reads the file when it is first needed.
+  // Returns true if GDAL looks for the file, which would cost requests on the network.
+  bool has_file() const;
+  // The values of the array with this full name. Reads the file when it is first needed.
   Values find(const std::string& array);
   void set(const std::string& array, const Values& values);
   // Writes what was set, after GDAL has written the file. A failure is reported as CE_Failure.
@@ -37,5 +42,9 @@ class PamValues {
   bool has_changed_ = false;
   std::map<std::string, Values> values_;  // by full name
 };
+
+// GDAL's own part of the file. Its destructor writes the file, and `values` after it.
+std::shared_ptr<GDALPamMultiDim> make_pam(const std::string& path,
+                                          const std::shared_ptr<PamValues>& values);
 
 }  // namespace gdal_zarr

@@ -76,9 +76,9 @@ class RasterView {
   int width() const { return length(x_); }
   int height() const { return length(y_); }
   int band_count() const { return band_count_; }
-  // Whether a band is a whole array, not a slice of one.
+  // Returns true if a band is a whole array, not a slice of one.
   bool bands_are_arrays() const { return other_axes_.empty(); }
-  // Whether dimensions that are neither X nor Y are held at an index.
+  // Returns true if dimensions that are neither X nor Y are held at an index.
   bool is_slice() const { return !slice_.empty(); }
   // Pixels along X and Y that are decoded at once.
   std::pair<int, int> block_size() const;

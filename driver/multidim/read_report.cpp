@@ -82,37 +82,38 @@ void ReadReports::propose_listing(const zarrcore::Store& store) {
         "are listed instead.");
 }
 
-ReadReport::ReadReport(ReadReports* reports, const zarrcore::Store& store, const char* verb,
-                       const std::string& array, const zarrcore::Selection& selection,
-                       zarrcore::ReadOptions& options)
-    : reports_(reports), store_(store), verb_(verb), array_(array), selection_(selection) {
-  if (reports_ == nullptr) return;
-  options.statistics = &statistics_;
-  if (const auto* requests = store.traits().request_statistics) before_ = requests->counts();
-  began_ = Clock::now();
-}
-
-ReadReport::~ReadReport() {
-  if (reports_ == nullptr) return;
-  ++reports_->reads_;
-  for (const auto count :
-       {&ReadStatistics::fetched_chunks, &ReadStatistics::decoded_chunks,
-        &ReadStatistics::cached_chunks, &ReadStatistics::missing_chunks,
-        &ReadStatistics::fetch_nanoseconds, &ReadStatistics::decode_nanoseconds}) {
-    reports_->sum_.*count += statistics_.*count;
-  }
+void ReadReports::run(const zarrcore::Store& store, const char* verb, const std::string& array,
+                      const zarrcore::Selection& selection, zarrcore::ReadOptions& options,
+                      const std::function<void()>& read) {
+  ReadStatistics statistics;
+  options.statistics = &statistics;
+  const RequestStatistics* requests = store.traits().request_statistics;
+  const auto before = requests != nullptr ? requests->counts() : RequestStatistics::Counts();
+  const Clock::time_point began = Clock::now();
+  const auto finish = [&]() noexcept {
+    ++reads_;
+    for (const auto count :
+         {&ReadStatistics::fetched_chunks, &ReadStatistics::decoded_chunks,
+          &ReadStatistics::cached_chunks, &ReadStatistics::missing_chunks,
+          &ReadStatistics::fetch_nanoseconds, &ReadStatistics::decode_nanoseconds}) {
+      sum_.*count += statistics.*count;
+    }
+    try {
+      debug(std::string(verb) + ' ' + array + " [" + text_of(selection) +
+            CPLOPrintf("] in %.3f s; ", seconds_since(began)) + text_of(statistics) +
+            text_of(requests, before));
+      propose_listing(store);
+    } catch (const std::exception&) {
+      debug(verb);
+    }
+  };
   try {
-    report();
-  } catch (const std::exception&) {
-    debug(verb_);
+    read();
+  } catch (...) {
+    finish();
+    throw;
   }
-}
-
-void ReadReport::report() const {
-  debug(std::string(verb_) + ' ' + array_ + " [" + text_of(selection_) +
-        CPLOPrintf("] in %.3f s; ", seconds_since(began_)) + text_of(statistics_) +
-        text_of(store_.traits().request_statistics, before_));
-  reports_->propose_listing(store_);
+  finish();
 }
 
 }  // namespace gdal_zarr

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,12 +22,16 @@ class ReadReports {
   // Null unless debug messages are wanted now.
   static std::unique_ptr<ReadReports> make();
 
+  // Calls `read`, which uses `options`, and raises the message of one read then, also if it throws.
+  // `verb` and `array` are for the message.
+  void run(const zarrcore::Store& store, const char* verb, const std::string& array,
+           const zarrcore::Selection& selection, zarrcore::ReadOptions& options,
+           const std::function<void()>& read);
+
   // The message for closing. `store` is null if the dataset could not be opened.
   void report_sum(const std::string& path, const zarrcore::Store* store) const noexcept;
 
  private:
-  friend class ReadReport;
-
   // Says once if most requests of the store are for missing chunks, which listing folders saves.
   void propose_listing(const zarrcore::Store& store);
 
@@ -34,31 +39,6 @@ class ReadReports {
   std::atomic<std::uint64_t> reads_{0};
   std::atomic<bool> proposed_listing_{false};
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
-
-// One read, from its construction to its destruction, which raises the message.
-class ReadReport {
- public:
-  // `verb` and `array` are for the message. Does nothing if `reports` is null. Otherwise the
-  // options are used while this object lives, and so is all that is passed here.
-  ReadReport(ReadReports* reports, const zarrcore::Store& store, const char* verb,
-             const std::string& array, const zarrcore::Selection& selection,
-             zarrcore::ReadOptions& options);
-  ~ReadReport();
-  ReadReport(const ReadReport&) = delete;
-  ReadReport& operator=(const ReadReport&) = delete;
-
- private:
-  void report() const;
-
-  ReadReports* reports_;
-  const zarrcore::Store& store_;
-  const char* verb_;
-  const std::string& array_;
-  const zarrcore::Selection& selection_;
-  zarrcore::ReadStatistics statistics_;
-  zarrcore::RequestStatistics::Counts before_;
-  std::chrono::steady_clock::time_point began_;
 };
 
 }  // namespace gdal_zarr

@@ -9,10 +9,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/gdal/shared_context.h"
 #include "driver/multidim/array.h"
-#include "driver/multidim/dimension.h"
-#include "driver/multidim/find_or_make.h"
 #include "driver/multidim/group.h"
-#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -27,9 +24,10 @@ namespace {
 using zarrcore::Error;
 using zarrcore::WriterOptions;
 
-zarrcore::HierarchyOptions hierarchy_options(const std::string& path,
-                                             const SessionOptions& session) {
+zarrcore::HierarchyOptions hierarchy_options(const std::string& path, const SessionOptions& session,
+                                             const std::shared_ptr<zarrcore::Context>& context) {
   zarrcore::HierarchyOptions options;
+  options.run_together = run_on(context);
   options.use_consolidated = session.use_consolidated;
   options.is_writable = session.is_writable;
   options.on_problem = [path](const std::string& problem) {
@@ -43,18 +41,6 @@ void check_is_writable(const zarrcore::Store& store) {
   if (!reason.empty()) {
     throw Error(store.description() + " cannot be written: " + reason);
   }
-}
-
-// Its destructor writes the file, of which the values are a part.
-std::shared_ptr<GDALPamMultiDim> make_pam(const std::string& path,
-                                          const std::shared_ptr<PamValues>& values) {
-  return {new GDALPamMultiDim(path), [values](GDALPamMultiDim* pam) {
-            delete pam;
-            guarded(false, [&] {
-              values->save();
-              return true;
-            });
-          }};
 }
 
 // Takes the objects at and below a node out of `objects`; returns those that are in use, and their
@@ -89,8 +75,7 @@ Session::Session(std::string path, SessionOptions options)
 std::shared_ptr<Session> Session::open(const std::string& path, const SessionOptions& options,
                                        const StoreHints& hints) {
   const std::shared_ptr<Session> session(new Session(path, options));
-  zarrcore::HierarchyOptions of_hierarchy = hierarchy_options(path, options);
-  of_hierarchy.run_together = run_on(session->context_);
+  auto of_hierarchy = hierarchy_options(path, options, session->context_);
   of_hierarchy.expected_array = hints.array;
   auto hierarchy = open_hierarchy(path, options.list_chunks, of_hierarchy, hints.folder);
   if (options.is_writable) check_is_writable(*hierarchy->store());
@@ -109,10 +94,9 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   session->is_new_archive_ = archive.has_value();
   if (!store) store = archive ? make_zip_store(path, *archive) : make_store(path);
   check_is_writable(*store);
-  zarrcore::HierarchyOptions of_hierarchy = hierarchy_options(path, writable);
-  of_hierarchy.run_together = run_on(session->context_);
-  session->hierarchy_ = zarrcore::Hierarchy::create(
-      std::move(store), format, zarrcore::GroupMetadata{}, std::move(of_hierarchy));
+  session->hierarchy_ =
+      zarrcore::Hierarchy::create(std::move(store), format, zarrcore::GroupMetadata{},
+                                  hierarchy_options(path, writable, session->context_));
   return session;
 }
 
@@ -125,12 +109,6 @@ Session::~Session() {
   if (read_reports_) {
     read_reports_->report_sum(path_, hierarchy_ ? hierarchy_->store().get() : nullptr);
   }
-}
-
-bool Session::has_pam() const {
-  // A repository holds commits alone.
-  if (has_icechunk_prefix(path_)) return false;
-  return VSIIsLocal(path_.c_str()) || is_set(ConfigOption::pam_proxy_dir);
 }
 
 zarrcore::Hierarchy& Session::writable_hierarchy() {
@@ -163,11 +141,6 @@ std::shared_ptr<Array> Session::array(const std::string& node_path) {
   });
 }
 
-std::shared_ptr<Dimension> Session::make_dimension(const DimensionKey& key, const AxisRole& role) {
-  const auto& [group, name, size] = key;
-  return std::make_shared<Dimension>(shared_from_this(), group, name, role, size);
-}
-
 std::vector<std::shared_ptr<Array>> Session::live_arrays() const {
   std::vector<std::shared_ptr<Array>> live;
   const std::lock_guard lock(mutex_);
@@ -187,10 +160,6 @@ std::vector<std::shared_ptr<Array>> Session::arrays_below(const std::string& gro
     for (auto& below : arrays_below(path)) arrays.push_back(std::move(below));
   }
   return arrays;
-}
-
-std::shared_ptr<const zarrcore::Array> Session::reopen_array(const std::string& node_path) {
-  return hierarchy_->open_array(node_path, context_);
 }
 
 std::shared_ptr<Group> Session::create_group(const std::string& node_path) {
@@ -230,7 +199,7 @@ void Session::change_attributes(const std::string& group,
   writable_hierarchy().update_node(group, [&](zarrcore::NodeMetadata& metadata) {
     std::visit([&](auto& node) { edit(node.attributes); }, metadata);
   });
-  pyramids_.forget(group);
+  pyramids().forget(group);
 }
 
 void Session::erase_nodes(std::span<const std::string> node_paths) {
@@ -296,12 +265,15 @@ void Session::move_objects(const std::string& node_path, const std::string& new_
     return live;
   };
   dimensions_.move(node_path, new_path);
-  compound_layouts_.move(node_path, new_path);
-  pyramids_.forget_all();
+  pyramids().forget_all();
   {
     const std::lock_guard lock(mutex_);
     for (std::string& path : created_nodes_) {
       path = zarrcore::moved_path(path, node_path, new_path);
+    }
+    auto compounds = std::exchange(compounds_, {});
+    for (auto& [path, types] : compounds) {
+      compounds_.emplace(zarrcore::moved_path(path, node_path, new_path), std::move(types));
     }
   }
   const auto groups = move(groups_);
@@ -319,7 +291,19 @@ void Session::forget_objects(const std::string& node_path) {
   for (const auto& [path, array] : take(arrays_)) array->set_deleted();
   for (const auto& [path, group] : take(groups_)) group->set_deleted();
   dimensions_.forget_below(node_path);
-  pyramids_.forget_all();
+  pyramids().forget_all();
+}
+
+std::optional<GDALExtendedDataType> Session::find_compound(const zarrcore::Array& array) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = compounds_.find(array.path());
+  if (found == compounds_.end() || found->second.first != array.data_type()) return std::nullopt;
+  return found->second.second;
+}
+
+void Session::keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type) {
+  const std::lock_guard lock(mutex_);
+  compounds_.insert_or_assign(array.path(), std::pair(array.data_type(), type));
 }
 
 void Session::set_write_failure(const std::string& problem) {
@@ -373,6 +357,26 @@ WriterOptions Session::writer_options() const {
   options.locks = locks_;
   options.stores_empty_chunks = options_.stores_empty_chunks;
   options.writes_behind = CPLTestBool(config_option(ConfigOption::write_behind));
+  return options;
+}
+
+void Session::allow_read_ahead(zarrcore::ReadOptions& options) const {
+  if (is_slow() && !path_test(path_, ConfigOption::share_connections)) return;
+  gdal_zarr::allow_read_ahead(options);
+}
+
+zarrcore::ReadOptions Session::read_options(CallerState& caller) const {
+  zarrcore::ReadOptions options;
+  options.threads = thread_count();
+  options.waits_for_others = !keeps_to_calling_thread_;
+  options.worker_scope = caller.scope();
+  return options;
+}
+
+zarrcore::WriteOptions Session::write_options(CallerState& caller) const {
+  zarrcore::WriteOptions options;
+  options.threads = thread_count();
+  options.worker_scope = caller.scope();
   return options;
 }
 

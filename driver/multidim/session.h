@@ -19,11 +19,8 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/worker_scope.h"
-#include "driver/multidim/compound_layouts.h"
-#include "driver/multidim/dimension_catalog.h"
-#include "driver/multidim/enclosing_groups.h"
+#include "driver/multidim/dimension.h"
 #include "driver/multidim/pam_values.h"
-#include "driver/multidim/pyramids.h"
 #include "driver/multidim/read_report.h"
 #include "driver/multidim/stored_nodes.h"
 #include "driver/stores/vsi/zarr_folder.h"
@@ -34,6 +31,7 @@ namespace gdal_zarr {
 
 class Array;
 class Group;
+class Session;
 
 // Makes the classic dataset of an array whose dimensions X and Y are given; an array of one
 // dimension has no Y. The caller owns the dataset. Throws zarrcore::Error.
@@ -58,6 +56,13 @@ struct StoreHints {
   std::string array = {};  // the path of the one that will be opened
 };
 
+// An array as a level of a pyramid, in the store whose group describes the pyramid.
+struct PyramidMember {
+  std::shared_ptr<Session> session;
+  std::string array_path;
+  PyramidLevel level;
+};
+
 class Session : public StoredNodes, public std::enable_shared_from_this<Session> {
  public:
   // Throws zarrcore::Error when `path` is not a Zarr store.
@@ -77,7 +82,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   Session& operator=(const Session&) = delete;
 
   bool is_writable() const { return options_.is_writable; }
-  // Whether the store is being written into a new archive, which each flush completes.
+  // Returns true if the store is being written into a new archive, which each flush completes.
   bool is_new_archive() const { return is_new_archive_; }
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& writable_hierarchy();
@@ -85,28 +90,23 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   const zarrcore::Format& new_array_format() const;
 
   DimensionCatalog& dimensions() { return dimensions_; }
-  const Pyramids& pyramids() const { return pyramids_; }
-  const EnclosingGroups& enclosing_groups() const { return enclosing_groups_; }
-  CompoundLayouts& compound_layouts() { return compound_layouts_; }
   // Statistics and the like, which GDAL keeps beside the store.
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
   // GDAL does not lock it.
   std::mutex& pam_mutex() const { return pam_mutex_; }
   PamValues& pam_values() const { return *pam_values_; }
-  // Whether GDAL looks for its file of these, which would cost requests on the network.
-  bool has_pam() const;
-  // False if GDAL makes the requests, which it does not cancel: closing would wait for those of
-  // reading ahead.
-  bool can_cancel_requests() const {
-    return !is_slow() || path_test(path_, ConfigOption::share_connections);
-  }
+  bool has_pam() const { return pam_values_->has_file(); }
+  // Permits prefetching, unless GDAL makes the requests: it does not cancel them, so that closing
+  // would wait for them.
+  void allow_read_ahead(zarrcore::ReadOptions& options) const;
+  // For a call, whose state must outlive the use of the options.
+  zarrcore::ReadOptions read_options(CallerState& caller) const;
+  zarrcore::WriteOptions write_options(CallerState& caller) const;
   // How many threads a call may use: GDAL_NUM_THREADS, or `wanted` if it is not null. One if the
   // store's file system may answer on the calling thread alone.
   std::size_t thread_count(const char* wanted = nullptr) const {
     return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
   }
-  // Returns true if a call may wait for I/O of other threads, which then does not need this one.
-  bool may_wait_for_threads() const { return !keeps_to_calling_thread_; }
   // The threads and caches of the process.
   zarrcore::Context& context() const { return *context_; }
   ClassicDatasetFactory classic_dataset_factory() const { return options_.make_classic_dataset; }
@@ -125,7 +125,37 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // All arrays of a group and of the groups below it; or the one at the root.
   std::vector<std::shared_ptr<Array>> arrays_below(const std::string& group);
   // A new zarrcore::Array, made from the current metadata.
-  std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path);
+  std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path) {
+    return hierarchy_->open_array(node_path, context_);
+  }
+
+  // The groups above the store (enclosing_groups.cpp).
+
+  // The session whose root is the group in the folder above, opened for reading when it is first
+  // needed; null if there is no such group, or if looking for it would cost too much.
+  std::shared_ptr<Session> parent() const;
+  // The variable that metadata_above() finds; null if there is none.
+  std::shared_ptr<Array> variable_above(const std::string& group, const std::string& name,
+                                        std::uint64_t size) const;
+  std::shared_ptr<const zarrcore::ArrayMetadata> metadata_above(const std::string& group,
+                                                                const std::string& name,
+                                                                std::uint64_t size) const override;
+  // The attributes of the array `name` in the nearest group above that has it; null if none has.
+  std::shared_ptr<const zarrcore::Json> attributes_above(const std::string& name) const;
+  // The pyramid to which an array of the store belongs, as the nearest group describes it.
+  std::optional<PyramidMember> find_pyramid(const std::string& array_path) const;
+  std::optional<PyramidLevel> pyramid_level(const std::string& array_path) const override;
+  // The path of the store's root group in the NCZarr dataset that it is a part of, as
+  // "group/below"; empty if it is none. For an array, that of its group.
+  std::string nczarr_path() const;
+  // The session of the whole NCZarr dataset; null if nczarr_path() is empty.
+  std::shared_ptr<Session> nczarr_root() const;
+
+  // The type of an array of structures: the one that a program gave when it created the array, as
+  // long as the session lives. Zarr stores neither its padding nor its alignment. Empty if no type
+  // was given, or another array is stored at that path by now.
+  std::optional<GDALExtendedDataType> find_compound(const zarrcore::Array& array) const;
+  void keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type);
 
   // Notes whether a new group, dimension or array is null: GDAL leaves it out of a copy and
   // continues.
@@ -171,17 +201,27 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // Called after a write to `current`: when all arrays together have more pending bytes than each
   // of them may have, puts those of the others. Throws zarrcore::Error.
   void limit_pending_bytes(const Array& current);
-  // Null unless debug messages were wanted when the store was opened.
-  ReadReports* read_reports() const { return read_reports_.get(); }
+  // Calls `read`, as ReadReports::run() if debug messages were wanted when the store was opened.
+  template <typename Read>
+  void report_read(const char* verb, const std::string& array, const zarrcore::Selection& selection,
+                   zarrcore::ReadOptions& options, const Read& read) const {
+    if (!read_reports_) return read();
+    read_reports_->run(*hierarchy_->store(), verb, array, selection, options, read);
+  }
   bool missing_chunks_are_errors() const { return options_.missing_chunks_are_errors; }
   bool assumes_longlat() const { return options_.assumes_longlat; }
 
  private:
   Session(std::string path, SessionOptions options);
   std::string take_write_failure();
-  std::shared_ptr<Dimension> make_dimension(const DimensionKey& key, const AxisRole& role);
   void forget_objects(const std::string& node_path);
   void move_objects(const std::string& node_path, const std::string& new_path);
+  // Empty if nothing above is worth looking at.
+  std::string parent_folder() const;
+  std::shared_ptr<Session> open_parent() const;
+  // The nearest session above that has the array, of this length if one is given.
+  std::pair<std::shared_ptr<Session>, std::shared_ptr<const zarrcore::ArrayMetadata>> find_above(
+      const std::string& group, const std::string& name, std::optional<std::uint64_t> size) const;
 
   bool keeps_to_calling_thread_;
   SessionOptions options_;
@@ -195,17 +235,20 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<GDALPamMultiDim> pam_;
   mutable std::mutex pam_mutex_;
 
-  EnclosingGroups enclosing_groups_{*this};
-  Pyramids pyramids_{*this};
-  DimensionCatalog dimensions_{
-      *this, pyramids_, enclosing_groups_,
-      [this](const DimensionKey& key, const AxisRole& role) { return make_dimension(key, role); }};
-  CompoundLayouts compound_layouts_;
+  mutable std::mutex parent_mutex_;
+  mutable std::optional<std::shared_ptr<Session>> parent_;
+  DimensionCatalog dimensions_{*this, [this](const DimensionKey& key, const AxisRole& role) {
+                                 const auto& [group, name, size] = key;
+                                 return std::make_shared<Dimension>(shared_from_this(), group, name,
+                                                                    role, size);
+                               }};
   std::atomic<unsigned> writes_ = 0;
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;
+  // By node path: the stored type, and the given one.
+  std::map<std::string, std::pair<zarrcore::DataType, GDALExtendedDataType>> compounds_;
   std::string write_failure_;  // until flush() reports it; empty for none
 };
 

@@ -1,29 +1,97 @@
-// What the nodes of an opened store say: their metadata, their attributes, and the coordinates that
-// some hold for others. The part of a session that knows no GDAL object of a node.
+// What the nodes of an opened store say: their metadata, their attributes, the coordinates that
+// some hold for others, and the pyramids that `multiscales` attributes of groups describe. The part
+// of a session that knows no GDAL object of a node.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "driver/conventions/multiscales.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/metadata/array_metadata.h"
 
 namespace gdal_zarr {
 
+class StoredNodes;
+
+// An array as a level of a pyramid.
+struct PyramidLevel {
+  std::string group;  // node path of the group that describes the pyramid
+  std::shared_ptr<const Multiscales> multiscales;
+  std::size_t level = 0;  // index in multiscales->levels
+  std::string suffix;     // path of the array below the level's asset; empty when it is the asset
+
+  const zarrcore::Json& entry() const { return multiscales->levels[level].entry; }
+};
+
+// Which arrays of a store are levels of which pyramids.
+class Pyramids {
+ public:
+  explicit Pyramids(const StoredNodes& nodes) : nodes_(nodes) {}
+
+  // The pyramid that the array belongs to, by the groups of its store.
+  std::optional<PyramidLevel> find(const std::string& array_path) const;
+  // The node paths of the arrays at coarser levels, the finer first. Those that do not exist are
+  // left out, and after a warning those that are not of the same type and as many dimensions.
+  std::vector<std::string> overview_paths(const std::string& array_path) const;
+  // The node path of the array at the finest level that has it; empty when `array_path` is that
+  // one, or when no pyramid has it.
+  std::string finest_level_path(const std::string& array_path) const;
+
+  // The pyramids that a group describes. The order of their levels may be uncertain.
+  using List = std::vector<std::shared_ptr<const Multiscales>>;
+  List of_group(const std::string& group) const;
+
+  // The attributes of a group, or of all, have changed.
+  void forget(const std::string& group) const;
+  void forget_all() const;
+  // Differs after forget_all(): levels may be other arrays than before.
+  std::uint64_t generation() const { return generation_; }
+
+ private:
+  std::optional<PyramidLevel> find_in(const std::string& group,
+                                      const std::shared_ptr<const Multiscales>& pyramid,
+                                      const std::string& array_path) const;
+  // The pyramid with its levels in the order that the sizes of the arrays at `level`'s suffix
+  // imply; null when they imply none.
+  std::shared_ptr<const Multiscales> ordered_by_size(const PyramidLevel& level,
+                                                     const std::string& array_path) const;
+  // Where the array of a level may be, the most likely place first.
+  std::vector<std::string> places_at_level(const PyramidLevel& pyramid,
+                                           const std::string& array_path, std::size_t level) const;
+  void prefetch_levels(const PyramidLevel& pyramid, const std::string& array_path) const;
+  // The node path of the array at another level; empty when it does not exist.
+  std::string path_at_level(const PyramidLevel& pyramid, const std::string& array_path,
+                            std::size_t level) const;
+
+  void warn_of_misfit(const std::string& level_path, const std::string& array_path) const;
+
+  const StoredNodes& nodes_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, List> by_group_;
+  mutable std::set<std::string> misfits_;  // node paths that have been warned of
+  mutable std::atomic<std::uint64_t> generation_ = 0;
+};
+
 class StoredNodes {
  public:
-  // `path` is that of the store.
+  // `path` is the path of the store.
   explicit StoredNodes(std::string path) : path_(std::move(path)) {}
   StoredNodes(const StoredNodes&) = delete;
   StoredNodes& operator=(const StoredNodes&) = delete;
 
   const std::string& path() const { return path_; }
   const zarrcore::Hierarchy& hierarchy() const { return *hierarchy_; }
-  // Whether requests of the store wait for answers, and several can wait at the same time.
+  // Returns true if requests of the store wait for answers, and several can wait at the same time.
   bool is_slow() const { return hierarchy_->store()->traits().parallel_requests > 1; }
 
   // An array at the root of the store appears in a group that does not exist, under the name of the
@@ -37,6 +105,8 @@ class StoredNodes {
   // The attributes of a node; an empty object when no node (of the `wanted` kind) exists there.
   std::shared_ptr<const zarrcore::Json> attributes(
       const std::string& node_path, std::optional<zarrcore::NodeKind> wanted = {}) const;
+  // The metadata of a group, or null when none exists there.
+  std::shared_ptr<const zarrcore::GroupMetadata> group_metadata(const std::string& node_path) const;
   // The metadata of an array, or null when it does not exist or cannot be read.
   std::shared_ptr<const zarrcore::ArrayMetadata> array_metadata(const std::string& node_path) const;
   // The same of an array that may hold coordinates of others. When it cannot be read, the others
@@ -45,11 +115,19 @@ class StoredNodes {
       const std::string& node_path) const;
   // Returns true if the array has one dimension, and the dimension has the array's name.
   bool is_dimension_variable(const std::string& node_path) const;
+  // Pyramids, also those that a group above the store describes.
+  const Pyramids& pyramids() const { return pyramids_; }
+  virtual std::optional<PyramidLevel> pyramid_level(const std::string& array_path) const = 0;
+  // The metadata of a variable in the nearest group above the store that has one of this name and
+  // length; null if there is none. `group` is the group that NCZarr states, from the root of its
+  // store on, or empty.
+  virtual std::shared_ptr<const zarrcore::ArrayMetadata> metadata_above(
+      const std::string& group, const std::string& name, std::uint64_t size) const = 0;
   void warn_unreadable(const std::string& node_path, const char* problem) const;
   bool is_unreadable(const std::string& node_path) const;
 
  protected:
-  ~StoredNodes() = default;
+  virtual ~StoredNodes() = default;
 
   std::string path_;
   std::unique_ptr<zarrcore::Hierarchy> hierarchy_;
@@ -58,6 +136,7 @@ class StoredNodes {
  private:
   mutable std::mutex unreadable_mutex_;
   mutable std::set<std::string> unreadable_;  // node paths that have been warned of
+  Pyramids pyramids_{*this};
 };
 
 }  // namespace gdal_zarr

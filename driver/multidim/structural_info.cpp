@@ -79,7 +79,7 @@ void add_codecs(CPLStringList& info, const Json& codecs) {
   add_json(info, "FILTERS", &filters);
 }
 
-// Whether the document gives a compressor and filters, and not the whole chain as one list.
+// Returns true if the document gives a compressor and filters, and not the whole chain as one list.
 bool has_compressor(const Json& document) {
   return find_member(document, "compressor") != nullptr;
 }
@@ -148,7 +148,7 @@ std::string order_text(const std::vector<std::size_t>& order) {
   return '[' + text + ']';
 }
 
-// Whether the chain is nothing but transpositions, `bytes` and one more codec.
+// Returns true if the chain is nothing but transpositions, `bytes` and one more codec.
 bool is_simple(const Json& codecs) {
   auto it = codecs.begin();
   while (it != codecs.end() && is_named(*it, "transpose")) ++it;

@@ -1,7 +1,7 @@
 // How an array is stored, in GDAL's terms: what GetStructuralInfo() and GetRawBlockInfo() list.
 // Codecs are JSON, spaced as GDAL's own.
 //
-//   COMPRESSOR      the compressor of `.zarray` in v2, else the last codec behind `bytes`
+//   COMPRESSOR      the compressor of `.zarray` in v2, else the last codec after `bytes`
 //   FILTERS         the list of filters of `.zarray` in v2, else of the codecs between the two
 //   data_type.name  of a data type with a configuration; data_type.unit… its members
 #pragma once

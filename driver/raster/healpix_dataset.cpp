@@ -12,7 +12,7 @@
 #include "driver/conventions/crs.h"
 #include "driver/conventions/healpix.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/evidence.h"
+#include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

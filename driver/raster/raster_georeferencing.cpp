@@ -3,7 +3,7 @@
 
 #include "driver/conventions/crs.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/georeferencing_write.h"
+#include "driver/multidim/georeferencing.h"
 #include "driver/raster/raster_dataset.h"
 
 namespace gdal_zarr {

@@ -10,7 +10,7 @@
 #include "driver/conventions/shown_attributes.h"
 #include "driver/conventions/spatial.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/attribute.h"
+#include "driver/multidim/json_values.h"
 #include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"

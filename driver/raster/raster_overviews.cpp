@@ -6,7 +6,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/gdal/option_values.h"
 #include "driver/gdal/partial_progress.h"
-#include "driver/new_array/creation_option_table.h"
+#include "driver/new_array/creation_options.h"
 #include "driver/raster/overview_levels.h"
 #include "driver/raster/raster_dataset.h"
 #include "zarrcore/base/error.h"

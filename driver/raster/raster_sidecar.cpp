@@ -11,7 +11,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/multidim/attribute.h"
+#include "driver/multidim/json_values.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
