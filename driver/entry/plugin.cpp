@@ -53,7 +53,7 @@ class ZarrDriver final : public GDALDriver {
   void make(List& list) {
     gdal_zarr::guarded(false, [&] {
       const std::lock_guard lock(mutex_);
-      std::string compressors = list.has_compressors ? gdal_zarr::compressor_names() : "";
+      std::string compressors = list.has_compressors ? gdal_zarr::codec_names("COMPRESS") : "";
       if (list.made_of == compressors) return true;
       list.made_of = std::move(compressors);
       SetMetadataItem(list.name, list.make().c_str());
@@ -71,9 +71,9 @@ class ZarrDriver final : public GDALDriver {
       {GDAL_DMD_OPENOPTIONLIST, &gdal_zarr::open_option_list},
       {"GDAL_ZARR_CONFIGURATION_OPTIONS", &gdal_zarr::config_option_list},
       {GDAL_DMD_CREATIONDATATYPES, &gdal_zarr::creation_data_types},
-      {"FILTERS", &gdal_zarr::filter_names},
-      {"BLOSC_COMPRESSORS", &gdal_zarr::blosc_compressor_names},
-      {"COMPRESSORS", &gdal_zarr::compressor_names, true},
+      {"FILTERS", [] { return gdal_zarr::codec_names("FILTER"); }},
+      {"BLOSC_COMPRESSORS", [] { return gdal_zarr::codec_names("BLOSC_CNAME"); }},
+      {"COMPRESSORS", [] { return gdal_zarr::codec_names("COMPRESS"); }, true},
       {GDAL_DMD_CREATIONOPTIONLIST,
        [] { return options<gdal_zarr::kAllOptions>("CreationOptionList"); }, true},
       {GDAL_DMD_MULTIDIM_ARRAY_CREATIONOPTIONLIST,

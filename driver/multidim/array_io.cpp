@@ -8,7 +8,6 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/copied_array.h"
-#include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/resize.h"
 #include "zarrcore/base/buffer.h"

@@ -1,11 +1,10 @@
-#include "driver/new_array/chunk_layout.h"
-
+// The chunks and shards of a new array.
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "driver/new_array/creation_options.h"
+#include "driver/new_array/array_parts.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -148,18 +147,6 @@ void refuse_both(bool is_wrong, const char* a, const char* b) {
   }
 }
 
-// The smallest multiples of `inner` that are at least as long as `shape`.
-Shape multiples_of(const Shape& inner, Shape shape) {
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const auto length =
-        zarrcore::checked_multiply(zarrcore::ceil_divide(shape[i], inner[i]), inner[i]);
-    if (!length)
-      throw Error("creation option SHARD_CHUNK_SHAPE is " + zarrcore::shape_text(inner, ","));
-    shape[i] = *length;
-  }
-  return shape;
-}
-
 void check_divides(const Shape& inner, const Shape& shard) {
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (shard[i] % inner[i] != 0) {
@@ -171,6 +158,16 @@ void check_divides(const Shape& inner, const Shape& shard) {
 }
 
 }  // namespace
+
+std::optional<Shape> multiples_of(const Shape& inner, Shape shape) {
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const auto length =
+        zarrcore::checked_multiply(zarrcore::ceil_divide(shape[i], inner[i]), inner[i]);
+    if (!length) return std::nullopt;
+    shape[i] = *length;
+  }
+  return shape;
+}
 
 ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
                               const CreationOptions& options) {
@@ -193,7 +190,11 @@ ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
     return {std::move(shard), std::move(chunk)};
   }
   if (inner) {
-    if (!block_size) return {multiples_of(*inner, default_chunk_shape(array)), inner};
+    if (!block_size) {
+      auto shape = multiples_of(*inner, default_chunk_shape(array));
+      if (shape) return {*std::move(shape), inner};
+      throw Error("creation option SHARD_CHUNK_SHAPE is " + zarrcore::shape_text(*inner, ","));
+    }
     check_divides(*inner, *block_size);
     return {*block_size, inner};
   }

@@ -1,9 +1,9 @@
-#include "driver/new_array/creation_option_table.h"
-
+// The table of creation options; creation_options.h reads their values.
 #include <string>
 #include <vector>
 
 #include "driver/codecs/registered_compressors.h"
+#include "driver/new_array/creation_options.h"
 
 namespace gdal_zarr {
 namespace {
@@ -157,9 +157,8 @@ constexpr Option kOptions[] = {
     only_with("COMPRESS=LZMA",
               integer("LZMA_DELTA", kArray, 1, 256, "",
                       "Distance in bytes for LZMA's delta filter; not used by default")),
-    only_with("COMPRESS=ZFP", integer("ZFP_PRECISION", kArray, 1, 64, "",
-                                      "Bits of precision to "
-                                      "keep")),
+    only_with("COMPRESS=ZFP",
+              integer("ZFP_PRECISION", kArray, 1, 64, "", "Bits of precision to keep")),
     only_with("COMPRESS=ZFP", real("ZFP_RATE", kArray, 0, 64, "Bits per element")),
     only_with("COMPRESS=ZFP",
               real("ZFP_TOLERANCE", kArray, 0, 1e308, "Largest error allowed for an element")),

@@ -15,10 +15,6 @@ using zarrcore::Error;
 
 constexpr std::string_view kCreationOption = "creation option";
 
-void warn(const std::string& message) {
-  report(CE_Warning, CPLE_AppDefined, "%s", message.c_str());
-}
-
 std::string upper_case(const std::string& text) {
   return CPLString(text).toupper();
 }
@@ -64,15 +60,6 @@ std::string registered_options_xml() {
   return xml;
 }
 
-std::string codec_names(std::string_view option) {
-  std::string names;
-  for (const OptionValue& value : find_creation_option(option)->values) {
-    if (value.name == "NONE") continue;
-    names.append(names.empty() ? "" : ",").append(zarrcore::lower_case(value.name));
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string creation_option_list(unsigned scopes, std::string_view element) {
@@ -94,8 +81,8 @@ void warn_of_unused_options(CSLConstList options, unsigned scopes) {
     const Option* option = find_creation_option(name);
     if (option != nullptr && (option->scope & scopes) != 0 && !option->needed.empty() &&
         !values.has_one_of(option->needed)) {
-      warn(std::string(kCreationOption) + ' ' + std::string(name) + " has no effect without " +
-           std::string(option->needed));
+      report(CE_Warning, CPLE_AppDefined, "creation option %s has no effect without %s",
+             std::string(name).c_str(), std::string(option->needed).c_str());
     }
   }
 }
@@ -143,20 +130,17 @@ std::string creation_data_types() {
   return names + "Float32 Float64 CInt16 CInt32 CFloat32 CFloat64";
 }
 
-std::string compressor_names() {
-  std::string names = codec_names("COMPRESS");
+std::string codec_names(std::string_view option) {
+  std::string names;
+  for (const OptionValue& value : find_creation_option(option)->values) {
+    if (value.name == "NONE") continue;
+    names.append(names.empty() ? "" : ",").append(zarrcore::lower_case(value.name));
+  }
+  if (option != "COMPRESS") return names;
   for (const RegisteredCompressor& compressor : registered_compressors()) {
     names += ',' + compressor.id;
   }
   return names;
-}
-
-std::string filter_names() {
-  return codec_names("FILTER");
-}
-
-std::string blosc_compressor_names() {
-  return codec_names("BLOSC_CNAME");
 }
 
 }  // namespace gdal_zarr

@@ -3,16 +3,32 @@
 // takes effect.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "driver/codecs/registered_compressors.h"
 #include "driver/gdal/compat.h"
+#include "driver/gdal/option_table.h"
 #include "driver/gdal/option_values.h"
-#include "driver/new_array/creation_option_table.h"
 
 namespace gdal_zarr {
+
+// What an option applies to: a store, a raster created in it, each array. Calls take options of one
+// scope or of several, so these are bits.
+enum OptionScope : std::uint8_t {
+  kDatasetOption = 1,
+  kRasterOption = 2,
+  kArrayOption = 4,
+};
+inline constexpr unsigned kAllOptions = kDatasetOption | kRasterOption | kArrayOption;
+
+std::span<const Option> creation_options();
+
+// The option of this name or alias, in letters of any case; null if there is none.
+const Option* find_creation_option(std::string_view name);
 
 // The XML of a GDAL_DMD_…CREATIONOPTIONLIST; `element` is the name of its root.
 std::string creation_option_list(unsigned scopes, std::string_view element);
@@ -48,10 +64,8 @@ std::string creation_option_name(const RegisteredCompressor& compressor,
                                  const CompressorOption& option);
 
 // Values of the driver's metadata items: the data types of rasters, separated by spaces, and the
-// values of options that name a codec, in lower case, separated by commas.
+// values of an option that names a codec, in lower case, separated by commas.
 std::string creation_data_types();
-std::string compressor_names();
-std::string filter_names();
-std::string blosc_compressor_names();
+std::string codec_names(std::string_view option);
 
 }  // namespace gdal_zarr

@@ -1,5 +1,4 @@
-#include "driver/new_array/new_codecs.h"
-
+// The codecs of a new array, by creation options.
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <cpl_string.h>
@@ -10,7 +9,7 @@
 #include <utility>
 
 #include "driver/gdal/messages.h"
-#include "driver/new_array/creation_options.h"
+#include "driver/new_array/array_parts.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -40,11 +39,6 @@ CodecMetadata reversed_axes(std::size_t rank) {
   Json axes = Json::array();
   for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
   return {"transpose", {{"order", std::move(axes)}}};
-}
-
-// GDAL's built-in driver needs `endian` also for elements of one byte.
-CodecMetadata make_bytes(const CreationOptions& options) {
-  return {"bytes", {{"endian", options.text("@ENDIAN")}}};
 }
 
 Endian stored_endian(const CreationOptions& options) {
@@ -181,22 +175,27 @@ CodecMetadata make_registered(const RegisteredCompressor& compressor,
 // The compressor for items of `item_size` bytes.
 std::optional<CodecMetadata> make_compressor(std::uint64_t item_size,
                                              const CreationOptions& options) {
-  const std::string_view name = options.text("COMPRESS");
-  const auto with_level = [&](const char* codec, const char* option) {
-    return CodecMetadata{codec, {{"level", options.integer(option)}}};
+  struct WithLevel {
+    const char* name;
+    const char* codec;
+    const char* key;
+    const char* option;
   };
+  constexpr WithLevel kWithLevel[] = {
+      {"BZ2", "numcodecs.bz2", "level", "BZ2_LEVEL"},
+      {"GZIP", "gzip", "level", "GZIP_LEVEL"},
+      {"LZ4", "numcodecs.lz4", "acceleration", "LZ4_ACCELERATION"},
+      {"ZLIB", "numcodecs.zlib", "level", "ZLIB_LEVEL"},
+      {"ZSTD", "zstd", "level", "ZSTD_LEVEL"},
+  };
+  const std::string_view name = options.text("COMPRESS");
   if (name == "BLOSC") return make_blosc(item_size, options);
-  if (name == "BZ2") return with_level("numcodecs.bz2", "BZ2_LEVEL");
-  if (name == "GZIP") return with_level("gzip", "GZIP_LEVEL");
-  if (name == "LZ4") {
-    return CodecMetadata{"numcodecs.lz4", {{"acceleration", options.integer("LZ4_ACCELERATION")}}};
-  }
   if (name == "LZMA") return make_lzma(options);
-  if (name == "ZLIB") return with_level("numcodecs.zlib", "ZLIB_LEVEL");
-  if (name == "ZSTD") {
-    return CodecMetadata{
-        "zstd",
-        {{"level", options.integer("ZSTD_LEVEL")}, {"checksum", options.boolean("ZSTD_CHECKSUM")}}};
+  for (const WithLevel& compressor : kWithLevel) {
+    if (name != compressor.name) continue;
+    CodecMetadata codec{compressor.codec, {{compressor.key, options.integer(compressor.option)}}};
+    if (name == "ZSTD") codec.configuration["checksum"] = options.boolean("ZSTD_CHECKSUM");
+    return codec;
   }
   if (options.registered()) return make_registered(*options.registered(), options);
   return std::nullopt;
@@ -225,22 +224,16 @@ CodecMetadata make_zfp(const DataType& type, const CreationOptions& options) {
     }
     given = mode.option;
     configuration["mode"] = mode.number;
-    if (mode.number == 3) {
-      configuration[mode.key] = options.integer(mode.option);
-    } else {
-      configuration[mode.key] = options.real(mode.option);
-    }
+    configuration[mode.key] =
+        mode.number == 3 ? Json(options.integer(mode.option)) : Json(options.real(mode.option));
   }
   return {"numcodecs.zfpy", std::move(configuration)};
 }
 
 std::optional<CodecMetadata> make_checksum(const CreationOptions& options) {
-  const std::string_view name = options.text("CHECKSUM");
-  if (name == "CRC32C") return CodecMetadata{"crc32c"};
-  if (name == "CRC32") return CodecMetadata{"numcodecs.crc32"};
-  if (name == "ADLER32") return CodecMetadata{"numcodecs.adler32"};
-  if (name == "FLETCHER32") return CodecMetadata{"numcodecs.fletcher32"};
-  return std::nullopt;
+  const std::string name(options.text("CHECKSUM"));
+  if (name == "NONE") return std::nullopt;
+  return CodecMetadata{name == "CRC32C" ? "crc32c" : "numcodecs." + zarrcore::lower_case(name)};
 }
 
 // Compressors have limits, and so do other readers: numcodecs refuses 2^31 bytes.
@@ -280,9 +273,11 @@ Codecs make_chunk_codecs(const DataType& type, std::size_t rank, const NewArrayR
   };
   if (options.is("CHUNK_MEMORY_LAYOUT", "F") && rank > 1) codecs.push_back(reversed_axes(rank));
   if (rules.filters_take_arrays) append(std::exchange(filters, {}));
+  // GDAL's built-in driver needs `endian` also for elements of one byte.
+  const CodecMetadata bytes{"bytes", {{"endian", options.text("@ENDIAN")}}};
   codecs.push_back(type.is_variable() ? CodecMetadata{"vlen-utf8"}
                    : is_zfp           ? make_zfp(type, options)
-                                      : make_bytes(options));
+                                      : bytes);
   append(std::move(filters));
   if (is_shuffled) {
     codecs.push_back({"numcodecs.shuffle", {{"elementsize", type.item_size}}});

@@ -1,10 +1,10 @@
-#include "driver/new_array/stored_type.h"
-
+// The Zarr data types in which new arrays store GDAL types: the inverse of types/type_mapping.h.
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "driver/new_array/array_parts.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
@@ -17,54 +17,10 @@ using zarrcore::DataType;
 using zarrcore::Error;
 using zarrcore::TypeKind;
 
-DataType complex_integer_type(std::uint64_t size) {
-  const DataType part{TypeKind::signed_integer, size};
-  return zarrcore::make_structure({{kRealField, part}, {kImaginaryField, part}});
-}
-
 DataType number_type(GDALDataType type) {
-  switch (type) {
-    case GDT_CInt16:
-      return complex_integer_type(2);
-    case GDT_CInt32:
-      return complex_integer_type(4);
-    case GDT_Byte:
-      return {TypeKind::unsigned_integer, 1};
-    case GDT_UInt16:
-      return {TypeKind::unsigned_integer, 2};
-    case GDT_UInt32:
-      return {TypeKind::unsigned_integer, 4};
-    case GDT_UInt64:
-      return {TypeKind::unsigned_integer, 8};
-#if GDAL_ZARR_AT_LEAST(3, 7)
-    case GDT_Int8:
-      return {TypeKind::signed_integer, 1};
-#endif
-    case GDT_Int16:
-      return {TypeKind::signed_integer, 2};
-    case GDT_Int32:
-      return {TypeKind::signed_integer, 4};
-    case GDT_Int64:
-      return {TypeKind::signed_integer, 8};
-#if GDAL_ZARR_AT_LEAST(3, 11)
-    case GDT_Float16:
-      return {TypeKind::floating, 2};
-    case GDT_CFloat16:
-      return {TypeKind::complex, 4};
-#endif
-    case GDT_Float32:
-      return {TypeKind::floating, 4};
-    case GDT_Float64:
-      return {TypeKind::floating, 8};
-    case GDT_CFloat32:
-      return {TypeKind::complex, 8};
-    case GDT_CFloat64:
-      return {TypeKind::complex, 16};
-    default:
-      throw Error("Zarr has no data type for elements of type " +
-                  std::string(GDALGetDataTypeName(type)) + "; supported are " +
-                  creation_data_types());
-  }
+  if (const auto stored = stored_number_type(type)) return *stored;
+  throw Error("Zarr has no data type for elements of type " +
+              std::string(GDALGetDataTypeName(type)) + "; supported are " + creation_data_types());
 }
 
 // How new arrays have strings.
@@ -96,23 +52,19 @@ class StringRules {
   std::string_view format_;
 };
 
-DataType structure_type(const GDALExtendedDataType& type, const StringRules& strings);
-
-DataType field_type(const GDALExtendedDataType& type, const StringRules& strings) {
+DataType stored_type(const GDALExtendedDataType& type, const StringRules& strings, bool is_field) {
   switch (type.GetClass()) {
     case GEDTC_NUMERIC:
       return number_type(type.GetNumericDataType());
     case GEDTC_COMPOUND:
-      return structure_type(type, strings);
+      break;
     default:
+      if (!is_field) return strings.type(type.GetMaxStringLength());
       if (type.GetMaxStringLength() == 0) {
         throw Error("a string in a compound needs a maximum length");
       }
       return strings.padded_type(type.GetMaxStringLength());
   }
-}
-
-DataType structure_type(const GDALExtendedDataType& type, const StringRules& strings) {
   std::vector<zarrcore::Field> fields;
   std::set<std::string> names;
   for (const auto& component : type.GetComponents()) {
@@ -121,7 +73,7 @@ DataType structure_type(const GDALExtendedDataType& type, const StringRules& str
     if (!names.insert(name).second) {
       throw Error("two components of a compound are called \"" + name + "\"");
     }
-    fields.push_back({name, field_type(component->GetType(), strings)});
+    fields.push_back({name, stored_type(component->GetType(), strings, true)});
   }
   return zarrcore::make_structure(std::move(fields));
 }
@@ -130,15 +82,7 @@ DataType structure_type(const GDALExtendedDataType& type, const StringRules& str
 
 DataType stored_type(const GDALExtendedDataType& type, const zarrcore::NewArrayRules& rules,
                      const CreationOptions& options) {
-  const StringRules strings(rules, options);
-  switch (type.GetClass()) {
-    case GEDTC_NUMERIC:
-      return number_type(type.GetNumericDataType());
-    case GEDTC_COMPOUND:
-      return structure_type(type, strings);
-    default:
-      return strings.type(type.GetMaxStringLength());
-  }
+  return stored_type(type, StringRules(rules, options), false);
 }
 
 }  // namespace gdal_zarr

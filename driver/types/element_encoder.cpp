@@ -1,18 +1,17 @@
-#include "driver/types/element_encoder.h"
-
+// Conversion of elements in a caller's buffer to elements of an array.
 #include <cpl_vsi.h>
 
 #include <cstring>
 #include <mutex>
 #include <optional>
 
-#include "driver/types/number_converter.h"
-#include "driver/types/structure_converter.h"
+#include "driver/types/converters.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/convert.h"
+#include "zarrcore/dtype/element_converter.h"
 
 namespace gdal_zarr {
 namespace {
@@ -85,64 +84,40 @@ void store_utf32(std::string_view text, const DataType& type, std::byte* element
   std::memcpy(element, code_points.data(), size);
 }
 
+void store_text(std::string_view text, const DataType& type, std::byte* element) {
+  if (type.is_variable()) return store_variable(text, type, element);
+  if (type.kind == TypeKind::fixed_bytes) return store_fixed(text, type, element);
+  store_utf32(text, type, element);
+}
+
 // Encodes char pointers as strings of any kind.
-class TextEncoder final : public ElementConverter {
- public:
-  explicit TextEncoder(const DataType& type) : type_(type) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      const char* text = nullptr;
-      std::memcpy(&text, source, sizeof(text));
-      store(text == nullptr ? "" : text, destination);
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
-  void store(std::string_view text, std::byte* element) const {
-    if (type_.is_variable()) return store_variable(text, type_, element);
-    if (type_.kind == TypeKind::fixed_bytes) return store_fixed(text, type_, element);
-    store_utf32(text, type_, element);
-  }
-
-  bool points_to_source() const { return type_.is_variable(); }
-
- private:
-  DataType type_;
-};
+std::unique_ptr<const ElementConverter> make_text_encoder(const DataType& type) {
+  return zarrcore::make_element_converter([type](const std::byte* from, std::byte* to) {
+    const char* text = nullptr;
+    std::memcpy(&text, from, sizeof(text));
+    store_text(text == nullptr ? "" : text, type, to);
+  });
+}
 
 // Encodes numbers as strings, as GDAL formats them.
-class NumberTextEncoder final : public ElementConverter {
- public:
-  NumberTextEncoder(const GDALExtendedDataType& number, const DataType& type)
-      : number_(number), encoder_(type) {}
-
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      char* text = nullptr;
-      GDALExtendedDataType::CopyValue(source, number_, &text, string_);
-      const std::unique_ptr<char, decltype(&VSIFree)> owner(text, VSIFree);
-      encoder_.store(encoder_.points_to_source() ? keep(text) : text, destination);
-      source += source_stride;
-      destination += destination_stride;
-    }
-  }
-
- private:
-  std::string_view keep(std::string_view text) const {
-    const std::lock_guard lock(mutex_);
-    return texts_.keep(text).text();
-  }
-
-  GDALExtendedDataType number_;
-  GDALExtendedDataType string_ = GDALExtendedDataType::CreateString();
-  TextEncoder encoder_;
-  mutable std::mutex mutex_;
-  mutable zarrcore::Arena texts_;
-};
+std::unique_ptr<const ElementConverter> make_number_text_encoder(const GDALExtendedDataType& number,
+                                                                 const DataType& type) {
+  // What elements of variable length point to.
+  struct Texts {
+    std::mutex mutex;
+    zarrcore::Arena arena;
+  };
+  return zarrcore::make_element_converter(
+      [number, type, texts = std::make_shared<Texts>(),
+       string = GDALExtendedDataType::CreateString()](const std::byte* from, std::byte* to) {
+        char* text = nullptr;
+        GDALExtendedDataType::CopyValue(from, number, &text, string);
+        const std::unique_ptr<char, decltype(&VSIFree)> owner(text, VSIFree);
+        if (!type.is_variable()) return store_text(text, type, to);
+        const std::lock_guard lock(texts->mutex);
+        store_text(texts->arena.keep(text).text(), type, to);
+      });
+}
 
 std::unique_ptr<const ElementConverter> make_compound_encoder(
     const GDALExtendedDataType& buffer_type, const DataType& type) {
@@ -169,8 +144,8 @@ std::unique_ptr<const ElementConverter> make_element_encoder(
                           zarrcore::type_name(type));
   }
   if (seen.GetClass() == GEDTC_COMPOUND) return make_compound_encoder(buffer_type, type);
-  if (is_text) return std::make_unique<TextEncoder>(type);
-  if (type.is_string()) return std::make_unique<NumberTextEncoder>(buffer_type, type);
+  if (is_text) return make_text_encoder(type);
+  if (type.is_string()) return make_number_text_encoder(buffer_type, type);
   return make_number_encoder(buffer_type.GetNumericDataType(), type, seen.GetNumericDataType());
 }
 

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
-#include <vector>
 
-#include "driver/types/number_converter.h"
-#include "driver/types/structure_converter.h"
+#include "driver/types/converters.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text_encoding.h"
@@ -22,19 +19,32 @@ using zarrcore::DataType;
 using zarrcore::ElementConverter;
 using zarrcore::TypeKind;
 
-GDALDataType unsigned_type(std::uint64_t size) {
-  switch (size) {
-    case 1:
-      return GDT_Byte;
-    case 2:
-      return GDT_UInt16;
-    case 4:
-      return GDT_UInt32;
-    case 8:
-      return GDT_UInt64;
-    default:
-      return GDT_Unknown;
+// The fields of complex integers, for which Zarr has no type.
+constexpr const char* kRealField = "real";
+constexpr const char* kImaginaryField = "imag";
+
+struct NumberType {
+  GDALDataType seen;
+  TypeKind kind;
+  std::uint64_t size;  // bytes
+};
+
+// Where versions of GDAL lack a type, the next wider one comes first: it is stored as itself.
+constexpr NumberType kNumberTypes[] = {
+    {GDT_Byte, TypeKind::unsigned_integer, 1},   {GDT_UInt16, TypeKind::unsigned_integer, 2},
+    {GDT_UInt32, TypeKind::unsigned_integer, 4}, {GDT_UInt64, TypeKind::unsigned_integer, 8},
+    {GDT_Int16, TypeKind::signed_integer, 2},    {GDT_Int32, TypeKind::signed_integer, 4},
+    {GDT_Int64, TypeKind::signed_integer, 8},    {kInt8, TypeKind::signed_integer, 1},
+    {GDT_Float32, TypeKind::floating, 4},        {GDT_Float64, TypeKind::floating, 8},
+    {kFloat16, TypeKind::floating, 2},           {GDT_CFloat32, TypeKind::complex, 8},
+    {GDT_CFloat64, TypeKind::complex, 16},       {kCFloat16, TypeKind::complex, 4},
+};
+
+GDALDataType number_type(TypeKind kind, std::uint64_t size) {
+  for (const NumberType& type : kNumberTypes) {
+    if (type.kind == kind && type.size == size) return type.seen;
   }
+  return GDT_Unknown;
 }
 
 // GDT_Unknown unless a structure is a complex number of two integers.
@@ -53,36 +63,23 @@ GDALDataType complex_integer_type(const std::vector<zarrcore::Field>& fields) {
 
 // GDT_Unknown for types that are not a number in GDAL.
 GDALDataType numeric_type(const DataType& type) {
+  const bool is_ieee = type.float_format == zarrcore::FloatFormat::ieee;
   switch (type.kind) {
     case TypeKind::structure:
       return complex_integer_type(*type.fields);
     case TypeKind::boolean:
       return GDT_Byte;
-    case TypeKind::unsigned_integer:
     case TypeKind::raw:
-      return unsigned_type(type.item_size);
-    case TypeKind::signed_integer:
-      switch (type.item_size) {
-        case 1:
-          return kInt8;
-        case 2:
-          return GDT_Int16;
-        case 4:
-          return GDT_Int32;
-        default:
-          return GDT_Int64;
-      }
+      return number_type(TypeKind::unsigned_integer, type.item_size);
     case TypeKind::floating:
-      if (type.float_format != zarrcore::FloatFormat::ieee) return GDT_Float32;
-      return type.item_size == 2 ? kFloat16 : type.item_size == 4 ? GDT_Float32 : GDT_Float64;
+      return is_ieee ? number_type(type.kind, type.item_size) : GDT_Float32;
     case TypeKind::complex:
-      if (type.float_format != zarrcore::FloatFormat::ieee) return GDT_CFloat32;
-      return type.item_size == 4 ? kCFloat16 : type.item_size == 8 ? GDT_CFloat32 : GDT_CFloat64;
+      return is_ieee ? number_type(type.kind, type.item_size) : GDT_CFloat32;
     case TypeKind::datetime:
     case TypeKind::timedelta:
       return GDT_Int64;
     default:
-      return GDT_Unknown;
+      return number_type(type.kind, type.item_size);
   }
 }
 
@@ -147,13 +144,9 @@ std::uint64_t count_leaves(const DataType& type) {
 
 // In bytes, as a C++ compiler aligns such a value.
 std::size_t alignment_of(const GDALExtendedDataType& type) {
-  switch (type.GetClass()) {
-    case GEDTC_NUMERIC:
-      return number_size(GDALGetNonComplexDataType(type.GetNumericDataType()));
-    case GEDTC_STRING:
-      return alignof(char*);
-    default:
-      break;
+  if (type.GetClass() == GEDTC_STRING) return alignof(char*);
+  if (type.GetClass() == GEDTC_NUMERIC) {
+    return number_size(GDALGetNonComplexDataType(type.GetNumericDataType()));
   }
   std::size_t alignment = 1;
   for (const auto& component : type.GetComponents()) {
@@ -236,6 +229,17 @@ std::vector<Component> components_of(const DataType& type) {
   }
   if (components.empty()) throw zarrcore::Error("a structure has no field with a name");
   return components;
+}
+
+std::optional<DataType> stored_number_type(GDALDataType type) {
+  if (type == GDT_CInt16 || type == GDT_CInt32) {
+    const DataType part{TypeKind::signed_integer, type == GDT_CInt16 ? 2u : 4u};
+    return zarrcore::make_structure({{kRealField, part}, {kImaginaryField, part}});
+  }
+  for (const NumberType& number : kNumberTypes) {
+    if (number.seen == type) return DataType{number.kind, number.size};
+  }
+  return std::nullopt;
 }
 
 GDALExtendedDataType gdal_type(const DataType& type) {

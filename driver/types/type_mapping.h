@@ -1,5 +1,5 @@
 // Zarr data types as GDAL types, and conversion of elements to the type that a caller of GDAL
-// requests; element_encoder.h is the inverse.
+// requests, and back (element_encoder.cpp).
 //
 // Where GDAL has no such type, the next wider one is used: bool is Byte, int8 Int16 before
 // GDAL 3.7, float16 Float32 before 3.11, all smaller floats and bfloat16 Float32; the same for the
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,10 @@
 
 namespace gdal_zarr {
 
-// The fields of complex integers, for which Zarr has no type.
-inline constexpr const char* kRealField = "real";
-inline constexpr const char* kImaginaryField = "imag";
-
 GDALExtendedDataType gdal_type(const zarrcore::DataType& type);
+
+// The type as which new arrays store numbers of GDAL's type; empty if Zarr has none.
+std::optional<zarrcore::DataType> stored_number_type(GDALDataType type);
 
 // A part of an element that is a component of a compound in GDAL.
 struct Component {
@@ -46,5 +46,17 @@ std::vector<Component> components_of(const zarrcore::DataType& type);
 // cannot convert between the two.
 std::unique_ptr<const zarrcore::ElementConverter> make_converter(
     const zarrcore::DataType& type, const GDALExtendedDataType& buffer_type);
+
+// Converts elements of `buffer_type` to elements of `type`; null if they are the same bytes.
+// Numbers are rounded and clamped as GDAL does; bytes of a structure that belong to no field become
+// zero. A string is a char pointer, null for the empty string. Elements of variable length point to
+// the caller's characters; those made from numbers to characters that live as long as the
+// converter.
+//
+// Throws zarrcore::Error when GDAL cannot convert between the two. Converting throws
+// zarrcore::Error on texts that are too long for a type of fixed length, and on texts that are not
+// UTF-8 where the type requires it; nothing is ever truncated.
+std::unique_ptr<const zarrcore::ElementConverter> make_element_encoder(
+    const GDALExtendedDataType& buffer_type, const zarrcore::DataType& type);
 
 }  // namespace gdal_zarr

@@ -1,8 +1,7 @@
-#include "driver/new_array/chunk_layout.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/driver/cpp/options.h"
+#include "driver/new_array/array_parts.h"
 #include "driver/new_array/creation_options.h"
 #include "zarrcore/metadata/format.h"
 

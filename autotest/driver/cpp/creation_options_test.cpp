@@ -186,9 +186,9 @@ TEST(CreationOptions, WarnsOfWhatHasNoEffect) {
 }
 
 TEST(CreationOptions, ListsOfCodecs) {
-  EXPECT_EQ(compressor_names(), "blosc,bz2,gzip,lz4,lzma,zfp,zlib,zstd");
-  EXPECT_EQ(filter_names(), "delta,shuffle");
-  EXPECT_EQ(blosc_compressor_names(), "blosclz,lz4,lz4hc,snappy,zlib,zstd");
+  EXPECT_EQ(codec_names("COMPRESS"), "blosc,bz2,gzip,lz4,lzma,zfp,zlib,zstd");
+  EXPECT_EQ(codec_names("FILTER"), "delta,shuffle");
+  EXPECT_EQ(codec_names("BLOSC_CNAME"), "blosclz,lz4,lz4hc,snappy,zlib,zstd");
 }
 
 TEST(CreationOptions, DataTypesAreOnesThatGdalKnows) {

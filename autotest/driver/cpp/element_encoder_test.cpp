@@ -1,5 +1,3 @@
-#include "driver/types/element_encoder.h"
-
 #include <cpl_conv.h>
 #include <gtest/gtest.h>
 

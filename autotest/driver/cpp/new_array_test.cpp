@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "autotest/driver/cpp/options.h"
-#include "driver/types/element_encoder.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"

@@ -1,13 +1,24 @@
-// Conversion between structures, part by part.
+// Conversion of elements: between GDAL's number types by GDAL's rules, and between structures part
+// by part.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "driver/gdal/compat.h"
 #include "zarrcore/base/strided.h"
 
 namespace gdal_zarr {
+
+inline std::size_t number_size(GDALDataType type) {
+  return static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type));
+}
+
+// Converts like GDALCopyWords(), which rounds and clamps. Null if the types are equal.
+std::unique_ptr<const zarrcore::ElementConverter> make_number_converter(GDALDataType source,
+                                                                        GDALDataType destination);
 
 // The offsets, in bytes, of a part in the source and in the destination.
 struct StructurePart {
