@@ -1,11 +1,10 @@
-#include "driver/conventions/coordinate_variables.h"
-
 #include <cmath>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "driver/conventions/cf/grid_mapping.h"
+#include "driver/conventions/write_georeferencing.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {

@@ -1,7 +1,4 @@
-// The geotransform that evenly spaced coordinate variables of X and Y imply, and the one that GDAL
-// and rioxarray store as text in a CF grid mapping variable.
-//
-//   "GeoTransform": "500000 10 0 5000000 0 -10"
+// What places the pixels of a raster: geotransforms and ground control points.
 #pragma once
 
 #include <array>
@@ -46,8 +43,10 @@ std::vector<double> coarser_coordinates(std::span<const double> centres, int fac
 // Increasing y gives a positive y step: such a grid is south-up and is not flipped.
 GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y);
 
-// Reads the attribute `GeoTransform` of a CF grid mapping variable: six numbers as text, in GDAL's
-// order. Empty if it is absent or anything else.
+// The attribute of a CF grid mapping variable, as GDAL and rioxarray write it: six numbers as text,
+// in GDAL's order. Empty if it is absent or anything else.
+//
+//   "GeoTransform": "500000 10 0 5000000 0 -10"
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes);
 std::string format_geotransform(const GeoTransform& transform);
 
@@ -57,5 +56,33 @@ std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attribu
 
 // Whether both place cells of a raster alike, to a tenth of a cell.
 bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows);
+
+// Ground control points, as rioxarray writes them into a grid mapping variable: a GeoJSON
+// collection of points as text, whose properties say the place in the raster.
+//
+//   "gcps": "{\"type\": \"FeatureCollection\", \"features\": [{\"properties\": {\"id\": \"1\",
+//            \"info\": \"\", \"row\": 0.0, \"col\": 10.5}, \"geometry\": {\"type\": \"Point\",
+//            \"coordinates\": [11.5, 48.1, 500.0]}, \"type\": \"Feature\"}]}"
+
+// In pixels and lines from the upper left corner, and in the units of a CRS.
+struct GroundControlPoint {
+  std::string id = {};
+  std::string info = {};
+  double pixel = 0;
+  double line = 0;
+  double x = 0;
+  double y = 0;
+  double z = 0;
+
+  bool operator==(const GroundControlPoint&) const = default;
+};
+
+// Empty if the attributes have none, or, after a warning, if they are not such a text. `name` is
+// that of the variable, for the message.
+std::vector<GroundControlPoint> parse_gcps(const zarrcore::Json& attributes,
+                                           const std::string& name);
+
+// The text of such an attribute.
+std::string format_gcps(std::span<const GroundControlPoint> points);
 
 }  // namespace gdal_zarr

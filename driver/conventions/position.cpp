@@ -10,9 +10,7 @@
 
 #include "driver/conventions/cf/units.h"
 #include "driver/conventions/crs_variable.h"
-#include "driver/conventions/longitude_latitude.h"
 #include "driver/conventions/raster_axes.h"
-#include "driver/conventions/satellite.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
 

@@ -13,11 +13,28 @@
 
 #include "driver/conventions/crs.h"
 #include "driver/conventions/evidence.h"
-#include "driver/conventions/gcps.h"
 #include "driver/conventions/geotransform.h"
-#include "driver/conventions/stated_transform.h"
 
 namespace gdal_zarr {
+
+struct FoundTransform {
+  std::optional<GeoTransform> transform;
+  std::string source = {};
+  std::shared_ptr<const zarrcore::Json> attributes = {};  // that state it, if any do
+};
+
+// The transform that attributes state, as opposed to coordinates, in the order of a table:
+// `spatial:transform`, `gdal:geotransform`, `proj:transform`,
+// `_TRANSFORM`. Warns of one that is for another shape than that of X and Y.
+FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes);
+
+// Whether the array says that it has none (`spatial:transform` is null), so that those of groups
+// and of its pyramid are not for it.
+bool denies_transform(const Evidence& evidence);
+
+// That of `spatial:bbox`. In some stores it holds the centres of the outer cells instead of their
+// edges: it is used if only one of the two gives cells of a round size, or square ones.
+FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes);
 
 // The transform that attributes state, else that of coordinates. `crs` may be null.
 FoundTransform find_transform(const Evidence& evidence, const RasterAxes& axes,

@@ -1,12 +1,19 @@
 #include "driver/conventions/raster_axes.h"
 
+#include <cpl_conv.h>
 #include <cpl_port.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
+#include "driver/conventions/axis.h"
 #include "driver/conventions/cf/units.h"
-#include "driver/conventions/spatial.h"
+#include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/compat.h"
+#include "driver/gdal/crs_export.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -98,6 +105,29 @@ bool is_on_the_map(const EvidenceAxis& axis) {
   return cf::read_unit(axis.unit).kind != cf::UnitKind::other;
 }
 
+std::string text_of(const EvidenceVariable& variable, const char* name) {
+  const std::string* text = zarrcore::find_string(*variable.attributes, name);
+  return text != nullptr ? *text : std::string();
+}
+
+// Whether one of the words in a name is that of longitudes ("lon") or latitudes ("lat"): "XLONG",
+// "nav_lon", "lonc", "Longitude_t", but not "longwave" or "plate".
+bool names_coordinate(std::string_view name, const std::string& word) {
+  const std::string text = zarrcore::lower_case(name);
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (auto start = text.begin(); start != text.end();) {
+    start = std::find_if(start, text.end(), is_letter);
+    const auto end = std::find_if_not(start, text.end(), is_letter);
+    const std::string part(start, end);
+    for (const std::string suffix : {"", "s", "g", "gs", "gitude", "gitudes", "itude", "itudes"}) {
+      if (part.ends_with(word + suffix)) return true;
+    }
+    if (part.starts_with(word) && part.size() <= word.size() + 1) return true;
+    start = end;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool has_discrete_features(const Evidence& evidence) {
@@ -137,6 +167,44 @@ bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes) {
   const bool is_turned =
       x.type == GDAL_DIM_TYPE_HORIZONTAL_Y || y.type == GDAL_DIM_TYPE_HORIZONTAL_X;
   return !is_turned && is_on_the_map(x) && is_on_the_map(y);
+}
+
+int certainty_of(const EvidenceVariable& variable, const char* word) {
+  const bool is_longitude = EQUAL(word, "longitude");
+  const std::string standard_name = text_of(variable, "standard_name");
+  if (!standard_name.empty()) return standard_name == word ? 2 : 0;
+  const std::string unit = text_of(variable, "units");
+  AxisRole role;
+  if (cf::read_unit(unit).kind == cf::UnitKind::angle && !EQUAL(unit.c_str(), "degrees") &&
+      !EQUAL(unit.c_str(), "degree")) {
+    role = find_axis_role({}, {{"units", unit}});
+  }
+  if (!role.type.empty()) {
+    return (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) == is_longitude ? 2 : 0;
+  }
+  const cf::UnitKind kind = cf::read_unit(unit).kind;
+  if (kind == cf::UnitKind::length || kind == cf::UnitKind::other) return 0;
+  const std::string_view name = zarrcore::last_segment(variable.path);
+  return names_coordinate(name, is_longitude ? "lon" : "lat") ? 1 : 0;
+}
+
+std::optional<double> satellite_height(const OGRSpatialReference& crs) {
+  const char* method = crs.GetAttrValue("PROJECTION");
+  const bool may_be = method == nullptr || STARTS_WITH_CI(method, "Geostationary");
+  if (!crs.IsProjected() || !may_be) return std::nullopt;
+  const std::string text = proj4_text(crs);
+  const auto at = text.find("+h=");
+  if (text.find("+proj=geos") == std::string::npos || at == std::string::npos) return std::nullopt;
+  return CPLAtof(text.c_str() + at + 3);
+}
+
+double metres_of_view(const EvidenceAxis& axis, double height) {
+  const cf::Unit unit = cf::read_unit(axis.unit);
+  if (unit.kind != cf::UnitKind::angle) return 0;
+  const std::string* name =
+      axis.attributes ? zarrcore::find_string(*axis.attributes, "long_name") : nullptr;
+  const bool is_westward = name != nullptr && STARTS_WITH_CI(name->c_str(), "azimuth angle");
+  return (is_westward ? -1 : 1) * unit.size * height;
 }
 
 }  // namespace gdal_zarr

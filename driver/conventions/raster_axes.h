@@ -1,5 +1,10 @@
-// Which dimensions of an array are X and Y, and whether these can be axes of a map.
+// Which dimensions of an array are X and Y, which variables hold longitudes and latitudes, and
+// coordinates that are angles of a satellite's view.
 #pragma once
+
+#include <ogr_spatialref.h>
+
+#include <optional>
 
 #include "driver/conventions/evidence.h"
 
@@ -19,5 +24,17 @@ bool has_discrete_features(const Evidence& evidence);
 
 // Not if one of them is known to be something else, such as time or depth.
 bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes);
+
+// How surely a variable holds what `word` says, "longitude" or "latitude": 2 by its standard name
+// or unit, 1 by its own name, 0 if it does not.
+int certainty_of(const EvidenceVariable& variable, const char* word);
+
+// The height of the satellite, in metres, of a geostationary CRS, on whose grids coordinates are
+// angles of the view; empty for others.
+std::optional<double> satellite_height(const OGRSpatialReference& crs);
+
+// By what angles along an axis, in its unit, are multiplied to become lengths in metres, as PROJ
+// has them; 0 if its unit is no angle. The azimuth of EUMETSAT's MTG counts to the west.
+double metres_of_view(const EvidenceAxis& axis, double height);
 
 }  // namespace gdal_zarr

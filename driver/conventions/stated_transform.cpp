@@ -1,5 +1,3 @@
-#include "driver/conventions/stated_transform.h"
-
 #include <cpl_conv.h>
 #include <cpl_error.h>
 
@@ -7,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "driver/conventions/proj.h"
+#include "driver/conventions/position.h"
 #include "driver/conventions/raster_axes.h"
-#include "driver/conventions/spatial.h"
+#include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/messages.h"
 
 namespace gdal_zarr {

@@ -4,11 +4,8 @@
 #include <cmath>
 
 #include "driver/conventions/cf/grid_mapping.h"
-#include "driver/conventions/coordinate_variables.h"
 #include "driver/conventions/crs_variable.h"
-#include "driver/conventions/gdal_crs.h"
-#include "driver/conventions/proj.h"
-#include "driver/conventions/spatial.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/crs_import.h"
 #include "zarrcore/base/error.h"

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "driver/conventions/shown_attributes.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/json_values.h"
 #include "driver/raster/group_raster.h"

@@ -6,9 +6,9 @@
 
 #include "driver/conventions/crs.h"
 #include "driver/conventions/crs_variable.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/nczarr.h"
 #include "driver/conventions/raster_axes.h"
-#include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/georeferencing.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/conventions/eopf.h"
+#include "driver/conventions/product.h"
 #include "driver/gdal/messages.h"
 #include "driver/stores/connection_string.h"
 #include "zarrcore/base/path.h"

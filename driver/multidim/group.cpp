@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/nczarr.h"
-#include "driver/conventions/shown_attributes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/dimension.h"

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "driver/conventions/axis.h"
 #include "driver/conventions/cf/units.h"
 #include "driver/conventions/crs.h"
-#include "driver/conventions/dimension_units.h"
 #include "driver/conventions/raster_axes.h"
-#include "driver/conventions/satellite.h"
-#include "driver/conventions/spatial.h"
+#include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"

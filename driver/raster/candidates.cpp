@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/eopf.h"
+#include "driver/conventions/product.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/mask_arrays.h"

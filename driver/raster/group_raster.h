@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/conventions/spectral_bands.h"
+#include "driver/conventions/product.h"
 #include "driver/raster/candidates.h"
 
 namespace gdal_zarr {

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "driver/conventions/gcps.h"
 #include "driver/conventions/geotransform.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/raster_view.h"

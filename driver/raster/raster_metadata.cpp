@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "driver/conventions/crs_variable.h"
-#include "driver/conventions/shown_attributes.h"
-#include "driver/conventions/spatial.h"
+#include "driver/conventions/gdal_attributes.h"
+#include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/json_values.h"
 #include "driver/multidim/mask_arrays.h"

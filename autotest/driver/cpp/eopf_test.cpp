@@ -1,7 +1,7 @@
-#include "driver/conventions/eopf.h"
-
 #include <cpl_error.h>
 #include <gtest/gtest.h>
+
+#include "driver/conventions/product.h"
 
 namespace gdal_zarr::test::eopf_test {
 namespace {

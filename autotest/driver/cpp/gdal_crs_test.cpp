@@ -1,10 +1,8 @@
 // GDAL's attribute `_CRS`, and `crs`, which repeats it for other programs.
-#include "driver/conventions/gdal_crs.h"
-
 #include <gtest/gtest.h>
 
 #include "driver/conventions/crs.h"
-#include "driver/conventions/shown_attributes.h"
+#include "driver/conventions/gdal_attributes.h"
 
 namespace gdal_zarr::test::gdal_crs_test {
 namespace {

@@ -1,11 +1,10 @@
 // The `proj:` convention, and EOPF, which uses its names at another place.
-#include "driver/conventions/proj.h"
-
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gtest/gtest.h>
 
-#include "driver/conventions/eopf.h"
+#include "driver/conventions/product.h"
+#include "driver/conventions/zarr_conventions.h"
 
 namespace gdal_zarr::test::proj_test {
 namespace {

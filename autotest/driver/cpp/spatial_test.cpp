@@ -1,7 +1,7 @@
-#include "driver/conventions/spatial.h"
-
 #include <cpl_error.h>
 #include <gtest/gtest.h>
+
+#include "driver/conventions/zarr_conventions.h"
 
 namespace gdal_zarr::test::spatial_test {
 namespace {

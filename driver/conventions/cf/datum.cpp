@@ -1,11 +1,10 @@
-#include "driver/conventions/cf/datum.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <string>
 
+#include "driver/conventions/cf/projection.h"
 #include "driver/gdal/crs_import.h"
 #include "zarrcore/base/error.h"
 

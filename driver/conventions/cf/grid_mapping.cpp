@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/cf/datum.h"
 #include "driver/conventions/cf/projection.h"
 #include "driver/conventions/cf/units.h"
 #include "driver/gdal/crs_export.h"

@@ -1,4 +1,4 @@
-#include "driver/conventions/cf/projection_table.h"
+#include "driver/conventions/cf/projection.h"
 
 namespace gdal_zarr::cf {
 namespace {

@@ -1,4 +1,4 @@
-#include "driver/conventions/eopf.h"
+#include "driver/conventions/product.h"
 
 #include <cpl_error.h>
 
@@ -6,16 +6,17 @@
 #include <cctype>
 #include <cmath>
 
-#include "driver/conventions/proj.h"
+#include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/crs_import.h"
 #include "driver/gdal/messages.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
+using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 using zarrcore::find_member;
 using zarrcore::Json;
-using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 
 constexpr const char* kCodeKeys[] = {"proj:epsg", "epsg"};
 
@@ -121,6 +122,36 @@ bool search(Search& search, const Json& root, const std::string& store_name) {
          search.is_found(property("spatial_ref"), crs_of_wkt);
 }
 
+// Members with and without the prefix of the extension.
+const Json* member(const Json& band, const std::string& name) {
+  const Json* value = find_member(band, "eo:" + name);
+  return value != nullptr ? value : find_member(band, name);
+}
+
+std::string text(const Json& band, const char* name) {
+  const Json* value = member(band, name);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+std::optional<double> number(const Json& band, const char* name) {
+  const Json* value = member(band, name);
+  return value != nullptr && value->is_number() ? std::optional(value->get<double>())
+                                                : std::nullopt;
+}
+
+void add_bands(const Json& attributes, std::vector<SpectralBand>& bands) {
+  for (const char* key : {"eo:bands", "bands"}) {
+    const Json* list = find_member(attributes, key);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const Json& band : *list) {
+      const std::string* name = zarrcore::find_string(band, "name");
+      if (name == nullptr) continue;
+      bands.push_back({zarrcore::lower_case(*name), text(band, "common_name"),
+                       number(band, "center_wavelength"), number(band, "full_width_half_max")});
+    }
+  }
+}
+
 }  // namespace
 
 bool is_eopf_array(const Json& attributes) {
@@ -163,6 +194,16 @@ bool is_gcp_group(std::string_view path) {
   const std::string_view name = kGcpGroup;
   return path.ends_with(name) &&
          (path.size() == name.size() || path[path.size() - name.size() - 1] == '/');
+}
+
+std::vector<SpectralBand> find_spectral_bands(const Json& group, const Json& root) {
+  std::vector<SpectralBand> bands;
+  add_bands(group, bands);
+  const Json* product = find_member(root, "stac_discovery");
+  const Json* properties = product != nullptr ? find_member(*product, "properties") : nullptr;
+  if (properties != nullptr) add_bands(*properties, bands);
+  add_bands(root, bands);
+  return bands;
 }
 
 }  // namespace gdal_zarr

@@ -1,3 +1,12 @@
+// GDAL's own attributes, and the attributes that users see.
+#pragma once
+
+#include <ogr_spatialref.h>
+
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr {
+
 // GDAL's attribute `_CRS`, and the attribute `crs` that is written with it.
 //
 //   "_CRS": {"url": "http://www.opengis.net/def/crs/EPSG/0/32633", "wkt": "…", "projjson": {…}}
@@ -8,13 +17,6 @@
 // reads the first; rioxarray and odc-geo, of all versions, find the second where an array has no
 // grid mapping. A grid mapping would be an array, which GDAL's built-in driver lists as a raster of
 // its own, and an array at the root of a store has no place for one.
-#pragma once
-
-#include <ogr_spatialref.h>
-
-#include "zarrcore/base/json.h"
-
-namespace gdal_zarr {
 
 // Sets both attributes. `crs` is the code of EPSG, or WKT if there is none. Throws zarrcore::Error
 // when PROJ cannot express the CRS.
@@ -28,5 +30,15 @@ void adopt_epoch(OGRSpatialReference& crs, const zarrcore::Json& attributes);
 
 // Whether `attributes` have both, and `crs` says what `_CRS` says, as write_gdal_crs() writes it.
 bool crs_repeats_gdals(const zarrcore::Json& attributes);
+
+// An attribute of a raster's arrays: a list of metadata items, "NAME=value", whose names have a
+// meaning of their own as attributes.
+inline constexpr const char* kPlainMetadata = "gdal:metadata";
+
+// The attributes that users see: without those that GDAL's objects express in other ways, and that
+// would be wrong in a copy of a part of the array: of CRS, geotransform and overviews (`_CRS` and a
+// `crs` that repeats it, `proj:…`, `spatial:…` except `spatial:registration`, `multiscales`, the
+// list of conventions, plain metadata), and without netCDF-C's own.
+zarrcore::Json shown_attributes(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

@@ -1,19 +1,23 @@
+// What the metadata of a product say of its arrays: their CRS, and their spectral bands.
+#pragma once
+
+#include <ogr_spatialref.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr {
+
 // Sentinel products in ESA's EOPF layout (https://zarr.eopf.copernicus.eu) state
 // their CRS once, in the attributes of the root or in the name of the store.
 //
 //   "stac_discovery": {"properties": {"proj:epsg": 32633, "s2:mgrs_tile": "T33UWP"}}
 //   "other_metadata": {"horizontal_CRS_code": "EPSG:32633"}
 //   S2B_MSIL2A_20240830T105619_N0511_R094_T33UWP_20240830T134814.zarr
-#pragma once
-
-#include <ogr_spatialref.h>
-
-#include <memory>
-#include <string>
-
-#include "zarrcore/base/json.h"
-
-namespace gdal_zarr {
 
 // Whether attributes are those of an array that EOPF's software has written: `_eopf_attrs`.
 bool is_eopf_array(const zarrcore::Json& attributes);
@@ -40,5 +44,22 @@ int utm_of_tile(std::string_view tile);
 // The group with the ground control points of a Sentinel-1 product, beside `measurements`.
 inline constexpr const char* kGcpGroup = "conditions/gcp";
 bool is_gcp_group(std::string_view path);
+
+// What products say of spectral bands, which are arrays of their names: STAC's `eo:bands`
+// (extension eo 1.1) or `bands` (STAC 1.1) among the properties of a product (EOPF:
+// `stac_discovery` at its root), or in the attributes of a group.
+//
+//   {"name": "b04", "common_name": "red", "center_wavelength": 0.665, "full_width_half_max": 0.038}
+
+struct SpectralBand {
+  std::string name;                          // in lower case
+  std::string common_name = {};              // STAC's, such as "red"; empty if unknown
+  std::optional<double> wavelength_um = {};  // of its centre
+  std::optional<double> full_width_um = {};  // at half of the maximum
+};
+
+// In the order of the lists; those of the group first.
+std::vector<SpectralBand> find_spectral_bands(const zarrcore::Json& group,
+                                              const zarrcore::Json& root);
 
 }  // namespace gdal_zarr

@@ -1,17 +1,19 @@
-#include "driver/conventions/gdal_crs.h"
+#include "driver/conventions/gdal_attributes.h"
 
 #include <string>
 
+#include "driver/conventions/nczarr.h"
 #include "driver/gdal/crs_export.h"
 
 namespace gdal_zarr {
+namespace {
 
 using zarrcore::find_string;
 using zarrcore::Json;
 
-namespace {
-
 constexpr std::string_view kAuthority = "EPSG:";
+// GDAL's multidimensional API has no other place for it.
+constexpr const char* kShownRegistration = "spatial:registration";
 constexpr const char* kUrl = "http://www.opengis.net/def/crs/EPSG/0/";
 
 }  // namespace
@@ -45,6 +47,21 @@ bool crs_repeats_gdals(const Json& attributes) {
   // With an epoch, `_CRS` may have more around it.
   const std::string* wkt = find_string(*value, "wkt");
   return wkt != nullptr && wkt->find(*text) != std::string::npos;
+}
+
+zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
+  zarrcore::Json shown = zarrcore::Json::object();
+  const zarrcore::Json all = without_nczarr(attributes);
+  const bool has_copy_of_crs = crs_repeats_gdals(all);
+  for (const auto& [name, value] : all.items()) {
+    const bool is_expressed_by_gdal = name == "_CRS" || (name == "crs" && has_copy_of_crs) ||
+                                      name == "zarr_conventions" || name == "multiscales" ||
+                                      name == "gdal:geotransform" || name == kCoordinateEpoch ||
+                                      name == kPlainMetadata || name.starts_with("proj:") ||
+                                      (name.starts_with("spatial:") && name != kShownRegistration);
+    if (!is_expressed_by_gdal) shown[name] = value;
+  }
+  return shown;
 }
 
 }  // namespace gdal_zarr
