@@ -14,8 +14,7 @@
 #include "driver/conventions/product.h"
 #include "driver/conventions/raster_axes.h"
 #include "driver/conventions/zarr_conventions.h"
-#include "driver/gdal/crs_export.h"
-#include "driver/gdal/crs_import.h"
+#include "driver/gdal/crs_text.h"
 #include "driver/gdal/messages.h"
 
 namespace gdal_zarr {

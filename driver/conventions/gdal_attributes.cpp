@@ -3,7 +3,7 @@
 #include <string>
 
 #include "driver/conventions/nczarr.h"
-#include "driver/gdal/crs_export.h"
+#include "driver/gdal/crs_text.h"
 
 namespace gdal_zarr {
 namespace {

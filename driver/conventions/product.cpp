@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "driver/conventions/zarr_conventions.h"
-#include "driver/gdal/crs_import.h"
+#include "driver/gdal/crs_text.h"
 #include "driver/gdal/messages.h"
 #include "zarrcore/base/text.h"
 

@@ -11,7 +11,7 @@
 #include "driver/conventions/cf/units.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/compat.h"
-#include "driver/gdal/crs_export.h"
+#include "driver/gdal/crs_text.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 

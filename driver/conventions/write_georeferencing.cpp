@@ -7,7 +7,7 @@
 #include "driver/conventions/crs_variable.h"
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/zarr_conventions.h"
-#include "driver/gdal/crs_import.h"
+#include "driver/gdal/crs_text.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"

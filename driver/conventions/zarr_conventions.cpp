@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/gdal/crs_export.h"
-#include "driver/gdal/crs_import.h"
+#include "driver/gdal/crs_text.h"
 #include "driver/gdal/messages.h"
 
 namespace gdal_zarr {

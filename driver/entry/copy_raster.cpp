@@ -1,5 +1,3 @@
-#include "driver/entry/copy_raster.h"
-
 #include <cpl_string.h>
 
 #include <algorithm>
@@ -9,12 +7,12 @@
 #include <tuple>
 #include <vector>
 
+#include "driver/entry/create.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/partial_progress.h"
 #include "driver/multidim/copy_plan.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/sidecar.h"
-#include "driver/raster/slice_description.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {

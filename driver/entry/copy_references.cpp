@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "driver/entry/new_store.h"
+#include "driver/entry/manage.h"
 #include "driver/gdal/partial_progress.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/stores/connection_string.h"

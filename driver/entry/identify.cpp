@@ -1,15 +1,18 @@
-#include "driver/entry/identify.h"
-
 #include <cpl_conv.h>
+#include <cpl_error.h>
 #include <cpl_string.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "driver/entry/copy_references.h"
-#include "driver/entry/zipped_raster.h"
+#include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/session.h"
+#include "driver/raster/candidates.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
@@ -17,21 +20,15 @@
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
+#include "driver/stores/vsi/zip_archive.h"
 #include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/threads.h"
 
 namespace gdal_zarr {
+namespace {
 
 using zarrcore::thread_object;
-
-bool is_zipped_document(const GDALOpenInfo* info) {
-  return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
-         (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&
-         is_metadata_file(CPLGetFilename(info->pszFilename));
-}
-
-namespace {
 
 // Whether a folder is a Zarr. If it is on the network, `found` keeps what shows it.
 bool find_zarr_folder(const std::string& path, GDALAccess access,
@@ -83,7 +80,23 @@ struct Identified {
   std::optional<ProbedFolder> folder;
 };
 
+// Without warnings: opening the store reports them.
+std::vector<Candidate> candidates_of(const std::string& root) {
+  const QuietErrors quiet;
+  try {
+    return find_candidates(*Session::open(root, {}), false).rasters;
+  } catch (const zarrcore::Error&) {
+    return {};
+  }
+}
+
 }  // namespace
+
+bool is_zipped_document(const GDALOpenInfo* info) {
+  return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
+         (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&
+         is_metadata_file(CPLGetFilename(info->pszFilename));
+}
 
 bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info, folder);
@@ -123,6 +136,25 @@ int identify(GDALOpenInfo* info) {
 std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info) {
   const Identified last = std::exchange(thread_object<Identified>(), {});
   return last.info == info && last.name == info->pszFilename ? last.folder : std::nullopt;
+}
+
+std::optional<ConnectionString> find_zipped_raster(const std::string& path) {
+  const std::string folder = CPLGetPath(path.c_str());
+  const char* document = find_main_document(folder);
+  if (document == nullptr || !EQUAL(document, CPLGetFilename(path.c_str()))) return std::nullopt;
+  ConnectionString connection;
+  connection.store_path = find_root_in_archive(folder);
+  const auto candidates = candidates_of(connection.store_path);
+  if (candidates.size() > 1) {
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+      return connection.store_path + '/' + c.node_path == folder;
+    });
+    if (found == candidates.end()) return std::nullopt;
+    connection.array = '/' + found->node_path;
+  } else if (folder != connection.store_path) {
+    return std::nullopt;
+  }
+  return connection;
 }
 
 }  // namespace gdal_zarr

@@ -1,9 +1,12 @@
-// Deleting, renaming and copying whole stores, as `gdalmanage` does.
+// Whole stores: creating, deleting, renaming and copying them, the last three as `gdalmanage` does.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "driver/gdal/compat.h"
+#include "driver/multidim/session.h"
+#include "driver/new_array/creation_options.h"
 
 namespace gdal_zarr {
 
@@ -14,7 +17,24 @@ CPLErr delete_store(const char* name);
 CPLErr rename_store(const char* new_name, const char* old_name);
 CPLErr copy_store(const char* new_name, const char* old_name);
 
-// Removes the folder or file of a store, but no file beside it. Throws zarrcore::Error.
-void remove_store(const std::string& path);
+// The path of the store that a name stands for. Throws zarrcore::Error when it names an array.
+std::string new_store_path(const char* name);
+
+// Throws zarrcore::Error when a store cannot be created at `path`; if one exists there, the message
+// ends with `advice`. In object stores, returns the store, which has just been listed; else null.
+std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice);
+
+// Removes a store that was created at `path` but is not wanted, as far as it exists. Files beside
+// it stay.
+void remove_new_store(const std::string& path);
+
+// Called for a new store at a local path, once it has been created: removes a sidecar beside it,
+// which belongs to an older store at the same path.
+void remove_older_sidecar(const std::string& path);
+
+// A new store where check_can_be_created() finds that one can be. To be ended by
+// Session::end_opening().
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
+                                        const char* advice);
 
 }  // namespace gdal_zarr

@@ -8,16 +8,11 @@
 #include <set>
 
 #include "driver/entry/copy_references.h"
-#include "driver/entry/identify.h"
-#include "driver/entry/open_options.h"
-#include "driver/entry/subdatasets.h"
-#include "driver/entry/zipped_raster.h"
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/group.h"
 #include "driver/raster/candidates.h"
-#include "driver/raster/group_raster.h"
 #include "driver/raster/healpix_dataset.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"

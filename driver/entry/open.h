@@ -1,11 +1,21 @@
-// Opening: from a connection string to a dataset.
+// Recognizing and opening stores: from a connection string to a dataset.
 #pragma once
+
+#include <cpl_string.h>
+#include <gdal_priv.h>
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "driver/gdal/compat.h"
+#include "driver/gdal/options.h"
+#include "driver/multidim/raster_view.h"
+#include "driver/raster/candidates.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/vsi/zarr_folder.h"
 
 namespace gdal_zarr {
 
@@ -17,5 +27,45 @@ GDALDataset* open(GDALOpenInfo* info);
 // The classic dataset of an array; a ClassicDatasetFactory (multidim/session.h).
 GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size_t x,
                                   std::optional<std::size_t> y);
+
+// GDAL's entry point; see GDALDriver::pfnIdentify.
+int identify(GDALOpenInfo* info);
+
+// Whether a path names a Zarr: a folder, a document of one, a packed store, or a connection string.
+// Folders on the network are only examined when their name ends with .zarr, and `folder` is then
+// what has been found.
+bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder);
+
+// What identify() has found for this call of GDALOpenEx() in this thread, which opens what it has
+// identified.
+std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info);
+
+// Whether a path names a metadata document in an archive that would be opened as a raster.
+bool is_zipped_document(const GDALOpenInfo* info);
+
+// The raster for which the metadata document `path` in an archive stands: one document for each
+// raster, or all documents would be offered where rasters are to be chosen. It is the main document
+// of a store with one raster, and in a store with several that of each of their arrays.
+std::optional<ConnectionString> find_zipped_raster(const std::string& path);
+
+// The values of a call. Unknown names that are similar to one that exists get a warning with it.
+class OpenOptions : public OptionValues {
+ public:
+  // Throws zarrcore::Error for a value that is not allowed.
+  explicit OpenOptions(CSLConstList list);
+};
+
+// The XML of GDAL_DMD_OPENOPTIONLIST.
+std::string open_option_list();
+
+// A subdataset for each array. `name` is the name that was opened. The caller owns the dataset.
+GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& candidates,
+                         const std::string& name);
+
+// The items of the metadata domain SUBDATASETS for these arrays.
+CPLStringList subdataset_items(const Session& session, const std::vector<Candidate>& candidates);
+
+// A subdataset for each 2D slice of the array of a view, whose other dimensions make bands.
+GDALDataset* list_slices(const RasterView& view, const std::string& name);
 
 }  // namespace gdal_zarr

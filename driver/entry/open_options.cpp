@@ -1,7 +1,4 @@
-#include "driver/entry/open_options.h"
-
-#include "driver/gdal/option_table.h"
-
+#include "driver/entry/open.h"
 namespace gdal_zarr {
 namespace {
 

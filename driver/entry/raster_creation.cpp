@@ -1,12 +1,11 @@
-#include "driver/entry/raster_creation.h"
-
 #include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "driver/entry/new_store.h"
+#include "driver/entry/create.h"
+#include "driver/entry/manage.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/georeferencing.h"

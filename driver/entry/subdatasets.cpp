@@ -1,14 +1,14 @@
-#include "driver/entry/subdatasets.h"
-
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
 #include <utility>
 
 #include "driver/conventions/gdal_attributes.h"
+#include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/attribute.h"
 #include "driver/multidim/json_values.h"
-#include "driver/raster/group_raster.h"
+#include "driver/raster/candidates.h"
 #include "driver/stores/connection_string.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "driver/gdal/option_table.h"
+#include "driver/gdal/options.h"
 
 namespace gdal_zarr {
 

@@ -10,8 +10,10 @@
 #include <mutex>
 
 #include "driver/gdal/messages.h"
+#include "zarrcore/array/context.h"
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/array/thread_pool.h"
+#include "zarrcore/store/document_requests.h"
 
 namespace gdal_zarr {
 
@@ -63,5 +65,13 @@ void allow_read_ahead(zarrcore::ReadOptions& options);
 // The number of threads that GDAL_NUM_THREADS allows: a number or ALL_CPUS; unset means all CPUs,
 // at most 8. `value`, if not null, overrides it.
 std::size_t thread_count(const char* value = nullptr);
+
+// The threads and caches of the process, which all datasets share.
+
+// Bounded for the process, not for each dataset. Lives as long as someone uses it.
+std::shared_ptr<zarrcore::Context> shared_context();
+
+// Runs on the threads of the context, with the options and error handlers of the calling thread.
+zarrcore::RunTogether run_on(std::shared_ptr<zarrcore::Context> context);
 
 }  // namespace gdal_zarr

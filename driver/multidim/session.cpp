@@ -7,7 +7,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/gdal/shared_context.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/group.h"
 #include "driver/stores/open_store.h"

@@ -11,8 +11,7 @@
 
 #include "driver/codecs/registered_compressors.h"
 #include "driver/gdal/compat.h"
-#include "driver/gdal/option_table.h"
-#include "driver/gdal/option_values.h"
+#include "driver/gdal/options.h"
 
 namespace gdal_zarr {
 

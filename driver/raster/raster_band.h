@@ -1,6 +1,5 @@
 // A band of the classic view of an array. Members stand in files by subject: raster_band.cpp,
-// raster_band_values.cpp, raster_band_metadata.cpp, raster_band_classes.cpp, raster_io.cpp,
-// raster_chunks.cpp.
+// raster_band_values.cpp, raster_band_metadata.cpp, raster_io.cpp, raster_chunks.cpp.
 #pragma once
 
 #include <cpl_string.h>
@@ -17,6 +16,12 @@ namespace gdal_zarr {
 
 // GDAL's own attribute: one name, or one for each band.
 inline constexpr const char* kColorInterpretation = "COLOR_INTERPRETATION";
+
+// The description of a slice of an array, from the metadata of its band:
+// "time=2020-01-01T00:00, level=500 hPa" from the items DIM_name_INDEX, DIM_name_VALUE,
+// DIM_name_UNIT and DIM_name_DATETIME. A dimension without a value is given by its index. Empty
+// without such items.
+std::string describe_slice(CSLConstList metadata);
 
 class RasterBand final : public GDALPamRasterBand {
  public:
@@ -49,7 +54,7 @@ class RasterBand final : public GDALPamRasterBand {
   // Forgets the statistics and histograms in the sidecar, because pixels change.
   void drop_statistics();
   // The name in the sidecar. Else, for an array of more dimensions, the one in a list of names, or
-  // the position of the band along them (see slice_description.h); else the long_name of the array,
+  // the position of the band along them (describe_slice()); else the long_name of the array,
   // or, if each band is an array, its name.
   const char* GetDescription() const override;
   void SetDescription(const char* description) override;

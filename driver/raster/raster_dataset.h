@@ -1,6 +1,6 @@
 // The classic view of an array: a dataset and its bands. Members stand in files by subject:
 // raster_dataset.cpp, raster_io.cpp, raster_chunks.cpp, raster_metadata.cpp, raster_sidecar.cpp,
-// raster_georeferencing.cpp, raster_gcps.cpp, raster_overviews.cpp.
+// raster_georeferencing.cpp, raster_overviews.cpp.
 #pragma once
 
 #include <gdal_pam.h>
@@ -16,7 +16,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/raster_view.h"
 #include "driver/raster/band_values.h"
-#include "driver/raster/sidecar_place.h"
+#include "driver/raster/sidecar.h"
 
 namespace gdal_zarr {
 

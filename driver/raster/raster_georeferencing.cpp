@@ -1,4 +1,5 @@
-// The georeferencing of the classic dataset.
+// The georeferencing of the classic dataset: CRS, geotransform, and ground control points, which
+// are those in the sidecar, else those of the store.
 #include <algorithm>
 
 #include "driver/conventions/crs.h"
@@ -76,6 +77,96 @@ void RasterDataset::store_georeferencing() {
   if (!control_points_.are_of_product) written.gcps = control_points_.stored;
   gdal_zarr::store_georeferencing(view_, written);
   georeferencing_has_changed_ = false;
+}
+
+RasterDataset::ControlPoints& RasterDataset::control_points() {
+  ControlPoints& points = control_points_;
+  if (points.are_read) return points;
+  points.are_read = true;
+  points.crs = crs_;
+  if (points.stored.empty() && !geotransform_) {
+    points.stored = read_gcp_grid(view_.array());
+    points.are_of_product = !points.stored.empty();
+    if (points.are_of_product) points.crs = make_wgs84();
+  }
+  for (GroundControlPoint& point : points.stored) {
+    GDAL_GCP gcp{};
+    gcp.pszId = point.id.data();
+    gcp.pszInfo = point.info.data();
+    gcp.dfGCPPixel = point.pixel;
+    gcp.dfGCPLine = point.line;
+    gcp.dfGCPX = point.x;
+    gcp.dfGCPY = point.y;
+    gcp.dfGCPZ = point.z;
+    points.list.push_back(gcp);
+  }
+  return points;
+}
+
+int RasterDataset::GetGCPCount() {
+  if (const int count = GDALPamDataset::GetGCPCount()) return count;
+  return guarded(0, [&] { return static_cast<int>(control_points().list.size()); });
+}
+
+const GDAL_GCP* RasterDataset::GetGCPs() {
+  if (GDALPamDataset::GetGCPCount() > 0) return GDALPamDataset::GetGCPs();
+  return guarded<const GDAL_GCP*>(nullptr, [&] {
+    const auto& list = control_points().list;
+    return list.empty() ? nullptr : list.data();
+  });
+}
+
+const OGRSpatialReference* RasterDataset::GetGCPSpatialRef() const {
+  auto& self = const_cast<RasterDataset&>(*this);  // points are read when they are asked for
+  if (self.GDALPamDataset::GetGCPCount() > 0) return GDALPamDataset::GetGCPSpatialRef();
+  return guarded<const OGRSpatialReference*>(nullptr, [&] {
+    const ControlPoints& points = self.control_points();
+    return points.list.empty() ? nullptr : points.crs.get();
+  });
+}
+
+// Whether the grid mapping of the array can have points in this CRS, X first.
+bool RasterDataset::stores_gcps(const OGRSpatialReference* crs) const {
+  const Array& array = view_.array();
+  if (!is_writable() || array.convention() != GeoreferencingConvention::cf ||
+      array.session()->root_is_array() || geotransform_ || crs == nullptr || crs->IsEmpty()) {
+    return false;
+  }
+  OGRSpatialReference copy(*crs);
+  set_axis_mapping(copy, 1, 2);
+  if (copy.GetDataAxisToSRSAxisMapping() != crs->GetDataAxisToSRSAxisMapping()) return false;
+  return !crs_ || crs_->IsSame(crs) != 0;
+}
+
+CPLErr RasterDataset::SetGCPs(int count, const GDAL_GCP* points, const OGRSpatialReference* crs) {
+  return guarded(CE_Failure, [&] {
+    std::vector<GroundControlPoint> stored;
+    for (int i = 0; i < count; ++i) {
+      const GDAL_GCP& point = points[i];
+      stored.push_back({point.pszId != nullptr ? point.pszId : "",
+                        point.pszInfo != nullptr ? point.pszInfo : "", point.dfGCPPixel,
+                        point.dfGCPLine, point.dfGCPX, point.dfGCPY, point.dfGCPZ});
+    }
+    const OGRSpatialReference* old_crs = GetGCPSpatialRef();
+    if (count == GetGCPCount() && stored == control_points_.stored && crs != nullptr &&
+        old_crs != nullptr && old_crs->IsSame(crs) != 0) {
+      return CE_None;
+    }
+    if (!stores_gcps(crs)) stored.clear();
+    const bool is_stored = !stored.empty();
+    if (stored != control_points_.stored) {
+      control_points_ = {};
+      control_points_.stored = std::move(stored);
+      if (is_stored) {
+        crs_.reset(crs->Clone());
+        set_axis_mapping(*crs_, 1, 2);
+      }
+      georeferencing_has_changed_ = is_writable();
+    }
+    if (!is_stored) return GDALPamDataset::SetGCPs(count, points, crs);
+    if (GDALPamDataset::GetGCPCount() == 0) return CE_None;
+    return GDALPamDataset::SetGCPs(0, nullptr, static_cast<const OGRSpatialReference*>(nullptr));
+  });
 }
 
 }  // namespace gdal_zarr

@@ -1,13 +1,14 @@
 // The read and write path of the classic API, from RasterIO() to a view of arrays
 // (raster_view_io.cpp).
 #include <algorithm>
-#include <memory>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
 
 #include "driver/gdal/error_guard.h"
-#include "driver/raster/decimated_read.h"
+#include "driver/gdal/partial_progress.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/raster/resampled_write.h"
 
 namespace gdal_zarr {
 namespace {
@@ -26,20 +27,118 @@ bool is_of_whole_pixels(const GDALRasterIOExtraArg& extra, int x, int y, int col
           extra.dfYSize == rows);
 }
 
-// Makes a request report its progress as a part of a larger one's, as long as this object lives.
-class PartOfProgress {
- public:
-  PartOfProgress(RasterRequest& request, double from, double to) {
-    if (request.progress == nullptr || request.progress == GDALDummyProgress) return;
-    scaled_.reset(GDALCreateScaledProgress(from, to, request.progress, request.progress_data));
-    request.progress = GDALScaledProgress;
-    request.progress_data = scaled_.get();
-  }
+// Each run of columns is read with each run of rows, in a request of its own.
+constexpr std::size_t kMaxRuns = 8;
 
- private:
-  std::unique_ptr<void, decltype(&GDALDestroyScaledProgress)> scaled_{nullptr,
-                                                                      GDALDestroyScaledProgress};
+// The rows of a window that are written at a time have at most so many bytes.
+constexpr std::uint64_t kMaxStripBytes = std::uint64_t{64} << 20;
+
+// For each pixel of a window, the pixel of the buffer that contains its upper left corner.
+std::vector<std::ptrdiff_t> containing_pixels(std::uint64_t count, int buffer_count) {
+  std::vector<std::ptrdiff_t> nearest(count);
+  const double step = buffer_count / static_cast<double>(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto pixel = static_cast<std::ptrdiff_t>(static_cast<double>(i) * step + 1e-10);
+    nearest[i] = std::min<std::ptrdiff_t>(pixel, buffer_count - 1);
+  }
+  return nearest;
+}
+
+// Pixels at a constant step, of a window and of the buffer they are read to.
+struct PixelRun {
+  std::uint64_t first = 0;  // in the raster
+  std::uint64_t step = 1;
+  std::uint64_t count = 0;
+  std::uint64_t place = 0;  // of the first in the buffer
 };
+
+// Along one dimension, the pixels of a window of `length` pixels from `first` on that a buffer of
+// `count` pixels gets, at most as many: those under the centres of its pixels. Nullopt where a
+// centre is so close to the edge of a pixel that GDAL's rounding decides, and where there would be
+// many runs.
+std::optional<std::vector<PixelRun>> nearest_pixels(int first, int length, int count) {
+  const auto start = static_cast<std::uint64_t>(first);
+  const auto wanted = static_cast<std::uint64_t>(count);
+  if (length % count == 0) {
+    const auto step = static_cast<std::uint64_t>(length / count);
+    return std::vector{PixelRun{start + step / 2, step, wanted, 0}};
+  }
+  // GDAL counts a centre that is a little before a pixel as in it. It adds the steps up along X and
+  // multiplies them along Y.
+  constexpr double kLittle = 1e-10;
+  constexpr double kRounding = 1e-11;
+  const double step = length / static_cast<double>(count);
+  const auto is_on_edge = [](double centre) {
+    return std::abs(centre - std::round(centre)) < kRounding;
+  };
+  std::vector<PixelRun> runs;
+  double sum = 0.5 * step + first + kLittle;
+  for (std::uint64_t i = 0; i < wanted; ++i, sum += step) {
+    const double product = (static_cast<double>(i) + 0.5) * step + first + kLittle;
+    const auto pixel = static_cast<std::uint64_t>(product);
+    if (static_cast<std::uint64_t>(sum) != pixel || is_on_edge(sum) || is_on_edge(product)) {
+      return std::nullopt;
+    }
+    if (!runs.empty() && runs.back().count == 1) runs.back().step = pixel - runs.back().first;
+    if (!runs.empty() && pixel == runs.back().first + runs.back().count * runs.back().step) {
+      ++runs.back().count;
+      continue;
+    }
+    if (runs.size() == kMaxRuns) return std::nullopt;
+    runs.push_back({pixel, 1, 1, i});
+  }
+  return runs;
+}
+
+// Writes the pixels of a buffer of `buffer_columns` times `buffer_rows` to the window of `request`,
+// whose steps are ignored, by nearest neighbour as GDAL does it. Returns false after a CE_Failure,
+// which is also reported when the progress function stops the write.
+bool write_resampled(const RasterView& view, const RasterRequest& request,
+                     std::span<const int> bands, int buffer_columns, int buffer_rows) {
+  return guarded(false, [&] {
+    const auto columns = containing_pixels(request.columns, buffer_columns);
+    const auto rows = containing_pixels(request.rows, buffer_rows);
+    const auto pixel = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(request.type));
+    const std::size_t row_bytes = columns.size() * pixel;
+    // Strips of whole rows of blocks, so that chunks are written as a whole.
+    const auto block_rows = static_cast<std::uint64_t>(view.block_size().second);
+    std::uint64_t strip_rows =
+        std::max<std::uint64_t>(1, kMaxStripBytes / (row_bytes * bands.size()));
+    if (strip_rows > block_rows) strip_rows -= strip_rows % block_rows;
+    std::vector<std::byte> strip;
+    for (std::uint64_t first = 0; first < rows.size();) {
+      const std::uint64_t next_block = strip_rows - (request.y + first) % strip_rows;
+      const std::uint64_t count = std::min<std::uint64_t>(next_block, rows.size() - first);
+      strip.resize(row_bytes * count * bands.size());
+      std::byte* target = strip.data();
+      for (std::size_t band = 0; band < bands.size(); ++band) {
+        for (std::uint64_t row = first; row < first + count; ++row) {
+          const std::byte* source = static_cast<const std::byte*>(request.buffer) +
+                                    static_cast<std::ptrdiff_t>(band) * request.band_space +
+                                    rows[row] * request.line_space;
+          for (const std::ptrdiff_t column : columns) {
+            std::memcpy(target, source + column * request.pixel_space, pixel);
+            target += pixel;
+          }
+        }
+      }
+      RasterRequest part = request;
+      part.x_step = part.y_step = 1;
+      part.y = request.y + first;
+      part.rows = count;
+      part.buffer = strip.data();
+      part.pixel_space = static_cast<std::ptrdiff_t>(pixel);
+      part.line_space = static_cast<std::ptrdiff_t>(row_bytes);
+      part.band_space = static_cast<std::ptrdiff_t>(row_bytes * count);
+      part.progress = nullptr;
+      if (!view.transfer(GF_Write, part, bands)) return false;
+      first += count;
+      const double done = static_cast<double>(first) / static_cast<double>(rows.size());
+      if (!view.goes_on(request, done)) return false;
+    }
+    return true;
+  });
+}
 
 }  // namespace
 
@@ -95,7 +194,9 @@ std::optional<CPLErr> RasterDataset::read_decimated(int x, int y, int columns, i
                     static_cast<std::ptrdiff_t>(row_run.place) * request.line_space +
                     static_cast<std::ptrdiff_t>(column_run.place) * request.pixel_space;
       const double after = done + static_cast<double>(part.columns * part.rows) / pixels;
-      const PartOfProgress progress(part, done, after);
+      const PartialProgress progress(done, after, request.progress, request.progress_data);
+      part.progress = progress.function();
+      part.progress_data = progress.data();
       if (!view_.transfer(GF_Read, part, bands)) return CE_Failure;
       done = after;
     }

@@ -1,15 +1,78 @@
 #include "driver/raster/sidecar.h"
 
+#include <cpl_conv.h>
 #include <cpl_minixml.h>
 #include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <gdal_pam.h>
 #include <gdal_rat.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "driver/multidim/array.h"
+#include "driver/multidim/session.h"
+#include "driver/stores/vsi/quiet_call.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
 namespace gdal_zarr {
 namespace {
+
+constexpr const char* kPam = "PAMDataset";
+constexpr const char* kSubdataset = "Subdataset";
+constexpr std::uint64_t kUsualBytes = std::uint64_t{16} << 10;  // fetched in the first request
+constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
+
+bool is_element(const CPLXMLNode* node, const char* name) {
+  return node->eType == CXT_Element && EQUAL(node->pszValue, name);
+}
+
+SidecarXml new_element(const char* name) {
+  return {CPLCreateXMLNode(nullptr, CXT_Element, name), &CPLDestroyXMLNode};
+}
+
+// Moves the children that pass the test out of a node.
+std::vector<SidecarXml> take_children(CPLXMLNode* node,
+                                      const std::function<bool(const CPLXMLNode*)>& test) {
+  std::vector<SidecarXml> taken;
+  for (CPLXMLNode* child = node->psChild; child != nullptr;) {
+    CPLXMLNode* next = child->psNext;
+    if (test(child)) {
+      CPLRemoveXMLChild(node, child);
+      taken.emplace_back(child, &CPLDestroyXMLNode);
+    }
+    child = next;
+  }
+  return taken;
+}
+
+bool is_subdataset(const CPLXMLNode* node) {
+  return is_element(node, kSubdataset);
+}
+
+bool is_named(const CPLXMLNode* subdataset, const std::string& name) {
+  return name == CPLGetXMLValue(subdataset, "name", "");
+}
+
+// Null for what is not a sidecar.
+SidecarXml parse(const std::string& text, CPLXMLNode*& root) {
+  const QuietCall call;
+  SidecarXml tree(text.empty() ? nullptr : CPLParseXMLString(text.c_str()), &CPLDestroyXMLNode);
+  root = tree ? CPLGetXMLNode(tree.get(), (std::string("=") + kPam).c_str()) : nullptr;
+  return tree;
+}
+
+std::string slice_name(const RasterView& view) {
+  std::string name;
+  if (!view.is_slice()) return name;
+  for (const std::uint64_t index : view.other_indexes(0)) name += ':' + std::to_string(index);
+  return name;
+}
 
 // Copies the domains of metadata except the default one, and those that describe the source's file.
 void copy_domains(GDALMajorObject& source, GDALMajorObject& destination) {
@@ -63,6 +126,100 @@ bool are_equal(const GDALRasterAttributeTable& a, GDALRasterAttributeTable* b) {
 }
 
 }  // namespace
+
+SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset) {
+  const Array& array = view.array();
+  const Session& session = *array.session();
+  const std::string slice = slice_name(view);
+  const std::string in_store = zarrcore::join_path(array.node_path(), "gdal");
+  const std::string name = array.GetFullName() + slice;
+  const std::string beside = sidecar_file(session.path());
+  const zarrcore::Store& store = *session.hierarchy().store();
+  const bool is_folder = store.traits().is_folder;
+  SidecarPlace place;
+  place.stem = is_folder ? join_vsi_path(session.path(), in_store) : session.path();
+  place.name = is_folder ? slice : name;
+  if (is_folder) place.older.push_back({beside, name});
+  if (subdataset != name) place.older.push_back({beside, subdataset});
+  // Of a folder that has been packed.
+  if (is_in_archive(store.description())) {
+    place.older.push_back({join_vsi_path(store.description(), in_store + ".aux.xml"), slice});
+  }
+  return place;
+}
+
+std::string sidecar_file(const std::string& stem) {
+  const char* proxy = PamGetProxy(stem.c_str());
+  return proxy != nullptr ? proxy : stem + ".aux.xml";
+}
+
+std::string read_sidecar(const std::string& file) {
+  const QuietCall call;
+  try {
+    // Opening what is not referenced is an error to file systems of references.
+    if (VSIIsLocal(file.c_str()) && !is_file(file)) return {};
+    const File opened = open_file(file, kUsualBytes);
+    const std::uint64_t size = opened ? file_size(opened.get()) : 0;
+    if (size == 0 || size > kMaxBytes) return {};
+    return std::string(read_bytes(opened.get(), 0, size).text());
+  } catch (const zarrcore::Error&) {
+    return {};  // a server may refuse what it has not
+  }
+}
+
+SidecarXml find_sidecar_part(const std::string& text, const std::string& name) {
+  CPLXMLNode* root = nullptr;
+  const SidecarXml tree = parse(text, root);
+  SidecarXml none(nullptr, &CPLDestroyXMLNode);
+  if (root == nullptr) return none;
+  std::vector<SidecarXml> subdatasets = take_children(root, is_subdataset);
+  if (name.empty()) {
+    if (root->psChild == nullptr) return none;
+    SidecarXml part = new_element(kPam);
+    for (SidecarXml& child : take_children(root, [](const CPLXMLNode*) { return true; })) {
+      CPLAddXMLChild(part.get(), child.release());
+    }
+    return part;
+  }
+  for (const SidecarXml& subdataset : subdatasets) {
+    if (!is_named(subdataset.get(), name)) continue;
+    auto parts = take_children(subdataset.get(),
+                               [](const CPLXMLNode* node) { return is_element(node, kPam); });
+    if (!parts.empty()) return std::move(parts.front());
+  }
+  return none;
+}
+
+SidecarXml replace_sidecar_part(const std::string& text, const std::string& name, SidecarXml part) {
+  CPLXMLNode* old_root = nullptr;
+  const SidecarXml old_tree = parse(text, old_root);
+  SidecarXml root = new_element(kPam);
+  const auto move_children = [&](CPLXMLNode* from, const auto& test) {
+    for (SidecarXml& child : take_children(from, test)) CPLAddXMLChild(root.get(), child.release());
+  };
+  if (name.empty() && part) {
+    move_children(part.get(), [](const CPLXMLNode* node) { return !is_subdataset(node); });
+  }
+  if (old_root != nullptr) {
+    move_children(old_root, [&](const CPLXMLNode* node) {
+      return name.empty() ? is_subdataset(node) : !is_subdataset(node) || !is_named(node, name);
+    });
+  }
+  if (!name.empty() && part) {
+    SidecarXml subdataset = new_element(kSubdataset);
+    CPLAddXMLAttributeAndValue(subdataset.get(), "name", name.c_str());
+    CPLAddXMLChild(subdataset.get(), part.release());
+    CPLAddXMLChild(root.get(), subdataset.release());
+  }
+  if (root->psChild == nullptr) root.reset();
+  return root;
+}
+
+SidecarXml empty_sidecar_part() {
+  SidecarXml part = new_element(kPam);
+  CPLCreateXMLNode(part.get(), CXT_Element, "Metadata");
+  return part;
+}
 
 void copy_unstored(GDALDataset& source, GDALDataset& destination) {
   if (source.GetGCPCount() > 0) {

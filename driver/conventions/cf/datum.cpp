@@ -5,7 +5,7 @@
 #include <string>
 
 #include "driver/conventions/cf/projection.h"
-#include "driver/gdal/crs_import.h"
+#include "driver/gdal/crs_text.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr::cf {

@@ -8,8 +8,7 @@
 
 #include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/cf/units.h"
-#include "driver/gdal/crs_export.h"
-#include "driver/gdal/crs_import.h"
+#include "driver/gdal/crs_text.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr::cf {

@@ -1,6 +1,6 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 
-#include "driver/gdal/shared_context.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/stores/icechunk/virtual_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"

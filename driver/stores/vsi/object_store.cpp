@@ -19,7 +19,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
-#include "driver/gdal/shared_context.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/stores/vsi/listing_failures.h"
 #include "driver/stores/vsi/quiet_call.h"
 #include "driver/stores/vsi/vsi_file.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/gdal/shared_context.h"
+#include "driver/gdal/worker_scope.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
