@@ -1,12 +1,14 @@
 #include "driver/conventions/axis.h"
 
+#include <cpl_string.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/cf/time.h"
 #include "driver/gdal/compat.h"
 #include "zarrcore/base/error.h"
@@ -18,58 +20,35 @@ namespace {
 using zarrcore::Error;
 using zarrcore::Json;
 
-std::string text_of(const zarrcore::Json& attributes, std::string_view name) {
-  const std::string* text = zarrcore::find_string(attributes, name);
-  return text == nullptr ? std::string() : zarrcore::lower_case(*text);
-}
+// The words for an axis, which spaces separate, in lower case.
+struct AxisWords {
+  const char* type;  // and direction, in GDAL's words
+  const char* direction;
+  std::string_view letter;  // CF's attribute `axis`
+  std::string_view standard_names;
+  std::string_view units;
+  std::string_view dimensions;  // their names
+};
 
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
+constexpr AxisWords kAxes[] = {
+    {GDAL_DIM_TYPE_HORIZONTAL_X, "EAST", "x",
+     "longitude grid_longitude projection_x_coordinate projection_x_angular_coordinate",
+     "degrees_east degree_east degree_e degrees_e degreee degreese",
+     "x lon long longitude easting rlon"},
+    {GDAL_DIM_TYPE_HORIZONTAL_Y, "NORTH", "y",
+     "latitude grid_latitude projection_y_coordinate projection_y_angular_coordinate",
+     "degrees_north degree_north degree_n degrees_n degreen degreesn",
+     "y lat latitude northing rlat"},
+    {GDAL_DIM_TYPE_TEMPORAL, "", "t", "time forecast_reference_time", "", "t time"},
+    {GDAL_DIM_TYPE_VERTICAL, "", "z", "height altitude depth air_pressure model_level_number", "",
+     "z height depth altitude elevation"}};
+constexpr const AxisWords* kTime = &kAxes[2];
 
-enum class Axis : std::uint8_t { unknown, x, y, z, time };
-
-Axis axis_of_standard_name(std::string_view name) {
-  if (is_one_of(name, {"longitude", "grid_longitude", "projection_x_coordinate",
-                       "projection_x_angular_coordinate"})) {
-    return Axis::x;
-  }
-  if (is_one_of(name, {"latitude", "grid_latitude", "projection_y_coordinate",
-                       "projection_y_angular_coordinate"})) {
-    return Axis::y;
-  }
-  if (is_one_of(name, {"time", "forecast_reference_time"})) return Axis::time;
-  if (is_one_of(name, {"height", "altitude", "depth", "air_pressure", "model_level_number"})) {
-    return Axis::z;
-  }
-  return Axis::unknown;
-}
-
-Axis axis_of_units(std::string_view units) {
-  if (is_one_of(units,
-                {"degrees_east", "degree_east", "degree_e", "degrees_e", "degreee", "degreese"})) {
-    return Axis::x;
-  }
-  if (is_one_of(units, {"degrees_north", "degree_north", "degree_n", "degrees_n", "degreen",
-                        "degreesn"})) {
-    return Axis::y;
-  }
-  return is_time_unit(std::string(units)) ? Axis::time : Axis::unknown;
-}
-
-Axis axis_of_letter(std::string_view letter) {
-  if (letter == "x") return Axis::x;
-  if (letter == "y") return Axis::y;
-  if (letter == "z") return Axis::z;
-  return letter == "t" ? Axis::time : Axis::unknown;
-}
-
-Axis axis_of_name(std::string_view name) {
-  if (is_one_of(name, {"x", "lon", "long", "longitude", "easting", "rlon"})) return Axis::x;
-  if (is_one_of(name, {"y", "lat", "latitude", "northing", "rlat"})) return Axis::y;
-  if (is_one_of(name, {"t", "time"})) return Axis::time;
-  if (is_one_of(name, {"z", "height", "depth", "altitude", "elevation"})) return Axis::z;
-  return Axis::unknown;
+// Null if there is none.
+const AxisWords* find_axis(std::string_view AxisWords::* list, const std::string& word) {
+  const auto* found = std::ranges::find_if(
+      kAxes, [&](const AxisWords& axis) { return cf::is_word_of(axis.*list, word); });
+  return found != std::end(kAxes) ? found : nullptr;
 }
 
 void skip_spaces(std::string_view& text) {
@@ -115,36 +94,31 @@ std::optional<DimensionUnit> parse_unit(const Json& value) {
 }  // namespace
 
 AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json& attributes) {
-  Axis axis = axis_of_standard_name(text_of(attributes, "standard_name"));
-  if (axis == Axis::unknown) axis = axis_of_units(text_of(attributes, "units"));
-  if (axis == Axis::unknown) axis = axis_of_letter(text_of(attributes, "axis"));
-  if (axis == Axis::unknown) axis = axis_of_name(zarrcore::lower_case(dimension_name));
-  switch (axis) {
-    case Axis::x:
-      return {GDAL_DIM_TYPE_HORIZONTAL_X, "EAST"};
-    case Axis::y:
-      return {GDAL_DIM_TYPE_HORIZONTAL_Y, "NORTH"};
-    case Axis::time:
-      return {GDAL_DIM_TYPE_TEMPORAL, ""};
-    case Axis::z: {
-      const std::string positive = text_of(attributes, "positive");
-      return {GDAL_DIM_TYPE_VERTICAL, positive == "up"     ? "UP"
-                                      : positive == "down" ? "DOWN"
-                                                           : std::string()};
-    }
-    case Axis::unknown:
-      break;
+  const auto text_of = [&](const char* name) {
+    return zarrcore::lower_case(cf::text_in(attributes, name));
+  };
+  const AxisWords* axis = find_axis(&AxisWords::standard_names, text_of("standard_name"));
+  if (axis == nullptr) axis = find_axis(&AxisWords::units, text_of("units"));
+  if (axis == nullptr && is_time_unit(text_of("units"))) axis = kTime;
+  if (axis == nullptr) axis = find_axis(&AxisWords::letter, text_of("axis"));
+  if (axis == nullptr) {
+    axis = find_axis(&AxisWords::dimensions, zarrcore::lower_case(dimension_name));
   }
-  return {};
+  if (axis == nullptr) return {};
+  const std::string positive = text_of("positive");
+  const bool is_vertical = std::string_view(axis->type) == GDAL_DIM_TYPE_VERTICAL;
+  if (is_vertical && positive == "up") return {axis->type, "UP"};
+  if (is_vertical && positive == "down") return {axis->type, "DOWN"};
+  return {axis->type, axis->direction};
 }
 
 zarrcore::Json axis_attributes(const std::string& dimension_name, const AxisRole& role) {
   zarrcore::Json attributes = zarrcore::Json::object();
   if (find_axis_role(dimension_name, attributes).type != role.type) {
-    if (role.type == GDAL_DIM_TYPE_HORIZONTAL_X) attributes["axis"] = "X";
-    if (role.type == GDAL_DIM_TYPE_HORIZONTAL_Y) attributes["axis"] = "Y";
-    if (role.type == GDAL_DIM_TYPE_VERTICAL) attributes["axis"] = "Z";
-    if (role.type == GDAL_DIM_TYPE_TEMPORAL) attributes["axis"] = "T";
+    for (const AxisWords& axis : kAxes) {
+      if (role.type == axis.type)
+        attributes["axis"] = CPLString(std::string(axis.letter)).toupper();
+    }
   }
   if (role.type == GDAL_DIM_TYPE_VERTICAL) {
     if (role.direction == "UP") attributes["positive"] = "up";

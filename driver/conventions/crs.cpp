@@ -70,7 +70,31 @@ class CrsSearch {
   }
 
   // The CRS of the first rule that has one. Warns of others in the array's own attributes.
-  FoundCrs run();
+  FoundCrs run() {
+    static constexpr Rule kRules[] = {
+        {&CrsSearch::from_proj, Rule::Scope::array},
+        {&CrsSearch::from_gdal_attribute, Rule::Scope::array},
+        {&CrsSearch::from_grid_mapping, Rule::Scope::array},
+        {&CrsSearch::from_coordinates, Rule::Scope::lonely},
+        {&CrsSearch::from_crs_attribute, Rule::Scope::denied},
+        {&CrsSearch::from_neighbours, Rule::Scope::lonely},
+        {&CrsSearch::from_product, Rule::Scope::lonely},
+    };
+    FoundCrs found;
+    for (const Rule& rule : kRules) {
+      if (is_denied_ && rule.scope != Rule::Scope::array) continue;
+      if (found.crs && rule.scope == Rule::Scope::lonely) continue;
+      FoundCrs next = accepted((this->*rule.find)());
+      if (!next.crs) continue;
+      if (!found.crs) {
+        found = std::move(next);
+        is_comparing_ = true;
+      } else if (!is_same(*found.crs, *next.crs)) {
+        return decide(found, next);
+      }
+    }
+    return found;
+  }
 
  private:
   struct Rule {
@@ -81,23 +105,192 @@ class CrsSearch {
       lonely,  // nor for one that has another
     } scope;
   };
-  static const Rule kRules[];
 
-  FoundCrs from_proj() const;
-  FoundCrs from_gdal_attribute() const;
-  FoundCrs from_grid_mapping() const;
-  FoundCrs from_coordinates() const;
-  FoundCrs from_crs_attribute() const;
-  FoundCrs from_neighbours() const;
-  FoundCrs from_product() const;
+  FoundCrs from_proj() const {
+    for (const EvidenceScope& scope : evidence_.scopes) {
+      const bool is_array = scope.attributes == evidence_.attributes;
+      if (is_denied_ && !is_array) break;
+      if (CrsPtr crs = crs_from_proj(*scope.attributes)) return {crs, "proj: of " + scope.name};
+    }
+    return {};
+  }
+
+  // `_CRS`: {"url": …, "wkt": …, "projjson": {…}, "epoch": 2021.3}, or one of the first three as
+  // text.
+  FoundCrs from_gdal_attribute() const {
+    const std::string source = "the attribute _CRS";
+    const Json* value = find_member(*evidence_.attributes, "_CRS");
+    if (value == nullptr) return {};
+    if (value->is_string()) {
+      if (CrsPtr crs = import_crs(*value)) return {crs, source};
+    }
+    for (const char* key : {"url", "wkt", "projjson"}) {
+      const Json* member = find_member(*value, key);
+      if (member == nullptr) continue;
+      if (CrsPtr crs = import_crs(*member)) {
+        const Json* epoch = find_member(*value, "epoch");
+        if (epoch != nullptr && epoch->is_number()) crs->SetCoordinateEpoch(*epoch);
+        return {crs, source};
+      }
+    }
+    warn("the attribute _CRS is not understood");
+    return {};
+  }
+
+  FoundCrs from_grid_mapping() const {
+    for (const EvidenceScope& scope : evidence_.scopes) {
+      if (is_denied_ && scope.attributes != evidence_.attributes) break;
+      if (grid_mappings(*scope.attributes).empty()) continue;
+      const std::string name = grid_mapping_variable(scope, evidence_, axes_);
+      const auto variable = evidence_.find ? evidence_.find(name) : std::nullopt;
+      std::string problem = "there is no such variable";
+      if (variable) {
+        if (is_grid_on_the_sphere(*variable->attributes)) return {};
+        // Its parameters alone may leave out what another statement has.
+        if (is_comparing_ && find_member(*variable->attributes, "crs_wkt") == nullptr) return {};
+        if (CrsPtr crs = crs_of_variable(*variable->attributes, &problem)) {
+          return {crs, "the grid mapping \"" + name + "\""};
+        }
+      }
+      warn(std::string("the grid mapping \"")
+               .append(name)
+               .append("\" is not understood: ")
+               .append(problem));
+      return {};
+    }
+    return {};
+  }
+
+  FoundCrs from_coordinates() const {
+    std::vector<EvidenceVariable> variables;
+    for (const std::string& name : coordinate_names(evidence_)) {
+      auto variable = evidence_.find ? evidence_.find(name) : std::nullopt;
+      if (variable) variables.push_back(std::move(*variable));
+    }
+    return from_variables(variables);
+  }
+
+  // As open_rasterio, stackstac, odc-geo and ndpyramid write it.
+  FoundCrs from_crs_attribute() const {
+    for (const EvidenceScope& scope : evidence_.scopes) {
+      const Json* value = find_member(*scope.attributes, "crs");
+      if (value == nullptr || crs_repeats_gdals(*scope.attributes)) continue;
+      if (is_comparing_ && scope.attributes != evidence_.attributes) break;
+      if (CrsPtr crs = import_crs(*value)) return {crs, "the attribute crs of " + scope.name};
+    }
+    return {};
+  }
+
+  FoundCrs from_neighbours() const { return from_variables(lost_grid_mappings(evidence_)); }
+
+  // The CRS of a product holds for its projected grids.
+  FoundCrs from_product() const {
+    if (!evidence_.product || !axes_) return {};
+    const bool is_eopf = is_eopf_array(*evidence_.attributes);
+    if (!is_eopf && !knows_raster_axes(evidence_)) return {};
+    if (cf::read_unit(unit_).kind == cf::UnitKind::angle) return {};
+    const auto root = evidence_.product();
+    if (!root) return {};
+    const CrsPtr crs =
+        is_eopf ? crs_from_eopf(*root, evidence_.store_name) : crs_from_product(*root);
+    return {crs, "the product's metadata"};
+  }
 
   // Empty for a CRS that cannot be that of the coordinates.
-  FoundCrs accepted(FoundCrs found) const;
+  FoundCrs accepted(FoundCrs found) const {
+    if (!found.crs) return found;
+    if (!has_own_unit_ && !fits_unit(*found.crs, unit_)) {
+      warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
+           ") cannot be the CRS of coordinates of " + evidence_.axes[axes_->x].name + " in \"" +
+           unit_ + "\", and is not used");
+      return {};
+    }
+    if (!has_own_unit_) adopt_unit(*found.crs, unit_);
+    return found;
+  }
+
   // Of several variables, of which none is preferred; warns if they differ.
-  FoundCrs from_variables(const std::vector<EvidenceVariable>& variables) const;
-  CrsPtr crs_of_variable(const Json& attributes, std::string* problem) const;
-  FoundCrs decide(const FoundCrs& first, const FoundCrs& other) const;
-  bool contains_raster(const OGRSpatialReference& crs) const;
+  FoundCrs from_variables(const std::vector<EvidenceVariable>& variables) const {
+    FoundCrs found;
+    for (const EvidenceVariable& variable : variables) {
+      if (!states_crs(*variable.attributes) || is_grid_on_the_sphere(*variable.attributes))
+        continue;
+      const std::string source = "the variable \"" + variable.path + '"';
+      std::string problem;
+      const CrsPtr crs = crs_of_variable(*variable.attributes, &problem);
+      if (!crs) {
+        warn(std::string(source).append(" is not understood as a CRS: ").append(problem));
+      } else if (found.crs && !is_same(*found.crs, *crs)) {
+        warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
+             ") and " + source + " (" + crs->GetName() + ") differ; none of them is used");
+        return {};
+      } else {
+        found = {crs, source};
+      }
+    }
+    return found;
+  }
+
+  // The CRS of a variable: WKT, or if that does not fit the coordinates, CF's parameters.
+  CrsPtr crs_of_variable(const Json& attributes, std::string* problem) const {
+    const bool is_length = cf::read_unit(unit_).kind == cf::UnitKind::length;
+    const bool is_metres = has_own_unit_ || cf::read_unit(unit_).kind == cf::UnitKind::none;
+    const std::string unit = is_metres ? std::string() : unit_;
+    CrsPtr crs = crs_from_grid_mapping(attributes, unit, problem);
+    if (!crs || fits_unit(*crs, unit_) || has_own_unit_ || is_length) return crs;
+    Json parameters = attributes;
+    for (const char* name : cf::kWktAttributes) parameters.erase(name);
+    std::string ignored;
+    const CrsPtr other = crs_from_grid_mapping(parameters, unit, &ignored);
+    return other && fits_unit(*other, unit_) ? other : crs;
+  }
+
+  // Both are attributes of the array. rioxarray, for example, writes a grid mapping when it changes
+  // the CRS, and leaves `_CRS` as it is.
+  FoundCrs decide(const FoundCrs& first, const FoundCrs& other) const {
+    const bool is_second = !contains_raster(*first.crs) && contains_raster(*other.crs);
+    const FoundCrs& used = is_second ? other : first;
+    report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s (%s) and %s (%s) differ; %s is used",
+           evidence_.array.c_str(), first.source.c_str(), first.crs->GetName(),
+           other.source.c_str(), other.crs->GetName(), used.source.c_str());
+    return used;
+  }
+
+  // Whether the corners are in the area of use of a CRS, by a margin; also if that is unknown.
+  bool contains_raster(const OGRSpatialReference& crs) const {
+    constexpr double kMargin = 3;  // degrees
+    double west = 0;
+    double south = 0;
+    double east = 0;
+    double north = 0;
+    if (!axes_ || !crs.GetAreaOfUse(&west, &south, &east, &north, nullptr)) return true;
+    const QuietErrors quiet;
+    const auto transform = find_transform(evidence_, *axes_, &crs).transform;
+    if (!transform) return true;
+    OGRSpatialReference from(crs);
+    OGRSpatialReference to;
+    to.SetWellKnownGeogCS("WGS84");
+    for (OGRSpatialReference* one : {&from, &to}) {
+      one->SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+    }
+    const std::unique_ptr<OGRCoordinateTransformation> transformation(
+        OGRCreateCoordinateTransformation(&from, &to));
+    if (!transformation) return true;
+    const auto columns = static_cast<double>(evidence_.axes[axes_->x].size);
+    const auto rows = static_cast<double>(evidence_.axes[axes_->y].size);
+    const GeoTransform& t = *transform;
+    for (const auto& [column, row] : {std::pair(0.0, 0.0), std::pair(columns, 0.0),
+                                      std::pair(0.0, rows), std::pair(columns, rows)}) {
+      double x = t[0] + t[1] * column + t[2] * row;
+      double y = t[3] + t[4] * column + t[5] * row;
+      if (!transformation->Transform(1, &x, &y) || !std::isfinite(x) || !std::isfinite(y)) continue;
+      const double beyond = std::fmod(std::fmod(x - west + kMargin, 360) + 360, 360);
+      const double width = east < west ? east - west + 360 : east - west;
+      if (beyond > width + 2 * kMargin || y < south - kMargin || y > north + kMargin) return false;
+    }
+    return true;
+  }
+
   void warn(const std::string& text) const {
     if (is_comparing_) return;
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s", text.c_str());
@@ -110,222 +303,6 @@ class CrsSearch {
   bool has_own_unit_ = false;
   bool is_comparing_ = false;  // a CRS is found already
 };
-
-constexpr CrsSearch::Rule CrsSearch::kRules[] = {
-    {&CrsSearch::from_proj, Rule::Scope::array},
-    {&CrsSearch::from_gdal_attribute, Rule::Scope::array},
-    {&CrsSearch::from_grid_mapping, Rule::Scope::array},
-    {&CrsSearch::from_coordinates, Rule::Scope::lonely},
-    {&CrsSearch::from_crs_attribute, Rule::Scope::denied},
-    {&CrsSearch::from_neighbours, Rule::Scope::lonely},
-    {&CrsSearch::from_product, Rule::Scope::lonely},
-};
-
-FoundCrs CrsSearch::run() {
-  FoundCrs found;
-  for (const Rule& rule : kRules) {
-    if (is_denied_ && rule.scope != Rule::Scope::array) continue;
-    if (found.crs && rule.scope == Rule::Scope::lonely) continue;
-    FoundCrs next = accepted((this->*rule.find)());
-    if (!next.crs) continue;
-    if (!found.crs) {
-      found = std::move(next);
-      is_comparing_ = true;
-    } else if (!is_same(*found.crs, *next.crs)) {
-      return decide(found, next);
-    }
-  }
-  return found;
-}
-
-FoundCrs CrsSearch::accepted(FoundCrs found) const {
-  if (!found.crs) return found;
-  if (!has_own_unit_ && !fits_unit(*found.crs, unit_)) {
-    warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
-         ") cannot be the CRS of coordinates of " + evidence_.axes[axes_->x].name + " in \"" +
-         unit_ + "\", and is not used");
-    return {};
-  }
-  if (!has_own_unit_) adopt_unit(*found.crs, unit_);
-  return found;
-}
-
-// Both are attributes of the array. rioxarray, for example, writes a grid mapping when it changes
-// the CRS, and leaves `_CRS` as it is.
-FoundCrs CrsSearch::decide(const FoundCrs& first, const FoundCrs& other) const {
-  const bool is_second = !contains_raster(*first.crs) && contains_raster(*other.crs);
-  const FoundCrs& used = is_second ? other : first;
-  report(CE_Warning, CPLE_AppDefined, "Zarr: array %s: %s (%s) and %s (%s) differ; %s is used",
-         evidence_.array.c_str(), first.source.c_str(), first.crs->GetName(), other.source.c_str(),
-         other.crs->GetName(), used.source.c_str());
-  return used;
-}
-
-// Whether the corners are in the area of use of a CRS, by a margin; also if that is unknown.
-bool CrsSearch::contains_raster(const OGRSpatialReference& crs) const {
-  constexpr double kMargin = 3;  // degrees
-  double west = 0;
-  double south = 0;
-  double east = 0;
-  double north = 0;
-  if (!axes_ || !crs.GetAreaOfUse(&west, &south, &east, &north, nullptr)) return true;
-  const QuietErrors quiet;
-  const auto transform = find_transform(evidence_, *axes_, &crs).transform;
-  if (!transform) return true;
-  OGRSpatialReference from(crs);
-  OGRSpatialReference to;
-  to.SetWellKnownGeogCS("WGS84");
-  for (OGRSpatialReference* one : {&from, &to}) {
-    one->SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
-  }
-  const std::unique_ptr<OGRCoordinateTransformation> transformation(
-      OGRCreateCoordinateTransformation(&from, &to));
-  if (!transformation) return true;
-  const auto columns = static_cast<double>(evidence_.axes[axes_->x].size);
-  const auto rows = static_cast<double>(evidence_.axes[axes_->y].size);
-  const GeoTransform& t = *transform;
-  for (const auto& [column, row] : {std::pair(0.0, 0.0), std::pair(columns, 0.0),
-                                    std::pair(0.0, rows), std::pair(columns, rows)}) {
-    double x = t[0] + t[1] * column + t[2] * row;
-    double y = t[3] + t[4] * column + t[5] * row;
-    if (!transformation->Transform(1, &x, &y) || !std::isfinite(x) || !std::isfinite(y)) continue;
-    const double beyond = std::fmod(std::fmod(x - west + kMargin, 360) + 360, 360);
-    const double width = east < west ? east - west + 360 : east - west;
-    if (beyond > width + 2 * kMargin || y < south - kMargin || y > north + kMargin) return false;
-  }
-  return true;
-}
-
-FoundCrs CrsSearch::from_proj() const {
-  for (const EvidenceScope& scope : evidence_.scopes) {
-    const bool is_array = scope.attributes == evidence_.attributes;
-    if (is_denied_ && !is_array) break;
-    if (CrsPtr crs = crs_from_proj(*scope.attributes)) return {crs, "proj: of " + scope.name};
-  }
-  return {};
-}
-
-// `_CRS`: {"url": …, "wkt": …, "projjson": {…}, "epoch": 2021.3}, or one of the first three as
-// text.
-FoundCrs CrsSearch::from_gdal_attribute() const {
-  const std::string source = "the attribute _CRS";
-  const Json* value = find_member(*evidence_.attributes, "_CRS");
-  if (value == nullptr) return {};
-  if (value->is_string()) {
-    if (CrsPtr crs = import_crs(*value)) return {crs, source};
-  }
-  for (const char* key : {"url", "wkt", "projjson"}) {
-    const Json* member = find_member(*value, key);
-    if (member == nullptr) continue;
-    if (CrsPtr crs = import_crs(*member)) {
-      const Json* epoch = find_member(*value, "epoch");
-      if (epoch != nullptr && epoch->is_number()) crs->SetCoordinateEpoch(*epoch);
-      return {crs, source};
-    }
-  }
-  warn("the attribute _CRS is not understood");
-  return {};
-}
-
-// The CRS of a variable: WKT, or if that does not fit the coordinates, CF's parameters.
-CrsPtr CrsSearch::crs_of_variable(const Json& attributes, std::string* problem) const {
-  const bool is_length = cf::read_unit(unit_).kind == cf::UnitKind::length;
-  const bool is_metres = has_own_unit_ || cf::read_unit(unit_).kind == cf::UnitKind::none;
-  const std::string unit = is_metres ? std::string() : unit_;
-  CrsPtr crs = crs_from_grid_mapping(attributes, unit, problem);
-  if (!crs || fits_unit(*crs, unit_) || has_own_unit_ || is_length) return crs;
-  Json parameters = attributes;
-  for (const char* name : cf::kWktAttributes) parameters.erase(name);
-  std::string ignored;
-  const CrsPtr other = crs_from_grid_mapping(parameters, unit, &ignored);
-  return other && fits_unit(*other, unit_) ? other : crs;
-}
-
-FoundCrs CrsSearch::from_grid_mapping() const {
-  for (const EvidenceScope& scope : evidence_.scopes) {
-    if (is_denied_ && scope.attributes != evidence_.attributes) break;
-    const auto mappings = grid_mappings(*scope.attributes);
-    if (mappings.empty()) continue;
-    const auto name_of = [&](bool is_x) {
-      if (!axes_) return std::string();
-      return evidence_.axes[is_x ? axes_->x : axes_->y].name;
-    };
-    const std::string name =
-        grid_mapping_variable(*scope.attributes, name_of(true), name_of(false));
-    const auto variable = evidence_.find ? evidence_.find(name) : std::nullopt;
-    std::string problem = "there is no such variable";
-    if (variable) {
-      if (is_grid_on_the_sphere(*variable->attributes)) return {};
-      // Its parameters alone may leave out what another statement has.
-      if (is_comparing_ && find_member(*variable->attributes, "crs_wkt") == nullptr) return {};
-      if (CrsPtr crs = crs_of_variable(*variable->attributes, &problem)) {
-        return {crs, "the grid mapping \"" + name + "\""};
-      }
-    }
-    warn(std::string("the grid mapping \"")
-             .append(name)
-             .append("\" is not understood: ")
-             .append(problem));
-    return {};
-  }
-  return {};
-}
-
-FoundCrs CrsSearch::from_variables(const std::vector<EvidenceVariable>& variables) const {
-  FoundCrs found;
-  for (const EvidenceVariable& variable : variables) {
-    if (!states_crs(*variable.attributes) || is_grid_on_the_sphere(*variable.attributes)) continue;
-    const std::string source = "the variable \"" + variable.path + '"';
-    std::string problem;
-    const CrsPtr crs = crs_of_variable(*variable.attributes, &problem);
-    if (!crs) {
-      warn(std::string(source).append(" is not understood as a CRS: ").append(problem));
-    } else if (found.crs && !is_same(*found.crs, *crs)) {
-      warn("array " + evidence_.array + ": " + found.source + " (" + found.crs->GetName() +
-           ") and " + source + " (" + crs->GetName() + ") differ; none of them is used");
-      return {};
-    } else {
-      found = {crs, source};
-    }
-  }
-  return found;
-}
-
-FoundCrs CrsSearch::from_coordinates() const {
-  std::vector<EvidenceVariable> variables;
-  for (const std::string& name : coordinate_names(evidence_)) {
-    auto variable = evidence_.find ? evidence_.find(name) : std::nullopt;
-    if (variable) variables.push_back(std::move(*variable));
-  }
-  return from_variables(variables);
-}
-
-FoundCrs CrsSearch::from_neighbours() const {
-  return from_variables(lost_grid_mappings(evidence_));
-}
-
-// As open_rasterio, stackstac, odc-geo and ndpyramid write it.
-FoundCrs CrsSearch::from_crs_attribute() const {
-  for (const EvidenceScope& scope : evidence_.scopes) {
-    const Json* value = find_member(*scope.attributes, "crs");
-    if (value == nullptr || crs_repeats_gdals(*scope.attributes)) continue;
-    if (is_comparing_ && scope.attributes != evidence_.attributes) break;
-    if (CrsPtr crs = import_crs(*value)) return {crs, "the attribute crs of " + scope.name};
-  }
-  return {};
-}
-
-// The CRS of a product holds for its projected grids.
-FoundCrs CrsSearch::from_product() const {
-  if (!evidence_.product || !axes_) return {};
-  const bool is_eopf = is_eopf_array(*evidence_.attributes);
-  if (!is_eopf && !knows_raster_axes(evidence_)) return {};
-  if (cf::read_unit(unit_).kind == cf::UnitKind::angle) return {};
-  const auto root = evidence_.product();
-  if (!root) return {};
-  const CrsPtr crs = is_eopf ? crs_from_eopf(*root, evidence_.store_name) : crs_from_product(*root);
-  return {crs, "the product's metadata"};
-}
 
 }  // namespace
 

@@ -52,6 +52,13 @@ std::string grid_mapping_variable(const Json& attributes, const std::string& x,
   return mappings.empty() ? std::string() : mappings.front().variable;
 }
 
+std::string grid_mapping_variable(const EvidenceScope& scope, const Evidence& evidence,
+                                  const std::optional<RasterAxes>& axes) {
+  if (!axes) return grid_mapping_variable(*scope.attributes);
+  return grid_mapping_variable(*scope.attributes, evidence.axes[axes->x].name,
+                               evidence.axes[axes->y].name);
+}
+
 std::vector<std::string> coordinate_names(const Evidence& evidence) {
   for (const EvidenceScope& scope : evidence.scopes) {
     const Json* names = zarrcore::find_member(*scope.attributes, "coordinates");
@@ -75,9 +82,7 @@ std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
                                                   const std::optional<RasterAxes>& axes) {
   if (!evidence.find) return std::nullopt;
   for (const EvidenceScope& scope : evidence.scopes) {
-    const std::string name =
-        grid_mapping_variable(*scope.attributes, axes ? evidence.axes[axes->x].name : std::string(),
-                              axes ? evidence.axes[axes->y].name : std::string());
+    const std::string name = grid_mapping_variable(scope, evidence, axes);
     if (!name.empty()) return evidence.find(name);
   }
   for (const std::string& name : coordinate_names(evidence)) {

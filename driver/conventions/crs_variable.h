@@ -23,6 +23,10 @@ std::vector<GridMapping> grid_mappings(const zarrcore::Json& attributes);
 std::string grid_mapping_variable(const zarrcore::Json& attributes, const std::string& x = {},
                                   const std::string& y = {});
 
+// That of a scope for the axes X and Y of an array, if they are known.
+std::string grid_mapping_variable(const EvidenceScope& scope, const Evidence& evidence,
+                                  const std::optional<RasterAxes>& axes);
+
 // The names in CF's attribute `coordinates`, of the array, else of the nearest of its groups.
 std::vector<std::string> coordinate_names(const Evidence& evidence);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/gdal/messages.h"
 #include "zarrcore/base/error.h"
 
@@ -74,11 +75,6 @@ double number_in(const Json& object, const char* key) {
   return value->get<double>();
 }
 
-std::string text_in(const Json& object, const char* key) {
-  const std::string* text = zarrcore::find_string(object, key);
-  return text != nullptr ? *text : std::string();
-}
-
 GroundControlPoint parse_point(const Json& feature) {
   const Json* properties = find_member(feature, "properties");
   const Json* geometry = find_member(feature, "geometry");
@@ -89,7 +85,7 @@ GroundControlPoint parse_point(const Json& feature) {
   for (const Json& number : *place) {
     if (!number.is_number()) throw Error("a point has coordinates that are no numbers");
   }
-  GroundControlPoint point{text_in(*properties, "id"), text_in(*properties, "info"),
+  GroundControlPoint point{cf::text_in(*properties, "id"), cf::text_in(*properties, "info"),
                            number_in(*properties, "col"), number_in(*properties, "row")};
   point.x = (*place)[0].get<double>();
   point.y = (*place)[1].get<double>();

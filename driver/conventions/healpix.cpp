@@ -6,6 +6,7 @@
 #include <numbers>
 #include <vector>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/crs_variable.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -36,9 +37,8 @@ std::optional<std::int64_t> integer_of(const Json& attributes, const char* name)
   return value->get<std::int64_t>();
 }
 
-std::string text_of(const Json& attributes, const char* name) {
-  const std::string* text = zarrcore::find_string(attributes, name);
-  return text != nullptr ? zarrcore::lower_case(*text) : std::string();
+std::string lower_text(const Json& attributes, const char* name) {
+  return zarrcore::lower_case(cf::text_in(attributes, name));
 }
 
 // The grid that attributes state by any of the names of its level and order.
@@ -55,7 +55,7 @@ HealpixGrid grid_of(const Json& attributes) {
   }
   std::string order;
   for (const char* name : {"indexing_scheme", "healpix_order", "order"}) {
-    if (order.empty()) order = text_of(attributes, name);
+    if (order.empty()) order = lower_text(attributes, name);
   }
   if (!level || *level < 0 || *level > HealpixGrid::kMaxLevel) {
     throw Error("the HEALPix grid has no refinement level from 0 to 29");
@@ -82,8 +82,8 @@ std::optional<Indexes> find_indexes(const Evidence& evidence, const std::string&
     const auto variable = evidence.find ? evidence.find(candidate) : std::nullopt;
     if (!variable || variable->path.empty()) continue;
     const bool is_index = !name.empty() ||
-                          text_of(*variable->attributes, "standard_name") == "healpix_index" ||
-                          text_of(*variable->attributes, "grid_name") == "healpix" ||
+                          lower_text(*variable->attributes, "standard_name") == "healpix_index" ||
+                          lower_text(*variable->attributes, "grid_name") == "healpix" ||
                           zarrcore::last_segment(variable->path) == "cell_ids";
     const auto axes =
         is_index ? evidence.axes_of(*variable) : std::vector<std::optional<std::size_t>>();
@@ -145,21 +145,17 @@ std::optional<HealpixArray> find_healpix(const Evidence& evidence) {
   std::string dimension;
   for (const EvidenceScope& scope : evidence.scopes) {
     const Json* dggs = scope.attributes ? find_member(*scope.attributes, "dggs") : nullptr;
-    if (grid || dggs == nullptr || text_of(*dggs, "name") != "healpix") continue;
+    if (grid || dggs == nullptr || lower_text(*dggs, "name") != "healpix") continue;
     grid = grid_of(*dggs);
-    const auto exact = [&](const char* name) {
-      const std::string* text = zarrcore::find_string(*dggs, name);
-      return text != nullptr ? *text : std::string();
-    };
-    index_name = exact("coordinate");
-    dimension = exact("spatial_dimension");
+    index_name = cf::text_in(*dggs, "coordinate");
+    dimension = cf::text_in(*dggs, "spatial_dimension");
   }
   const auto indexes = find_indexes(evidence, index_name);
   const auto mapping = grid ? std::nullopt : find_crs_variable(evidence, std::nullopt);
   if (mapping && is_grid_on_the_sphere(*mapping->attributes)) {
     grid = grid_of(*mapping->attributes);
   }
-  if (!grid && indexes && text_of(*indexes->variable.attributes, "grid_name") == "healpix") {
+  if (!grid && indexes && lower_text(*indexes->variable.attributes, "grid_name") == "healpix") {
     grid = grid_of(*indexes->variable.attributes);
   }
   if (!grid) return std::nullopt;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/conventions/cf/flags.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -93,10 +93,8 @@ void add_channels(const Json* omero, const Json* axes, Multiscales& multiscales)
   for (const Json& channel : *channels) {
     const std::string* label = zarrcore::find_string(channel, "label");
     const std::string* color = zarrcore::find_string(channel, "color");
-    const auto digits =
-        color != nullptr && color->size() == 6 ? zarrcore::parse_digits(*color, 16) : std::nullopt;
-    multiscales.channels.push_back({label != nullptr ? *label : std::string(), {}});
-    if (digits) multiscales.channels.back().color = static_cast<std::uint32_t>(*digits);
+    multiscales.channels.push_back({label != nullptr ? *label : std::string(),
+                                    color != nullptr ? cf::parse_color(*color) : std::nullopt});
   }
 }
 

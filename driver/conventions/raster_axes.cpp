@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "driver/conventions/axis.h"
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/cf/units.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/compat.h"
@@ -20,12 +21,6 @@ namespace {
 
 using zarrcore::find_member;
 using zarrcore::Json;
-
-std::string standard_name_of(const EvidenceAxis& axis) {
-  const std::string* name =
-      axis.attributes ? zarrcore::find_string(*axis.attributes, "standard_name") : nullptr;
-  return name != nullptr ? *name : std::string();
-}
 
 // The position of the dimension that `spatial:dimensions` names, else of one of this type.
 std::optional<std::size_t> find_axis(const Evidence& evidence,
@@ -65,49 +60,22 @@ std::optional<RasterAxes> axes_of_stated_shape(const Evidence& evidence) {
 }
 
 // Words for dimensions that are on no map, besides times and heights.
-constexpr const char* kOffTheMap[] = {"azimuth_time",
-                                      "slant_range_time",
-                                      "slant_range",
-                                      "ground_range",
-                                      "range",
-                                      "azimuth",
-                                      "level",
-                                      "lev",
-                                      "plev",
-                                      "isobaricInhPa",
-                                      "pressure",
-                                      "sigma",
-                                      "cell",
-                                      "cells",
-                                      "ncells",
-                                      "cell_ids",
-                                      "healpix",
-                                      "wavelength",
-                                      "wavelengths",
-                                      "frequency",
-                                      "band",
-                                      "bands",
-                                      "wavenumber",
-                                      "radiation_wavelength",
-                                      "radiation_frequency"};
+constexpr std::string_view kOffTheMap =
+    "azimuth_time slant_range_time slant_range ground_range range azimuth level lev plev "
+    "isobaricinhpa pressure sigma cell cells ncells cell_ids healpix wavelength wavelengths "
+    "frequency band bands wavenumber radiation_wavelength radiation_frequency";
 
 bool is_on_the_map(const EvidenceAxis& axis) {
   if (axis.type == GDAL_DIM_TYPE_HORIZONTAL_X || axis.type == GDAL_DIM_TYPE_HORIZONTAL_Y) {
     return true;
   }
-  const std::string standard_name = standard_name_of(axis);
-  const auto is_word = [&](const char* word) {
-    return EQUAL(word, axis.name.c_str()) || standard_name == word;
-  };
-  if (!axis.type.empty() || std::any_of(std::begin(kOffTheMap), std::end(kOffTheMap), is_word)) {
+  const std::string standard_name =
+      axis.attributes ? cf::text_in(*axis.attributes, "standard_name") : "";
+  if (!axis.type.empty() || cf::is_word_of(kOffTheMap, zarrcore::lower_case(axis.name)) ||
+      cf::is_word_of(kOffTheMap, standard_name)) {
     return false;
   }
   return cf::read_unit(axis.unit).kind != cf::UnitKind::other;
-}
-
-std::string text_of(const EvidenceVariable& variable, const char* name) {
-  const std::string* text = zarrcore::find_string(*variable.attributes, name);
-  return text != nullptr ? *text : std::string();
 }
 
 // Whether one of the words in a name is that of longitudes ("lon") or latitudes ("lat"): "XLONG",
@@ -171,9 +139,9 @@ bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes) {
 
 int certainty_of(const EvidenceVariable& variable, const char* word) {
   const bool is_longitude = EQUAL(word, "longitude");
-  const std::string standard_name = text_of(variable, "standard_name");
+  const std::string standard_name = cf::text_in(*variable.attributes, "standard_name");
   if (!standard_name.empty()) return standard_name == word ? 2 : 0;
-  const std::string unit = text_of(variable, "units");
+  const std::string unit = cf::text_in(*variable.attributes, "units");
   AxisRole role;
   if (cf::read_unit(unit).kind == cf::UnitKind::angle && !EQUAL(unit.c_str(), "degrees") &&
       !EQUAL(unit.c_str(), "degree")) {
@@ -201,9 +169,8 @@ std::optional<double> satellite_height(const OGRSpatialReference& crs) {
 double metres_of_view(const EvidenceAxis& axis, double height) {
   const cf::Unit unit = cf::read_unit(axis.unit);
   if (unit.kind != cf::UnitKind::angle) return 0;
-  const std::string* name =
-      axis.attributes ? zarrcore::find_string(*axis.attributes, "long_name") : nullptr;
-  const bool is_westward = name != nullptr && STARTS_WITH_CI(name->c_str(), "azimuth angle");
+  const std::string name = axis.attributes ? cf::text_in(*axis.attributes, "long_name") : "";
+  const bool is_westward = STARTS_WITH_CI(name.c_str(), "azimuth angle");
   return (is_westward ? -1 : 1) * unit.size * height;
 }
 

@@ -72,7 +72,7 @@ FoundTransform from_draft(const Evidence& evidence, const RasterAxes& /*axes*/) 
   const Json* list = find_member(*evidence.attributes, "_TRANSFORM");
   if (list == nullptr) return {};
   const auto gdal = own_geotransform({{"gdal:geotransform", *list}});
-  const auto affine = proj_transform({{"proj:transform", *list}});
+  const auto affine = affine_transform(*list);
   const auto is_upright = [](const std::optional<GeoTransform>& t) {
     return t && (*t)[2] == 0 && (*t)[4] == 0 && (*t)[1] != 0 && (*t)[5] != 0;
   };

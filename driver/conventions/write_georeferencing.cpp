@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/crs_variable.h"
 #include "driver/conventions/gdal_attributes.h"
@@ -159,20 +160,13 @@ class Writer {
     const std::string* text = zarrcore::find_string(attributes_, kCoordinates);
     const bool is_text = text != nullptr || !attributes_.contains(kCoordinates);
     if ((old_mapping.empty() && mapping.empty()) || !is_text) return;
-    std::string names;
-    const auto add = [&](const std::string& name) { names += (names.empty() ? "" : " ") + name; };
-    bool is_named = mapping.empty();
-    for (const std::string& word : zarrcore::words_of(text != nullptr ? *text : "")) {
-      if (word == old_mapping && word != mapping) continue;
-      is_named |= word == mapping;
-      add(word);
+    std::vector<std::string> words = cf::words_in(attributes_, kCoordinates);
+    std::erase_if(words,
+                  [&](const std::string& word) { return word == old_mapping && word != mapping; });
+    if (!mapping.empty() && std::ranges::find(words, mapping) == words.end()) {
+      words.push_back(mapping);
     }
-    if (!is_named) add(mapping);
-    if (names.empty()) {
-      attributes_.erase(kCoordinates);
-    } else {
-      attributes_[kCoordinates] = names;
-    }
+    cf::set_words(attributes_, kCoordinates, words);
   }
 
   // Returns the name of the variable.

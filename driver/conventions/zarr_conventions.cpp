@@ -17,44 +17,43 @@ using zarrcore::Json;
 
 constexpr const char* kList = "zarr_conventions";
 
-// Of the releases of the conventions. Others are known by the uuid as well.
-Json declaration(ZarrConvention convention) {
-  const auto make = [](const char* repository, const char* uuid, const char* name,
-                       const char* description) {
-    const std::string path = repository;
-    return Json{
-        {"schema_url", "https://raw.githubusercontent.com/" + path + "/refs/tags/v0.1/schema.json"},
-        {"spec_url", "https://github.com/" + path + "/blob/v0.1/README.md"},
-        {"uuid", uuid},
-        {"name", name},
-        {"description", description}};
-  };
-  switch (convention) {
-    case ZarrConvention::multiscales:
-      return make("zarr-conventions/multiscales", "d35379db-88df-4056-af3a-620245f8e347",
-                  "multiscales", "Multiscale layout of zarr datasets");
-    case ZarrConvention::proj:
-      return make("zarr-conventions/proj", "f17cb550-5864-4468-aeb7-f3180cfb622f",
-                  "proj:", "Coordinate reference system information for geospatial data");
-    case ZarrConvention::spatial:
-      break;
-  }
-  return make("zarr-conventions/spatial", "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4",
-              "spatial:", "Spatial coordinate information");
+// Of the releases of the conventions, in the order of ZarrConvention. Others are known by the uuid
+// as well.
+struct Declaration {
+  const char* repository;
+  const char* uuid;
+  const char* name;
+  const char* description;
+};
+
+const Declaration& declaration_of(ZarrConvention convention) {
+  static constexpr Declaration kDeclarations[] = {
+      {"zarr-conventions/multiscales", "d35379db-88df-4056-af3a-620245f8e347", "multiscales",
+       "Multiscale layout of zarr datasets"},
+      {"zarr-conventions/proj", "f17cb550-5864-4468-aeb7-f3180cfb622f",
+       "proj:", "Coordinate reference system information for geospatial data"},
+      {"zarr-conventions/spatial", "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4",
+       "spatial:", "Spatial coordinate information"}};
+  return kDeclarations[static_cast<std::size_t>(convention)];
+}
+
+bool is_of_convention(const Json& entry, const Declaration& declaration) {
+  const Json* uuid = find_member(entry, "uuid");
+  return uuid != nullptr && *uuid == declaration.uuid;
 }
 
 constexpr const char* kKeys[] = {"proj:code", "proj:wkt2", "proj:projjson", "proj:epsg"};
 
 // `key` has the prefix "proj:", which drafts of the convention replace by an object: `geo:proj`, or
 // `proj` in `geo`.
-const zarrcore::Json* find_proj(const zarrcore::Json& attributes, const char* key) {
-  if (const auto* value = zarrcore::find_member(attributes, key)) return value;
-  const auto* object = zarrcore::find_member(attributes, "geo:proj");
+const Json* find_proj(const Json& attributes, const char* key) {
+  if (const auto* value = find_member(attributes, key)) return value;
+  const auto* object = find_member(attributes, "geo:proj");
   if (object == nullptr) {
-    const auto* geo = zarrcore::find_member(attributes, "geo");
-    object = geo != nullptr ? zarrcore::find_member(*geo, "proj") : nullptr;
+    const auto* geo = find_member(attributes, "geo");
+    object = geo != nullptr ? find_member(*geo, "proj") : nullptr;
   }
-  return object != nullptr ? zarrcore::find_member(*object, key + 5) : nullptr;
+  return object != nullptr ? find_member(*object, key + 5) : nullptr;
 }
 
 // From a corner of the first cell to its centre, or back.
@@ -67,31 +66,45 @@ GeoTransform moved(const GeoTransform& transform, double cells) {
 
 }  // namespace
 
+std::optional<GeoTransform> affine_transform(const Json& list) {
+  // Nine numbers are those of a whole matrix.
+  if (!list.is_array() || (list.size() != 6 && list.size() != 9)) return std::nullopt;
+  GeoTransform transform{};
+  constexpr std::size_t kOrder[] = {2, 0, 1, 5, 3, 4};
+  for (std::size_t i = 0; i < transform.size(); ++i) {
+    const Json& number = list[kOrder[i]];
+    if (!number.is_number() || !std::isfinite(number.get<double>())) return std::nullopt;
+    transform[i] = number.get<double>();
+  }
+  return transform;
+}
+
 bool declares_convention(const Json& attributes, ZarrConvention convention) {
   const Json* list = find_member(attributes, kList);
   if (list == nullptr || !list->is_array()) return false;
-  const Json uuid = declaration(convention)["uuid"];
-  return std::any_of(list->begin(), list->end(), [&](const Json& entry) {
-    const Json* own = find_member(entry, "uuid");
-    return own != nullptr && *own == uuid;
+  return std::ranges::any_of(*list, [&](const Json& entry) {
+    return is_of_convention(entry, declaration_of(convention));
   });
 }
 
 void declare_convention(Json& attributes, ZarrConvention convention, bool is_followed) {
-  const Json own = declaration(convention);
-  const auto is_own = [&](const Json& entry) {
-    const Json* uuid = find_member(entry, "uuid");
-    return uuid != nullptr && *uuid == own["uuid"];
-  };
+  const Declaration& own = declaration_of(convention);
   Json list = Json::array();
   if (const Json* current = find_member(attributes, kList); current != nullptr) {
     if (current->is_array()) list = *current;
   }
-  const auto found = std::find_if(list.begin(), list.end(), is_own);
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const Json& entry) { return is_of_convention(entry, own); });
   const bool is_listed = found != list.end();
   if (is_listed == is_followed) return;
   if (is_followed) {
-    list.push_back(own);
+    const std::string repository = own.repository;
+    list.push_back({{"schema_url", "https://raw.githubusercontent.com/" + repository +
+                                       "/refs/tags/v0.1/schema.json"},
+                    {"spec_url", "https://github.com/" + repository + "/blob/v0.1/README.md"},
+                    {"uuid", own.uuid},
+                    {"name", own.name},
+                    {"description", own.description}});
   } else {
     list.erase(found);
   }
@@ -102,10 +115,10 @@ void declare_convention(Json& attributes, ZarrConvention convention, bool is_fol
   }
 }
 
-std::shared_ptr<OGRSpatialReference> crs_from_proj(const zarrcore::Json& attributes) {
+std::shared_ptr<OGRSpatialReference> crs_from_proj(const Json& attributes) {
   std::string not_understood;
   for (const char* key : kKeys) {
-    const zarrcore::Json* value = find_proj(attributes, key);
+    const Json* value = find_proj(attributes, key);
     if (value == nullptr || value->is_null()) continue;
     if (auto crs = import_crs(*value)) return crs;
     if (not_understood.empty()) not_understood = key;
@@ -117,31 +130,20 @@ std::shared_ptr<OGRSpatialReference> crs_from_proj(const zarrcore::Json& attribu
   return nullptr;
 }
 
-std::optional<GeoTransform> proj_transform(const zarrcore::Json& attributes) {
-  const zarrcore::Json* list = find_proj(attributes, "proj:transform");
-  // Nine numbers are those of a whole matrix.
-  if (list == nullptr || !list->is_array() || (list->size() != 6 && list->size() != 9)) {
-    return std::nullopt;
-  }
-  GeoTransform transform{};
-  constexpr std::size_t kOrder[] = {2, 0, 1, 5, 3, 4};
-  for (std::size_t i = 0; i < transform.size(); ++i) {
-    const zarrcore::Json& number = (*list)[kOrder[i]];
-    if (!number.is_number() || !std::isfinite(number.get<double>())) return std::nullopt;
-    transform[i] = number.get<double>();
-  }
-  return transform;
+std::optional<GeoTransform> proj_transform(const Json& attributes) {
+  const Json* list = find_proj(attributes, "proj:transform");
+  return list != nullptr ? affine_transform(*list) : std::nullopt;
 }
 
-bool proj_denies_crs(const zarrcore::Json& attributes) {
-  const zarrcore::Json* code = zarrcore::find_member(attributes, "proj:code");
+bool proj_denies_crs(const Json& attributes) {
+  const Json* code = find_member(attributes, "proj:code");
   return code != nullptr && std::all_of(std::begin(kKeys), std::end(kKeys), [&](const char* key) {
-           const zarrcore::Json* value = zarrcore::find_member(attributes, key);
+           const Json* value = find_member(attributes, key);
            return value == nullptr || value->is_null();
          });
 }
 
-void write_proj(zarrcore::Json& attributes, const OGRSpatialReference& crs) {
+void write_proj(Json& attributes, const OGRSpatialReference& crs) {
   if (std::string code = authority_code(crs); !code.empty()) {
     attributes["proj:code"] = std::move(code);
     return;
@@ -157,18 +159,13 @@ std::optional<GeoTransform> spatial_transform(const Json& attributes) {
       type != nullptr && !type->is_null() && *type != "affine") {
     return std::nullopt;
   }
-  const auto is_finite = [](const Json& item) {
-    return item.is_number() && std::isfinite(item.get<double>());
-  };
-  if (!transform->is_array() || transform->size() != 6 ||
-      !std::all_of(transform->begin(), transform->end(), is_finite)) {
+  const auto result = transform->size() == 6 ? affine_transform(*transform) : std::nullopt;
+  if (!result) {
     report(CE_Warning, CPLE_AppDefined, "Zarr: \"spatial:transform\" is %s, not six numbers",
            zarrcore::excerpt(*transform).c_str());
     return std::nullopt;
   }
-  const auto number = [&](std::size_t i) { return (*transform)[i].get<double>(); };
-  const GeoTransform result{number(2), number(0), number(1), number(5), number(3), number(4)};
-  return spatial_registration(attributes) == Registration::node ? moved(result, -0.5) : result;
+  return spatial_registration(attributes) == Registration::node ? moved(*result, -0.5) : result;
 }
 
 std::optional<Registration> spatial_registration(const Json& attributes) {

@@ -40,12 +40,15 @@ void declare_convention(zarrcore::Json& attributes, ZarrConvention convention, b
 //
 //   "geo": {"proj": {"code": "EPSG:32633", "transform": [10, 0, 500000, 0, -10, 5000000]}}
 
+// An affine matrix [a b c d e f], as of `spatial:transform`, or all nine of its numbers. Empty for
+// anything else.
+std::optional<GeoTransform> affine_transform(const zarrcore::Json& list);
+
 // `proj:code`, else `proj:wkt2`, else `proj:projjson`, else the older `proj:epsg`. Null when there
 // is none of them; warns, and returns null, when they are not understood.
 std::shared_ptr<OGRSpatialReference> crs_from_proj(const zarrcore::Json& attributes);
 
-// `proj:transform`: [a b c d e f], as in `spatial:transform`. Empty if it is absent or anything
-// else.
+// `proj:transform`; empty if it is absent or no matrix.
 std::optional<GeoTransform> proj_transform(const zarrcore::Json& attributes);
 
 // Whether attributes state that there is no CRS: a `proj:code` of null and no other member.

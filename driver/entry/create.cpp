@@ -3,15 +3,27 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "driver/entry/copy_references.h"
 #include "driver/entry/manage.h"
+#include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/georeferencing.h"
 #include "driver/multidim/group.h"
+#include "driver/multidim/session.h"
+#include "driver/new_array/creation_options.h"
+#include "driver/new_array/new_array.h"
+#include "driver/raster/band_values.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
@@ -77,6 +89,230 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
     return nullptr;
   });
 }
+
+GeoreferencingConvention convention_of(const CreationOptions& options) {
+  constexpr const char* kOption = "GEOREFERENCING_CONVENTION";
+  if (options.is(kOption, "CF")) return GeoreferencingConvention::cf;
+  return options.is(kOption, "SPATIAL_PROJ") ? GeoreferencingConvention::spatial_proj
+                                             : GeoreferencingConvention::gdal;
+}
+
+RasterView view_of(const std::shared_ptr<Array>& array) {
+  const auto axes = array->raster_axes();
+  return {array, axes.x, axes.y, {}};
+}
+
+class RasterCreation {
+ public:
+  // Throws zarrcore::Error for invalid options.
+  RasterCreation(const char* name, CSLConstList option_list)
+      : option_list_(option_list),
+        options_(option_list, kAllOptions),
+        path_(new_store_path(name)),
+        is_appended_(options_.boolean("APPEND_SUBDATASET")) {
+    suggest_creation_options(option_list);
+    array_name_ = options_.text("ARRAY_NAME");
+    if (options_.is_given("ARRAY_NAME")) {
+      check_array_name();
+      return;
+    }
+    if (is_appended_) throw Error("appending a subdataset needs the option ARRAY_NAME");
+    array_name_ = store_name(path_);
+  }
+
+  // Creates the store, unless a subdataset is appended to one, and an array for all bands or one
+  // for each. Throws zarrcore::Error; nothing is left behind then.
+  std::unique_ptr<RasterDataset> run(const NewRaster& raster) {
+    if (raster.types.empty()) throw Error(path_ + ": a raster needs at least one band");
+    if (is_appended_) {
+      SessionOptions session_options;
+      session_options.is_writable = true;
+      session_options.make_classic_dataset = &make_classic_dataset;
+      session_ = Session::open(path_, session_options);
+      group_ = zarrcore::parent_path(zarrcore::normalize_path(array_name_));
+      old_attributes_ = session_->attributes(group_);
+    } else {
+      session_ = create_session(path_, options_,
+                                "add an array to it (APPEND_SUBDATASET=YES, ARRAY_NAME=name)");
+    }
+    try {
+      auto dataset = make_dataset(raster);
+      session_->end_opening();
+      return dataset;
+    } catch (...) {
+      undo(nullptr);
+      throw;
+    }
+  }
+
+  // Removes what run() created. Pending writes of the dataset, if there is one, are dropped, and
+  // errors are not reported: the caller reports the one that led here.
+  void undo(std::unique_ptr<RasterDataset> dataset) {
+    const UnrelatedFailures unrelated;
+    std::string problem;
+    {
+      const QuietErrors quiet;
+      if (dataset) dataset->discard();
+      try {
+        session_->erase_created_nodes();
+        if (is_appended_ && *session_->attributes(group_) != *old_attributes_) {
+          session_->change_attributes(
+              group_, [this](zarrcore::Json& attributes) { attributes = *old_attributes_; });
+        }
+      } catch (const std::exception& error) {
+        problem = error.what();
+      }
+      dataset.reset();
+      session_.reset();
+    }
+    if (is_appended_ && !problem.empty()) {
+      const CPLErrorStateBackuper first_error;
+      report(CE_Warning, CPLE_AppDefined, "%s is not as before: %s", path_.c_str(),
+             problem.c_str());
+    }
+    if (!is_appended_) remove_new_store(path_);
+  }
+
+  // The dataset of run() is what was wanted.
+  void accept() const {
+    if (!is_appended_) remove_older_sidecar(path_);
+  }
+
+  const CreationOptions& options() const { return options_; }
+  bool is_on_network() const { return session_->is_slow(); }
+  // Whether run() has begun a new archive.
+  bool makes_archive() const { return session_->is_new_archive(); }
+
+ private:
+  // Throws for an ARRAY_NAME that no new array can have.
+  void check_array_name() const {
+    if (zarrcore::normalize_path(array_name_).empty()) {
+      throw Error("creation option ARRAY_NAME is \"" + array_name_ +
+                  "\", not the name of an array");
+    }
+    if (array_name_.find(':') != std::string::npos) {
+      throw Error("creation option ARRAY_NAME is \"" + array_name_ +
+                  "\": names of arrays contain no colon");
+    }
+  }
+
+  std::unique_ptr<RasterDataset> make_dataset(const NewRaster& raster) {
+    make_groups(std::string(zarrcore::parent_path(zarrcore::normalize_path(array_name_))));
+    const bool is_split = raster.bands_differ && !asks_for_one_array();
+    const bool is_one_array =
+        raster.types.size() == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
+    std::vector<std::shared_ptr<Array>> arrays;
+    if (is_one_array) {
+      arrays.push_back(make_array(array_name_, raster, std::nullopt));
+    } else {
+      for (std::size_t band = 0; band < raster.types.size(); ++band) {
+        const std::string prefix = options_.is_given("ARRAY_NAME") ? array_name_ + "_band" : "Band";
+        arrays.push_back(make_array(prefix + std::to_string(band + 1), raster, band));
+      }
+    }
+    if (is_split && !is_appended_) name_bands(arrays);
+    RasterView view = arrays.size() > 1 ? RasterView(arrays) : view_of(arrays.front());
+    const std::string name =
+        is_appended_ ? format_connection_string(path_, arrays.front()->GetFullName()) : path_;
+    return RasterDataset::of_new_arrays(
+        std::move(view), name, is_appended_ ? arrays.front()->GetFullName() : std::string());
+  }
+
+  // Creates the groups that do not exist yet on the way to `group`.
+  void make_groups(const std::string& group) {
+    if (group.empty() || session_->hierarchy().has(group, zarrcore::NodeKind::group)) return;
+    make_groups(std::string(zarrcore::parent_path(group)));
+    session_->create_group(group);
+  }
+
+  // Whether options imply one array for all bands.
+  bool asks_for_one_array() const {
+    const auto is_of_three = [this](const char* option) {
+      const auto lengths = options_.lengths(option);
+      return lengths && lengths->size() == 3;
+    };
+    return options_.is_given("SINGLE_ARRAY") || is_of_three("BLOCKSIZE") ||
+           is_of_three("SHARD_CHUNK_SHAPE");
+  }
+
+  // Stores which arrays are the bands of the raster.
+  void name_bands(const std::vector<std::shared_ptr<Array>>& arrays) {
+    zarrcore::Json names = zarrcore::Json::array();
+    for (const auto& array : arrays) names.push_back(array->node_path());
+    session_->change_attributes(
+        "", [&](zarrcore::Json& attributes) { attributes[kBandsAttribute] = names; });
+  }
+
+  // Of one band (counted from 0), or of all.
+  std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
+                                    std::optional<std::size_t> band) {
+    const bool has_bands = !band && raster.types.size() > 1;
+    NewArray array;
+    array.type = GDALExtendedDataType::Create(band ? raster.types[*band] : common_type(raster));
+    array.format = &session_->new_array_format();
+    if (raster.has_one_bit) array.stored_type = zarrcore::DataType{zarrcore::TypeKind::boolean, 1};
+    std::vector<std::string> shareable;
+    const auto add = [&](const std::string& dimension, int length) {
+      array.shape.push_back(static_cast<std::uint64_t>(length));
+      const bool is_shared = can_share(dimension, array.shape.back(), raster);
+      shareable.push_back(is_shared ? std::string() : dimension);
+      array.dimension_names.push_back(
+          is_shared ? dimension : std::string(zarrcore::last_segment(name)) + '_' + dimension);
+    };
+    const bool is_by_pixel = has_bands && options_.is("INTERLEAVE", "PIXEL");
+    if (has_bands && !is_by_pixel) add("Band", static_cast<int>(raster.types.size()));
+    add("Y", raster.rows);
+    add("X", raster.columns);
+    array.y = array.shape.size() - 2;
+    array.x = array.shape.size() - 1;
+    if (is_by_pixel) add("Band", static_cast<int>(raster.types.size()));
+    array.keeps_pixels_together = is_by_pixel;
+    const std::string path = zarrcore::normalize_path(name);
+    const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
+    made->set_convention(convention_of(options_));
+    // Whether dimensions can be shared is known when the raster gets its position.
+    if (!raster.transform) made->set_shareable_names(std::move(shareable));
+    made->set_stores_empty_chunks(options_.boolean("WRITE_EMPTY_CHUNKS"));
+    return made;
+  }
+
+  GDALDataType common_type(const NewRaster& raster) const {
+    GDALDataType type = raster.types.front();
+    for (const GDALDataType other : raster.types) type = union_of_types(type, other);
+    const bool is_given =
+        std::ranges::all_of(raster.types, [&](auto of_band) { return of_band == type; });
+    if (is_given) return type;
+    if (raster.keeps_types) throw Error("bands of different data types cannot share an array");
+    report(CE_Warning, CPLE_AppDefined,
+           "Zarr: %s: bands of different data types share an array of %s; without creation options "
+           "for one array each keeps its type",
+           path_.c_str(), GDALGetDataTypeName(type));
+    return type;
+  }
+
+  // Whether a new array can have an existing dimension of this name: its length and coordinates
+  // must be those of the array.
+  bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const {
+    const std::string group(zarrcore::parent_path(zarrcore::normalize_path(array_name_)));
+    const auto dimension = find_visible_dimension(*session_, group, name);
+    if (!dimension) return true;
+    if (dimension->GetSize() != length) return false;
+    if (!dimension->GetIndexingVariable()) return true;
+    if (!raster.transform || name == "Band") return false;
+    const GeoTransform& transform = *raster.transform;
+    return name == "X" ? has_cells_from(*dimension, transform[0], transform[1])
+                       : has_cells_from(*dimension, transform[3], transform[5]);
+  }
+
+  CSLConstList option_list_;
+  CreationOptions options_;
+  std::string path_;
+  bool is_appended_;
+  std::string array_name_;
+  std::shared_ptr<Session> session_;
+  std::string group_;  // to which an array is appended
+  std::shared_ptr<const zarrcore::Json> old_attributes_;
+};
 
 }  // namespace
 

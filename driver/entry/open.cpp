@@ -32,7 +32,7 @@ using zarrcore::Error;
 struct OpenCall {
   std::string name;
   ConnectionString connection;
-  OpenOptions options;
+  OptionValues options;
 };
 
 // The dimension that an open option gives by name or index.
@@ -144,7 +144,7 @@ bool is_array(const Session& session, const std::string& name) {
 }
 
 // Moves leading indexes of a slice back to the name, if that makes it the name of an array.
-ConnectionString settle_name(const Session& session, const ConnectionString& connection) {
+ConnectionString array_connection(const Session& session, const ConnectionString& connection) {
   ConnectionString longer = connection;
   // Paths of Zarr v2 may have backslashes.
   std::string with_slashes = *connection.array;
@@ -179,8 +179,8 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
     if (const auto group = parse_group_name(session, *connection.array)) {
       return open_bands(session, bands_of_group(session, *group), *connection.array, call);
     }
-    const ConnectionString settled = settle_name(session, connection);
-    return open_array(find_array(session, *settled.array), call, settled, !session.root_is_array());
+    const ConnectionString found = array_connection(session, connection);
+    return open_array(find_array(session, *found.array), call, found, !session.root_is_array());
   }
   const bool lists_all = call.options.boolean("LIST_ALL_ARRAYS");
   const Candidates found = find_candidates(session, lists_all);
@@ -236,7 +236,7 @@ std::string lock_folder(const std::string& store_path, const std::string& option
 }
 
 // `path`, or if it is an Icechunk repository, the path of the version that options choose.
-std::string store_path(const std::string& path, const OpenOptions& options) {
+std::string store_path(const std::string& path, const OptionValues& options) {
   using zarrcore::icechunk::VersionName;
   constexpr std::pair<const char*, VersionName::Kind> kVersions[] = {
       {"BRANCH", VersionName::Kind::branch},
@@ -289,7 +289,7 @@ GDALDataset* open(GDALOpenInfo* info) {
     OpenCall call{
         info->pszFilename,
         zipped ? *zipped : parse_connection_string(info->pszFilename),
-        OpenOptions(info->papszOpenOptions),
+        open_options(info->papszOpenOptions),
     };
     call.connection.store_path = store_path(call.connection.store_path, call.options);
     if (call.options.boolean("CACHE_KERCHUNK_JSON")) {

@@ -48,12 +48,9 @@ bool is_zipped_document(const GDALOpenInfo* info);
 // of a store with one raster, and in a store with several that of each of their arrays.
 std::optional<ConnectionString> find_zipped_raster(const std::string& path);
 
-// The values of a call. Unknown names that are similar to one that exists get a warning with it.
-class OpenOptions : public OptionValues {
- public:
-  // Throws zarrcore::Error for a value that is not allowed.
-  explicit OpenOptions(CSLConstList list);
-};
+// The open options of a call. Unknown names that are similar to one that exists get a warning with
+// it. Throws zarrcore::Error for a value that is not allowed.
+OptionValues open_options(CSLConstList list);
 
 // The XML of GDAL_DMD_OPENOPTIONLIST.
 std::string open_option_list();

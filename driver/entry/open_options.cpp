@@ -65,9 +65,10 @@ constexpr Option kOpenOptions[] = {
 
 }  // namespace
 
-OpenOptions::OpenOptions(CSLConstList list)
-    : OptionValues(kOpenOptions, list, kAllScopes, kOpenOption) {
+OptionValues open_options(CSLConstList list) {
+  OptionValues values(kOpenOptions, list, kAllScopes, kOpenOption);
   warn_of_similar_names(kOpenOptions, kAllScopes, kOpenOption, list);
+  return values;
 }
 
 std::string open_option_list() {

@@ -27,7 +27,7 @@
 
 namespace {
 
-// Long items are made when they are asked for, as most programs start without them. Those that list
+// Long items are made on first use, as most programs start without them. Those that list
 // compressors follow CPLRegisterCompressor(), which may be called at any time.
 class ZarrDriver final : public GDALDriver {
  public:

@@ -52,6 +52,24 @@ std::size_t distance_of_names(std::string_view given, std::string_view name) {
              : SIZE_MAX;
 }
 
+// The name of these scopes that `name` is probably meant to be; empty if none is similar.
+std::string_view nearest_name(std::span<const Option> options, unsigned scopes,
+                              std::string_view name) {
+  std::string_view nearest;
+  std::size_t least = SIZE_MAX;
+  for (const Option& option : options) {
+    if ((option.scope & scopes) == 0 || option.is_hidden) continue;
+    for (const std::string_view known : {option.name, option.alias}) {
+      const std::size_t distance = known.empty() ? SIZE_MAX : distance_of_names(name, known);
+      if (distance < least) {
+        least = distance;
+        nearest = known;
+      }
+    }
+  }
+  return nearest;
+}
+
 std::string xml_escaped(std::string_view text) {
   char* escaped = CPLEscapeString(text.data(), static_cast<int>(text.size()), CPLES_XML);
   std::string result(escaped);
@@ -63,6 +81,11 @@ std::string xml_escaped(std::string_view text) {
 std::string xml_attribute(std::string_view name, std::string_view value) {
   if (value.empty()) return {};
   return ' ' + std::string(name) + "=\"" + xml_escaped(value) + '"';
+}
+
+// A number as option lists and messages show it.
+std::string option_number_text(double number) {
+  return CPLSPrintf("%.17g", number);
 }
 
 std::string_view xml_type(ValueType type) {
@@ -80,6 +103,10 @@ std::string_view xml_type(ValueType type) {
   }
 }
 
+std::vector<std::string> more_values(const Option& option) {
+  return option.more_values != nullptr ? option.more_values() : std::vector<std::string>();
+}
+
 std::string option_xml(const Option& option, bool is_for_rasters) {
   std::string description(option.description);
   if (!option.needed.empty()) description.append(". Only with ").append(option.needed);
@@ -93,8 +120,7 @@ std::string option_xml(const Option& option, bool is_for_rasters) {
     xml += xml_attribute("min", option_number_text(option.low)) +
            xml_attribute("max", option_number_text(option.high));
   }
-  const auto more =
-      option.more_values != nullptr ? option.more_values() : std::vector<std::string>();
+  const std::vector<std::string> more = more_values(option);
   if (option.values.empty() && more.empty()) return xml + "/>\n";
   xml += ">\n";
   for (const OptionValue& value : option.values) {
@@ -122,10 +148,6 @@ std::optional<std::vector<std::uint64_t>> parse_lengths(const Option& option,
 bool is_any_of(const std::string& text, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(),
                      [&](const char* word) { return EQUAL(text.c_str(), word); });
-}
-
-std::vector<std::string> more_values(const Option& option) {
-  return option.more_values != nullptr ? option.more_values() : std::vector<std::string>();
 }
 
 std::optional<std::string> allowed_choice(const Option& option, const std::string& given) {
@@ -203,33 +225,12 @@ const char* fetch(CSLConstList list, const Option& option) {
 
 }  // namespace
 
-std::string option_number_text(double number) {
-  return CPLSPrintf("%.17g", number);
-}
-
 const Option* find_option(std::span<const Option> options, std::string_view name) {
   const auto found = std::find_if(options.begin(), options.end(), [&](const Option& option) {
     return is_same_name(option.name, name) ||
            (!option.alias.empty() && is_same_name(option.alias, name));
   });
   return found == options.end() ? nullptr : &*found;
-}
-
-std::string_view nearest_name(std::span<const Option> options, unsigned scopes,
-                              std::string_view name) {
-  std::string_view nearest;
-  std::size_t least = SIZE_MAX;
-  for (const Option& option : options) {
-    if ((option.scope & scopes) == 0 || option.is_hidden) continue;
-    for (const std::string_view known : {option.name, option.alias}) {
-      const std::size_t distance = known.empty() ? SIZE_MAX : distance_of_names(name, known);
-      if (distance < least) {
-        least = distance;
-        nearest = known;
-      }
-    }
-  }
-  return nearest;
 }
 
 std::string single_option_xml(std::string_view name, std::string_view type,

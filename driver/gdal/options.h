@@ -99,10 +99,6 @@ constexpr Option only_with(Text needed, Option option) {
 // The option of this name or alias, in letters of any case; null if there is none.
 const Option* find_option(std::span<const Option> options, std::string_view name);
 
-// The name of these scopes that `name` is probably meant to be; empty if none is similar.
-std::string_view nearest_name(std::span<const Option> options, unsigned scopes,
-                              std::string_view name);
-
 // The options of these scopes as XML for a GDAL_DMD_…OPTIONLIST, in a root named `element`. Those
 // of `raster_scope` get GDAL's attribute scope="raster". `more` is XML of further options.
 std::string option_list_xml(std::span<const Option> options, unsigned scopes,
@@ -112,9 +108,6 @@ std::string option_list_xml(std::span<const Option> options, unsigned scopes,
 // The XML of an option that has no row in a table; `type` is GDAL's word for it.
 std::string single_option_xml(std::string_view name, std::string_view type,
                               std::string_view default_value, std::string_view description);
-
-// A number as option lists and messages show it.
-std::string option_number_text(double number);
 
 // The name of an entry "NAME=VALUE" of a list.
 std::string_view entry_name(std::string_view entry);

@@ -1,6 +1,6 @@
 // GDAL's configuration options and error handlers are thread-local. While worker threads run for a
 // call, they see the options of the calling thread, and their messages reach its handlers. Threads
-// that go on after the call see the same options, and their messages reach a later call.
+// that continue after the call see the same options, and a later call reports their messages.
 #pragma once
 
 #include <cpl_error.h>
@@ -47,11 +47,11 @@ class CallerState {
 
   // To be used while this object lives.
   zarrcore::WorkerScope scope() { return scope_for(messages_); }
-  // For threads that may outlive this object: someone reports what they add to `messages`.
+  // For threads that may outlive this object: the caller reports what they add to `messages`.
   zarrcore::WorkerScope scope_for(std::shared_ptr<WorkerMessages> messages) const;
 
-  // With the options of the calling thread, for work that goes on after the call. Its messages
-  // reach nobody, except for debug messages.
+  // With the options of the calling thread, for work that continues after the call. Its messages
+  // are not reported, except for debug messages.
   static zarrcore::WorkerScope lasting_scope();
 
  private:
@@ -66,9 +66,8 @@ void allow_read_ahead(zarrcore::ReadOptions& options);
 // at most 8. `value`, if not null, overrides it.
 std::size_t thread_count(const char* value = nullptr);
 
-// The threads and caches of the process, which all datasets share.
-
-// Bounded for the process, not for each dataset. Lives as long as someone uses it.
+// The threads and caches of the process, which all datasets share. Bounded for the process, not for
+// each dataset. Lives as long as a dataset uses it.
 std::shared_ptr<zarrcore::Context> shared_context();
 
 // Runs on the threads of the context, with the options and error handlers of the calling thread.

@@ -103,46 +103,28 @@ void BandValues::store() {
 void BandValues::set_of_array(BandItem item, const Json& value) {
   if (value_of_array(array_, item) == value) return;
   array_.change_packing([&](Packing& packing) {
-    const auto number = [&] {
-      return value.is_null() ? std::nullopt : std::optional(value.get<double>());
-    };
-    switch (item) {
-      case BandItem::scale:
-        packing.scale = number();
-        break;
-      case BandItem::offset:
-        packing.offset = number();
-        break;
-      case BandItem::unit:
-        packing.unit = value.is_null() ? std::string() : value.get<std::string>();
-        break;
-      case BandItem::nodata:
-        packing.nodata.reset();
-        if (!value.is_null()) {
-          packing.nodata = zarrcore::parse_fill_value(value, array_.core().data_type());
-        }
-        break;
+    if (item == BandItem::unit) {
+      packing.unit = value.is_null() ? std::string() : value.get<std::string>();
+    } else if (item == BandItem::nodata) {
+      packing.nodata.reset();
+      if (value.is_null()) return;
+      packing.nodata = zarrcore::parse_fill_value(value, array_.core().data_type());
+    } else {
+      auto& number = item == BandItem::scale ? packing.scale : packing.offset;
+      number = value.is_null() ? std::nullopt : std::optional(value.get<double>());
     }
   });
 }
 
 Json value_of_array(const Array& array, BandItem item) {
   const Packing& packing = array.packing();
-  const auto json = [](const std::optional<double>& number) {
-    return number ? Json(*number) : Json(nullptr);
-  };
-  switch (item) {
-    case BandItem::scale:
-      return json(packing.scale);
-    case BandItem::offset:
-      return json(packing.offset);
-    case BandItem::unit:
-      return packing.unit.empty() ? Json(nullptr) : Json(packing.unit);
-    default:
-      break;
+  if (item == BandItem::unit) return packing.unit.empty() ? Json(nullptr) : Json(packing.unit);
+  if (item == BandItem::nodata) {
+    if (!packing.nodata) return nullptr;
+    return zarrcore::format_fill_value(*packing.nodata, array.core().data_type());
   }
-  if (!packing.nodata) return nullptr;
-  return zarrcore::format_fill_value(*packing.nodata, array.core().data_type());
+  const auto& number = item == BandItem::scale ? packing.scale : packing.offset;
+  return number ? Json(*number) : Json(nullptr);
 }
 
 }  // namespace gdal_zarr

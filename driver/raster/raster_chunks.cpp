@@ -22,17 +22,8 @@ CPLErr RasterDataset::AdviseRead(int x, int y, int columns, int rows, int buffer
                                  OptionList options) {
   // So Python asks for all bands before GDAL 3.11.
   if (band_count == 0 && bands == nullptr) band_count = nBands;
-  int stops = FALSE;
-  const CPLErr checked = ValidateRasterIOOrAdviseReadParameters(
-      "AdviseRead()", &stops, x, y, columns, rows, buffer_columns, buffer_rows, band_count, bands);
-  if (checked != CE_None || stops != FALSE) return checked;
-  for (int i = 0; i < band_count; ++i) {
-    GDALRasterBand* band = GetRasterBand(bands != nullptr ? bands[i] : i + 1);
-    const CPLErr advised =
-        band->AdviseRead(x, y, columns, rows, buffer_columns, buffer_rows, type, options);
-    if (advised != CE_None) return advised;
-  }
-  return CE_None;
+  return GDALPamDataset::AdviseRead(x, y, columns, rows, buffer_columns, buffer_rows, type,
+                                    band_count, bands, options);
 }
 
 CPLErr RasterBand::AdviseRead(int x, int y, int columns, int rows, int buffer_columns,

@@ -151,7 +151,8 @@ class RasterDataset final : public GDALPamDataset {
   // `placing` are the attributes that state the geotransform; null if none do.
   void set_metadata(const zarrcore::Json* placing);
   void set_image_structure();
-  // Without that of a whole raster of several arrays, which is in those of the arrays.
+  // A raster of several arrays has no place of its own: its parts are in the sidecars of the
+  // arrays.
   void set_sidecar_place();
   // The files that load_sidecars_of_arrays() and load_sidecar() need.
   std::set<std::string> sidecars_to_read() const;
@@ -172,7 +173,7 @@ class RasterDataset final : public GDALPamDataset {
   void forget_nodata() { shares_nodata_.reset(); }
   bool is_writable() const { return eAccess == GA_Update; }
   // Writes and drops the blocks of a window from the block cache.
-  void settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
+  void flush_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   // The shown attributes that all arrays have in common: others are about one band.
   zarrcore::Json shared_attributes() const;
   // Those of the array's group, and of the root where that has none; empty without a group.
@@ -207,7 +208,7 @@ class RasterDataset final : public GDALPamDataset {
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
   std::optional<GeoTransform> geotransform_;
-  // Of the store, read when they are asked for.
+  // Of the store, read on first use.
   struct ControlPoints {
     std::vector<GroundControlPoint> stored;
     std::vector<GDAL_GCP> list;  // its texts are those of `stored`

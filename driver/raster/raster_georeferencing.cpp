@@ -117,7 +117,7 @@ const GDAL_GCP* RasterDataset::GetGCPs() {
 }
 
 const OGRSpatialReference* RasterDataset::GetGCPSpatialRef() const {
-  auto& self = const_cast<RasterDataset&>(*this);  // points are read when they are asked for
+  auto& self = const_cast<RasterDataset&>(*this);  // points are read on first use
   if (self.GDALPamDataset::GetGCPCount() > 0) return GDALPamDataset::GetGCPSpatialRef();
   return guarded<const OGRSpatialReference*>(nullptr, [&] {
     const ControlPoints& points = self.control_points();

@@ -152,7 +152,7 @@ RasterDataset* RasterDataset::best_overview(int& x, int& y, int& columns, int& r
   return level < 0 ? nullptr : (*overviews_)[static_cast<std::size_t>(level)].get();
 }
 
-void RasterDataset::settle_blocks(std::span<const int> bands, int x, int y, int columns, int rows) {
+void RasterDataset::flush_blocks(std::span<const int> bands, int x, int y, int columns, int rows) {
   for (const int index : bands) {
     GDALRasterBand& band = *GetRasterBand(index + 1);
     int width = 0;
@@ -178,7 +178,7 @@ std::optional<CPLErr> RasterDataset::read_decimated(int x, int y, int columns, i
   const auto column_runs = nearest_pixels(x, columns, static_cast<int>(request.columns));
   const auto row_runs = nearest_pixels(y, rows, static_cast<int>(request.rows));
   if (!column_runs || !row_runs) return std::nullopt;
-  if (is_writable()) settle_blocks(bands, x, y, columns, rows);
+  if (is_writable()) flush_blocks(bands, x, y, columns, rows);
   const auto pixels = static_cast<double>(request.columns * request.rows);
   double done = 0;
   for (const PixelRun& row_run : *row_runs) {
@@ -227,7 +227,7 @@ std::optional<CPLErr> RasterDataset::transfer_directly(
     }
     return read_decimated(x, y, columns, rows, request, bands);
   }
-  if (is_writable()) settle_blocks(bands, x, y, columns, rows);
+  if (is_writable()) flush_blocks(bands, x, y, columns, rows);
   if (flag == GF_Write) {
     store_values_of_bands();
     for (const int index : bands) band(index + 1).drop_statistics();

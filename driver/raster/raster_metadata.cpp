@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/crs_variable.h"
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/zarr_conventions.h"
@@ -87,17 +88,10 @@ zarrcore::Json without_grid_mapping(zarrcore::Json attributes) {
   const std::string mapping = grid_mapping_variable(attributes);
   if (mapping.empty()) return attributes;
   attributes.erase(kGridMapping);
-  const std::string* text = zarrcore::find_string(attributes, kCoordinates);
-  if (text == nullptr) return attributes;
-  std::string others;
-  for (const std::string& word : zarrcore::words_of(*text)) {
-    if (word != mapping) others += (others.empty() ? "" : " ") + word;
-  }
-  if (others.empty()) {
-    attributes.erase(kCoordinates);
-  } else {
-    attributes[kCoordinates] = others;
-  }
+  if (zarrcore::find_string(attributes, kCoordinates) == nullptr) return attributes;
+  std::vector<std::string> words = cf::words_in(attributes, kCoordinates);
+  std::erase(words, mapping);
+  cf::set_words(attributes, kCoordinates, words);
   return attributes;
 }
 
@@ -145,12 +139,8 @@ zarrcore::Json RasterDataset::group_attributes() const {
 }
 
 void RasterDataset::show_attribute(const char* name) {
-  const zarrcore::Json shared = shared_attributes();
-  const zarrcore::Json root = group_attributes();
-  const zarrcore::Json plain = plain_metadata();
-  const zarrcore::Json* value = zarrcore::find_member(plain, name);
-  if (value == nullptr) value = zarrcore::find_member(shared, name);
-  if (value == nullptr) value = zarrcore::find_member(root, name);
+  const zarrcore::Json items = stored_items();
+  const zarrcore::Json* value = zarrcore::find_member(items, name);
   GDALDataset::SetMetadataItem(name, value != nullptr ? attribute_text(*value).c_str() : nullptr);
 }
 

@@ -58,24 +58,16 @@ void remove_items(CPLXMLNode* part, const CPLStringList& items) {
     if (value != nullptr && key != nullptr) stored.emplace(key, value);
     CPLFree(key);
   }
-  const auto remove_children = [](CPLXMLNode* parent, const auto& test) {
-    for (CPLXMLNode* child = parent->psChild; child != nullptr;) {
-      CPLXMLNode* const next = child->psNext;
-      if (child->eType == CXT_Element && test(child)) {
-        CPLRemoveXMLChild(parent, child);
-        CPLDestroyXMLNode(child);
-      }
-      child = next;
-    }
-  };
   const auto is_stored = [&](const CPLXMLNode* item) {
-    return stored.contains({CPLGetXMLValue(item, "key", ""), CPLGetXMLValue(item, "", "")});
+    return item->eType == CXT_Element &&
+           stored.contains({CPLGetXMLValue(item, "key", ""), CPLGetXMLValue(item, "", "")});
   };
-  remove_children(part, [&](CPLXMLNode* node) {
-    if (!EQUAL(node->pszValue, "Metadata") || CPLGetXMLValue(node, "domain", nullptr) != nullptr) {
+  take_children(part, [&](CPLXMLNode* node) {
+    if (node->eType != CXT_Element || !EQUAL(node->pszValue, "Metadata") ||
+        CPLGetXMLValue(node, "domain", nullptr) != nullptr) {
       return false;
     }
-    remove_children(node, is_stored);
+    take_children(node, is_stored);
     return node->psChild == nullptr;
   });
 }

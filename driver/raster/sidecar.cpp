@@ -36,21 +36,6 @@ SidecarXml new_element(const char* name) {
   return {CPLCreateXMLNode(nullptr, CXT_Element, name), &CPLDestroyXMLNode};
 }
 
-// Moves the children that pass the test out of a node.
-std::vector<SidecarXml> take_children(CPLXMLNode* node,
-                                      const std::function<bool(const CPLXMLNode*)>& test) {
-  std::vector<SidecarXml> taken;
-  for (CPLXMLNode* child = node->psChild; child != nullptr;) {
-    CPLXMLNode* next = child->psNext;
-    if (test(child)) {
-      CPLRemoveXMLChild(node, child);
-      taken.emplace_back(child, &CPLDestroyXMLNode);
-    }
-    child = next;
-  }
-  return taken;
-}
-
 bool is_subdataset(const CPLXMLNode* node) {
   return is_element(node, kSubdataset);
 }
@@ -126,6 +111,20 @@ bool are_equal(const GDALRasterAttributeTable& a, GDALRasterAttributeTable* b) {
 }
 
 }  // namespace
+
+std::vector<SidecarXml> take_children(CPLXMLNode* node,
+                                      const std::function<bool(CPLXMLNode*)>& test) {
+  std::vector<SidecarXml> taken;
+  for (CPLXMLNode* child = node->psChild; child != nullptr;) {
+    CPLXMLNode* next = child->psNext;
+    if (test(child)) {
+      CPLRemoveXMLChild(node, child);
+      taken.emplace_back(child, &CPLDestroyXMLNode);
+    }
+    child = next;
+  }
+  return taken;
+}
 
 SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset) {
   const Array& array = view.array();

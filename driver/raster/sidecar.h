@@ -8,6 +8,7 @@
 #include <cpl_minixml.h>
 #include <gdal_priv.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,10 @@ std::string sidecar_file(const std::string& stem);
 
 // Empty if the file does not exist, cannot be read, or is too large. In one request.
 std::string read_sidecar(const std::string& file);
+
+// Moves the children that pass the test out of a node.
+std::vector<SidecarXml> take_children(CPLXMLNode* node,
+                                      const std::function<bool(CPLXMLNode*)>& test);
 
 // The <PAMDataset> of a part; null if there is none.
 SidecarXml find_sidecar_part(const std::string& text, const std::string& name);

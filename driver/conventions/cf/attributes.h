@@ -29,6 +29,12 @@ inline std::string simplified(std::string_view name) {
   return simple;
 }
 
+// A text attribute; empty if it is absent or anything else.
+inline std::string text_in(const zarrcore::Json& attributes, std::string_view name) {
+  const std::string* text = zarrcore::find_string(attributes, name);
+  return text != nullptr ? *text : std::string();
+}
+
 // The words of a text attribute, or of a list of texts; none if it is absent or anything else.
 inline std::vector<std::string> words_in(const zarrcore::Json& attributes, const char* name) {
   std::vector<std::string> words;
@@ -43,6 +49,28 @@ inline std::vector<std::string> words_in(const zarrcore::Json& attributes, const
     add(*value);
   }
   return words;
+}
+
+// Sets a text attribute to these words; removes it if there are none.
+inline void set_words(zarrcore::Json& attributes, const char* name,
+                      const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  if (text.empty()) {
+    attributes.erase(name);
+  } else {
+    attributes[name] = text;
+  }
+}
+
+// Whether a text is one of the words of a list, which spaces separate.
+inline bool is_word_of(std::string_view list, std::string_view text) {
+  if (text.empty() || text.find(' ') != std::string_view::npos) return false;
+  for (auto at = list.find(text); at != std::string_view::npos; at = list.find(text, at + 1)) {
+    const std::size_t end = at + text.size();
+    if ((at == 0 || list[at - 1] == ' ') && (end == list.size() || list[end] == ' ')) return true;
+  }
+  return false;
 }
 
 class Attributes {

@@ -44,12 +44,6 @@ std::vector<std::int64_t> integers(const Json& attributes, const char* name,
   return numbers;
 }
 
-std::optional<std::uint32_t> parse_color(std::string_view word) {
-  if (word.starts_with('#')) word.remove_prefix(1);
-  const auto color = word.size() == 6 ? zarrcore::parse_digits(word, 16) : std::nullopt;
-  return color ? std::optional(static_cast<std::uint32_t>(*color)) : std::nullopt;
-}
-
 std::uint64_t max_value(const zarrcore::DataType& type) {
   const std::size_t bits =
       8 * type.item_size - (type.kind == zarrcore::TypeKind::signed_integer ? 1 : 0);
@@ -69,6 +63,12 @@ std::string as_meaning(std::string name) {
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> parse_color(std::string_view word) {
+  if (word.starts_with('#')) word.remove_prefix(1);
+  const auto color = word.size() == 6 ? zarrcore::parse_digits(word, 16) : std::nullopt;
+  return color ? std::optional(static_cast<std::uint32_t>(*color)) : std::nullopt;
+}
 
 Flags find_flags(const Json& attributes, const zarrcore::DataType& seen) {
   Flags flags;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "zarrcore/base/json.h"
@@ -21,7 +22,7 @@ struct Flag {
   std::int64_t value = 0;  // as the elements are seen
   std::optional<std::int64_t> mask = {};
   std::string meaning;
-  std::optional<std::uint32_t> color = {};  // 0xRRGGBB, of `flag_colors` (Copernicus)
+  std::optional<std::uint32_t> color = {};  // of `flag_colors` (Copernicus)
 
   bool operator==(const Flag&) const = default;
 };
@@ -32,6 +33,9 @@ struct Flags {
 
   bool operator==(const Flags&) const = default;
 };
+
+// 0xRRGGBB from six digits, with or without a # before them; empty for anything else.
+std::optional<std::uint32_t> parse_color(std::string_view text);
 
 // Those that the attributes of an array state. `seen` is the type of its elements: see seen_type().
 // Other types than integers have none.

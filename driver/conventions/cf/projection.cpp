@@ -148,14 +148,6 @@ const Projection& find_projection(const std::string& grid_mapping, const Attribu
   });
 }
 
-// The parameters of a row up to the last one.
-std::span<const Parameter> parameters_of(const Projection& projection) {
-  const auto* end =
-      std::find_if(std::begin(projection.parameters), std::end(projection.parameters),
-                   [](const Parameter& parameter) { return parameter.attribute == nullptr; });
-  return {std::begin(projection.parameters), end};
-}
-
 bool is_list(const Parameter& parameter) {
   return std::string_view(parameter.attribute) == kParallel;
 }
@@ -196,7 +188,7 @@ Json proj_object(const ProjName& name) {
 
 Json make_conversion(const Projection& projection, const Attributes& attributes, double metres) {
   Json list = Json::array();
-  const auto parameters = parameters_of(projection);
+  const auto parameters = projection.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
     const auto is_same = [&](const Parameter& other) {
@@ -332,7 +324,7 @@ void write_parameters(Json& attributes, const Projection& projection, const Json
                       double metres) {
   const Json& given = projjson["conversion"]["parameters"];
   Json written = Json::object();
-  for (const Parameter& parameter : parameters_of(projection)) {
+  for (const Parameter& parameter : projection.parameters) {
     if (std::string_view(parameter.attribute) == kAlwaysZero) continue;
     const auto found = std::find_if(given.begin(), given.end(), [&](const Json& candidate) {
       return is_named(candidate, parameter.proj);

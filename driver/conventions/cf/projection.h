@@ -51,9 +51,9 @@ enum class Quantity : std::uint8_t {
 inline constexpr const char* kAlwaysZero = "";
 
 struct Parameter {
-  const char* attribute = nullptr;  // null after the last parameter of a projection
-  ProjName proj = {};
-  Quantity quantity = {};
+  const char* attribute;
+  ProjName proj;
+  Quantity quantity;
 };
 
 // Some grid mappings are several methods of PROJ.
@@ -71,7 +71,7 @@ struct Projection {
   ProjName method;
   // All of the method's, in its order. Two parameters of one attribute are the elements of a list,
   // or both its only element.
-  Parameter parameters[8];
+  std::span<const Parameter> parameters;
 };
 
 // The projections of CF's grid mappings as PROJ and EPSG know them: one table, by which

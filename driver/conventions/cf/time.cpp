@@ -7,16 +7,156 @@
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
-#include "driver/conventions/cf/calendar.h"
+#include "driver/conventions/cf/attributes.h"
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
-using cf::Calendar;
-using cf::Date;
-using cf::floor_divide;
+// The calendars of the CF conventions (section 4.4.1,
+// https://cfconventions.org/cf-conventions/cf-conventions.html#calendar): dates as days that are
+// counted from a day of the calendar's own.
+enum class Calendar : std::uint8_t {
+  standard,
+  proleptic_gregorian,
+  julian,
+  noleap,
+  all_leap,
+  d360
+};
+
+struct Date {
+  std::int64_t year = 0;
+  int month = 1;
+  int day = 1;
+
+  bool operator<(const Date& other) const {
+    return std::tie(year, month, day) < std::tie(other.year, other.month, other.day);
+  }
+};
+
+// Rounds towards negative infinity.
+constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+// The first day of the Gregorian calendar, which follows the Julian 4 October.
+constexpr Date kReform{1582, 10, 15};
+
+// The day, counted from 0, in the year that begins in March, so that the leap day is its last day.
+// A month then begins (153 m + 2) / 5 days after the year.
+std::int64_t march_days(const Date& date, std::int64_t& year) {
+  const int month = date.month > 2 ? date.month - 3 : date.month + 9;
+  year = date.month > 2 ? date.year : date.year - 1;
+  return (153 * month + 2) / 5 + date.day - 1;
+}
+
+Date from_march_days(std::int64_t year, std::int64_t day) {
+  const auto month = static_cast<int>((5 * day + 2) / 153);
+  Date date;
+  date.day = static_cast<int>(day - (153 * month + 2) / 5 + 1);
+  date.month = month < 10 ? month + 3 : month - 9;
+  date.year = month < 10 ? year : year + 1;
+  return date;
+}
+
+enum class LeapRule : std::uint8_t { gregorian, julian };
+
+// The first day of the year that begins in March of `year`. Days of the Julian calendar are counted
+// so that its 4 October 1582 is the day before the Gregorian 15 October 1582.
+std::int64_t year_start(std::int64_t year, LeapRule rule) {
+  const std::int64_t start = 365 * year + floor_divide(year, 4);
+  if (rule == LeapRule::julian) return start - 2;
+  return start - floor_divide(year, 100) + floor_divide(year, 400);
+}
+
+std::int64_t leap_days(const Date& date, LeapRule rule) {
+  std::int64_t year = 0;
+  const std::int64_t day = march_days(date, year);
+  return year_start(year, rule) + day;
+}
+
+Date leap_date(std::int64_t days, LeapRule rule) {
+  std::int64_t year = floor_divide(days * 400, 146'097);
+  while (year_start(year, rule) > days) --year;
+  while (year_start(year + 1, rule) <= days) ++year;
+  return from_march_days(year, days - year_start(year, rule));
+}
+
+// The days before each month, and the days of the year.
+using Months = std::array<int, 13>;
+
+// The months of a calendar without leap years; null for others.
+const Months* uniform_months(Calendar calendar) {
+  static constexpr Months kNoLeap{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+  static constexpr Months kAllLeap{0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335, 366};
+  static constexpr Months kThirties{0, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360};
+  switch (calendar) {
+    case Calendar::noleap:
+      return &kNoLeap;
+    case Calendar::all_leap:
+      return &kAllLeap;
+    case Calendar::d360:
+      return &kThirties;
+    default:
+      return nullptr;
+  }
+}
+
+std::int64_t uniform_days(const Date& date, const Months& months) {
+  return date.year * months.back() + months[static_cast<std::size_t>(date.month - 1)] + date.day -
+         1;
+}
+
+Date uniform_date(std::int64_t days, const Months& months) {
+  const std::int64_t year = floor_divide(days, months.back());
+  const auto day = static_cast<int>(days - year * months.back());
+  const auto next = std::upper_bound(months.begin(), months.end(), day);
+  const auto month = static_cast<int>(next - months.begin());
+  return {year, month, day - *(next - 1) + 1};
+}
+
+LeapRule leap_rule(Calendar calendar, bool is_before_reform) {
+  const bool is_julian =
+      calendar == Calendar::julian || (calendar == Calendar::standard && is_before_reform);
+  return is_julian ? LeapRule::julian : LeapRule::gregorian;
+}
+
+// By CF's name, in any case; an empty name means the standard calendar. Empty for unknown names.
+std::optional<Calendar> find_calendar(const std::string& name) {
+  static constexpr std::array<std::pair<std::string_view, Calendar>, 10> kNames{{
+      {"", Calendar::standard},
+      {"standard", Calendar::standard},
+      {"gregorian", Calendar::standard},
+      {"proleptic_gregorian", Calendar::proleptic_gregorian},
+      {"julian", Calendar::julian},
+      {"noleap", Calendar::noleap},
+      {"365_day", Calendar::noleap},
+      {"all_leap", Calendar::all_leap},
+      {"366_day", Calendar::all_leap},
+      {"360_day", Calendar::d360},
+  }};
+  const std::string wanted = zarrcore::lower_case(name);
+  for (const auto& [known, calendar] : kNames) {
+    if (wanted == known) return calendar;
+  }
+  return std::nullopt;
+}
+
+// The day of a date, and the inverse. Two days of one calendar are as far apart as they differ.
+std::int64_t days_of(const Date& date, Calendar calendar) {
+  if (const Months* months = uniform_months(calendar)) return uniform_days(date, *months);
+  return leap_days(date, leap_rule(calendar, date < kReform));
+}
+
+Date date_of(std::int64_t days, Calendar calendar) {
+  if (const Months* months = uniform_months(calendar)) return uniform_date(days, *months);
+  const bool is_before_reform = days < leap_days(kReform, LeapRule::gregorian);
+  return leap_date(days, leap_rule(calendar, is_before_reform));
+}
 
 constexpr std::string_view kSince = " since ";
 constexpr std::int64_t kMicroseconds = 1'000'000;  // in a second
@@ -24,65 +164,33 @@ constexpr std::int64_t kDay = 86'400 * kMicroseconds;
 
 // A year is that of the calendar; where its years differ, a tropical year.
 double year_length(Calendar calendar) {
-  switch (calendar) {
-    case Calendar::d360:
-      return 360.0 * kDay;
-    case Calendar::noleap:
-      return 365.0 * kDay;
-    case Calendar::all_leap:
-      return 366.0 * kDay;
-    default:
-      return 31'556'925.9747 * kMicroseconds;
-  }
+  const Months* months = uniform_months(calendar);
+  return months != nullptr ? 1.0 * months->back() * kDay : 31'556'925.9747 * kMicroseconds;
 }
 
 // The length of a unit in microseconds, by UDUNITS' names.
 std::optional<double> unit_length(std::string_view unit, Calendar calendar) {
   struct Unit {
-    std::string_view name;
+    std::string_view words;
     double microseconds;
   };
   constexpr double kSecond = kMicroseconds;
   const double year = year_length(calendar);
-  const std::array<Unit, 35> units{{
-      {"nanosecond", 1e-3},
-      {"nanoseconds", 1e-3},
-      {"ns", 1e-3},
-      {"microsecond", 1},
-      {"microseconds", 1},
-      {"us", 1},
-      {"millisecond", 1e3},
-      {"milliseconds", 1e3},
-      {"ms", 1e3},
-      {"msec", 1e3},
-      {"second", kSecond},
-      {"seconds", kSecond},
-      {"s", kSecond},
-      {"sec", kSecond},
-      {"secs", kSecond},
-      {"minute", 60 * kSecond},
-      {"minutes", 60 * kSecond},
-      {"min", 60 * kSecond},
-      {"mins", 60 * kSecond},
-      {"hour", 3600 * kSecond},
-      {"hours", 3600 * kSecond},
-      {"h", 3600 * kSecond},
-      {"hr", 3600 * kSecond},
-      {"hrs", 3600 * kSecond},
-      {"day", kDay},
-      {"days", kDay},
-      {"d", kDay},
-      {"week", 7.0 * kDay},
-      {"weeks", 7.0 * kDay},
-      {"month", year / 12},
-      {"months", year / 12},
-      {"year", year},
-      {"years", year},
-      {"common_year", 365.0 * kDay},
-      {"common_years", 365.0 * kDay},
-  }};
+  const Unit units[] = {{"nanosecond ns", 1e-3},
+                        {"microsecond us", 1},
+                        {"millisecond ms msec", 1e3},
+                        {"second s sec", kSecond},
+                        {"minute min", 60 * kSecond},
+                        {"hour h hr", 3600 * kSecond},
+                        {"day d", kDay},
+                        {"week", 7.0 * kDay},
+                        {"month", year / 12},
+                        {"year", year},
+                        {"common_year", 365.0 * kDay}};
+  // Of the words of more than two letters there is a plural.
+  if (unit.size() > 2 && unit.ends_with('s')) unit.remove_suffix(1);
   for (const Unit& known : units) {
-    if (unit == known.name) return known.microseconds;
+    if (cf::is_word_of(known.words, unit)) return known.microseconds;
   }
   return std::nullopt;
 }
@@ -205,12 +313,12 @@ std::optional<std::int64_t> parse_moment(std::string_view text, Calendar calenda
   if (!take_zone(cursor, ahead)) return std::nullopt;
   cursor.skip_spaces();
   if (!cursor.is_at_end()) return std::nullopt;
-  return cf::days_of(date, calendar) * kDay + time - ahead;
+  return days_of(date, calendar) * kDay + time - ahead;
 }
 
 std::string format_moment(std::int64_t moment, Calendar calendar) {
   const std::int64_t days = floor_divide(moment, kDay);
-  const Date date = cf::date_of(days, calendar);
+  const Date date = date_of(days, calendar);
   const std::int64_t rest = moment - days * kDay;
   const std::int64_t seconds = rest / kMicroseconds;
   const auto fraction = static_cast<int>(rest % kMicroseconds);
@@ -236,7 +344,7 @@ bool is_time_unit(const std::string& units) {
 
 std::optional<std::string> iso_time(double value, const std::string& units,
                                     const std::string& calendar_name) {
-  const auto calendar = cf::find_calendar(calendar_name);
+  const auto calendar = find_calendar(calendar_name);
   const auto since = zarrcore::lower_case(units).find(kSince);
   if (!calendar || since == std::string::npos || !std::isfinite(value)) return std::nullopt;
   const std::string before = zarrcore::lower_case(units.substr(0, since));
