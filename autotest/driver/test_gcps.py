@@ -132,8 +132,11 @@ def test_edits(with_points):
     dataset = gdal.Open(str(with_points), gdal.GA_Update)
     dataset.SetGCPs([], None)
     assert dataset.GetGCPCount() == 0
+    assert dataset.GetSpatialRef() is None
     del dataset
-    assert open_raster(with_points).GetGCPCount() == 0
+    dataset = open_raster(with_points)
+    assert dataset.GetGCPCount() == 0
+    assert dataset.GetSpatialRef() is None
 
 
 def test_points_beside_another_crs_are_beside_the_store(with_points):

@@ -34,6 +34,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   // Made by this thread, which lives longer than that of a request.
   if (!crs_ && position.crs.crs) crs_.reset(position.crs.crs->Clone());
   if (crs_) set_axis_mapping(*crs_, 1, 2);
+  crs_is_of_points_ = !geotransform_ && !control_points_.stored.empty();
   const auto set = [this](const char* domain, CPLStringList items) {
     if (!items.empty()) GDALDataset::SetMetadata(items.List(), domain);
   };

@@ -207,6 +207,7 @@ class RasterDataset final : public GDALPamDataset {
   std::optional<FirstFailure> closing_;
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
+  bool crs_is_of_points_ = false;  // of ground control points alone
   std::optional<GeoTransform> geotransform_;
   // Of the store, read on first use.
   struct ControlPoints {

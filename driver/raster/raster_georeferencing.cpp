@@ -50,6 +50,7 @@ CPLErr RasterDataset::SetSpatialRef(const OGRSpatialReference* crs) {
   return guarded(CE_Failure, [&] {
     crs_.reset(crs == nullptr || crs->IsEmpty() ? nullptr : crs->Clone());
     if (crs_) set_axis_mapping(*crs_, 1, 2);
+    crs_is_of_points_ = false;
     georeferencing_has_changed_ = true;
     return CE_None;
   });
@@ -158,8 +159,11 @@ CPLErr RasterDataset::SetGCPs(int count, const GDAL_GCP* points, const OGRSpatia
       control_points_ = {};
       control_points_.stored = std::move(stored);
       if (is_stored) {
+        crs_is_of_points_ |= crs_ == nullptr;
         crs_.reset(crs->Clone());
         set_axis_mapping(*crs_, 1, 2);
+      } else if (crs_is_of_points_ && !geotransform_) {
+        crs_.reset();
       }
       georeferencing_has_changed_ = is_writable();
     }
