@@ -44,7 +44,6 @@
 #include "zarrcore/metadata/array_metadata.h"
 #include "zarrcore/metadata/codec_metadata.h"
 #include "zarrcore/metadata/format.h"
-#include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/forwarding_store.h"
 #include "zarrcore/store/memory_store.h"

@@ -27,7 +27,7 @@
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/file_system_store.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {

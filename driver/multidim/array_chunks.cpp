@@ -14,7 +14,7 @@
 #if GDAL_ZARR_AT_LEAST(3, 12)
 #include "driver/multidim/structural_info.h"
 #include "driver/stores/references/reference_store.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 #endif
 
 namespace gdal_zarr {

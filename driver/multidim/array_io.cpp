@@ -74,7 +74,7 @@ void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataTy
   const EmitAtEnd messages(*writer_messages_);
   CallerState caller;
   zarrcore::WriteOptions options = session_->write_options(caller);
-  options.scope_behind = caller.scope_for(writer_messages_);
+  options.background_scope = caller.scope_for(writer_messages_);
   writer()->write(selection,
                   {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
                   options);

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "zarrcore/array/box.h"
+#include "zarrcore/array/selection.h"
 
 namespace gdal_zarr {
 

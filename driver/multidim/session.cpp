@@ -16,7 +16,7 @@
 #include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
 
 namespace gdal_zarr {
 namespace {
@@ -356,7 +356,7 @@ WriterOptions Session::writer_options() const {
   options.max_bytes = write_cache_bytes().value_or(WriterOptions::kDefaultMaxBytes);
   options.locks = locks_;
   options.stores_empty_chunks = options_.stores_empty_chunks;
-  options.writes_behind = CPLTestBool(config_option(ConfigOption::write_behind));
+  options.writes_in_background = CPLTestBool(config_option(ConfigOption::write_behind));
   return options;
 }
 

@@ -4,12 +4,13 @@
 #include <set>
 
 #include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/strided.h"
 #include "zarrcore/codec/sharding.h"
 
 namespace zarrcore {
 namespace {
 
-// The steps after which a walk is expected to go on: an unneeded request to a server costs more
+// The steps after which a walk is expected to continue: an unneeded request to a server costs more
 // than an unneeded chunk of a file.
 constexpr std::size_t kLocalSteps = 2;
 constexpr std::size_t kRemoteSteps = 3;
@@ -26,14 +27,6 @@ constexpr float kWeight = 1.0F / 8;
 constexpr std::uint64_t kMaxParts = 128;
 // After so many chunks that were decoded as a whole, one is decoded in part, to learn from it.
 constexpr std::uint64_t kWholesBetween = 32;
-
-std::uint64_t count_of(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& range) {
-  std::uint64_t count = 1;
-  for (const auto& [first, last] : range) {
-    count = checked_multiply(count, last - first + 1).value_or(UINT64_MAX);
-  }
-  return count;
-}
 
 }  // namespace
 
@@ -108,7 +101,7 @@ AccessPattern::Request::~Request() {
   pattern_.reuse_rate_ += kWeight * (rate - pattern_.reuse_rate_);
 }
 
-bool AccessPattern::Request::keeps_part(bool is_known, std::size_t hash, std::uint64_t capacity) {
+bool AccessPattern::Request::caches_part(bool is_known, std::size_t hash, std::uint64_t capacity) {
   if (!reuse_is_likely_) {
     const std::lock_guard lock(pattern_.mutex_);
     std::vector<std::size_t>& remembered = pattern_.remembered_;
@@ -140,11 +133,11 @@ bool AccessPattern::Request::decodes_whole(const DecodingCosts& costs) {
 WholeChunks AccessPattern::whole_chunks(const Selection& selection) {
   if (selection == last_selection_) {
     was_repeated_ = true;
-    return std::exchange(is_kept_, false) ? WholeChunks::release : WholeChunks::pass;
+    return std::exchange(is_cached_, false) ? WholeChunks::release : WholeChunks::pass;
   }
   last_selection_ = selection;
-  is_kept_ = std::exchange(was_repeated_, false);
-  return is_kept_ ? WholeChunks::keep : WholeChunks::pass;
+  is_cached_ = std::exchange(was_repeated_, false);
+  return is_cached_ ? WholeChunks::keep : WholeChunks::pass;
 }
 
 void AccessPattern::begin_walk(Request& request, const Selection& selection,
@@ -155,7 +148,7 @@ void AccessPattern::begin_walk(Request& request, const Selection& selection,
   if (walk_.is_at(box) && !last_start_.empty()) return;
   request.is_timed_ = true;
   pace_.begin(request.began_);
-  const Range range = range_of(box);
+  const Box range = chunks_of(box);
   try {
     note(box, range);
   } catch (...) {  // there is no memory
@@ -174,7 +167,7 @@ void AccessPattern::begin_walk(Request& request, const Selection& selection,
     const std::size_t at_once = is_remote() ? store_.traits().parallel_requests : options.threads;
     const std::uint64_t max_count =
         std::min(expected_ ? UINT64_MAX : walked_,
-                 std::max<std::uint64_t>(count_of(range), kChunksPerThread * at_once));
+                 std::max<std::uint64_t>(range.size(), kChunksPerThread * at_once));
     request.next_chunks_ = chunks_after(
         box, range,
         static_cast<std::size_t>(std::min(max_count, options.max_ahead_bytes / unit_bytes_)));
@@ -183,22 +176,19 @@ void AccessPattern::begin_walk(Request& request, const Selection& selection,
   }
 }
 
-void AccessPattern::note(const Box& box, const Range& range) {
+void AccessPattern::note(const Box& box, const Box& range) {
   walk_.observe(box);
   if (expected_ && (!expected_->contains(box) || box.start < last_start_)) expected_.reset();
   last_start_ = box.start;
   if (walk_.steps() == 0) {
-    walked_ = count_of(range);
+    walked_ = range.size();
     planned_.reset();
   } else {
-    Range common;
-    for (std::size_t i = 0; i < range.size(); ++i) {
-      common.emplace_back(std::max(range[i].first, (*last_)[i].first),
-                          std::min(range[i].second, (*last_)[i].second));
+    std::uint64_t added = 0;  // mostly, requests of a walk follow each other in the same chunks
+    if (range != *last_) {
+      const auto common = intersection(range, *last_);
+      added = range.size() - (common ? common->size() : 0);
     }
-    const bool is_apart =
-        std::ranges::any_of(common, [](const auto& axis) { return axis.first > axis.second; });
-    const std::uint64_t added = count_of(range) - (is_apart ? 0 : count_of(common));
     walked_ += std::min(added, UINT64_MAX - walked_);
   }
   last_ = range;
@@ -215,17 +205,19 @@ bool AccessPattern::skips_chunks(const Selection& selection) const {
   return false;
 }
 
-AccessPattern::Range AccessPattern::range_of(const Box& box) const {
-  Range range;
-  range.reserve(units_.size());
+// The chunks that a box meets, as a box of the grid.
+Box AccessPattern::chunks_of(const Box& box) const {
+  Box range;
+  range.start.reserve(units_.size());
+  range.count.reserve(units_.size());
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    range.emplace_back(units_[i].chunk_of(box.start[i]),
-                       units_[i].chunk_of(box.start[i] + box.count[i] - 1));
+    range.start.push_back(units_[i].chunk_of(box.start[i]));
+    range.count.push_back(units_[i].chunk_of(box.start[i] + box.count[i] - 1) - range.start[i] + 1);
   }
   return range;
 }
 
-Box AccessPattern::box_of(const std::vector<std::uint64_t>& position) const {
+Box AccessPattern::box_of_chunk(const Shape& position) const {
   Box box;
   for (std::size_t i = 0; i < units_.size(); ++i) {
     box.start.push_back(units_[i].chunk_start(position[i]));
@@ -249,61 +241,53 @@ bool AccessPattern::reads_parts(const Box& box, std::uint64_t requests_per_chunk
 }
 
 // The chunks of the next requests, in the order of need, without those in `range`.
-std::vector<Box> AccessPattern::chunks_after(const Box& box, const Range& range,
+std::vector<Box> AccessPattern::chunks_after(const Box& box, const Box& range,
                                              std::size_t max_count) const {
   const Walk walk = expected_ ? Walk::through(box, *expected_) : walk_;
   std::vector<Box> chunks;
-  std::set<std::vector<std::uint64_t>> seen;
+  std::set<Shape> seen;
   std::size_t boxes = 0;
   std::size_t visits = 0;
   walk.predict(unit_shape_, !is_remote(), [&](const Box& next) {
-    const Range next_range = range_of(next);
-    std::vector<std::uint64_t> position;
-    for (const auto& axis : next_range) position.push_back(axis.first);
-    bool is_done = false;
-    while (!is_done) {
+    const Box next_range = chunks_of(next);
+    Shape position = next_range.start;
+    Shape steps(position.size(), 0);
+    do {
       if (++visits > kMaxVisits || chunks.size() >= max_count) return false;
-      bool is_in_box = true;
-      for (std::size_t i = 0; i < range.size(); ++i) {
-        is_in_box &= position[i] >= range[i].first && position[i] <= range[i].second;
+      bool is_in_range = true;
+      for (std::size_t i = 0; i < position.size(); ++i) {
+        is_in_range &= position[i] - range.start[i] < range.count[i];
       }
-      if (!is_in_box && seen.insert(position).second) {
-        Box chunk = box_of(position);
-        bool is_whole = true;
-        for (std::size_t i = 0; i < range.size(); ++i) {
-          is_whole &= next.start[i] <= chunk.start[i] &&
-                      next.start[i] + next.count[i] >= chunk.start[i] + chunk.count[i];
-        }
-        if (is_whole || !can_read_parts_ || !is_remote()) chunks.push_back(std::move(chunk));
+      if (is_in_range || !seen.insert(position).second) continue;
+      Box chunk = box_of_chunk(position);
+      if (next.contains(chunk) || !can_read_parts_ || !is_remote()) {
+        chunks.push_back(std::move(chunk));
       }
-      std::size_t axis = position.size();
-      while (axis > 0 && position[axis - 1] == next_range[axis - 1].second) {
-        --axis;
-        position[axis] = next_range[axis].first;
-      }
-      is_done = axis == 0;
-      if (!is_done) ++position[axis - 1];
-    }
+    } while (advance_position(
+        steps, [&](std::size_t axis) { return next_range.count[axis]; },
+        [&](std::size_t axis, std::ptrdiff_t step) {
+          position[axis] += static_cast<std::uint64_t>(step);
+        }));
     return ++boxes < kMaxBoxes;
   });
   return chunks;
 }
 
-double AccessPattern::used_part(const Box& box, const Range& range) const {
+double AccessPattern::used_part(const Box& box, const Box& range) const {
   double part = 1;
-  for (std::size_t i = 0; i < range.size(); ++i) {
-    const auto [first, last] = range[i];
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const std::uint64_t last = range.start[i] + range.count[i] - 1;
     const std::uint64_t end = units_[i].chunk_start(last) + units_[i].chunk_extent(last);
-    part *=
-        static_cast<double>(box.count[i]) / static_cast<double>(end - units_[i].chunk_start(first));
+    part *= static_cast<double>(box.count[i]) /
+            static_cast<double>(end - units_[i].chunk_start(range.start[i]));
   }
   return part;
 }
 
-bool AccessPattern::is_reading_only(const Box& box, const Range& range, std::size_t threads) const {
+bool AccessPattern::is_reading_only(const Box& box, const Box& range, std::size_t threads) const {
   // Other requests that follow are of the same chunks. They leave threads idle.
   constexpr double kLittle = 0.25;
-  return !is_remote() && count_of(range) >= 2 * threads && pace_.is_mostly_calls() &&
+  return !is_remote() && range.size() >= 2 * threads && pace_.is_mostly_calls() &&
          used_part(box, range) > kLittle;
 }
 

@@ -5,7 +5,9 @@
 // Each request asks once, when it begins, and reports once, when it ends.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,8 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "zarrcore/array/box.h"
-#include "zarrcore/array/pace.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/walk.h"
 #include "zarrcore/chunk/chunk_grid.h"
@@ -25,11 +25,44 @@
 
 namespace zarrcore {
 
+// How a program divides its time between calls, such as reads of an array, and what it does between
+// them.
+//
+// Averages in which the latest calls weigh most. The program's calls may overlap; the functions of
+// this class must be called by one thread at a time.
+class Pace {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  static TimePoint now() { return std::chrono::steady_clock::now(); }
+
+  // A call has begun. It may have waited since for a lock.
+  void begin(TimePoint began) {
+    if (ended_) pause_ = (pause_ + std::max(Duration{}, began - *ended_)) / 2;
+  }
+  void end(TimePoint began) {
+    ended_ = now();
+    call_ = (call_ + (*ended_ - began)) / 2;
+  }
+
+  // Whether the program works between calls for at least twice as long as they take, or for less.
+  // Both are false until the first call has ended.
+  bool is_mostly_work() const { return pause_ > 2 * call_; }
+  bool is_mostly_calls() const { return pause_ < 2 * call_; }
+
+ private:
+  using Duration = std::chrono::steady_clock::duration;
+
+  Duration pause_{};
+  Duration call_{};
+  std::optional<TimePoint> ended_;  // the last call
+};
+
 // What becomes of the chunks that a request uses as a whole.
 enum class WholeChunks : std::uint8_t {
   pass,     // they are not expected to be needed again
   keep,     // the same request is expected to come again
-  release,  // it has come again, for which they were kept
+  release,  // it has come again, for which they were cached
 };
 
 // Of one array. Safe to use from several threads at once.
@@ -50,7 +83,7 @@ class AccessPattern {
     bool may_read_ahead = false;
     std::size_t threads = 1;
     std::uint64_t max_ahead_bytes = 0;
-    // Whether all chunks of the array can be kept.
+    // Whether the cache has room for all chunks of the array.
     bool keeps_all = false;
     // Whether the program gets the elements. Else they are for later requests.
     bool is_read = true;
@@ -76,10 +109,10 @@ class AccessPattern {
 
     // A part of a chunk has been found in the cache.
     void count_reuse() { ++used_before_; }
-    // Whether a chunk is kept of which a part has been used. `is_known`: an earlier request has
-    // used another part. If chunks are not kept, the last `capacity` ones are remembered by a hash
-    // of their keys: those that are used again are kept.
-    bool keeps_part(bool is_known, std::size_t hash, std::uint64_t capacity);
+    // Whether a chunk is cached of which a part has been used. `is_known`: an earlier request has
+    // used another part. If chunks are not cached, the last `capacity` ones are remembered by a
+    // hash of their keys: those that are used again are cached.
+    bool caches_part(bool is_known, std::size_t hash, std::uint64_t capacity);
 
     // Whether a chunk of which only a part is wanted is decoded as a whole. A part costs less,
     // unless the rest is wanted later. The costs are bytes that are decoded as a whole in the same
@@ -141,26 +174,23 @@ class AccessPattern {
  private:
   // Requests of more chunks spend their time elsewhere.
   static constexpr std::size_t kMaxKeys = 1024;
-  // The positions of chunks along each dimension: first and last.
-  using Range = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-
   // With the lock.
   WholeChunks whole_chunks(const Selection& selection);
   void begin_walk(Request& request, const Selection& selection, const RequestOptions& options);
-  void note(const Box& box, const Range& range);
+  void note(const Box& box, const Box& range);
 
   bool skips_chunks(const Selection& selection) const;
-  Range range_of(const Box& box) const;
-  Box box_of(const std::vector<std::uint64_t>& position) const;
+  Box chunks_of(const Box& box) const;
+  Box box_of_chunk(const Shape& position) const;
   // Whether the chunks of a request give work to all threads, and the program does little else than
   // reading them: decoding to its memory then takes less than copying what was decoded ahead.
-  bool is_reading_only(const Box& box, const Range& range, std::size_t threads) const;
+  bool is_reading_only(const Box& box, const Box& range, std::size_t threads) const;
   // The part of the elements of its chunks that a request needs.
-  double used_part(const Box& box, const Range& range) const;
+  double used_part(const Box& box, const Box& range) const;
   // Whether so many requests like this one read a chunk in parts, and not as a whole, because that
   // takes less. Chunks whose elements stand alone can be read so.
   bool reads_parts(const Box& box, std::uint64_t requests_per_chunk) const;
-  std::vector<Box> chunks_after(const Box& box, const Range& range, std::size_t max_count) const;
+  std::vector<Box> chunks_after(const Box& box, const Box& range, std::size_t max_count) const;
 
   const Store& store_;
   std::uint64_t item_size_;
@@ -172,18 +202,18 @@ class AccessPattern {
   std::mutex mutex_;  // guards the following
   // The walk of the requests:
   Walk walk_;
-  std::optional<Box> expected_;   // what the program has said, as long as it reads in that order
-  Shape last_start_;              // of the last request; empty before the first
-  Pace pace_;                     // of the requests
-  std::optional<Range> last_;     // of the last request
-  std::uint64_t walked_ = 0;      // the chunks that the walk has read
-  std::optional<Range> planned_;  // of the last request that was planned for
+  std::optional<Box> expected_;  // what the program has said, as long as it reads in that order
+  Shape last_start_;             // of the last request; empty before the first
+  Pace pace_;                    // of the requests
+  std::optional<Box> last_;      // the chunks of the last request
+  std::uint64_t walked_ = 0;     // the chunks that the walk has read
+  std::optional<Box> planned_;   // those of the last request that was planned for
   // Windows that are requested twice, as GDAL's resampling does for values and their mask:
   Selection last_selection_;
   bool was_repeated_ = false;  // the last window
-  bool is_kept_ = false;       // until it comes again
+  bool is_cached_ = false;     // until it comes again
   // How often chunks of which requests use parts have been used before. Random reads of large
-  // arrays rarely come back to a chunk. To keep it then costs more than it saves: what is kept
+  // arrays rarely come back to a chunk. To cache it then costs more than it saves: a cached chunk
   // occupies memory that the system has to provide page by page, while freed memory is used again
   // at once.
   float reuse_rate_ = 0.5;

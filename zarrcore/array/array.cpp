@@ -23,41 +23,36 @@ void Array::refresh() const {
 }
 
 std::optional<StoredRange> Array::find_stored_range(std::span<const std::uint64_t> position) const {
-  return with_context([&] { return state_.description(); },
-                      [&] {
-                        const ChunkGrid& grid = state_.grid;
-                        if (!grid.is_regular())
-                          throw Error("the chunks of a grid that is not regular differ");
-                        const Shape inner = inner_chunk_shape();
-                        std::vector<std::uint64_t> chunk;
-                        std::vector<std::uint64_t> start;  // in the chunk
-                        for (std::size_t i = 0; i < inner.size(); ++i) {
-                          const auto first = i < position.size()
-                                                 ? checked_multiply(position[i], inner[i])
-                                                 : std::nullopt;
-                          if (!first || *first >= shape()[i])
-                            throw Error("no chunk has this position");
-                          chunk.push_back(grid.dimension(i).chunk_of(*first));
-                          start.push_back(*first - grid.dimension(i).chunk_start(chunk.back()));
-                        }
-                        StoredPart part;
-                        part.chain = state_.first_chain;
-                        part.key = state_.key_of(chunk);
-                        const ReadOptions options;
-                        const ChunkReader reader(state_, state_.cached, nullptr, options);
-                        return reader.find_stored_range(std::move(part), std::move(start));
-                      });
+  return with_context(state_.description, [&] {
+    const ChunkGrid& grid = state_.grid;
+    if (!grid.is_regular()) throw Error("the chunks of a grid that is not regular differ");
+    const Shape inner = inner_chunk_shape();
+    std::vector<std::uint64_t> chunk;
+    std::vector<std::uint64_t> start;  // in the chunk
+    for (std::size_t i = 0; i < inner.size(); ++i) {
+      const auto first =
+          i < position.size() ? checked_multiply(position[i], inner[i]) : std::nullopt;
+      if (!first || *first >= shape()[i]) throw Error("no chunk has this position");
+      chunk.push_back(grid.dimension(i).chunk_of(*first));
+      start.push_back(*first - grid.dimension(i).chunk_start(chunk.back()));
+    }
+    StoredPart part;
+    part.chain = state_.first_chain;
+    part.key = state_.key_of(chunk);
+    const ReadOptions options;
+    const ChunkReader reader(state_, state_.cached, nullptr, options);
+    return reader.find_stored_range(std::move(part), std::move(start));
+  });
 }
 
 void Array::read(const Selection& selection, const Destination& destination,
                  const ReadOptions& options) const {
-  with_context([&] { return state_.description(); },
-               [&] { read_selection(selection, destination, options); });
+  with_context(state_.description, [&] { read_selection(selection, destination, options); });
 }
 
 void Array::prefetch(const Selection& selection, const ReadOptions& options) const {
   state_.has_prefetched = true;
-  with_context([&] { return state_.description(); },
+  with_context(state_.description,
                [&] { read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options); });
 }
 
@@ -122,7 +117,7 @@ void Array::read(const Selection& selection, void* destination, std::size_t size
   const auto elements = checked_product(selection.count);
   const auto bytes = elements ? checked_multiply(*elements, data_type().item_size) : std::nullopt;
   if (bytes != size) {
-    throw Error(state_.description() + ": the selection has a size other than the destination's " +
+    throw Error(state_.description + ": the selection has a size other than the destination's " +
                 std::to_string(size) + " bytes");
   }
   read(selection,

@@ -13,32 +13,29 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
                        ArrayMetadata array_metadata, std::shared_ptr<Context> array_context)
     : store(std::move(array_store)),
       path(std::move(array_path)),
+      description(store->description() + ": array /" + path),
       metadata(std::move(array_metadata)),
       context(std::move(array_context)),
       cached(context->chunks) {
-  with_context(
-      [&] { return description(); },
-      [&] {
-        make_fill_value();
-        grid = metadata.chunk_runs.empty()
-                   ? ChunkGrid::regular(metadata.shape, metadata.chunk_shape)
-                   : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
-        // Made now, so that opening the array reports faulty codecs.
-        const Shape first(metadata.shape.size(), 0);
-        first_chain = &chain_for(grid.chunk_shape(first));
-        const std::uint64_t elements = checked_product(metadata.shape).value_or(UINT64_MAX);
-        byte_count = checked_multiply(elements, metadata.data_type.item_size).value_or(UINT64_MAX);
-        pattern =
-            std::make_unique<AccessPattern>(*store, metadata.shape, grid, *first_chain,
-                                            inner_chunk_shape(), metadata.data_type.item_size);
-        // For the v3 draft, writers and the specification differ on the key of a scalar's
-        // only chunk.
-        if (const auto other = metadata.chunk_key_encoding.other_scalar_key();
-            other && first.empty()) {
-          const std::string key = metadata.chunk_key_encoding.encode(first, metadata.chunk_prefix);
-          if (!store->get_ranges(key, {})) scalar_key = join_path(metadata.chunk_prefix, *other);
-        }
-      });
+  with_context(description, [&] {
+    make_fill_value();
+    grid = metadata.chunk_runs.empty()
+               ? ChunkGrid::regular(metadata.shape, metadata.chunk_shape)
+               : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
+    // Made now, so that opening the array reports faulty codecs.
+    const Shape first(metadata.shape.size(), 0);
+    first_chain = &chain_for(grid.chunk_shape(first));
+    const std::uint64_t elements = checked_product(metadata.shape).value_or(UINT64_MAX);
+    byte_count = checked_multiply(elements, metadata.data_type.item_size).value_or(UINT64_MAX);
+    pattern = std::make_unique<AccessPattern>(*store, metadata.shape, grid, *first_chain,
+                                              inner_chunk_shape(), metadata.data_type.item_size);
+    // For the v3 draft, writers and the specification differ on the key of a scalar's
+    // only chunk.
+    if (const auto other = metadata.chunk_key_encoding.other_scalar_key(); other && first.empty()) {
+      const std::string key = metadata.chunk_key_encoding.encode(first, metadata.chunk_prefix);
+      if (!store->get_ranges(key, {})) scalar_key = join_path(metadata.chunk_prefix, *other);
+    }
+  });
 }
 
 void ArrayState::make_fill_value() {
@@ -53,10 +50,6 @@ void ArrayState::make_fill_value() {
     fill_value = *value;
     fill_value.resize(memory_size(type.item_size));
   }
-}
-
-std::string ArrayState::description() const {
-  return store->description() + ": array /" + path;
 }
 
 std::shared_ptr<const std::string> ArrayState::key_of(std::span<const std::uint64_t> chunk) const {

@@ -32,7 +32,8 @@ struct ArrayState {
 
   // Constant from the constructor on.
   const std::shared_ptr<Store> store;
-  const std::string path;  // of the node
+  const std::string path;         // of the node
+  const std::string description;  // the store and the array, for messages
   const ArrayMetadata metadata;
   const std::shared_ptr<Context> context;
   std::vector<std::byte> fill_value;  // one element, as missing chunks have it
@@ -50,8 +51,6 @@ struct ArrayState {
   mutable std::mutex chains_mutex;
   mutable std::map<Shape, std::unique_ptr<const CodecChain>> chains;
 
-  // The store and the array, for messages.
-  std::string description() const;
   // `chunk` is the position of a chunk in the grid.
   std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
   const CodecChain& chain_of(std::span<const std::uint64_t> chunk) const;

@@ -1,11 +1,11 @@
 #include "zarrcore/array/array_writer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
 #include "zarrcore/array/chunk_reader.h"
-#include "zarrcore/array/locked_chunks.h"
 #include "zarrcore/array/pending_chunk.h"
 #include "zarrcore/base/buffer_memory.h"
 #include "zarrcore/base/error.h"
@@ -35,6 +35,34 @@ void for_each_chunk_batch(const ChunkGrid& grid, const Selection& selection, con
     batch.clear();
   });
   body(batch);
+}
+
+// With WriterOptions::locks, each chunk is read, or written and put, under the lock of its key, one
+// at a time for each thread. No cache is used: it does not know what other processes have put.
+FileLocks::Held lock_chunk(const FileLocks& locks, const std::string& key) {
+  return with_context({"chunk ", key}, [&] { return locks.lock(key); });
+}
+
+void write_locked(const ArrayState& array, const WriterOptions& writer, const ChunkSlice& slice,
+                  const Source& source) {
+  std::atomic<std::uint64_t> pending_bytes{0};
+  PendingChunk chunk(array, slice.chunk, pending_bytes, writer.stores_empty_chunks);
+  const FileLocks::Held held = lock_chunk(*writer.locks, chunk.key());
+  for (const StoredSlice& inner : chunk.cut(slice)) {
+    chunk.write(inner, source.data + inner.offset, source.converter,
+                PendingChunk::WriteSteps::encoding);
+  }
+  chunk.put(true);
+}
+
+void read_locked(const ArrayState& array, const FileLocks& locks, const ChunkSlice& slice,
+                 const Destination& destination) {
+  ChunkCache empty(0, 0);
+  CachedArray nothing(empty);
+  std::vector<StoredPart> part{array.part_of(slice, destination.data)};
+  const FileLocks::Held held = lock_chunk(locks, *part.front().key);
+  const ReadOptions alone;
+  ChunkReader(array, nothing, destination.converter, alone).read(std::move(part));
 }
 
 }  // namespace
@@ -83,7 +111,7 @@ void ArrayWriter::stop() {
 }
 
 std::size_t ArrayWriter::requests() const {
-  return array_->state().store->traits().parallel_requests;
+  return state().store->traits().parallel_requests;
 }
 
 ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chunk) {
@@ -94,8 +122,8 @@ ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chun
   }
   // Nothing is added if memory runs out on the way.
   std::list<Pending> added;
-  added.push_front(std::make_shared<PendingChunk>(array_->state(), chunk, pending_bytes_,
-                                                  options_.stores_empty_chunks));
+  added.push_front(
+      std::make_shared<PendingChunk>(state(), chunk, pending_bytes_, options_.stores_empty_chunks));
   chunks_.emplace(chunk, added.begin());
   order_.splice(order_.begin(), added);
   return order_.front();
@@ -103,41 +131,40 @@ ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chun
 
 void ArrayWriter::write(const Selection& selection, const Source& source,
                         const WriteOptions& options) {
-  with_context([&] { return array_->state().description(); },
-               [&] {
-                 check_selection(selection, array_->shape());
-                 if (source.strides.size() != array_->shape().size()) {
-                   throw Error("the source does not have the " +
-                               std::to_string(array_->shape().size()) + " dimensions of the array");
-                 }
-                 if (options_.locks) {
-                   const LockedChunks locked(array_->state(), *options_.locks);
-                   for_each_chunk_batch(array_->state().grid, selection, source.strides,
-                                        [&](const std::vector<ChunkSlice>& chunks) {
-                                          locked.write(chunks, source, options_.stores_empty_chunks,
-                                                       options.threads, options.worker_scope);
-                                        });
-                   return;
-                 }
-                 write_pending(selection, source, options);
-               });
+  with_context(state().description, [&] {
+    check_selection(selection, array_->shape());
+    if (source.strides.size() != array_->shape().size()) {
+      throw Error("the source does not have the " + std::to_string(array_->shape().size()) +
+                  " dimensions of the array");
+    }
+    if (!options_.locks) return write_pending(selection, source, options);
+    for_each_chunk_batch(state().grid, selection, source.strides,
+                         [&](const std::vector<ChunkSlice>& chunks) {
+                           const auto write_one = [&](std::size_t i) {
+                             write_locked(state(), options_, chunks[i], source);
+                           };
+                           state().context->pool.parallel_for(chunks.size(), options.threads,
+                                                              write_one, options.worker_scope);
+                         });
+  });
 }
 
 // The errors of jobs get their context when they are thrown.
-void ArrayWriter::encode_behind(const Pending& chunk, std::size_t position,
-                                const WriteOptions& options) {
-  queue_.post_encoding(
-      {options.threads - 1, options.scope_behind}, chunk->decoded_size(),
-      [this, chunk, position, behind = WriteOptions{options.threads, {}, options.scope_behind}] {
-        chunk->encode(position);
-        if (!chunk->claim_put()) return;
-        // Where several puts can wait for answers, they keep no thread from encoding.
-        is_slow() ? put_behind(chunk, behind) : put_claimed(chunk);
-      });
+void ArrayWriter::encode_in_background(const Pending& chunk, std::size_t position,
+                                       const WriteOptions& options) {
+  queue_.post_encoding({options.threads - 1, options.background_scope}, chunk->decoded_size(),
+                       [this, chunk, position,
+                        background = WriteOptions{options.threads, {}, options.background_scope}] {
+                         chunk->encode(position);
+                         if (!chunk->claim_put()) return;
+                         // Where several puts can wait for answers, they keep no thread from
+                         // encoding.
+                         is_slow() ? put_in_background(chunk, background) : put_claimed(chunk);
+                       });
 }
 
-void ArrayWriter::put_behind(const Pending& chunk, const WriteOptions& options) {
-  queue_.post_put({std::max(options.threads - 1, requests()), options.scope_behind},
+void ArrayWriter::put_in_background(const Pending& chunk, const WriteOptions& options) {
+  queue_.post_put({std::max(options.threads - 1, requests()), options.background_scope},
                   chunk->pending_bytes(), [this, chunk] { put_claimed(chunk); });
 }
 
@@ -155,13 +182,13 @@ bool ArrayWriter::has_too_many_queued(std::size_t threads) {
   return true;
 }
 
-// Waits for what is queued, then puts complete chunks, then the least recently written ones, until
+// Waits for the queue, then puts complete chunks, then the least recently written ones, until
 // the pending bytes are within the bound. Throws when that is impossible.
 void ArrayWriter::evict(FirstError& error, std::size_t threads) {
   const auto is_full = [this] { return pending_bytes_ > options_.max_bytes; };
   while ((is_full() || has_too_many_queued(threads)) && queue_.help()) {
   }
-  array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
+  state().context->chunks.make_way(state().context->pending_bytes);
   if (!is_full()) return;
   const std::lock_guard one_at_a_time(evict_mutex_);
   std::vector<Pending> oldest;
@@ -196,7 +223,7 @@ void ArrayWriter::put_claimed(const Pending& chunk) {
 
 void ArrayWriter::note_put(const Pending& chunk, std::uint64_t bytes) {
   drop(chunk);
-  array_->state().context->chunks.make_way(array_->state().context->pending_bytes);
+  state().context->chunks.make_way(state().context->pending_bytes);
   const std::uint64_t put_bytes = put_bytes_ += bytes;
   if (put_bytes < kReturnedBytes) return;
   put_bytes_ = 0;
@@ -213,60 +240,56 @@ void ArrayWriter::drop(const Pending& chunk) {
 }
 
 void ArrayWriter::flush(const WriteOptions& options) {
-  with_context([&] { return array_->state().description(); },
-               [&] {
-                 std::vector<Pending> all;
-                 {
-                   const std::lock_guard lock(mutex_);
-                   all.assign(order_.begin(), order_.end());
-                 }
-                 // All threads encode, even if there are few chunks. Chunks that cannot be encoded
-                 // are reported by put(), which tries again.
-                 std::vector<std::pair<Pending, std::size_t>> inner_chunks;
-                 for (const Pending& chunk : all) {
-                   for (const std::size_t position : chunk->pending_positions())
-                     inner_chunks.emplace_back(chunk, position);
-                 }
-                 FirstError not_encoded;
-                 array_->state().context->pool.parallel_for(
-                     inner_chunks.size(), std::max<std::size_t>(1, options.threads),
-                     [&](std::size_t i) {
-                       const auto& inner = inner_chunks[i];
-                       not_encoded.keep([&] { inner.first->encode(inner.second); });
-                     },
-                     options.worker_scope);
-                 FirstError error;
-                 array_->state().context->pool.parallel_for(
-                     all.size(), std::max({std::size_t{1}, options.threads, requests()}),
-                     [&](std::size_t i) { error.keep([&] { put(all[i]); }); },
-                     options.worker_scope);
-                 queue_.cancel();
-                 const std::exception_ptr earlier = queue_.take_error();
-                 error.rethrow();
-                 if (earlier) std::rethrow_exception(earlier);
-               });
+  with_context(state().description, [&] {
+    std::vector<Pending> all;
+    {
+      const std::lock_guard lock(mutex_);
+      all.assign(order_.begin(), order_.end());
+    }
+    // All threads encode, even if there are few chunks. Chunks that cannot be encoded
+    // are reported by put(), which tries again.
+    std::vector<std::pair<Pending, std::size_t>> inner_chunks;
+    for (const Pending& chunk : all) {
+      for (const std::size_t position : chunk->pending_positions())
+        inner_chunks.emplace_back(chunk, position);
+    }
+    FirstError not_encoded;
+    state().context->pool.parallel_for(
+        inner_chunks.size(), options.threads,
+        [&](std::size_t i) {
+          const auto& inner = inner_chunks[i];
+          not_encoded.keep([&] { inner.first->encode(inner.second); });
+        },
+        options.worker_scope);
+    FirstError error;
+    state().context->pool.parallel_for(
+        all.size(), std::max(options.threads, requests()),
+        [&](std::size_t i) { error.keep([&] { put(all[i]); }); }, options.worker_scope);
+    queue_.cancel();
+    const std::exception_ptr earlier = queue_.take_error();
+    error.rethrow();
+    if (earlier) std::rethrow_exception(earlier);
+  });
 }
 
 void ArrayWriter::read(const Selection& selection, const Destination& destination,
                        const ReadOptions& options) {
-  with_context([&] { return array_->state().description(); },
-               [&] {
-                 array_->state().check_read(selection, destination);
-                 const ArrayState& state = array_->state();
-                 AccessPattern::Request request(
-                     *state.pattern, selection,
-                     {.keeps_all = state.byte_count <= state.context->chunks.max_bytes()});
-                 for_each_chunk_batch(array_->state().grid, selection, destination.strides,
-                                      [&](const std::vector<ChunkSlice>& chunks) {
-                                        if (options_.locks) {
-                                          LockedChunks(array_->state(), *options_.locks)
-                                              .read(chunks, destination, options.threads,
-                                                    options.worker_scope);
-                                        } else {
-                                          read_chunks(chunks, destination, request, options);
-                                        }
-                                      });
-               });
+  with_context(state().description, [&] {
+    state().check_read(selection, destination);
+    AccessPattern::Request request(
+        *state().pattern, selection,
+        {.keeps_all = state().byte_count <= state().context->chunks.max_bytes()});
+    for_each_chunk_batch(state().grid, selection, destination.strides,
+                         [&](const std::vector<ChunkSlice>& chunks) {
+                           if (!options_.locks)
+                             return read_chunks(chunks, destination, request, options);
+                           const auto read_one = [&](std::size_t i) {
+                             read_locked(state(), *options_.locks, chunks[i], destination);
+                           };
+                           state().context->pool.parallel_for(chunks.size(), options.threads,
+                                                              read_one, options.worker_scope);
+                         });
+  });
 }
 
 void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
@@ -280,8 +303,8 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
       pending_slices.emplace_back(chunk, std::move(inner));
     }
   }
-  array_->state().context->pool.parallel_for(
-      pending_slices.size(), std::max<std::size_t>(1, options.threads),
+  state().context->pool.parallel_for(
+      pending_slices.size(), options.threads,
       [&](std::size_t i) {
         const auto& [chunk, slice] = pending_slices[i];
         chunk->read(slice, destination.data + slice.offset, destination.converter);
@@ -289,8 +312,7 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
       options.worker_scope);
   // Only now does the reader look at the caches: a chunk that has just been put has invalidated
   // them.
-  ChunkReader reader(array_->state(), array_->state().cached, destination.converter, options,
-                     &request);
+  ChunkReader reader(state(), state().cached, destination.converter, options, &request);
   reader.read(std::move(stored));
 }
 

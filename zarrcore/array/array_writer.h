@@ -1,8 +1,21 @@
-// Writing selections of an array, and reading them back. A chunk that is written as a whole is
-// encoded and put at once, or, behind the program, on idle threads while it goes on. Chunks written
-// in part, and shards, stay pending in memory until the rest is written, so that in the common
-// orders of writing each chunk and shard is encoded and put once. Pending memory is bounded: beyond
-// the bound, the least recently written chunks are evicted.
+// Writing selections of an array, and reading them back. The life of a chunk that is written:
+//
+//   stored    In the store, or missing there.
+//   pending   write() has copied elements to it, in memory, and the rest has not been written yet.
+//   A
+//             chunk that is written in part starts from its stored elements. Inner chunks of a
+//             shard are encoded as soon as all of their elements have been written.
+//   complete  All of it has been written. It is encoded and put: at once, or by background writer
+//             threads (write_queue.h), while the caller continues.
+//   stored    A put is all or nothing, and erases what is cached of the old value. If another
+//   writer
+//             has put the chunk since it was read, the written elements are applied to the new
+//             value, and that is put. A chunk that could not be put stays pending: the next flush
+//             tries again.
+//
+// So in the common orders of writing, each chunk and shard is encoded and put once. Pending memory
+// is bounded: beyond the bound, the least recently written chunks are evicted, that is, put with
+// the elements that they have. flush() puts all of them.
 //
 // Chunks that contain only the fill value, bit for bit, are not stored, unless an option says so;
 // if one exists, it is erased.
@@ -17,12 +30,12 @@
 #include <mutex>
 #include <vector>
 
+#include "zarrcore/array/access_pattern.h"
 #include "zarrcore/array/array.h"
-#include "zarrcore/array/first_error.h"
-#include "zarrcore/array/pace.h"
+#include "zarrcore/array/thread_pool.h"
 #include "zarrcore/array/write_queue.h"
 #include "zarrcore/base/api.h"
-#include "zarrcore/store/file_locks.h"
+#include "zarrcore/store/locks.h"
 
 namespace zarrcore {
 
@@ -31,8 +44,9 @@ class PendingChunk;
 struct WriteOptions {
   std::size_t threads = 1;
   WorkerScope worker_scope = nullptr;
-  // The same for the threads that encode and put after the call: it must own what it needs.
-  WorkerScope scope_behind = nullptr;
+  // The same for background writer threads, which encode and put after the call: it must own what
+  // it needs.
+  WorkerScope background_scope = nullptr;
 };
 
 struct WriterOptions {
@@ -46,10 +60,10 @@ struct WriterOptions {
   std::shared_ptr<const FileLocks> locks = nullptr;
   // Whether chunks, and inner chunks, that contain only the fill value are stored.
   bool stores_empty_chunks = false;
-  // Whether complete chunks are encoded and put while the caller goes on, if it allows more than
-  // one thread. At most a quarter of `max_bytes`, or a chunk for each thread, waits for that: a
+  // Whether background writer threads encode and put complete chunks, if calls allow more than one
+  // thread. At most a quarter of `max_bytes`, or a chunk for each thread, waits for that: a
   // write then helps. Not with `locks`.
-  bool writes_behind = false;
+  bool writes_in_background = false;
 };
 
 // May be used by several threads at once. An array should have one writer: a writer does not see
@@ -68,8 +82,8 @@ class ZARRCORE_API ArrayWriter {
 
   // Throws Error, which names array and chunk; the selection is then partly written. A chunk that
   // could not be put stays pending, and the next flush tries again; with locks, it is not written.
-  // As long as the pending bytes exceed the bound, further writes fail. What fails behind the
-  // program is thrown once, by the next write, after it is done, or by the next flush.
+  // As long as the pending bytes exceed the bound, further writes fail. An error of a background
+  // writer thread is thrown once, by the next write, after it is done, or by the next flush.
   void write(const Selection& selection, const Source& source, const WriteOptions& options = {});
 
   // Array::read(), including what has been written before.
@@ -79,8 +93,8 @@ class ZARRCORE_API ArrayWriter {
   // Puts all pending chunks. It tries all of them, and then throws the first error.
   void flush(const WriteOptions& options = {});
 
-  // Stops what goes on behind the program: nothing is put before the next write or flush.
-  // All that is pending stays pending.
+  // Stops the background writer threads: nothing is put before the next write or flush. All that is
+  // pending stays pending.
   void stop();
 
   const Array& array() const { return *array_; }
@@ -92,18 +106,20 @@ class ZARRCORE_API ArrayWriter {
   class HeldChunks;
   using Pending = std::shared_ptr<PendingChunk>;
 
+  const ArrayState& state() const { return array_->state(); }
   // How many requests of the store are worth making at once; more than one if it is slow to answer.
   std::size_t requests() const;
   bool is_slow() const { return requests() > 1; }
 
   void write_pending(const Selection& selection, const Source& source, const WriteOptions& options);
-  bool writes_behind(std::size_t slices, const WriteOptions& options) const;
+  bool writes_in_background(std::size_t slices, const WriteOptions& options) const;
   bool are_small(const std::vector<PendingSlice>& slices) const;
   void copy_slices(std::vector<PendingSlice>& slices, const Source& source);
   void write_slice(PendingSlice& part, const Source& source, bool encodes_at_once);
   void write_slices(std::deque<ChunkWrite>& writes, std::vector<PendingSlice>& slices,
                     const Source& source, const WriteOptions& options, FirstError& error);
-  void end_write(ChunkWrite& write, bool is_behind, const WriteOptions& options, FirstError& error);
+  void end_write(ChunkWrite& write, bool is_in_background, const WriteOptions& options,
+                 FirstError& error);
   void read_chunks(const std::vector<ChunkSlice>& chunks, const Destination& destination,
                    AccessPattern::Request& request, const ReadOptions& options);
 
@@ -111,8 +127,9 @@ class ZARRCORE_API ArrayWriter {
   void put(const Pending& chunk);
   void put_claimed(const Pending& chunk);
   void note_put(const Pending& chunk, std::uint64_t bytes);
-  void put_behind(const Pending& chunk, const WriteOptions& options);
-  void encode_behind(const Pending& chunk, std::size_t position, const WriteOptions& options);
+  void put_in_background(const Pending& chunk, const WriteOptions& options);
+  void encode_in_background(const Pending& chunk, std::size_t position,
+                            const WriteOptions& options);
   void drop(const Pending& chunk);
   void lengthen_queue();
   bool has_too_many_queued(std::size_t threads);

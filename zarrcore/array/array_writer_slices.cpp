@@ -17,7 +17,7 @@ constexpr std::size_t kManySlices = 4;
 constexpr std::size_t kMaxSmallSlices = 256;
 constexpr std::uint64_t kMaxSmallBytes = 128 << 10;
 // Smaller inner chunks of shards are encoded at once: a task takes about as long.
-constexpr std::uint64_t kMinBytesBehind = 16 << 10;
+constexpr std::uint64_t kMinBackgroundBytes = 16 << 10;
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void ArrayWriter::write_pending(const Selection& selection, const Source& source
     slices.clear();
     writes.clear();
   };
-  for_each_chunk(array_->state().grid, selection, source.strides, [&](const ChunkSlice& slice) {
+  for_each_chunk(state().grid, selection, source.strides, [&](const ChunkSlice& slice) {
     Pending chunk = pending(slice.chunk);
     while (!chunk->begin_write()) chunk = pending(slice.chunk);
     ChunkWrite& write = writes.emplace_back(std::move(chunk));
@@ -81,8 +81,8 @@ void ArrayWriter::write_pending(const Selection& selection, const Source& source
   if (const auto earlier = queue_.take_error()) std::rethrow_exception(earlier);
 }
 
-bool ArrayWriter::writes_behind(std::size_t slices, const WriteOptions& options) const {
-  if (!options_.writes_behind || options.threads <= 1) return false;
+bool ArrayWriter::writes_in_background(std::size_t slices, const WriteOptions& options) const {
+  if (!options_.writes_in_background || options.threads <= 1) return false;
   if (is_slow() || slices < kManySlices * options.threads) return true;
   const std::lock_guard lock(mutex_);
   return pace_.is_mostly_work();
@@ -92,17 +92,18 @@ bool ArrayWriter::are_small(const std::vector<PendingSlice>& slices) const {
   if (slices.size() > kMaxSmallSlices) return false;
   std::uint64_t elements = 0;
   for (const PendingSlice& part : slices) elements += element_count(part.slice.axes);
-  return elements <= kMaxSmallBytes / array_->state().metadata.data_type.item_size;
+  return elements <= kMaxSmallBytes / state().metadata.data_type.item_size;
 }
 
 // Removes the slices for which nothing is left to do. The chunks of the others have to be decoded
 // first, or encoded now.
 void ArrayWriter::copy_slices(std::vector<PendingSlice>& slices, const Source& source) {
   std::erase_if(slices, [&](PendingSlice& part) {
-    const auto written = part.write->chunk->write(part.slice, source.data + part.slice.offset,
-                                                  source.converter, PendingChunk::Work::copying);
-    part.is_ready = written == PendingChunk::Written::is_ready;
-    if (written != PendingChunk::Written::yes) return false;
+    const auto written =
+        part.write->chunk->write(part.slice, source.data + part.slice.offset, source.converter,
+                                 PendingChunk::WriteSteps::copying);
+    part.is_ready = written == PendingChunk::WriteResult::is_ready;
+    if (written != PendingChunk::WriteResult::done) return false;
     --part.write->slices_left;
     return true;
   });
@@ -117,21 +118,23 @@ void ArrayWriter::write_slice(PendingSlice& part, const Source& source, bool enc
     part.is_ready = false;
     return;
   }
-  const auto work = encodes_at_once ? PendingChunk::Work::encoding : PendingChunk::Work::decoding;
+  const auto steps =
+      encodes_at_once ? PendingChunk::WriteSteps::encoding : PendingChunk::WriteSteps::decoding;
   const auto written =
-      chunk.write(part.slice, source.data + part.slice.offset, source.converter, work);
-  part.is_ready = written == PendingChunk::Written::is_ready;
+      chunk.write(part.slice, source.data + part.slice.offset, source.converter, steps);
+  part.is_ready = written == PendingChunk::WriteResult::is_ready;
 }
 
 // All slices of the call have been written to a chunk. It is encoded and put as far as that is due.
-void ArrayWriter::end_write(ChunkWrite& write, bool is_behind, const WriteOptions& options,
+void ArrayWriter::end_write(ChunkWrite& write, bool is_in_background, const WriteOptions& options,
                             FirstError& error) {
   write.end();
   if (!write.ready.empty()) {
-    for (const std::size_t position : write.ready) encode_behind(write.chunk, position, options);
+    for (const std::size_t position : write.ready)
+      encode_in_background(write.chunk, position, options);
   } else if (write.chunk->claim_put()) {
-    if (is_behind) {
-      put_behind(write.chunk, options);
+    if (is_in_background) {
+      put_in_background(write.chunk, options);
     } else {
       error.keep([&] { put_claimed(write.chunk); });
     }
@@ -141,26 +144,27 @@ void ArrayWriter::end_write(ChunkWrite& write, bool is_behind, const WriteOption
 void ArrayWriter::write_slices(std::deque<ChunkWrite>& writes, std::vector<PendingSlice>& slices,
                                const Source& source, const WriteOptions& options,
                                FirstError& error) {
-  const bool is_behind = writes_behind(slices.size(), options);
+  const bool is_in_background = writes_in_background(slices.size(), options);
   if (options.threads > 1 && are_small(slices)) {
     copy_slices(slices, source);
     for (ChunkWrite& write : writes) {
-      if (write.slices_left == 0) end_write(write, is_behind, options, error);
+      if (write.slices_left == 0) end_write(write, is_in_background, options, error);
     }
   }
-  array_->state().context->pool.parallel_for(
-      slices.size(), std::max<std::size_t>(1, options.threads),
+  state().context->pool.parallel_for(
+      slices.size(), options.threads,
       [&](std::size_t i) {
         PendingSlice& part = slices[i];
         ChunkWrite& write = *part.write;
-        const bool encodes_at_once = !is_behind || (write.chunk->is_shard() &&
-                                                    write.chunk->decoded_size() < kMinBytesBehind);
+        const bool encodes_at_once =
+            !is_in_background ||
+            (write.chunk->is_shard() && write.chunk->decoded_size() < kMinBackgroundBytes);
         write_slice(part, source, encodes_at_once);
         if (part.is_ready) {
           const std::lock_guard lock(write.mutex);
           write.ready.push_back(part.slice.position);
         }
-        if (--write.slices_left == 0) end_write(write, is_behind, options, error);
+        if (--write.slices_left == 0) end_write(write, is_in_background, options, error);
         evict(error, options.threads);
       },
       options.worker_scope);

@@ -33,7 +33,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "zarrcore/array/cached_item.h"
+#include "zarrcore/array/cached_items.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/base/cancellation.h"
 #include "zarrcore/base/error.h"

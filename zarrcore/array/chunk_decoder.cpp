@@ -110,7 +110,7 @@ bool ChunkDecoder::is_to_be_cached(const StoredPart& part, bool is_known) const 
   if (!is_reuse_counted(part)) return true;
   const std::size_t hash = std::hash<std::string>()(*part.key) ^
                            static_cast<std::size_t>(part.position * 0x9e3779b97f4a7c15u);
-  return pattern_->keeps_part(is_known, hash, cache().max_bytes() / part.chain->decoded_size());
+  return pattern_->caches_part(is_known, hash, cache().max_bytes() / part.chain->decoded_size());
 }
 
 bool ChunkDecoder::is_current(const StoredPart& part, const CachedItem& item) const {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "zarrcore/array/array_state.h"
-#include "zarrcore/array/cached_chunk.h"
+#include "zarrcore/array/cached_items.h"
 #include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/base/strided.h"

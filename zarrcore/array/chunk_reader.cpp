@@ -371,12 +371,11 @@ void ChunkReader::fetch_together(std::span<Missed> parts) {
   decoder_.with_scratch([&](DecodedChunk& scratch) {
     for (Missed& missed : parts) {
       const StoredPart& part = *missed.part;
-      with_context([&] { return "inner chunk at offset " + std::to_string(part.offset); },
-                   [&] {
-                     const ByteSpan encoded = bytes->span().subspan(
-                         memory_size(part.offset - start), memory_size(part.length));
-                     decode(missed, {encoded}, scratch);
-                   });
+      with_context({"inner chunk at offset ", part.offset}, [&] {
+        const ByteSpan encoded =
+            bytes->span().subspan(memory_size(part.offset - start), memory_size(part.length));
+        decode(missed, {encoded}, scratch);
+      });
     }
   });
 }

@@ -14,7 +14,6 @@
 #include "zarrcore/array/array_state.h"
 #include "zarrcore/array/chunk_decoder.h"
 #include "zarrcore/array/read_options.h"
-#include "zarrcore/array/read_statistics.h"
 #include "zarrcore/array/shard_reader.h"
 #include "zarrcore/array/stored_part.h"
 
@@ -24,7 +23,7 @@ class ChunkReader {
  public:
   // `cached` is where chunks are cached, mostly ArrayState::cached. It, the array, the converter,
   // which may be null, the options and the request must outlive the reader. Without a request, all
-  // chunks are kept of which parts are used.
+  // chunks of which parts are used are cached.
   ChunkReader(const ArrayState& array, CachedArray& cached, const ElementConverter* converter,
               const ReadOptions& options, AccessPattern::Request* request = nullptr);
 

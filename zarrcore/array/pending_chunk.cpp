@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "zarrcore/array/shard_writer.h"
+#include "zarrcore/array/stored_shard.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -88,26 +88,24 @@ bool PendingChunk::begin_write() {
   return true;
 }
 
-PendingChunk::Written PendingChunk::write(const StoredSlice& slice, const std::byte* source,
-                                          const ElementConverter* converter, Work work) {
+PendingChunk::WriteResult PendingChunk::write(const StoredSlice& slice, const std::byte* source,
+                                              const ElementConverter* converter, WriteSteps steps) {
   const std::shared_lock lock(mutex_);
   PendingInnerChunk& inner = inner_at(slice.position);
   const std::lock_guard inner_lock(inner.mutex);
-  if (work == Work::copying && !inner.is_decoded()) return Written::needs_decoding;
-  return with_context([&] { return "chunk " + *key_; },
-                      [&] {
-                        const Count count(*this, inner);
-                        if (inner.needs_stored(slice)) {
-                          inner.load(fetch(slice.position, inner));
-                        }
-                        if (!inner.write(slice, source, converter)) return Written::yes;
-                        if (work == Work::encoding) {
-                          inner.encode();
-                          return Written::yes;
-                        }
-                        return std::exchange(inner.is_queued, true) ? Written::yes
-                                                                    : Written::is_ready;
-                      });
+  if (steps == WriteSteps::copying && !inner.is_decoded()) return WriteResult::needs_decoding;
+  return with_context({"chunk ", *key_}, [&] {
+    const Count count(*this, inner);
+    if (inner.needs_stored(slice)) {
+      inner.load(fetch(slice.position, inner));
+    }
+    if (!inner.write(slice, source, converter)) return WriteResult::done;
+    if (steps == WriteSteps::encoding) {
+      inner.encode();
+      return WriteResult::done;
+    }
+    return std::exchange(inner.is_queued, true) ? WriteResult::done : WriteResult::is_ready;
+  });
 }
 
 PendingInnerChunk& PendingChunk::inner_at(std::size_t position) {
@@ -177,7 +175,7 @@ void PendingChunk::encode(std::size_t position) {
   const std::lock_guard inner_lock(inner->mutex);
   if (!inner->is_decoded()) return;
   const Count count(*this, *inner);
-  with_context([&] { return "chunk " + *key_; }, [&] { inner->encode(); });
+  with_context({"chunk ", *key_}, [&] { inner->encode(); });
 }
 
 std::vector<std::size_t> PendingChunk::pending_positions() const {
@@ -205,14 +203,13 @@ void PendingChunk::put_with_lock(bool is_exclusive) {
   // Inner chunks whose first write has failed.
   std::erase_if(inner_chunks_, [](const auto& item) { return !item.second->is_pending(); });
   if (inner_chunks_.empty()) return;
-  with_context([&] { return "chunk " + *key_; },
-               [&] {
-                 for (auto& [position, inner] : inner_chunks_) {
-                   const Count count(*this, *inner);
-                   if (inner->is_decoded()) inner->encode();
-                 }
-                 put_pending(!is_exclusive && depends_on_stored());
-               });
+  with_context({"chunk ", *key_}, [&] {
+    for (auto& [position, inner] : inner_chunks_) {
+      const Count count(*this, *inner);
+      if (inner->is_decoded()) inner->encode();
+    }
+    put_pending(!is_exclusive && depends_on_stored());
+  });
   // Before other threads find nothing pending here and use the caches.
   array_.invalidate_value(*key_);
   inner_chunks_.clear();
@@ -332,8 +329,7 @@ void PendingChunk::read(const StoredSlice& slice, std::byte* destination,
                         const ElementConverter* converter) const {
   const PendingInnerChunk& inner = *find_inner(slice.position);
   const std::lock_guard lock(inner.mutex);
-  with_context([&] { return "chunk " + *key_; },
-               [&] { inner.read(slice, destination, converter); });
+  with_context({"chunk ", *key_}, [&] { inner.read(slice, destination, converter); });
 }
 
 }  // namespace zarrcore

@@ -47,15 +47,15 @@ class PendingChunk {
   std::vector<StoredSlice> cut(const ChunkSlice& slice) const;
 
   // What write() does itself. Each includes those before it.
-  enum class Work : std::uint8_t {
+  enum class WriteSteps : std::uint8_t {
     copying,   // to an inner chunk that is decoded in memory
     decoding,  // what was stored, or allocating memory
     encoding,  // an inner chunk, once all of it has been written
   };
-  enum class Written : std::uint8_t {
-    needs_decoding,  // not written, with Work::copying
-    yes,
-    is_ready,  // the caller has to encode() the inner chunk; not with Work::encoding
+  enum class WriteResult : std::uint8_t {
+    needs_decoding,  // not written, with WriteSteps::copying
+    done,
+    is_ready,  // the caller has to encode() the inner chunk; not with WriteSteps::encoding
   };
   // A call of ArrayWriter::write() begins, which writes several slices. Until it ends, the chunk is
   // not complete: it would be put with a part of them, and once more with the rest. Returns false
@@ -66,8 +66,8 @@ class PendingChunk {
 
   // Writes a slice of an inner chunk. Throws Error, which names the chunk; the slice may then be
   // partly written, but what was written before is not lost.
-  Written write(const StoredSlice& slice, const std::byte* source,
-                const ElementConverter* converter, Work work);
+  WriteResult write(const StoredSlice& slice, const std::byte* source,
+                    const ElementConverter* converter, WriteSteps steps);
 
   std::uint64_t pending_bytes() const { return bytes_; }
   // Of an inner chunk.

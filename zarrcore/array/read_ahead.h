@@ -2,7 +2,7 @@
 // fetch and decode the chunks that the next requests will need. They become entries of the cache
 // (chunk_cache.h) like all others, queued at first.
 //
-// It begins when a walk has gone on for some requests, and ends when the walk does. It never is
+// It begins after some requests of a walk, and ends when the walk does. It never is
 // ahead by more chunks than the walk has read, unless the program has said what it will read, nor
 // by more than a request needs or a small multiple of the threads (in stores with slow requests, of
 // the requests that run in parallel), nor by more bytes than a quarter of the cache of decoded
@@ -20,11 +20,11 @@
 
 #include "zarrcore/array/access_pattern.h"
 #include "zarrcore/array/array_state.h"
-#include "zarrcore/array/box.h"
 #include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/array/read_options.h"
+#include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
-#include "zarrcore/array/task_group.h"
+#include "zarrcore/array/thread_pool.h"
 
 namespace zarrcore {
 

@@ -1,13 +1,58 @@
-// How a selection is read.
+// How a selection is read, and what reading it took: chunks and time, to find out why it is slow.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
-#include "zarrcore/array/read_statistics.h"
 #include "zarrcore/array/thread_pool.h"
 
 namespace zarrcore {
+
+// Safe to use from several threads at once. Chunks are inner chunks, if the array has shards; a
+// missing shard counts as one missing chunk. Chunks that were read ahead count where they are used;
+// the time that they took does not.
+struct ReadStatistics {
+  std::atomic<std::uint64_t> fetched_chunks{0};
+  std::atomic<std::uint64_t> decoded_chunks{0};
+  std::atomic<std::uint64_t> cached_chunks{0};
+  std::atomic<std::uint64_t> missing_chunks{0};
+  // The sum of all threads. Opening shards is a part of fetching.
+  std::atomic<std::uint64_t> fetch_nanoseconds{0};
+  std::atomic<std::uint64_t> decode_nanoseconds{0};
+
+  using Count = std::atomic<std::uint64_t> ReadStatistics::*;
+};
+
+// Measures a stage from its construction to its destruction, unless `statistics` is null.
+class MeasuredStage {
+ public:
+  MeasuredStage(ReadStatistics* statistics, ReadStatistics::Count nanoseconds)
+      : statistics_(statistics), nanoseconds_(nanoseconds) {
+    if (statistics_ != nullptr) began_ = std::chrono::steady_clock::now();
+  }
+  ~MeasuredStage() {
+    if (statistics_ == nullptr) return;
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    statistics_->*nanoseconds_ += static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
+  }
+  MeasuredStage(const MeasuredStage&) = delete;
+  MeasuredStage& operator=(const MeasuredStage&) = delete;
+
+ private:
+  ReadStatistics* statistics_;
+  ReadStatistics::Count nanoseconds_;
+  std::chrono::steady_clock::time_point began_;
+};
+
+// Adds to a count, unless `statistics` is null.
+inline void count_chunks(ReadStatistics* statistics, ReadStatistics::Count count,
+                         std::uint64_t chunks = 1) {
+  if (statistics != nullptr) statistics->*count += chunks;
+}
 
 struct ReadOptions {
   std::size_t threads = 1;
@@ -18,7 +63,7 @@ struct ReadOptions {
   // Whether a missing chunk is an error, which names it, instead of the fill value.
   bool missing_chunks_are_errors = false;
   ReadStatistics* statistics = nullptr;  // added to, if not null
-  // Makes a scope for work that goes on after the read has returned. Null: nothing is read ahead.
+  // Makes a scope for work that continues after the read has returned. Null: nothing is read ahead.
   std::function<WorkerScope()> lasting_scope = nullptr;
 };
 

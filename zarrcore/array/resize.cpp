@@ -75,7 +75,7 @@ void erase_chunks(const ArrayState& state, const std::vector<Chunk>& chunks,
   keys.reserve(chunks.size());
   for (const Chunk& chunk : chunks) keys.push_back(*state.key_of(chunk));
   state.context->pool.parallel_for(
-      memory_size(ceil_divide(keys.size(), kAtOnce)), std::max<std::size_t>(1, options.threads),
+      memory_size(ceil_divide(keys.size(), kAtOnce)), options.threads,
       [&](std::size_t i) {
         const std::span all(keys);
         state.store->erase_all(
@@ -106,69 +106,66 @@ void clear_outside(ArrayWriter& writer, const Array& whole, const std::vector<Re
 
 void check_resize(const Array& array, const Shape& new_shape) {
   const ArrayState& state = array.state();
-  with_context([&] { return state.description(); },
-               [&] {
-                 if (new_shape.size() != array.shape().size()) {
-                   throw Error("the new shape does not have the " +
-                               std::to_string(array.shape().size()) + " dimensions of the array");
-                 }
-                 if (new_shape == array.shape()) return;
-                 if (!state.grid.is_regular()) {
-                   throw Error("an array with a chunk grid that is not regular cannot be resized");
-                 }
-                 ChunkGrid::regular(new_shape, array.metadata().chunk_shape);
-               });
+  with_context(state.description, [&] {
+    if (new_shape.size() != array.shape().size()) {
+      throw Error("the new shape does not have the " + std::to_string(array.shape().size()) +
+                  " dimensions of the array");
+    }
+    if (new_shape == array.shape()) return;
+    if (!state.grid.is_regular()) {
+      throw Error("an array with a chunk grid that is not regular cannot be resized");
+    }
+    ChunkGrid::regular(new_shape, array.metadata().chunk_shape);
+  });
 }
 
 void resize(const Array& array, const Shape& new_shape, const WriteOptions& options) {
   check_resize(array, new_shape);
   const ArrayState& state = array.state();
-  with_context([&] { return state.description(); },
-               [&] {
-                 if (new_shape == array.shape()) return;
-                 const std::size_t rank = array.shape().size();
-                 std::vector<ResizedAxis> axes;
-                 ArrayMetadata padded = array.metadata();
-                 for (std::size_t i = 0; i < rank; ++i) {
-                   const std::uint64_t chunk_length = padded.chunk_shape[i];
-                   const std::uint64_t length = std::min(array.shape()[i], new_shape[i]);
-                   const std::uint64_t chunks = length == 0 ? 0 : ceil_divide(length, chunk_length);
-                   const auto padded_length = checked_multiply(chunks, chunk_length);
-                   if (!padded_length) throw Error("the array is too long to be resized");
-                   padded.shape[i] = *padded_length;
-                   axes.push_back({chunk_length, chunks, length, array.shape()[i] != new_shape[i]});
-                 }
+  with_context(state.description, [&] {
+    if (new_shape == array.shape()) return;
+    const std::size_t rank = array.shape().size();
+    std::vector<ResizedAxis> axes;
+    ArrayMetadata padded = array.metadata();
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::uint64_t chunk_length = padded.chunk_shape[i];
+      const std::uint64_t length = std::min(array.shape()[i], new_shape[i]);
+      const std::uint64_t chunks = length == 0 ? 0 : ceil_divide(length, chunk_length);
+      const auto padded_length = checked_multiply(chunks, chunk_length);
+      if (!padded_length) throw Error("the array is too long to be resized");
+      padded.shape[i] = *padded_length;
+      axes.push_back({chunk_length, chunks, length, array.shape()[i] != new_shape[i]});
+    }
 
-                 std::vector<Chunk> outside;
-                 std::vector<Chunk> cut;
-                 find_chunks(*state.store, array.metadata(), [&](Chunk chunk) {
-                   bool is_outside = false;
-                   bool is_cut = false;
-                   for (std::size_t i = 0; i < rank; ++i) {
-                     const bool is_beyond = chunk[i] >= axes[i].chunks;
-                     // Outside of the array before and after.
-                     if (is_beyond && !axes[i].changes) return;
-                     is_outside |= is_beyond;
-                     is_cut |= !is_beyond && axes[i].is_cut(chunk[i]);
-                   }
-                   if (is_outside) {
-                     outside.push_back(std::move(chunk));
-                   } else if (is_cut) {
-                     cut.push_back(std::move(chunk));
-                   }
-                 });
+    std::vector<Chunk> outside;
+    std::vector<Chunk> cut;
+    find_chunks(*state.store, array.metadata(), [&](Chunk chunk) {
+      bool is_outside = false;
+      bool is_cut = false;
+      for (std::size_t i = 0; i < rank; ++i) {
+        const bool is_beyond = chunk[i] >= axes[i].chunks;
+        // Outside of the array before and after.
+        if (is_beyond && !axes[i].changes) return;
+        is_outside |= is_beyond;
+        is_cut |= !is_beyond && axes[i].is_cut(chunk[i]);
+      }
+      if (is_outside) {
+        outside.push_back(std::move(chunk));
+      } else if (is_cut) {
+        cut.push_back(std::move(chunk));
+      }
+    });
 
-                 erase_chunks(state, outside, options);
-                 const auto whole = std::make_shared<const Array>(state.store, state.path,
-                                                                  std::move(padded), state.context);
-                 ArrayWriter writer(whole);
-                 state.context->pool.parallel_for(
-                     cut.size(), std::max<std::size_t>(1, options.threads),
-                     [&](std::size_t i) { clear_outside(writer, *whole, axes, cut[i]); },
-                     options.worker_scope);
-                 writer.flush(options);
-                 state.invalidate_all();
-               });
+    erase_chunks(state, outside, options);
+    const auto whole =
+        std::make_shared<const Array>(state.store, state.path, std::move(padded), state.context);
+    ArrayWriter writer(whole);
+    state.context->pool.parallel_for(
+        cut.size(), options.threads,
+        [&](std::size_t i) { clear_outside(writer, *whole, axes, cut[i]); }, options.worker_scope);
+    writer.flush(options);
+    state.invalidate_all();
+  });
 }
 
 }  // namespace zarrcore

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -91,5 +92,21 @@ bool advance(std::span<AxisWalker> walkers);
 
 // Throws Error when `selection` does not have the dimensions of `shape` or exceeds it.
 ZARRCORE_API void check_selection(const Selection& selection, const Shape& shape);
+
+struct Box {
+  Shape start;
+  Shape count;
+
+  bool operator==(const Box&) const = default;
+  std::uint64_t size() const;  // elements; 2^64 - 1 if they are more
+  bool meets(const Box& other) const;
+  bool contains(const Box& other) const;
+};
+
+// The part that two boxes share; nullopt if they share none.
+std::optional<Box> intersection(const Box& a, const Box& b);
+
+// The smallest box with all elements of a selection that is not empty.
+Box box_around(const Selection& selection);
 
 }  // namespace zarrcore

@@ -1,6 +1,7 @@
-// A shard in a store: where its index and its inner chunks are, and fetching them, all from one
-// version of its value. Reading (shard_reader.h) and writing (shard_writer.h) share this. The
-// stored shard may be broken or hostile: entries of its index are checked before they are used.
+// A shard in a store: where its index and its inner chunks are, fetching them, all from one version
+// of its value, and putting the shard with some inner chunks changed. Reading (shard_reader.h) and
+// writing (pending_chunk.h) share this. The stored shard may be broken or hostile: entries of its
+// index are checked before they are used. Nothing is decoded here.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
@@ -111,5 +113,16 @@ class StoredShard {
   std::optional<Buffer> whole_;  // the verified shard, without its frame
   std::optional<StoredIndex> stored_;
 };
+
+// Encoded inner chunks and their positions, in ascending order; nullopt removes one.
+using InnerChunks = std::vector<std::pair<std::size_t, std::optional<ByteSpan>>>;
+
+// Puts a shard with the inner chunks `changed`. All others stay as they are in `stored`, which is
+// open, and are copied from it piece by piece; without `stored` they are removed. A shard without
+// inner chunks is erased. Returns false and puts nothing when the store no longer has the version
+// that the options expect.
+bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
+               const InnerChunks& changed, const StoredShard* stored,
+               const PutOptions& options = {});
 
 }  // namespace zarrcore

@@ -1,11 +1,10 @@
-#include "zarrcore/array/task_group.h"
-
 #include <algorithm>
 #include <list>
 #include <mutex>
 #include <new>
 #include <utility>
 
+#include "zarrcore/array/thread_pool.h"
 #include "zarrcore/array/thread_pool_state.h"
 
 namespace zarrcore {

@@ -40,20 +40,20 @@ class FromText final : public ElementConverter {
 
 void check_count(const Array& array, const Selection& selection, std::size_t count) {
   if (element_count(selection) == count) return;
-  throw Error(array.state().description() + ": " + std::to_string(count) +
+  throw Error(array.state().description + ": " + std::to_string(count) +
               " values for a selection of " + std::to_string(element_count(selection)));
 }
 
 void check_numbers(const Array& array, const DataType& type) {
   if (array.data_type().is_numeric() && type.is_numeric()) return;
-  throw Error(array.state().description() + ": elements of the type " +
-              type_name(array.data_type()) + " are not numbers");
+  throw Error(array.state().description + ": elements of the type " + type_name(array.data_type()) +
+              " are not numbers");
 }
 
 void check_texts(const Array& array) {
   if (array.data_type().is_variable()) return;
-  throw Error(array.state().description() + ": elements of the type " +
-              type_name(array.data_type()) + " are not texts of any length");
+  throw Error(array.state().description + ": elements of the type " + type_name(array.data_type()) +
+              " are not texts of any length");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "zarrcore/array/box.h"
+#include "zarrcore/array/selection.h"
 
 namespace zarrcore {
 
@@ -21,7 +21,7 @@ class Walk {
   // `shape` is the array's.
   explicit Walk(Shape shape) : shape_(std::move(shape)) {}
 
-  // The walk that goes on after `box` through all of `within`, which contains it, in C order.
+  // The walk that continues after `box` through all of `within`, which contains it, in C order.
   static Walk through(const Box& box, const Box& within);
 
   // When it throws, it must be forgotten.
@@ -43,7 +43,7 @@ class Walk {
 
   // Calls `body` with the boxes of the next requests, in order, until it returns false or the walk
   // ends. Steps that are shorter than `unit` along their dimension are taken together. `guesses`:
-  // after the first line, the walk is expected to go on with the next line, before it has.
+  // after the first line, the walk is expected to continue with the next line, before it has.
   void predict(const Shape& unit, bool guesses, const std::function<bool(const Box&)>& body) const;
 
  private:

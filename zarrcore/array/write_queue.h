@@ -1,4 +1,4 @@
-// The chunks of an array that are encoded and put while the program goes on.
+// The chunks of an array that background writer threads encode and put.
 #pragma once
 
 #include <atomic>
@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <utility>
 
-#include "zarrcore/array/first_error.h"
-#include "zarrcore/array/task_group.h"
 #include "zarrcore/array/thread_pool.h"
 
 namespace zarrcore {
@@ -19,40 +19,69 @@ class WriteQueue {
   explicit WriteQueue(ThreadPool& pool) : puts_(pool), encodings_(pool) {}
 
   // How a job runs: on up to `threads` threads at once, inside of `scope`, unless it is empty.
-  struct Way {
+  struct JobOptions {
     std::size_t threads = 1;
     WorkerScope scope = nullptr;
   };
 
   // Queues a job that encodes `bytes`. The first exception of a job is kept for take_error().
-  void post_encoding(const Way& way, std::uint64_t bytes, std::function<void()> job);
+  void post_encoding(const JobOptions& options, std::uint64_t bytes, std::function<void()> job) {
+    post(encodings_, options, bytes, std::move(job));
+  }
   // Queues a job that puts `bytes`. It may be called by a job.
-  void post_put(const Way& way, std::uint64_t bytes, std::function<void()> job);
+  void post_put(const JobOptions& options, std::uint64_t bytes, std::function<void()> job) {
+    post(puts_, options, bytes, std::move(job));
+  }
 
   // Of the jobs that are queued or running.
-  std::uint64_t bytes() const { return total_.bytes; }
-  std::size_t jobs() const { return total_.jobs; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::size_t jobs() const { return jobs_; }
 
   // Runs a job on the calling thread, or waits until one has ended. False when there is none.
   bool help() { return encodings_.help() || puts_.help(); }
 
   // Drops the queued jobs, and waits for those that are running.
-  void cancel();
+  void cancel() {
+    encodings_.cancel();
+    puts_.cancel();
+  }
 
   // The first error since the last call; null if there is none.
   std::exception_ptr take_error() { return error_.take(); }
 
  private:
-  // Of the jobs that are queued or running.
-  struct Total {
-    std::atomic<std::uint64_t> bytes{0};
-    std::atomic<std::size_t> jobs{0};
+  // Counts a job until it has run or is dropped.
+  class CountedJob {
+   public:
+    CountedJob(WriteQueue& queue, std::uint64_t bytes) : queue_(queue), bytes_(bytes) {
+      queue_.bytes_ += bytes_;
+      ++queue_.jobs_;
+    }
+    ~CountedJob() {
+      queue_.bytes_ -= bytes_;
+      --queue_.jobs_;
+    }
+    CountedJob(const CountedJob&) = delete;
+    CountedJob& operator=(const CountedJob&) = delete;
+
+   private:
+    WriteQueue& queue_;
+    std::uint64_t bytes_;
   };
-  class Counted;
 
-  void post(TaskGroup& group, const Way& way, std::uint64_t bytes, std::function<void()> job);
+  void post(TaskGroup& group, const JobOptions& options, std::uint64_t bytes,
+            std::function<void()> job) {
+    auto counted = std::make_shared<const CountedJob>(*this, bytes);
+    group.post(
+        [this, scope = options.scope, counted = std::move(counted), job = std::move(job)] {
+          const auto run = [&] { error_.keep(job); };
+          scope ? scope(run) : run();
+        },
+        options.threads);
+  }
 
-  Total total_;
+  std::atomic<std::uint64_t> bytes_{0};
+  std::atomic<std::size_t> jobs_{0};
   FirstError error_;
   TaskGroup puts_;
   TaskGroup encodings_;  // after `puts_`, to which its tasks post

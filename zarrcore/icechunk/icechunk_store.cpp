@@ -6,7 +6,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/metadata/documents.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {
 namespace {

@@ -9,12 +9,10 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
-#include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/folder_watch.h"
-#include "zarrcore/store/local_file.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/open_file.h"
-#include "zarrcore/store/temporary_file.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore {
 namespace {
@@ -89,26 +87,25 @@ std::string FileSystemStore::file_of(std::string_view key) const {
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
   const std::string path = file_of(key);
   const auto id = id_of_node(key);
-  return with_context([&] { return path; },
-                      [&]() -> std::optional<Buffer> {
-                        const LocalFile file(path, LocalFile::Mode::read);
-                        const auto size = file.value_size();
-                        if (!size) {
-                          if (folders_of(key) != nullptr) folders_.check_exists(path);
-                          return std::nullopt;
-                        }
-                        check_value_size(*size, max_size);
-                        Buffer value = file.read(0, *size);
-                        folders_.know(folder_of(path), id);
-                        return value;
-                      });
+  return with_context(path, [&]() -> std::optional<Buffer> {
+    const LocalFile file(path, LocalFile::Mode::read);
+    const auto size = file.value_size();
+    if (!size) {
+      if (folders_of(key) != nullptr) folders_.check_exists(path);
+      return std::nullopt;
+    }
+    check_value_size(*size, max_size);
+    Buffer value = file.read(0, *size);
+    folders_.know(folder_of(path), id);
+    return value;
+  });
 }
 
 std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view key,
                                                                std::span<const ByteRange> ranges) {
   const std::string path = file_of(key);
   if (!ranges.empty()) return OpenFile(path, folders_of(key)).get_ranges(ranges);
-  const bool exists = with_context([&] { return path; }, [&] { return LocalFile::is_file(path); });
+  const bool exists = with_context(path, [&] { return LocalFile::is_file(path); });
   return exists ? std::make_optional<std::vector<Buffer>>() : std::nullopt;
 }
 
@@ -127,40 +124,37 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
                                 const PutOptions& options) {
   const std::string path = file_of(key);
   const std::string folder = folder_of(path);
-  return with_context([&] { return path; },
-                      [&] {
-                        folders_.enter(folder);
-                        std::optional<TemporaryFile> file(folder);
-                        if (!file->is_open()) {
-                          folders_.make(folder);
-                          file.emplace(folder);
-                          if (!file->is_open()) throw Error("its folder has been removed");
-                        }
-                        // From here on, another folder at the path is found out, because the file
-                        // is not in it.
-                        folders_.check(folder);
-                        const auto id = id_of_node(key);
-                        write_parts(*file, parts);
-                        if (options_.is_durable) file->sync();
-                        file->close();
-                        // Puts that replace any version may happen in any order.
-                        const auto& expected = options.expected;
-                        const bool is_any = !expected || expected->is_unknown();
-                        std::unique_ptr<StoreLock> lock;
-                        if (expected)
-                          lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
-                        if (!is_any && LocalFile::version(path).differs_from(*expected))
-                          return false;
-                        try {
-                          file->rename(path);
-                        } catch (const Error&) {
-                          folders_.check(folder);
-                          throw;
-                        }
-                        folders_.know(folder, id);
-                        folders_.sync(folder);
-                        return true;
-                      });
+  return with_context(path, [&] {
+    folders_.enter(folder);
+    std::optional<TemporaryFile> file(folder);
+    if (!file->is_open()) {
+      folders_.make(folder);
+      file.emplace(folder);
+      if (!file->is_open()) throw Error("its folder has been removed");
+    }
+    // From here on, another folder at the path is found out, because the file
+    // is not in it.
+    folders_.check(folder);
+    const auto id = id_of_node(key);
+    write_parts(*file, parts);
+    if (options_.is_durable) file->sync();
+    file->close();
+    // Puts that replace any version may happen in any order.
+    const auto& expected = options.expected;
+    const bool is_any = !expected || expected->is_unknown();
+    std::unique_ptr<StoreLock> lock;
+    if (expected) lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
+    if (!is_any && LocalFile::version(path).differs_from(*expected)) return false;
+    try {
+      file->rename(path);
+    } catch (const Error&) {
+      folders_.check(folder);
+      throw;
+    }
+    folders_.know(folder, id);
+    folders_.sync(folder);
+    return true;
+  });
 }
 
 const StoreFolders* FileSystemStore::folders_of(std::string_view key) const {
@@ -181,7 +175,7 @@ std::unique_ptr<StoreLock> FileSystemStore::lock_of(const std::string& folder, L
 
 std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
   const std::string folder = prefix.empty() ? folders_.root() : file_of(prefix);
-  with_context([&] { return folder; }, [&] { folders_.make(folder); });
+  with_context(folder, [&] { folders_.make(folder); });
   return lock_of(folder, LockMode::exclusive);
 }
 
@@ -200,15 +194,14 @@ bool FileSystemStore::erase(std::string_view key, const EraseOptions& options) {
 DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOptions& options) {
   const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
   DirectoryListing listing;
-  with_context([&] { return path; },
-               [&] {
-                 visit_folder(path, [&](std::string_view name, EntryKind kind) {
-                   if (name.ends_with(kTemporarySuffix)) return true;
-                   // A broken link is listed as a key: reading it reports the error.
-                   (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
-                   return listing.size() < options.max_names;
-                 });
-               });
+  with_context(path, [&] {
+    visit_folder(path, [&](std::string_view name, EntryKind kind) {
+      if (name.ends_with(kTemporarySuffix)) return true;
+      // A broken link is listed as a key: reading it reports the error.
+      (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
+      return listing.size() < options.max_names;
+    });
+  });
   std::sort(listing.keys.begin(), listing.keys.end());
   std::sort(listing.prefixes.begin(), listing.prefixes.end());
   return listing;
@@ -227,16 +220,14 @@ void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std:
 void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) {
   const std::string source = file_of(from);
   const std::string target = file_of(to);
-  with_context([&] { return source; },
-               [&] {
-                 folders_.check(source);
-                 folders_.make(folder_of(target));
-                 with_context([&] { return "cannot become " + target; },
-                              [&] { rename_folder(source, target); });
-                 folders_.rename(source, target);
-                 folders_.sync(folder_of(target));
-                 folders_.sync(folder_of(source));
-               });
+  with_context(source, [&] {
+    folders_.check(source);
+    folders_.make(folder_of(target));
+    with_context({"cannot become ", target}, [&] { rename_folder(source, target); });
+    folders_.rename(source, target);
+    folders_.sync(folder_of(target));
+    folders_.sync(folder_of(source));
+  });
 }
 
 std::optional<Store::Parent> FileSystemStore::parent() const {

@@ -13,8 +13,7 @@
 #include <memory>
 
 #include "zarrcore/base/api.h"
-#include "zarrcore/store/folder_lock.h"
-#include "zarrcore/store/lock_wait.h"
+#include "zarrcore/store/locks.h"
 #include "zarrcore/store/store.h"
 #include "zarrcore/store/store_folders.h"
 

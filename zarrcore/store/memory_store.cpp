@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore {
 
@@ -21,15 +21,7 @@ class MemoryStore::Value final : public OpenValue {
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
-    if (!bytes_) return std::nullopt;
-    std::vector<Buffer> parts;
-    parts.reserve(ranges.size());
-    for (const ByteRange& range : ranges) {
-      const std::uint64_t offset = resolve_range(range, bytes_->size());
-      parts.push_back(
-          Buffer::copy_of(bytes_->span().subspan(memory_size(offset), memory_size(range.length))));
-    }
-    return parts;
+    return bytes_ ? std::optional(copy_ranges(bytes_->span(), ranges)) : std::nullopt;
   }
 
   ValueVersion version() const override { return version_; }

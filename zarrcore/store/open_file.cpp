@@ -4,17 +4,17 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore {
 
 // The files of the process that are open, the longest first. Its mutex may be held when the mutex
 // of an OpenFile is locked, but not the other way round.
-class OpenFile::Held {
+class OpenFile::OpenFiles {
  public:
-  static Held& of_process() {
-    static Held& held = *new Held;
-    return held;
+  static OpenFiles& of_process() {
+    static OpenFiles& files = *new OpenFiles;
+    return files;
   }
 
   void add(OpenFile& file) {
@@ -39,7 +39,7 @@ class OpenFile::Held {
   }
 
  private:
-  Held() {
+  OpenFiles() {
     at_fork(
         BeforeFork::lock, [] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); });
   }
@@ -58,11 +58,11 @@ class OpenFile::Held {
 };
 
 OpenFile::~OpenFile() {
-  Held::of_process().remove(*this);
+  OpenFiles::of_process().remove(*this);
 }
 
 bool OpenFile::give_back() {
-  return Held::of_process().give_back();
+  return OpenFiles::of_process().give_back();
 }
 
 std::shared_ptr<const LocalFile> OpenFile::file() {
@@ -88,33 +88,31 @@ std::shared_ptr<const LocalFile> OpenFile::file() {
     if (!size) return nullptr;
     file_ = file;
   }
-  Held::of_process().add(*this);
+  OpenFiles::of_process().add(*this);
   return file;
 }
 
 std::optional<Buffer> OpenFile::get(std::uint64_t max_size) {
-  return with_context([&] { return path_; },
-                      [&]() -> std::optional<Buffer> {
-                        const auto opened = file();
-                        if (!opened) return std::nullopt;
-                        check_value_size(*size_, max_size);
-                        return opened->read(0, *size_);
-                      });
+  return with_context(path_, [&]() -> std::optional<Buffer> {
+    const auto opened = file();
+    if (!opened) return std::nullopt;
+    check_value_size(*size_, max_size);
+    return opened->read(0, *size_);
+  });
 }
 
 std::optional<std::vector<Buffer>> OpenFile::get_ranges(std::span<const ByteRange> ranges) {
-  return with_context([&] { return path_; },
-                      [&]() -> std::optional<std::vector<Buffer>> {
-                        const auto opened = file();
-                        if (!opened) return std::nullopt;
-                        std::vector<Buffer> parts;
-                        parts.reserve(ranges.size());
-                        for (const ByteRange& range : ranges) {
-                          const std::uint64_t offset = resolve_range(range, *size_);
-                          parts.push_back(opened->read(offset, range.length));
-                        }
-                        return parts;
-                      });
+  return with_context(path_, [&]() -> std::optional<std::vector<Buffer>> {
+    const auto opened = file();
+    if (!opened) return std::nullopt;
+    std::vector<Buffer> parts;
+    parts.reserve(ranges.size());
+    for (const ByteRange& range : ranges) {
+      const std::uint64_t offset = resolve_range(range, *size_);
+      parts.push_back(opened->read(offset, range.length));
+    }
+    return parts;
+  });
 }
 
 ValueVersion OpenFile::version() const {

@@ -4,15 +4,18 @@
 // that they had.
 #pragma once
 
+#include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "zarrcore/store/local_file.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 #include "zarrcore/store/store_folders.h"
 
@@ -38,7 +41,7 @@ class OpenFile final : public OpenValue {
   static bool give_back();
 
  private:
-  class Held;
+  class OpenFiles;
 
   // Null when the file is absent.
   std::shared_ptr<const LocalFile> file();
@@ -51,7 +54,25 @@ class OpenFile final : public OpenValue {
   bool is_released_ = false;
   std::optional<std::uint64_t> size_;
   ValueVersion version_;
-  std::optional<std::list<OpenFile*>::iterator> place_;  // in Held, which guards it
+  std::optional<std::list<OpenFile*>::iterator> place_;  // in OpenFiles, which guards it
 };
+
+// On POSIX systems: calls `open`, which returns a descriptor, or a negative number and sets errno.
+// If the process or the system has too many open files, some are given back, and it is called
+// again.
+template <typename Open>
+int open_descriptor(const Open& open) {
+  int descriptor = open();
+  std::chrono::milliseconds pause(1);
+  while (descriptor < 0 && (errno == EMFILE || errno == ENFILE) && pause.count() < 256) {
+    // What other threads have open, they close soon.
+    if (!OpenFile::give_back()) {
+      std::this_thread::sleep_for(pause);
+      pause *= 2;
+    }
+    descriptor = open();
+  }
+  return descriptor;
+}
 
 }  // namespace zarrcore

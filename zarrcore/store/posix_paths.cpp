@@ -15,8 +15,8 @@
 #include <system_error>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/store/local_paths.h"
-#include "zarrcore/store/posix_descriptor.h"
+#include "zarrcore/store/local_files.h"
+#include "zarrcore/store/open_file.h"
 
 namespace zarrcore {
 namespace {
@@ -83,12 +83,12 @@ bool is_occupied(const std::string& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-Made make_folder(const std::string& path) {
+FolderCreation make_folder(const std::string& path) {
   std::error_code error;
   const bool is_new = fs::create_directory(path, error);
-  if (error == std::errc::no_such_file_or_directory) return Made::impossible;
+  if (error == std::errc::no_such_file_or_directory) return FolderCreation::impossible;
   check(path, error);
-  return is_new ? Made::now : Made::before;
+  return is_new ? FolderCreation::created : FolderCreation::existing;
 }
 
 // Without std::filesystem, whose iterators allocate memory in functions that cannot throw.

@@ -7,7 +7,6 @@
 
 #include "zarrcore/base/path.h"
 #include "zarrcore/metadata/document_names.h"
-#include "zarrcore/store/byte_range.h"
 
 namespace zarrcore {
 namespace {
@@ -42,6 +41,37 @@ class UnversionedValue final : public OpenValue {
 
 }  // namespace
 
+void check_value_size(std::uint64_t size, std::uint64_t max_size) {
+  if (size <= max_size) return;
+  throw Error("the value has " + std::to_string(size) + " bytes where at most " +
+              std::to_string(max_size) + " can be right");
+}
+
+std::uint64_t resolve_range(const ByteRange& range, std::uint64_t size) {
+  if (range.value_size && *range.value_size != size) {
+    throw Error("the value has " + std::to_string(size) + " bytes where " +
+                std::to_string(*range.value_size) + " are expected");
+  }
+  if (range.from_end) {
+    if (range.length <= size) return size - range.length;
+    throw Error("the last " + std::to_string(range.length) + " bytes are wanted of a value of " +
+                std::to_string(size));
+  }
+  if (range.offset <= size && range.length <= size - range.offset) return range.offset;
+  throw Error(std::to_string(range.length) + " bytes at offset " + std::to_string(range.offset) +
+              " are outside a value of " + std::to_string(size) + " bytes");
+}
+
+std::vector<Buffer> copy_ranges(ByteSpan value, std::span<const ByteRange> ranges) {
+  std::vector<Buffer> parts;
+  parts.reserve(ranges.size());
+  for (const ByteRange& range : ranges) {
+    const std::uint64_t offset = resolve_range(range, value.size());
+    parts.push_back(Buffer::copy_of(value.subspan(memory_size(offset), memory_size(range.length))));
+  }
+  return parts;
+}
+
 Buffer join_parts(std::span<const ValuePart> parts) {
   std::vector<Buffer> fetched;
   fetched.reserve(parts.size());
@@ -61,15 +91,7 @@ Buffer join_parts(std::span<const ValuePart> parts) {
 std::optional<std::vector<Buffer>> Store::get_ranges(std::string_view key,
                                                      std::span<const ByteRange> ranges) {
   const auto value = get(key);
-  if (!value) return std::nullopt;
-  std::vector<Buffer> parts;
-  parts.reserve(ranges.size());
-  for (const ByteRange& range : ranges) {
-    const auto offset = static_cast<std::size_t>(resolve_range(range, value->size()));
-    parts.push_back(
-        Buffer::copy_of(value->span().subspan(offset, static_cast<std::size_t>(range.length))));
-  }
-  return parts;
+  return value ? std::optional(copy_ranges(value->span(), ranges)) : std::nullopt;
 }
 
 bool Store::put_parts(std::string_view key, std::span<const ValuePart> /*parts*/,

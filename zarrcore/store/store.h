@@ -48,6 +48,13 @@ struct ByteRange {
   std::optional<std::uint64_t> value_size = {};
 };
 
+// Size checks that every store makes before it allocates memory: throws Error when a value of
+// `size` bytes is larger than the caller allows.
+ZARRCORE_API void check_value_size(std::uint64_t size, std::uint64_t max_size);
+// The offset of `range` in a value of `size` bytes. Throws Error when the range is outside, or
+// expects another size.
+ZARRCORE_API std::uint64_t resolve_range(const ByteRange& range, std::uint64_t size);
+
 // The suffix of files that become values when they are renamed. They are never listed.
 inline constexpr std::string_view kTemporarySuffix = ".zarr-partial";
 
@@ -58,6 +65,9 @@ struct ValuePart {
   ByteSpan bytes = {};
   std::function<Buffer()> fetch = {};
 };
+
+// Ranges of a value in memory. Throws Error as resolve_range() does.
+ZARRCORE_API std::vector<Buffer> copy_ranges(ByteSpan value, std::span<const ByteRange> ranges);
 
 // The value that the parts make. Throws what a part throws.
 ZARRCORE_API Buffer join_parts(std::span<const ValuePart> parts);

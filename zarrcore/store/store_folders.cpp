@@ -6,8 +6,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/local_paths.h"
-#include "zarrcore/store/temporary_file.h"
+#include "zarrcore/store/local_files.h"
 
 namespace zarrcore {
 namespace {
@@ -129,14 +128,15 @@ void StoreFolders::make_root() {
 }
 
 void StoreFolders::make_below(const std::string& folder) {
-  Made made = make_folder(folder);
-  if (made == Made::impossible) {
+  FolderCreation made = make_folder(folder);
+  if (made == FolderCreation::impossible) {
     check(folder);
     make_below(folder_of(folder));
     made = make_folder(folder);
-    if (made == Made::impossible) throw Error(folder + ": the folder around it has been removed");
+    if (made == FolderCreation::impossible)
+      throw Error(folder + ": the folder around it has been removed");
   }
-  if (made == Made::before) return;
+  if (made == FolderCreation::existing) return;
   const std::lock_guard lock(mutex_);
   add_known(entered_, folder);
 }

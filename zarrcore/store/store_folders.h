@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
 
 namespace zarrcore {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/windows_api.h"
 
 namespace zarrcore {
@@ -89,7 +89,8 @@ DWORD replace(const std::wstring& source, const std::wstring& target) {
   Handle file = windows::open_existing(source, DELETE | SYNCHRONIZE);
   if (!file) return last_error();
   const DWORD error = rename_open(file.get(), target);
-  // Older systems, and file systems that cannot: these replace a file only if nobody has it open.
+  // Older systems, and file systems that cannot: these replace a file only if no program has it
+  // open.
   const bool is_unknown = error == ERROR_INVALID_PARAMETER || error == ERROR_NOT_SUPPORTED ||
                           error == ERROR_INVALID_FUNCTION || error == ERROR_CALL_NOT_IMPLEMENTED;
   if (!is_unknown) return error;
@@ -131,14 +132,14 @@ bool is_occupied(const std::string& path) {
   return ::GetFileAttributesW(wide_path(path).c_str()) != INVALID_FILE_ATTRIBUTES;
 }
 
-Made make_folder(const std::string& path) {
-  if (::CreateDirectoryW(wide_path(path).c_str(), nullptr) != 0) return Made::now;
+FolderCreation make_folder(const std::string& path) {
+  if (::CreateDirectoryW(wide_path(path).c_str(), nullptr) != 0) return FolderCreation::created;
   const DWORD error = last_error();
-  if (error == ERROR_PATH_NOT_FOUND) return Made::impossible;
+  if (error == ERROR_PATH_NOT_FOUND) return FolderCreation::impossible;
   // The root of a drive exists, but its creation is an error of another kind.
-  if (is_folder(path)) return Made::before;
+  if (is_folder(path)) return FolderCreation::existing;
   check(path, error);
-  return Made::before;
+  return FolderCreation::existing;
 }
 
 void visit_folder(const std::string& path,

@@ -13,7 +13,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
-#include "zarrcore/array/cached_chunk.h"
+#include "zarrcore/array/cached_items.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::array_writer_test {
@@ -121,7 +121,7 @@ TEST_P(Writing, RandomRegionsInRandomOrderAreWhatWasWritten) {
       write(writer, selection, values, 1 + round % 3u);
       write(expected, selection, values);
       // What is being encoded behind the program may take some bytes more for a moment.
-      if (!options.writes_behind) {
+      if (!options.writes_in_background) {
         EXPECT_LE(writer.pending_bytes(), options.max_bytes);
       }
       if (round % 4 == 0) {
@@ -188,7 +188,7 @@ TEST_P(Writing, AllThatOneCallWritesToAChunkIsPutTogether) {
   for (const std::size_t threads : {1, 2, 4, 16}) {
     const auto before = observed->put_counts();
     WriterOptions options;
-    options.writes_behind = threads > 1;
+    options.writes_in_background = threads > 1;
     ArrayWriter writer(array, options);
     write(writer, {{1, 0}, {9, 8}, {1, 1}}, random_bytes(random, 72 * kItem), threads);
     const Bytes values = random_bytes(random, 80 * kItem);

@@ -17,7 +17,7 @@ bool request(const Array& array, int used_before, int others) {
   for (int i = 0; i < used_before; ++i) request.count_reuse();
   bool keeps = true;
   static std::size_t hash = 0;
-  for (int i = 0; i < others; ++i) keeps = request.keeps_part(false, ++hash, 1);
+  for (int i = 0; i < others; ++i) keeps = request.caches_part(false, ++hash, 1);
   return keeps;
 }
 
@@ -106,11 +106,11 @@ TEST(ChunkReuse, TheLastChunksAreRemembered) {
   AccessPattern::Request later(*reader.array->state().pattern, {{0, 0}, {1, 1}, {}}, {});
   // The last one that was remembered is among the first four.
   for (const std::size_t hash : {91, 92, 93, 94, 95, 96}) {
-    EXPECT_FALSE(later.keeps_part(false, hash, 4)) << hash;
+    EXPECT_FALSE(later.caches_part(false, hash, 4)) << hash;
   }
-  EXPECT_FALSE(later.keeps_part(false, 91, 4));
+  EXPECT_FALSE(later.caches_part(false, 91, 4));
   for (const std::size_t hash : {94, 95, 96, 91}) {
-    EXPECT_TRUE(later.keeps_part(false, hash, 4)) << hash;
+    EXPECT_TRUE(later.caches_part(false, hash, 4)) << hash;
   }
 }
 

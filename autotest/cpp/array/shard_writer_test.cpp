@@ -1,5 +1,3 @@
-#include "zarrcore/array/shard_writer.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/array/array_writer.h"
+#include "zarrcore/array/stored_shard.h"
 #include "zarrcore/metadata/codec_metadata.h"
 #include "zarrcore/store/memory_store.h"
 

@@ -1,5 +1,3 @@
-#include "zarrcore/array/task_group.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +15,7 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/temporary_folder.h"
 #include "autotest/cpp/support/wait_until.h"
+#include "zarrcore/array/thread_pool.h"
 #include "zarrcore/store/file_system_store.h"
 
 namespace zarrcore::test::task_group_test {

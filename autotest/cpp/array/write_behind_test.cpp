@@ -284,8 +284,8 @@ TEST_P(WriteBehind, ThreadsOfTheQueueRunInTheScopeOfTheCall) {
   const auto array = open_array(memory_);
   std::atomic<int> scopes = 0;
   WriteOptions options{2};
-  options.scope_behind = [owned = std::make_shared<int>(1),
-                          &scopes](const std::function<void()>& work) {
+  options.background_scope = [owned = std::make_shared<int>(1),
+                              &scopes](const std::function<void()>& work) {
     scopes += *owned;
     work();
   };

@@ -24,7 +24,7 @@ namespace {
 struct Layout {
   const char* label;
   std::string codecs;
-  bool writes_behind = false;
+  bool writes_in_background = false;
 };
 
 void PrintTo(const Layout& layout, std::ostream* stream) {
@@ -57,10 +57,10 @@ class WriteFault : public testing::TestWithParam<Layout> {
   }
 
   static WriterOptions bounded(std::uint64_t max_bytes = WriterOptions::kDefaultMaxBytes) {
-    return {max_bytes, nullptr, false, GetParam().writes_behind};
+    return {max_bytes, nullptr, false, GetParam().writes_in_background};
   }
 
-  static WriteOptions threads() { return {GetParam().writes_behind ? 2u : 1u}; }
+  static WriteOptions threads() { return {GetParam().writes_in_background ? 2u : 1u}; }
 
   // Gives all elements of a selection one value.
   static void write(ArrayWriter& writer, const Selection& selection, std::int32_t value) {
@@ -180,7 +180,7 @@ TEST_P(WriteFault, AWriterThatCannotPutTakesNoMoreThanItsBound) {
   constexpr std::uint64_t kBound = 30000;
   ArrayWriter writer(array, bounded(kBound));
   for (std::int32_t round = 0; round < 10; ++round) {
-    if (GetParam().writes_behind) {
+    if (GetParam().writes_in_background) {
       // It may be the next one that reports it.
       try {
         write(writer, everything(kShape), round);

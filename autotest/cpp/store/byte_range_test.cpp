@@ -1,8 +1,7 @@
-#include "zarrcore/store/byte_range.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore::test::byte_range_test {
 namespace {

@@ -1,5 +1,3 @@
-#include "zarrcore/store/file_locks.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -12,6 +10,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/process.h"
 #include "autotest/cpp/support/temporary_folder.h"
+#include "zarrcore/store/locks.h"
 
 namespace zarrcore::test::file_locks_test {
 namespace {

@@ -130,7 +130,7 @@ class SlowlyListedStore final : public StoreWrapper {
         ++late_;
       }
     }
-    return StoreWrapper::list(prefix);
+    return StoreWrapper::list(prefix, options);
   }
   Listed listed() const {
     const std::lock_guard lock(mutex_);

@@ -10,9 +10,9 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/temporary_folder.h"
-#include "zarrcore/store/file_locks.h"
 #include "zarrcore/store/file_system_store.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
+#include "zarrcore/store/locks.h"
 
 namespace zarrcore::test::windows_file_test {
 namespace {

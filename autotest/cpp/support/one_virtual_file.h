@@ -6,7 +6,7 @@
 
 #include "autotest/cpp/support/icechunk_repository.h"
 #include "zarrcore/icechunk/icechunk_store.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore::test {
 

@@ -22,7 +22,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {

@@ -9,7 +9,7 @@
 #include "driver/gdal/compat.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 

@@ -3,7 +3,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {

@@ -13,8 +13,8 @@
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/byte_range.h"
 #include "zarrcore/store/forwarding_store.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {

@@ -15,8 +15,8 @@
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/store/byte_range.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/local_files.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {

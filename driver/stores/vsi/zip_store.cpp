@@ -19,7 +19,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/codec/checksum.h"
 #include "zarrcore/metadata/document_names.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -84,15 +84,11 @@ class ZipStore final : public zarrcore::Store {
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
     const std::lock_guard lock(mutex_);
+    if (const auto held = held_.find(key); held != held_.end()) {
+      return zarrcore::copy_ranges(held->second.span(), ranges);
+    }
     std::vector<Buffer> parts;
     parts.reserve(ranges.size());
-    if (const auto held = held_.find(key); held != held_.end()) {
-      for (const ByteRange& range : ranges) {
-        const std::uint64_t offset = zarrcore::resolve_range(range, held->second.size());
-        parts.push_back(Buffer::copy_of(held->second.span().subspan(offset, range.length)));
-      }
-      return parts;
-    }
     const auto entry = entries_.find(key);
     if (entry == entries_.end()) return std::nullopt;
     for (const ByteRange& range : ranges) {

@@ -1,3 +1,6 @@
+#include "zarrcore/store/folder_watch.h"
+
+#ifdef __linux__
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -16,7 +19,6 @@
 
 #include "zarrcore/base/process.h"
 #include "zarrcore/base/threads.h"
-#include "zarrcore/store/folder_watch.h"
 
 namespace zarrcore {
 namespace {
@@ -257,3 +259,33 @@ bool FolderWatch::shows_changes(const std::string& path) {
 }
 
 }  // namespace zarrcore
+
+#else
+
+namespace zarrcore {
+
+class FolderWatch::Watched {};
+
+std::shared_ptr<FolderWatch> FolderWatch::of_process() {
+  return std::make_shared<FolderWatch>();
+}
+
+FolderWatch::FolderWatch() = default;
+FolderWatch::~FolderWatch() = default;
+
+std::uint64_t FolderWatch::moment() {
+  return 0;
+}
+
+std::uint64_t FolderWatch::stamp(const std::string& /*root*/, std::string_view /*below*/,
+                                 std::uint64_t /*moment*/) {
+  return 0;
+}
+
+bool FolderWatch::shows_changes(const std::string& /*path*/) {
+  return false;
+}
+
+}  // namespace zarrcore
+
+#endif

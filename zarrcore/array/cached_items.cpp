@@ -1,4 +1,4 @@
-#include "zarrcore/array/cached_chunk.h"
+#include "zarrcore/array/cached_items.h"
 
 #include <algorithm>
 
@@ -13,6 +13,16 @@ constexpr double kBlockOverhead = 1.25;
 constexpr std::size_t kMinBlockPerThread = 32 << 10;
 
 }  // namespace
+
+bool CachedItem::is_current(Store& store, const std::string& key, std::uint64_t moment) const {
+  ValueWatch* const watch = store.traits().watch;
+  const std::uint64_t stamp = watch != nullptr ? watch->stamp(key, moment) : 0;
+  if (stamp != 0 && stamp_ == stamp) return true;
+  const ValueVersion current = store.current_version(key);
+  if (!is_good_for(current)) return false;
+  if (stamp != 0 && !current.is_absent() && watch->is_stamped(key)) stamp_ = stamp;
+  return true;
+}
 
 CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
                          const ValueVersion& version)

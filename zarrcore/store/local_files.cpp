@@ -1,18 +1,34 @@
-#include "zarrcore/store/temporary_file.h"
+#include "zarrcore/store/local_files.h"
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <random>
 
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
-#include "zarrcore/store/local_paths.h"
+#include "zarrcore/store/locks.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
 namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// Whether a file that is written now could get the same time: file systems count time in ticks of
+// some milliseconds, or in seconds, and reuse the numbers of files at once.
+bool is_too_young(std::int64_t time) {
+  const std::int64_t tick = time % kSecond == 0 ? 2 * kSecond : kSecond / 40;
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
+  // Without overflow, whatever the time is.
+  const auto age =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(time));
+  return age > -tick && age < tick;
+}
 
 constexpr std::int64_t kAbandonedAge = 3600;  // seconds
 constexpr std::int64_t kAnyAge = std::numeric_limits<std::int64_t>::min();
@@ -58,6 +74,45 @@ bool is_writer_dead(std::string_view name) {
 }
 
 }  // namespace
+
+std::string utf8_of(const std::filesystem::path& path) {
+  const std::u8string text = path.generic_u8string();
+  return {text.begin(), text.end()};
+}
+
+std::filesystem::path path_of_utf8(std::string_view text) {
+  return std::u8string(text.begin(), text.end());
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+void make_folders(const std::string& path) {
+  if (is_folder(path)) return;
+  const std::string folder = folder_of(path);
+  if (make_folder(path) != FolderCreation::impossible) return;
+  if (folder == path) throw Error(path + ": the folder cannot be created");
+  make_folders(folder);
+  if (make_folder(path) == FolderCreation::impossible) {
+    throw Error(path + ": the folder around it has been removed");
+  }
+}
+
+void LocalFile::lock(LockWait& wait) {
+  while (!try_lock()) {
+    if (!wait.pause()) throw LockTimeout(holder());
+  }
+}
+
+ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t changed,
+                          std::int64_t properties_changed) {
+  return ValueVersion({number, size, static_cast<std::uint64_t>(changed),
+                       static_cast<std::uint64_t>(properties_changed)},
+                      !is_too_young(changed) && !is_too_young(properties_changed));
+}
 
 TemporaryFile::TemporaryFile(const std::string& folder)
     : path_(folder + '/' + make_temporary_name()), file_(path_, LocalFile::Mode::create) {}

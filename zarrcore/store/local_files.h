@@ -1,0 +1,181 @@
+// The local file system: paths, folders, open files, and the temporary files that values are
+// written to before they are renamed. Paths are in UTF-8 on all systems, with '/' between names.
+// Functions throw Error, without the path where the caller adds it. posix_file.cpp and
+// posix_paths.cpp, and windows_file.cpp and windows_paths.cpp, implement what differs between
+// systems.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/store/value_version.h"
+
+namespace zarrcore {
+
+class LockWait;  // locks.h
+
+std::string utf8_of(const std::filesystem::path& path);
+std::filesystem::path path_of_utf8(std::string_view text);
+
+// The folder of a file.
+std::string folder_of(const std::string& path);
+
+// Whether it exists, or is a link to a folder. False when that is unknown.
+bool is_folder(const std::string& path);
+
+// Whether something has this path, also a link that leads nowhere. False when that is unknown.
+bool is_occupied(const std::string& path);
+
+// What distinguishes a folder from others that have its path later.
+struct FolderId {
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  std::int64_t created = 0;  // in nanoseconds, where numbers are used again and the system tells it
+
+  bool operator==(const FolderId&) const = default;
+};
+// Nullopt if no folder with this path is found.
+std::optional<FolderId> folder_id(const std::string& path);
+// Whether the file system of a folder does not change the id of an existing folder. Those of FUSE
+// may number a folder anew when they have forgotten it.
+bool has_lasting_ids(const std::string& path);
+
+enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
+
+// Calls `visit` with the name of each entry of a folder, in any order, until it returns false. Does
+// nothing when the folder does not exist. Throws Error when it cannot be read.
+void visit_folder(const std::string& path,
+                  const std::function<bool(std::string_view name, EntryKind kind)>& visit);
+
+enum class FolderCreation : std::uint8_t { created, existing, impossible };
+// Creates a folder; other programs may do so at the same time. Impossible when its parent does not
+// exist. Throws Error.
+FolderCreation make_folder(const std::string& path);
+// The same with all of its parents.
+void make_folders(const std::string& path);
+
+// Renames a file, and replaces any file of the new name at once. Throws Error without the path.
+void replace_file(const std::string& from, const std::string& to);
+
+// Waits until the entries of a folder would survive a loss of power. Throws Error.
+void sync_folder(const std::string& path);
+
+// Removes a file, a link, or an empty folder; false when it does not exist. Throws Error.
+bool remove_entry(const std::string& path);
+
+// Removes a folder with all that is in it; of a symbolic link, only the link. Throws Error.
+void remove_folder(const std::string& path);
+
+// Throws Error without the path.
+void rename_folder(const std::string& from, const std::string& to);
+
+// An open file that closes itself. Other programs can replace, rename and remove it meanwhile, on
+// Windows if its file system can do so: NTFS can; network drives and memory cards often cannot.
+class LocalFile {
+ public:
+  enum class Mode : std::uint8_t {
+    read,    // a file that may be absent, or may turn out not to be a file
+    create,  // a new file, for writing; locked against remove_abandoned()
+    lock,    // a file for lock(), created if it is absent
+  };
+
+  // Throws Error when the file cannot be opened. In Mode::read the file may be absent, and in
+  // Mode::create its folder: see is_open().
+  LocalFile(const std::string& path, Mode mode);
+  ~LocalFile();
+  LocalFile(const LocalFile&) = delete;
+  LocalFile& operator=(const LocalFile&) = delete;
+
+  bool is_open() const { return handle_ != kNoHandle; }
+
+  // How many files the system lets this process open.
+  static std::size_t max_open_files();
+
+  // Whether all file systems can replace an open file.
+  static bool can_be_replaced();
+
+  // Whether this path exists and is not a folder. Throws Error when that is unknown.
+  static bool is_file(const std::string& path);
+
+  // Its size in bytes, and its version; nullopt when it is absent or a folder.
+  std::optional<std::uint64_t> value_size(ValueVersion* version = nullptr) const;
+
+  // The version that the file at a path has now.
+  static ValueVersion version(const std::string& path);
+
+  // The file must have all of these bytes.
+  Buffer read(std::uint64_t offset, std::uint64_t length) const;
+
+  void write(ByteSpan bytes) const;
+  // Waits until the written bytes would survive a loss of power.
+  void sync() const;
+  // Throws Error: some file systems report a full disk only now.
+  void close();
+
+  // Takes the lock of the file until this object is destroyed. If another process or LocalFile has
+  // it, the thread waits. It is a lock on the whole file: with fcntl, or LockFileEx on Windows.
+  // Throws LockTimeout.
+  void lock(LockWait& wait);
+
+  // Removes a file that no process has open in Mode::create and that has not been written to for
+  // more than `seconds`. Returns whether it was removed.
+  static bool remove_abandoned(const std::string& path, std::int64_t seconds) noexcept;
+
+ private:
+  // A descriptor, or a HANDLE of Windows.
+  using SystemHandle = std::intptr_t;
+  static constexpr SystemHandle kNoHandle = -1;
+
+  // Returns false if another process or LocalFile has the lock.
+  bool try_lock();
+  // As lock_holder().
+  std::string holder() const;
+
+  SystemHandle handle_;
+};
+
+// The version of a file with these properties: a number that no other existing file has, its size
+// in bytes, and, in nanoseconds since 1970, the time of its last change, which programs can set,
+// and the time of the last change of any of its properties, which they cannot.
+ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t changed,
+                          std::int64_t properties_changed);
+
+// The file that a value is written to before it is renamed: a hidden file in the folder of its
+// target with a unique name, `.….zarr-partial`. A process that is killed leaves it behind. It is
+// never listed and does no harm; later writers remove it.
+class TemporaryFile {
+ public:
+  // Throws Error, except when the folder does not exist: see is_open().
+  explicit TemporaryFile(const std::string& folder);
+  // Removes the file unless it has been renamed.
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  bool is_open() const { return file_.is_open(); }
+  void write(ByteSpan bytes) const { file_.write(bytes); }
+  void sync() const { file_.sync(); }
+  void close() { file_.close(); }
+  // To a path in the same folder. Fails when the folder is no longer there, and also when another
+  // one is.
+  void rename(const std::string& path);
+
+ private:
+  std::string path_;
+  LocalFile file_;
+  bool is_renamed_ = false;
+};
+
+bool is_temporary_file(std::string_view name);
+
+// Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
+// be on another machine, where the lock may not work, the file must be an hour old.
+void remove_abandoned_file(const std::string& path) noexcept;
+
+}  // namespace zarrcore
