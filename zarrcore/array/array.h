@@ -4,16 +4,16 @@
 // The engine, which is this folder, from the top:
 //
 //   array, array_writer, resize, typed_values   what programs call
-//   selection, read_options, context            what they pass: elements, options, threads, a cache
+//   selection, read_options, context            elements, options, and threads with a cache
 //   array_state                                 what the parts of the engine share of an array
-//   access_pattern, walk, read_ahead            what the next requests will need, and reading it
-//   now chunk_walk, stored_part                     from a selection to chunks and to parts of
-//   values chunk_reader, element_reads, shard_reader   fetching these parts, in parallel
-//   chunk_decoder                               from their bytes to the elements of the caller
+//   access_pattern, walk, read_ahead            which chunks come next, and reading them now
+//   chunk_walk, stored_part                     from a selection to chunks and parts of values
+//   chunk_reader, element_reads, shard_reader   fetching these parts, in parallel
+//   chunk_decoder                               from their bytes to the caller's elements
 //   chunk_cache, cached_items                   what is decoded, and whether it is current
-//   pending_chunk, pending_inner_chunk          chunks that have been written to and not yet put
+//   pending_chunk, pending_inner_chunk          chunks with written elements, not yet put
 //   write_queue, array_writer_slices            encoding and putting them, in parallel
-//   stored_shard                                one version of a shard, and putting the next one
+//   stored_shard                                one version of a shard, and putting the next
 //   thread_pool                                 loops, and tasks in the background
 #pragma once
 

@@ -2,16 +2,14 @@
 //
 //   stored    In the store, or missing there.
 //   pending   write() has copied elements to it, in memory, and the rest has not been written yet.
-//   A
-//             chunk that is written in part starts from its stored elements. Inner chunks of a
+//             A chunk that is written in part starts from its stored elements. Inner chunks of a
 //             shard are encoded as soon as all of their elements have been written.
 //   complete  All of it has been written. It is encoded and put: at once, or by background writer
 //             threads (write_queue.h), while the caller continues.
 //   stored    A put is all or nothing, and erases what is cached of the old value. If another
-//   writer
-//             has put the chunk since it was read, the written elements are applied to the new
-//             value, and that is put. A chunk that could not be put stays pending: the next flush
-//             tries again.
+//             writer has put the chunk since it was read, the written elements are applied to the
+//             new value, and that is put. A chunk that could not be put stays pending: the next
+//             flush tries again.
 //
 // So in the common orders of writing, each chunk and shard is encoded and put once. Pending memory
 // is bounded: beyond the bound, the least recently written chunks are evicted, that is, put with
