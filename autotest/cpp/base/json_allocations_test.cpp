@@ -13,8 +13,8 @@ namespace zarrcore::test::json_allocations_test {
 namespace {
 
 std::string document() {
-  std::string text = R"({"deep": )" + std::string(200, '[') + "1.10" + std::string(200, ']');
-  for (int i = 0; i < 50; ++i) {
+  std::string text = R"({"deep": )" + std::string(40, '[') + "1.10" + std::string(40, ']');
+  for (int i = 0; i < 5; ++i) {
     text +=
         ", \"member " + std::to_string(i) + R"(": {"list": ["a text of some length", NaN, 1e400]})";
   }
@@ -32,7 +32,7 @@ TEST(JsonAllocations, EachMayFailWithoutEndingTheProcess) {
     try {
       Json value = parse_json(text);
       Json copy = value;
-      erase_members(copy, [](const std::string& name) { return name == "member 7"; });
+      erase_members(copy, [](const std::string& name) { return name == "member 2"; });
       copy.erase("deep");
       written = dump_json(value, {.as_read = true});
     } catch (const Error&) {
