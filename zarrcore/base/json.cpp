@@ -233,4 +233,23 @@ std::vector<std::uint64_t> as_unsigned_list(const Json& value, std::string_view 
   return list;
 }
 
+void refuse_json(std::string_view text, std::size_t at, std::string_view problem) {
+  const std::string_view before = text.substr(0, at);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t column = before.size() - (before.rfind('\n') + 1);
+  throw Error("not valid JSON: " + std::string(problem) + " at byte " + std::to_string(at) +
+              " (line " + std::to_string(line) + ", column " + std::to_string(column + 1) + ")");
+}
+
+void refuse_json_depth() {
+  throw Error("JSON is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+}
+
+std::string unescape_json(std::string_view raw) {
+  const bool is_plain = std::all_of(raw.begin(), raw.end(),
+                                    [](char c) { return c >= ' ' && c < '\x7f' && c != '\\'; });
+  if (is_plain) return std::string(raw);
+  return parse_json('"' + std::string(raw) + '"').get<std::string>();
+}
+
 }  // namespace zarrcore

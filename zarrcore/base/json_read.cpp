@@ -132,6 +132,41 @@ std::string plain_json(std::string_view text) {
   return plain;
 }
 
+// An iterator over a JSON text that shows white space between tokens as one character: the library
+// takes its time for each.
+class DenseText {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  DenseText(const char* at, const char* end) : at_(at), end_(end) {}
+
+  const char* at() const { return at_; }
+  const char& operator*() const { return *at_; }
+  DenseText& operator++() {
+    const char c = *at_++;
+    if (c == '"') {
+      is_in_string_ = !is_in_string_ || is_escaped_;
+    } else if (!is_in_string_ && is_space(c)) {
+      while (at_ != end_ && is_space(*at_)) ++at_;
+    }
+    is_escaped_ = c == '\\' && !is_escaped_;
+    return *this;
+  }
+  bool operator==(const DenseText& other) const { return at_ == other.at_; }
+
+ private:
+  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+  const char* at_;
+  const char* end_;
+  bool is_in_string_ = false;
+  bool is_escaped_ = false;
+};
+
 // Makes a Json of what the library's SAX reader finds. The reader asks for these public functions.
 class Builder {
  public:
@@ -141,10 +176,16 @@ class Builder {
 
   // Returns false if `text` is not JSON.
   bool read(std::string_view text) {
-    return Json::sax_parse(text.data(), text.data() + text.size(), this);
+    const char* const end = text.data() + text.size();
+    const DenseText first(text.data(), end);
+    if (Json::sax_parse(first, DenseText(end, end), this)) return true;
+    DenseText problem = first;
+    for (std::size_t i = 0; i < problem_at_ && problem.at() != end; ++i) ++problem;
+    problem_at_ = static_cast<std::size_t>(problem.at() - text.data());
+    return false;
   }
   Json value() { return std::move(value_); }
-  // Why it is not JSON, and the byte.
+  // Why it is not JSON, and at which byte.
   const std::string& problem() const { return problem_; }
   std::size_t problem_at() const { return problem_at_; }
 
@@ -266,18 +307,6 @@ Json parse_json(std::string_view text) {
   return builder.value();
 }
 
-void refuse_json(std::string_view text, std::size_t at, std::string_view problem) {
-  const std::string_view before = text.substr(0, at);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t column = before.size() - (before.rfind('\n') + 1);
-  throw Error("not valid JSON: " + std::string(problem) + " at byte " + std::to_string(at) +
-              " (line " + std::to_string(line) + ", column " + std::to_string(column + 1) + ")");
-}
-
-void refuse_json_depth() {
-  throw Error("JSON is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
-}
-
 JsonMembers::JsonMembers(std::string_view text, TrailingComma trailing_comma)
     : text_(text), trailing_comma_(trailing_comma) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -363,13 +392,6 @@ std::string_view JsonMembers::read_raw_string() {
 
 void JsonMembers::fail(std::string_view expected) const {
   refuse_json(text_, at_, "expected " + std::string(expected));
-}
-
-std::string unescape_json(std::string_view raw) {
-  const bool is_plain = std::all_of(raw.begin(), raw.end(),
-                                    [](char c) { return c >= ' ' && c < '\x7f' && c != '\\'; });
-  if (is_plain) return std::string(raw);
-  return parse_json('"' + std::string(raw) + '"').get<std::string>();
 }
 
 }  // namespace zarrcore
