@@ -5,9 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "driver/stores/references/parquet/page_codec.h"
 #include "driver/stores/references/parquet/parquet_encodings.h"
-#include "driver/stores/references/parquet/parquet_page.h"
+#include "driver/stores/references/parquet/thrift.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -16,6 +15,55 @@ namespace {
 using zarrcore::Buffer;
 using zarrcore::ByteSpan;
 using zarrcore::Error;
+
+constexpr std::int64_t kMaxParquetEncoding = 9;  // of those that the format has
+
+// A page: a header, and bytes.
+struct Page {
+  enum Type : std::int64_t { data = 0, dictionary = 2, data_version_2 = 3 };
+
+  std::int64_t type = -1;
+  ByteSpan bytes;                  // as they are stored
+  std::uint64_t decoded_size = 0;  // in bytes, with the levels
+  std::uint64_t value_count = 0;   // with those that are null
+  std::int64_t encoding = 0;
+  // Of data pages of version 2.
+  bool is_version_2 = false;
+  bool is_compressed = true;
+  std::uint64_t definition_bytes = 0;
+  std::uint64_t repetition_bytes = 0;
+};
+
+// Removes the first page from `pages`.
+Page take_page(ByteSpan& pages) {
+  Page page;
+  std::uint64_t stored_size = 0;
+  ThriftReader reader(pages);
+  // The headers of data pages and of dictionaries begin alike.
+  const ThriftReader::Structure values{
+      [&] { reader.read({{1, &page.value_count}, {2, &page.encoding}}); }};
+  const ThriftReader::Structure version_2{[&] {
+    page.is_version_2 = true;
+    reader.read({{1, &page.value_count},
+                 {4, &page.encoding},
+                 {5, &page.definition_bytes},
+                 {6, &page.repetition_bytes},
+                 {7, &page.is_compressed}});
+  }};
+  reader.read({{1, &page.type},
+               {2, &page.decoded_size},
+               {3, &stored_size},
+               {5, values},
+               {7, values},
+               {8, version_2}});
+  if (page.encoding < 0 || page.encoding > kMaxParquetEncoding) {
+    throw Error("the encoding " + std::to_string(page.encoding) + " is not known");
+  }
+  ByteReader stored(pages.last(reader.bytes_left()));
+  page.bytes = stored.take(stored_size);
+  pages = pages.last(stored.size());
+  return page;
+}
 
 // Values that are not null, in order.
 struct DenseValues {
@@ -41,12 +89,12 @@ class ColumnReader {
   void read(ByteSpan pages, std::uint64_t row_count);
 
  private:
-  void read_dictionary(const ParquetPage& page);
-  void read_data(const ParquetPage& page);
+  void read_dictionary(const Page& page);
+  void read_data(const Page& page);
   ByteSpan decoded(ByteSpan bytes, std::uint64_t size);
-  DenseValues decode_values(ParquetEncoding encoding, ByteSpan bytes, std::uint64_t count);
-  DenseValues decode_plain(ByteSpan bytes, std::uint64_t count) const;
-  DenseValues look_up(ByteSpan bytes, std::uint64_t count) const;
+  DenseValues decode_values(ParquetEncoding encoding, ByteReader& bytes, std::uint64_t count);
+  DenseValues decode_plain(ByteReader& bytes, std::uint64_t count) const;
+  DenseValues look_up(ByteReader& bytes, std::uint64_t count) const;
   void append(const std::vector<std::uint32_t>& levels, const DenseValues& dense);
 
   ParquetKind kind_;
@@ -64,10 +112,10 @@ bool is_number(ParquetType type) {
 void ColumnReader::read(ByteSpan pages, std::uint64_t row_count) {
   const std::uint64_t end = values_.is_null.size() + row_count;
   while (values_.is_null.size() < end) {
-    const ParquetPage page = take_parquet_page(pages);
-    if (page.kind == ParquetPage::Kind::dictionary) {
+    const Page page = take_page(pages);
+    if (page.type == Page::dictionary) {
       read_dictionary(page);
-    } else if (page.kind == ParquetPage::Kind::data) {
+    } else if (page.type == Page::data || page.type == Page::data_version_2) {
       if (page.value_count > end - values_.is_null.size()) {
         throw Error("a page has more values than its row group");
       }
@@ -90,35 +138,38 @@ ByteSpan ColumnReader::decoded(ByteSpan bytes, std::uint64_t size) {
   return values_.storage.back().span();
 }
 
-void ColumnReader::read_dictionary(const ParquetPage& page) {
+void ColumnReader::read_dictionary(const Page& page) {
   if (page.value_count > kMaxParquetRows) throw Error("a dictionary has too many values");
-  dictionary_ = decode_plain(decoded(page.bytes, page.decoded_size), page.value_count);
+  ByteReader bytes(decoded(page.bytes, page.decoded_size));
+  dictionary_ = decode_plain(bytes, page.value_count);
 }
 
-void ColumnReader::read_data(const ParquetPage& page) {
+void ColumnReader::read_data(const Page& page) {
   const std::uint64_t count = page.value_count;
   std::vector<std::uint32_t> levels(is_optional_ ? 0 : count, 1);
-  ByteSpan bytes = page.bytes;
+  ByteReader bytes(page.bytes);
   if (page.is_version_2) {
     // Levels are stored before the values and are never compressed.
-    take_bytes(bytes, page.repetition_bytes);
-    ByteSpan stored = take_bytes(bytes, page.definition_bytes);
+    bytes.take(page.repetition_bytes);
+    ByteReader stored(bytes.take(page.definition_bytes));
     if (is_optional_) levels = decode_runs(stored, 1, count);
     const std::uint64_t level_bytes = page.bytes.size() - bytes.size();
     if (page.decoded_size < level_bytes) throw Error("a page has the wrong size");
-    if (page.is_compressed) bytes = decoded(bytes, page.decoded_size - level_bytes);
+    if (page.is_compressed) {
+      bytes = ByteReader(decoded(bytes.take(bytes.size()), page.decoded_size - level_bytes));
+    }
   } else {
-    bytes = decoded(bytes, page.decoded_size);
+    bytes = ByteReader(decoded(page.bytes, page.decoded_size));
     if (is_optional_) {
-      ByteSpan stored = take_bytes(bytes, take_integer<std::uint32_t>(bytes));
+      ByteReader stored(bytes.take(bytes.take_number(sizeof(std::uint32_t))));
       levels = decode_runs(stored, 1, count);
     }
   }
   const auto present = static_cast<std::uint64_t>(std::count(levels.begin(), levels.end(), 1U));
-  append(levels, decode_values(page.encoding, bytes, present));
+  append(levels, decode_values(static_cast<ParquetEncoding>(page.encoding), bytes, present));
 }
 
-DenseValues ColumnReader::decode_values(ParquetEncoding encoding, ByteSpan bytes,
+DenseValues ColumnReader::decode_values(ParquetEncoding encoding, ByteReader& bytes,
                                         std::uint64_t count) {
   if (count == 0) return {};
   const bool is_text = kind_ == ParquetKind::texts;
@@ -161,14 +212,14 @@ DenseValues ColumnReader::decode_values(ParquetEncoding encoding, ByteSpan bytes
               " is not supported here");
 }
 
-DenseValues ColumnReader::decode_plain(ByteSpan bytes, std::uint64_t count) const {
+DenseValues ColumnReader::decode_plain(ByteReader& bytes, std::uint64_t count) const {
   DenseValues values;
   if (type_ == ParquetType::byte_array) {
     // Each value takes at least its length.
     if (count > bytes.size() / sizeof(std::uint32_t)) throw Error("its data ends early");
     values.texts.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
-      values.texts.push_back(take_bytes(bytes, take_integer<std::uint32_t>(bytes)));
+      values.texts.push_back(bytes.take(bytes.take_number(sizeof(std::uint32_t))));
     }
     return values;
   }
@@ -178,9 +229,8 @@ DenseValues ColumnReader::decode_plain(ByteSpan bytes, std::uint64_t count) cons
   values.numbers.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (type_ == ParquetType::int32) {
-      values.numbers.push_back(static_cast<std::int32_t>(take_integer<std::uint32_t>(bytes)));
-    } else if (const auto number = take_integer<std::uint64_t>(bytes);
-               type_ == ParquetType::int64) {
+      values.numbers.push_back(static_cast<std::int32_t>(bytes.take_number(4)));
+    } else if (const std::uint64_t number = bytes.take_number(8); type_ == ParquetType::int64) {
       values.numbers.push_back(static_cast<std::int64_t>(number));
     } else {
       const auto value = std::bit_cast<double>(number);
@@ -190,9 +240,9 @@ DenseValues ColumnReader::decode_plain(ByteSpan bytes, std::uint64_t count) cons
   return values;
 }
 
-DenseValues ColumnReader::look_up(ByteSpan bytes, std::uint64_t count) const {
+DenseValues ColumnReader::look_up(ByteReader& bytes, std::uint64_t count) const {
   if (!dictionary_) throw Error("a dictionary is missing");
-  const auto bit_width = std::to_integer<unsigned>(take_bytes(bytes, 1)[0]);
+  const auto bit_width = static_cast<unsigned>(bytes.take_number(1));
   const std::uint64_t size = std::max(dictionary_->numbers.size(), dictionary_->texts.size());
   DenseValues values;
   for (const std::uint32_t index : decode_runs(bytes, bit_width, count)) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/registry.h"
 
 namespace gdal_zarr {
 namespace {
@@ -13,24 +15,8 @@ using zarrcore::Buffer;
 using zarrcore::ByteSpan;
 using zarrcore::Error;
 
-[[noreturn]] void fail_encoding() {
-  throw Error("its data is corrupt");
-}
-
-std::uint64_t take_varint(ByteSpan& bytes) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    const auto byte = std::to_integer<std::uint8_t>(take_bytes(bytes, 1)[0]);
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if ((byte & 0x80) == 0) return value;
-  }
-  fail_encoding();
-}
-
-std::uint64_t take_zigzag(ByteSpan& bytes) {
-  const std::uint64_t value = take_varint(bytes);
-  return value >> 1 ^ (~(value & 1) + 1);
-}
+// The most bytes that a byte of Snappy can stand for: a copy of 64 bytes takes three.
+constexpr std::uint64_t kMaxSnappyExpansion = 22;
 
 // The number of `bit_width` bits (0 to 64) that begins at bit `position` of `bytes`, least
 // significant bit first.
@@ -46,51 +32,90 @@ std::uint64_t unpack(ByteSpan bytes, std::uint64_t position, unsigned bit_width)
   return value;
 }
 
+// Snappy's block format (https://github.com/google/snappy/blob/main/format_description.txt), which
+// Parquet files of older writers use.
+Buffer decode_snappy(ByteSpan encoded, std::uint64_t size) {
+  ByteReader input(encoded, "snappy: the data");
+  if (input.take_varint() != size || size / kMaxSnappyExpansion > encoded.size()) input.fail();
+  Buffer decoded(size);
+  std::uint64_t at = 0;
+  while (input.size() > 0) {
+    const std::uint64_t tag = input.take_number(1);
+    std::uint64_t length = 1 + (tag >> 2);
+    if ((tag & 3) == 0) {
+      if (length > 60) length = 1 + input.take_number(length - 60);
+      if (length > size - at) input.fail();
+      std::memcpy(decoded.data() + at, input.take(length).data(), length);
+      at += length;
+      continue;
+    }
+    std::uint64_t distance = 0;
+    if ((tag & 3) == 1) {
+      length = 4 + (tag >> 2 & 7);
+      distance = (tag >> 5) << 8 | input.take_number(1);
+    } else {
+      distance = input.take_number((tag & 3) == 2 ? 2 : 4);
+    }
+    if (distance == 0 || distance > at || length > size - at) input.fail();
+    // The copy may overlap itself, and then repeats.
+    for (std::uint64_t i = 0; i < length; ++i) {
+      decoded.data()[at + i] = decoded.data()[at + i - distance];
+    }
+    at += length;
+  }
+  if (at != size) input.fail();
+  return decoded;
+}
+
+std::unique_ptr<const zarrcore::BytesToBytesCodec> codec_of_core(std::string_view name) {
+  zarrcore::ChunkSpec spec{{1}, zarrcore::DataType(), {std::byte{0}}};
+  auto codec = zarrcore::find_codec(name)(zarrcore::Json::object(), spec);
+  return std::get<std::unique_ptr<const zarrcore::BytesToBytesCodec>>(std::move(codec));
+}
+
+Buffer decode_with_core(std::string_view name, ByteSpan encoded, std::uint64_t size) {
+  Buffer decoded = codec_of_core(name)->decode(encoded, size);
+  if (decoded.size() != size) {
+    throw Error("a page has " + std::to_string(decoded.size()) + " bytes, not " +
+                std::to_string(size));
+  }
+  return decoded;
+}
+
+// The codec of numcodecs has the size before the block.
+Buffer decode_lz4(ByteSpan encoded, std::uint64_t size) {
+  if (size > INT32_MAX) throw Error("a page is too large");
+  Buffer block(sizeof(std::uint32_t) + encoded.size());
+  zarrcore::store_integer(static_cast<std::uint32_t>(size), zarrcore::Endian::little, block.data());
+  std::copy(encoded.begin(), encoded.end(), block.data() + sizeof(std::uint32_t));
+  return decode_with_core("numcodecs.lz4", block.span(), size);
+}
+
 }  // namespace
 
-ByteSpan take_bytes(ByteSpan& bytes, std::uint64_t count) {
-  if (count > bytes.size()) throw Error("its data ends early");
-  const ByteSpan taken = bytes.first(count);
-  bytes = bytes.subspan(count);
-  return taken;
-}
-
-template <typename Integer>
-Integer take_integer(ByteSpan& bytes) {
-  return zarrcore::load_integer<Integer>(take_bytes(bytes, sizeof(Integer)).data(),
-                                         zarrcore::Endian::little);
-}
-
-template std::uint32_t take_integer<std::uint32_t>(ByteSpan& bytes);
-template std::uint64_t take_integer<std::uint64_t>(ByteSpan& bytes);
-
-std::vector<std::uint32_t> decode_runs(ByteSpan& bytes, unsigned bit_width, std::uint64_t count) {
-  if (bit_width > 32) fail_encoding();
+std::vector<std::uint32_t> decode_runs(ByteReader& bytes, unsigned bit_width, std::uint64_t count) {
+  if (bit_width > 32) bytes.fail();
   std::vector<std::uint32_t> values;
   values.reserve(count);
   while (values.size() < count) {
-    const std::uint64_t header = take_varint(bytes);
+    const std::uint64_t header = bytes.take_varint();
     const std::uint64_t missing = count - values.size();
     if ((header & 1) == 0) {
-      std::uint32_t value = 0;
-      const ByteSpan stored = take_bytes(bytes, (bit_width + 7) / 8);
-      for (std::size_t i = 0; i < stored.size(); ++i) {
-        value |= std::to_integer<std::uint32_t>(stored[i]) << (8 * i);
-      }
-      if (header >> 1 == 0) fail_encoding();
+      const auto value = static_cast<std::uint32_t>(bytes.take_number((bit_width + 7) / 8));
+      if (header >> 1 == 0) bytes.fail();
       values.insert(values.end(), std::min(header >> 1, missing), value);
       continue;
     }
     // Groups of eight; the last one may be cut off after the numbers that are needed.
     const std::uint64_t groups = header >> 1;
-    if (groups == 0) fail_encoding();
+    if (groups == 0) bytes.fail();
     const std::uint64_t used = groups > missing / 8 ? missing : groups * 8;
     const std::uint64_t needed_bytes = (used * bit_width + 7) / 8;
     const std::uint64_t run_bytes = groups > bytes.size()
                                         ? bytes.size()
                                         : std::min<std::uint64_t>(groups * bit_width, bytes.size());
     if (needed_bytes > run_bytes) throw Error("its data ends early");
-    const ByteSpan packed = take_bytes(bytes, run_bytes);
+    const ByteSpan packed = bytes.take(run_bytes);
     for (std::uint64_t i = 0; i < used; ++i) {
       values.push_back(static_cast<std::uint32_t>(unpack(packed, i * bit_width, bit_width)));
     }
@@ -98,25 +123,25 @@ std::vector<std::uint32_t> decode_runs(ByteSpan& bytes, unsigned bit_width, std:
   return values;
 }
 
-std::vector<std::int64_t> decode_deltas(ByteSpan& bytes, std::uint64_t count) {
-  const std::uint64_t block_size = take_varint(bytes);
-  const std::uint64_t miniblocks = take_varint(bytes);
-  const std::uint64_t total = take_varint(bytes);
-  std::uint64_t value = take_zigzag(bytes);
-  if (total != count) fail_encoding();
-  if (miniblocks == 0 || miniblocks > 512 || block_size % miniblocks != 0) fail_encoding();
+std::vector<std::int64_t> decode_deltas(ByteReader& bytes, std::uint64_t count) {
+  const std::uint64_t block_size = bytes.take_varint();
+  const std::uint64_t miniblocks = bytes.take_varint();
+  const std::uint64_t total = bytes.take_varint();
+  auto value = static_cast<std::uint64_t>(bytes.take_zigzag());
+  if (total != count) bytes.fail();
+  if (miniblocks == 0 || miniblocks > 512 || block_size % miniblocks != 0) bytes.fail();
   const std::uint64_t miniblock_size = block_size / miniblocks;
-  if (miniblock_size == 0 || miniblock_size % 8 != 0 || miniblock_size > (1 << 20)) fail_encoding();
+  if (miniblock_size == 0 || miniblock_size % 8 != 0 || miniblock_size > (1 << 20)) bytes.fail();
   std::vector<std::int64_t> values;
   values.reserve(count);
   if (count > 0) values.push_back(static_cast<std::int64_t>(value));
   while (values.size() < count) {
-    const std::uint64_t min_delta = take_zigzag(bytes);
-    const ByteSpan widths = take_bytes(bytes, miniblocks);
+    const auto min_delta = static_cast<std::uint64_t>(bytes.take_zigzag());
+    const ByteSpan widths = bytes.take(miniblocks);
     for (std::uint64_t i = 0; i < miniblocks && values.size() < count; ++i) {
       const auto width = std::to_integer<unsigned>(widths[i]);
-      if (width > 64) fail_encoding();
-      const ByteSpan packed = take_bytes(bytes, miniblock_size / 8 * width);
+      if (width > 64) bytes.fail();
+      const ByteSpan packed = bytes.take(miniblock_size / 8 * width);
       const std::uint64_t used = std::min(miniblock_size, count - values.size());
       for (std::uint64_t j = 0; j < used; ++j) {
         value += min_delta + unpack(packed, j * width, width);
@@ -127,24 +152,24 @@ std::vector<std::int64_t> decode_deltas(ByteSpan& bytes, std::uint64_t count) {
   return values;
 }
 
-std::vector<ByteSpan> decode_delta_lengths(ByteSpan& bytes, std::uint64_t count) {
+std::vector<ByteSpan> decode_delta_lengths(ByteReader& bytes, std::uint64_t count) {
   std::vector<ByteSpan> values;
   values.reserve(count);
   for (const std::int64_t length : decode_deltas(bytes, count)) {
-    if (length < 0) fail_encoding();
-    values.push_back(take_bytes(bytes, static_cast<std::uint64_t>(length)));
+    if (length < 0) bytes.fail();
+    values.push_back(bytes.take(static_cast<std::uint64_t>(length)));
   }
   return values;
 }
 
-std::vector<ByteSpan> decode_delta_texts(ByteSpan& bytes, std::uint64_t count,
+std::vector<ByteSpan> decode_delta_texts(ByteReader& bytes, std::uint64_t count,
                                          std::uint64_t max_size, Buffer& storage) {
   const std::vector<std::int64_t> prefixes = decode_deltas(bytes, count);
   const std::vector<ByteSpan> suffixes = decode_delta_lengths(bytes, count);
   std::uint64_t size = 0;
   std::uint64_t previous = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (prefixes[i] < 0 || static_cast<std::uint64_t>(prefixes[i]) > previous) fail_encoding();
+    if (prefixes[i] < 0 || static_cast<std::uint64_t>(prefixes[i]) > previous) bytes.fail();
     previous = static_cast<std::uint64_t>(prefixes[i]) + suffixes[i].size();
     size += previous;
     if (size > max_size)
@@ -164,6 +189,28 @@ std::vector<ByteSpan> decode_delta_texts(ByteSpan& bytes, std::uint64_t count,
     values.emplace_back(start, next);
   }
   return values;
+}
+
+Buffer decode_page(ParquetCodec codec, ByteSpan encoded, std::uint64_t size) {
+  switch (codec) {
+    case ParquetCodec::none:
+      return Buffer::copy_of(encoded);
+    case ParquetCodec::snappy:
+      return decode_snappy(encoded, size);
+    case ParquetCodec::gzip:
+      return decode_with_core("gzip", encoded, size);
+    case ParquetCodec::zstd:
+      return decode_with_core("zstd", encoded, size);
+    case ParquetCodec::lz4:
+      return decode_lz4(encoded, size);
+    default:
+      throw Error("the compression " + std::to_string(static_cast<int>(codec)) +
+                  " is not supported");
+  }
+}
+
+Buffer encode_page(ByteSpan decoded) {
+  return codec_of_core("zstd")->encode(decoded);
 }
 
 }  // namespace gdal_zarr

@@ -1,40 +1,48 @@
-// Parquet's encodings of integers and of the lengths of texts
-// (https://github.com/apache/parquet-format/blob/master/Encodings.md). The functions read from the
-// start of `bytes` and remove what they have read. They throw zarrcore::Error when the bytes are
-// corrupt; they never make more values than `count`.
+// How Parquet encodes the values of a page
+// (https://github.com/apache/parquet-format/blob/master/Encodings.md) and compresses it. The
+// functions throw zarrcore::Error when the bytes are corrupt; those that read from a ByteReader
+// never make more values than `count`.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "driver/stores/references/parquet/byte_reader.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
 
-// The first `count` bytes of `bytes`, which are removed. Throws zarrcore::Error when there are
-// fewer.
-zarrcore::ByteSpan take_bytes(zarrcore::ByteSpan& bytes, std::uint64_t count);
+// The numbers are those of the format.
+enum class ParquetCodec : std::uint8_t { none, snappy, gzip, lzo, brotli, lz4_hadoop, zstd, lz4 };
+enum class ParquetEncoding : std::uint8_t {
+  plain = 0,
+  plain_dictionary = 2,
+  rle = 3,
+  delta_binary_packed = 5,
+  delta_length_byte_array = 6,
+  delta_byte_array = 7,
+  rle_dictionary = 8,
+};
 
-// An unsigned integer of `Integer`'s size, little-endian.
-template <typename Integer>
-Integer take_integer(zarrcore::ByteSpan& bytes);
+// RLE: `count` numbers of `bit_width` bits (0 to 32), in runs of equal numbers and of packed bits.
+std::vector<std::uint32_t> decode_runs(ByteReader& bytes, unsigned bit_width, std::uint64_t count);
 
-// RLE (3): `count` numbers of `bit_width` bits (0 to 32), in runs of equal numbers and of packed
-// bits.
-std::vector<std::uint32_t> decode_runs(zarrcore::ByteSpan& bytes, unsigned bit_width,
-                                       std::uint64_t count);
+// DELTA_BINARY_PACKED: `count` numbers, modulo 2^64.
+std::vector<std::int64_t> decode_deltas(ByteReader& bytes, std::uint64_t count);
 
-// DELTA_BINARY_PACKED (5): `count` numbers, modulo 2^64.
-std::vector<std::int64_t> decode_deltas(zarrcore::ByteSpan& bytes, std::uint64_t count);
+// DELTA_LENGTH_BYTE_ARRAY: `count` values, which are parts of `bytes`.
+std::vector<zarrcore::ByteSpan> decode_delta_lengths(ByteReader& bytes, std::uint64_t count);
 
-// DELTA_LENGTH_BYTE_ARRAY (6): `count` values, which are parts of `bytes`.
-std::vector<zarrcore::ByteSpan> decode_delta_lengths(zarrcore::ByteSpan& bytes,
-                                                     std::uint64_t count);
-
-// DELTA_BYTE_ARRAY (7): `count` values, each of which shares its first bytes with the one before.
-// They are parts of `storage`, which must have at most `max_size` bytes.
-std::vector<zarrcore::ByteSpan> decode_delta_texts(zarrcore::ByteSpan& bytes, std::uint64_t count,
+// DELTA_BYTE_ARRAY: `count` values, each of which shares its first bytes with the one before. They
+// are parts of `storage`, which must have at most `max_size` bytes.
+std::vector<zarrcore::ByteSpan> decode_delta_texts(ByteReader& bytes, std::uint64_t count,
                                                    std::uint64_t max_size,
                                                    zarrcore::Buffer& storage);
+
+// Decompresses a page to exactly `size` bytes.
+zarrcore::Buffer decode_page(ParquetCodec codec, zarrcore::ByteSpan encoded, std::uint64_t size);
+
+// As ParquetCodec::zstd.
+zarrcore::Buffer encode_page(zarrcore::ByteSpan decoded);
 
 }  // namespace gdal_zarr

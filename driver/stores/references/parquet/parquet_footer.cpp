@@ -1,11 +1,10 @@
 #include "driver/stores/references/parquet/parquet_footer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
-#include "driver/stores/references/parquet/thrift_reader.h"
+#include "driver/stores/references/parquet/thrift.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
@@ -15,7 +14,8 @@ namespace {
 
 using zarrcore::ByteSpan;
 using zarrcore::Error;
-using Field = ThriftReader::Field;
+using Structure = ThriftReader::Structure;
+using Structures = ThriftReader::Structures;
 
 constexpr std::string_view kMagic = "PAR1";
 constexpr std::string_view kEncryptedMagic = "PARE";
@@ -30,29 +30,6 @@ struct SchemaElement {
   std::int64_t repetition = 0;  // required, optional, repeated
   std::uint64_t child_count = 0;
 };
-
-SchemaElement read_schema_element(ThriftReader& reader) {
-  SchemaElement element;
-  reader.read_struct([&](const Field& field) {
-    switch (field.id) {
-      case 1:
-        element.type = reader.read_integer(field);
-        return true;
-      case 3:
-        element.repetition = reader.read_integer(field);
-        return true;
-      case 4:
-        element.name = reader.read_text(field);
-        return true;
-      case 5:
-        element.child_count = reader.read_unsigned(field);
-        return true;
-      default:
-        return false;
-    }
-  });
-  return element;
-}
 
 ParquetType parquet_type(std::int64_t number) {
   if (number < 0 || number > static_cast<int>(ParquetType::fixed_byte_array)) {
@@ -79,54 +56,28 @@ std::vector<ParquetColumn> columns_of(const std::vector<SchemaElement>& schema) 
   return columns;
 }
 
-void read_column_metadata(ThriftReader& reader, ParquetColumnChunk& chunk) {
-  std::uint64_t data_offset = 0;
-  std::uint64_t dictionary_offset = 0;
-  reader.read_struct([&](const Field& field) {
-    switch (field.id) {
-      case 1:
-        chunk.type = parquet_type(reader.read_integer(field));
-        return true;
-      case 4: {
-        const std::uint64_t codec = reader.read_unsigned(field);
-        if (codec > static_cast<std::uint64_t>(ParquetCodec::lz4)) {
-          throw Error("the compression " + std::to_string(codec) + " is not known");
-        }
-        chunk.codec = static_cast<ParquetCodec>(codec);
-        return true;
-      }
-      case 5:
-        chunk.value_count = reader.read_unsigned(field);
-        return true;
-      case 7:
-        chunk.byte_count = reader.read_unsigned(field);
-        return true;
-      case 9:
-        data_offset = reader.read_unsigned(field);
-        return true;
-      case 11:
-        dictionary_offset = reader.read_unsigned(field);
-        return true;
-      default:
-        return false;
-    }
-  });
-  // Some writers store 0 when there is no dictionary.
-  chunk.offset = dictionary_offset != 0 ? std::min(dictionary_offset, data_offset) : data_offset;
-}
-
 ParquetColumnChunk read_column_chunk(ThriftReader& reader) {
   ParquetColumnChunk chunk;
-  reader.read_struct([&](const Field& field) {
-    if (field.id == 1) {
-      chunk.is_elsewhere = !reader.read_binary(field).empty();
-      return true;
-    }
-    if (field.id != 3) return false;
-    reader.check_is_struct(field);
-    read_column_metadata(reader, chunk);
-    return true;
-  });
+  std::string file;
+  std::int64_t type = 0;
+  std::uint64_t codec = 0;
+  std::uint64_t data_offset = 0;
+  std::uint64_t dictionary_offset = 0;
+  reader.read({{1, &file}, {3, Structure{[&] {
+                              reader.read({{1, &type},
+                                           {4, &codec},
+                                           {7, &chunk.byte_count},
+                                           {9, &data_offset},
+                                           {11, &dictionary_offset}});
+                            }}}});
+  if (codec > static_cast<std::uint64_t>(ParquetCodec::lz4)) {
+    throw Error("the compression " + std::to_string(codec) + " is not known");
+  }
+  chunk.type = parquet_type(type);
+  chunk.codec = static_cast<ParquetCodec>(codec);
+  // Some writers store 0 when there is no dictionary.
+  chunk.offset = dictionary_offset != 0 ? std::min(dictionary_offset, data_offset) : data_offset;
+  chunk.is_elsewhere = !file.empty();
   return chunk;
 }
 
@@ -134,19 +85,12 @@ ParquetColumnChunk read_column_chunk(ThriftReader& reader) {
 ParquetRowGroup read_row_group(ThriftReader& reader, std::size_t& chunk_count) {
   if (++chunk_count > kMaxColumnChunks) throw Error("it has too many row groups");
   ParquetRowGroup group;
-  reader.read_struct([&](const Field& field) {
-    if (field.id == 1) {
-      reader.read_list(field, [&](const Field& element) {
-        reader.check_is_struct(element);
-        if (++chunk_count > kMaxColumnChunks) throw Error("it has too many column chunks");
-        group.chunks.push_back(read_column_chunk(reader));
-      });
-      return true;
-    }
-    if (field.id != 3) return false;
-    group.row_count = reader.read_unsigned(field);
-    return true;
-  });
+  reader.read({{1, Structures{[&] {
+                  if (++chunk_count > kMaxColumnChunks)
+                    throw Error("it has too many column chunks");
+                  group.chunks.push_back(read_column_chunk(reader));
+                }}},
+               {3, &group.row_count}});
   return group;
 }
 
@@ -191,28 +135,18 @@ ParquetFooter read_parquet_footer(ByteSpan file) {
   ParquetFooter footer;
   std::vector<SchemaElement> schema;
   std::size_t chunk_count = 0;
-  reader.read_struct([&](const Field& field) {
-    switch (field.id) {
-      case 2:
-        reader.read_list(field, [&](const Field& element) {
-          reader.check_is_struct(element);
-          if (schema.size() == kMaxSchemaElements) throw Error("it has too many columns");
-          schema.push_back(read_schema_element(reader));
-        });
-        return true;
-      case 3:
-        footer.row_count = reader.read_unsigned(field);
-        return true;
-      case 4:
-        reader.read_list(field, [&](const Field& element) {
-          reader.check_is_struct(element);
-          footer.row_groups.push_back(read_row_group(reader, chunk_count));
-        });
-        return true;
-      default:
-        return false;
-    }
-  });
+  const auto read_schema_element = [&] {
+    if (schema.size() == kMaxSchemaElements) throw Error("it has too many columns");
+    SchemaElement& element = schema.emplace_back();
+    reader.read({{1, &element.type},
+                 {3, &element.repetition},
+                 {4, &element.name},
+                 {5, &element.child_count}});
+  };
+  reader.read(
+      {{2, Structures{read_schema_element}},
+       {3, &footer.row_count},
+       {4, Structures{[&] { footer.row_groups.push_back(read_row_group(reader, chunk_count)); }}}});
   footer.columns = columns_of(schema);
   check_footer(footer, start);
   return footer;

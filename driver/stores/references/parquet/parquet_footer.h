@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/stores/references/parquet/parquet_encodings.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
@@ -19,22 +20,9 @@ enum class ParquetType : std::uint8_t {
   boolean = 0,
   int32 = 1,
   int64 = 2,
-  int96 = 3,
-  float32 = 4,
   float64 = 5,
   byte_array = 6,
   fixed_byte_array = 7,
-};
-
-enum class ParquetCodec : std::uint8_t {
-  none = 0,
-  snappy = 1,
-  gzip = 2,
-  lzo = 3,
-  brotli = 4,
-  lz4_hadoop = 5,
-  zstd = 6,
-  lz4 = 7,
 };
 
 struct ParquetColumn {
@@ -49,8 +37,7 @@ struct ParquetColumnChunk {
   ParquetCodec codec = ParquetCodec::none;
   std::uint64_t offset = 0;      // of the first page, in bytes from the start of the file
   std::uint64_t byte_count = 0;  // of all pages
-  std::uint64_t value_count = 0;
-  bool is_elsewhere = false;  // in another file
+  bool is_elsewhere = false;     // in another file
 };
 
 struct ParquetRowGroup {

@@ -1,8 +1,7 @@
 #include "driver/stores/references/parquet/parquet_writer.h"
 
-#include "driver/stores/references/parquet/page_codec.h"
-#include "driver/stores/references/parquet/parquet_page.h"
-#include "driver/stores/references/parquet/thrift_reader.h"
+#include "driver/stores/references/parquet/parquet_encodings.h"
+#include "driver/stores/references/parquet/thrift.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 
@@ -14,69 +13,6 @@ using zarrcore::Error;
 // Sizes of pages are int32.
 constexpr std::uint64_t kMaxPageSize = std::uint64_t{1} << 30;
 
-// Writes structs of Thrift's compact protocol; see thrift_reader.h.
-class ThriftWriter {
- public:
-  void add_number(int id, std::uint64_t value, ThriftType type = ThriftType::int32) {
-    begin_field(id, type);
-    append_number(value);
-  }
-
-  void add_long(int id, std::uint64_t value) { add_number(id, value, ThriftType::int64); }
-
-  void add_text(int id, std::string_view text) {
-    begin_field(id, ThriftType::binary);
-    append_text(text);
-  }
-
-  template <typename Write>
-  void add_struct(int id, const Write& write) {
-    begin_field(id, ThriftType::structure);
-    append_struct(write);
-  }
-
-  // An element of a list, or the struct that is the whole.
-  template <typename Write>
-  void append_struct(const Write& write) {
-    const int outer = last_id_;
-    last_id_ = 0;
-    write();
-    text_ += '\0';
-    last_id_ = outer;
-  }
-
-  // The caller then appends `count` elements.
-  void begin_list(int id, ThriftType type, std::size_t count) {
-    begin_field(id, ThriftType::list);
-    const bool is_short = count < 15;
-    text_ += static_cast<char>((is_short ? count : 15) << 4 | static_cast<unsigned>(type));
-    if (!is_short) append_varint(count);
-  }
-
-  void append_number(std::uint64_t value) { append_varint(value << 1); }  // zigzag
-
-  void append_text(std::string_view text) {
-    append_varint(text.size());
-    text_ += text;
-  }
-
-  void append_varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) text_ += static_cast<char>((value & 0x7f) | 0x80);
-    text_ += static_cast<char>(value);
-  }
-
-  const std::string& text() const { return text_; }
-
- private:
-  void begin_field(int id, ThriftType type) {
-    text_ += static_cast<char>((id - last_id_) << 4 | static_cast<int>(type));
-    last_id_ = id;
-  }
-
-  std::string text_;
-  int last_id_ = 0;
-};
-
 template <typename Integer>
 void append_integer(std::string& text, Integer value) {
   std::byte bytes[sizeof(Integer)];
@@ -87,13 +23,11 @@ void append_integer(std::string& text, Integer value) {
 // A bit for each text, packed: whether it is not null.
 std::string definition_levels(std::span<const std::optional<std::string_view>> texts) {
   const std::uint64_t groups = (texts.size() + 7) / 8;
-  ThriftWriter header;
-  header.append_varint(groups << 1 | 1);
   std::string bits(groups, '\0');
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (texts[i]) bits[i / 8] = static_cast<char>(bits[i / 8] | 1 << (i % 8));
   }
-  return header.text() + bits;
+  return thrift_varint(groups << 1 | 1) + bits;
 }
 
 constexpr std::uint64_t number_of(ParquetEncoding encoding) {
@@ -110,22 +44,17 @@ void ParquetWriter::add_page(Column column, std::string_view page) {
                 " bytes; the limit is " + std::to_string(kMaxPageSize));
   }
   const zarrcore::Buffer stored = encode_page(std::as_bytes(std::span(page)));
-  ThriftWriter header;
-  header.append_struct([&] {
-    header.add_number(1, 0);
-    header.add_number(2, page.size());
-    header.add_number(3, stored.size());
-    header.add_struct(5, [&] {
-      header.add_number(1, row_count_);
-      header.add_number(2, number_of(ParquetEncoding::plain));
-      header.add_number(3, number_of(ParquetEncoding::rle));
-      header.add_number(4, number_of(ParquetEncoding::rle));
-    });
-  });
+  using Field = ThriftField;
+  const std::string header = thrift_structure(
+      {Field::int32(1, 0), Field::int32(2, page.size()), Field::int32(3, stored.size()),
+       Field::structure(
+           5, {Field::int32(1, row_count_), Field::int32(2, number_of(ParquetEncoding::plain)),
+               Field::int32(3, number_of(ParquetEncoding::rle)),
+               Field::int32(4, number_of(ParquetEncoding::rle))})});
   column.offset = file_.size();
-  column.stored_size = header.text().size() + stored.size();
-  column.decoded_size = header.text().size() + page.size();
-  file_ += header.text();
+  column.stored_size = header.size() + stored.size();
+  column.decoded_size = header.size() + page.size();
+  file_ += header;
   file_ += stored.text();
   columns_.push_back(std::move(column));
 }
@@ -162,59 +91,38 @@ void ParquetWriter::add_texts(std::string_view name,
 }
 
 std::string ParquetWriter::finish() {
-  ThriftWriter footer;
-  const auto add_schema = [&] {
-    footer.begin_list(2, ThriftType::structure, columns_.size() + 1);
-    footer.append_struct([&] {
-      footer.add_text(4, "schema");
-      footer.add_number(5, columns_.size());
-    });
-    for (const Column& column : columns_) {
-      footer.append_struct([&] {
-        footer.add_number(1, static_cast<std::uint64_t>(column.type));
-        footer.add_number(3, column.is_optional ? 1 : 0);
-        footer.add_text(4, column.name);
-        if (column.is_utf8) footer.add_number(6, 0);
-      });
-    }
-  };
-  const auto add_column = [&](const Column& column) {
-    footer.append_struct([&] {
-      footer.add_long(2, column.offset);
-      footer.add_struct(3, [&] {
-        footer.add_number(1, static_cast<std::uint64_t>(column.type));
-        footer.begin_list(2, ThriftType::int32, 2);
-        footer.append_number(number_of(ParquetEncoding::plain));
-        footer.append_number(number_of(ParquetEncoding::rle));
-        footer.begin_list(3, ThriftType::binary, 1);
-        footer.append_text(column.name);
-        footer.add_number(4, static_cast<std::uint64_t>(ParquetCodec::zstd));
-        footer.add_long(5, row_count_);
-        footer.add_long(6, column.decoded_size);
-        footer.add_long(7, column.stored_size);
-        footer.add_long(9, column.offset);
-      });
-    });
-  };
-  footer.append_struct([&] {
-    footer.add_number(1, 1);
-    add_schema();
-    footer.add_long(3, row_count_);
-    footer.begin_list(4, ThriftType::structure, 1);
-    footer.append_struct([&] {
-      std::uint64_t decoded_size = 0;
-      footer.begin_list(1, ThriftType::structure, columns_.size());
-      for (const Column& column : columns_) {
-        add_column(column);
-        decoded_size += column.decoded_size;
-      }
-      footer.add_long(2, decoded_size);
-      footer.add_long(3, row_count_);
-    });
-    footer.add_text(6, "gdal-zarr");
-  });
-  file_ += footer.text();
-  append_integer(file_, static_cast<std::uint32_t>(footer.text().size()));
+  using Field = ThriftField;
+  std::vector<std::string> schema{
+      thrift_structure({Field::text(4, "schema"), Field::int32(5, columns_.size())})};
+  std::vector<std::string> chunks;
+  std::uint64_t decoded_size = 0;
+  for (const Column& column : columns_) {
+    const auto type = static_cast<std::uint64_t>(column.type);
+    std::vector<Field> element{Field::int32(1, type), Field::int32(3, column.is_optional ? 1 : 0),
+                               Field::text(4, column.name)};
+    if (column.is_utf8) element.push_back(Field::int32(6, 0));
+    schema.push_back(thrift_structure(element));
+    const Field metadata =
+        Field::structure(3, {Field::int32(1, type),
+                             Field::list(2, ThriftType::int32,
+                                         {thrift_number(number_of(ParquetEncoding::plain)),
+                                          thrift_number(number_of(ParquetEncoding::rle))}),
+                             Field::list(3, ThriftType::binary, {thrift_text(column.name)}),
+                             Field::int32(4, static_cast<std::uint64_t>(ParquetCodec::zstd)),
+                             Field::int64(5, row_count_), Field::int64(6, column.decoded_size),
+                             Field::int64(7, column.stored_size), Field::int64(9, column.offset)});
+    chunks.push_back(thrift_structure({Field::int64(2, column.offset), metadata}));
+    decoded_size += column.decoded_size;
+  }
+  const std::string group =
+      thrift_structure({Field::list(1, ThriftType::structure, chunks),
+                        Field::int64(2, decoded_size), Field::int64(3, row_count_)});
+  const std::string footer =
+      thrift_structure({Field::int32(1, 1), Field::list(2, ThriftType::structure, schema),
+                        Field::int64(3, row_count_), Field::list(4, ThriftType::structure, {group}),
+                        Field::text(6, "gdal-zarr")});
+  file_ += footer;
+  append_integer(file_, static_cast<std::uint32_t>(footer.size()));
   file_ += "PAR1";
   return std::move(file_);
 }
