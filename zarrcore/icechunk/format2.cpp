@@ -1,9 +1,6 @@
-#include "zarrcore/icechunk/format2.h"
-
-#include "zarrcore/icechunk/envelope.h"
-#include "zarrcore/icechunk/flat_table.h"
-#include "zarrcore/icechunk/flex_value.h"
-#include "zarrcore/icechunk/object_id.h"
+#include "zarrcore/icechunk/flatbuffers.h"
+#include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/object_file.h"
 
 namespace zarrcore::icechunk {
 namespace {
@@ -82,16 +79,12 @@ class Format2 final : public Repository {
     return with_context({kRepositoryFile, ": config"}, [&]() -> std::optional<std::string> {
       const auto config = info_.bytes(field::kConfig);
       if (!config || config->empty()) return std::nullopt;
-      const auto map = FlexValue::root(*config).map();
-      const auto found = map ? map->find("virtual_chunk_containers") : std::nullopt;
-      const auto containers = found ? found->map() : std::nullopt;
+      const auto root = FlexMap::root(*config);
+      const auto containers = root ? root->map("virtual_chunk_containers") : std::nullopt;
       for (std::uint64_t i = 0; containers && i < containers->size(); ++i) {
-        const auto container = containers->value(i).map();
-        if (!container) continue;
-        const auto own_name = container->find("name");
-        if (!own_name || own_name->text() != name) continue;
-        const auto url = container->find("url_prefix");
-        return std::string(url ? url->text().value_or(containers->key(i)) : containers->key(i));
+        const auto container = containers->map(i);
+        if (!container || container->text("name") != name) continue;
+        return std::string(container->text("url_prefix").value_or(containers->key(i)));
       }
       return std::nullopt;
     });

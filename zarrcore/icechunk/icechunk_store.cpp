@@ -1,6 +1,7 @@
 #include "zarrcore/icechunk/icechunk_store.h"
 
 #include <algorithm>
+#include <set>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
@@ -39,27 +40,6 @@ std::optional<std::string_view> node_of_document(std::string_view key) {
   if (last_segment(key) != kDocument) return std::nullopt;
   return parent_path(key);
 }
-
-// Removes it from the manifests that are being read, so that others may try.
-class LoadingScope {
- public:
-  LoadingScope(std::mutex& mutex, std::condition_variable& loaded, std::set<std::string>& loading,
-               const std::string& id)
-      : mutex_(mutex), loaded_(loaded), loading_(loading), id_(id) {}
-  ~LoadingScope() {
-    const std::lock_guard lock(mutex_);
-    loading_.erase(id_);
-    loaded_.notify_all();
-  }
-  LoadingScope(const LoadingScope&) = delete;
-  LoadingScope& operator=(const LoadingScope&) = delete;
-
- private:
-  std::mutex& mutex_;
-  std::condition_variable& loaded_;
-  std::set<std::string>& loading_;
-  const std::string& id_;
-};
 
 }  // namespace
 
@@ -167,14 +147,12 @@ std::shared_ptr<const IcechunkStore::Chunks> IcechunkStore::chunks_of(std::size_
 }
 
 std::shared_ptr<const Manifest> IcechunkStore::manifest(const std::string& id) {
+  if (auto found = manifests_.find(id)) return found;
   std::unique_lock lock(mutex_);
-  while (true) {
-    if (auto found = manifests_.find(id)) return found;
-    if (loading_.insert(id).second) break;
-    loaded_.wait(lock);
-  }
+  std::mutex& reading = reading_[id];
   lock.unlock();
-  const LoadingScope scope(mutex_, loaded_, loading_, id);
+  const std::lock_guard reading_lock(reading);
+  if (auto found = manifests_.find(id)) return found;
   auto manifest = read_manifest(id);
   manifests_.insert(id, manifest, manifest->byte_count());
   return manifest;

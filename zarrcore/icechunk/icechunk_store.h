@@ -9,12 +9,10 @@
 // is an error, which names the repository, the node and the chunk.
 #pragma once
 
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +25,7 @@
 
 namespace zarrcore::icechunk {
 
-// A file that is no part of a repository, and what it was when it was referenced.
+// A file outside of the repository, and its version when it was referenced.
 struct VirtualFile {
   std::string url;
   std::string etag;                 // empty if unknown
@@ -115,9 +113,8 @@ class IcechunkStore final : public Store {
   Snapshot snapshot_;
 
   LruCache<std::string, Manifest> manifests_;
-  std::mutex mutex_;  // guards the members below
-  std::condition_variable loaded_;
-  std::set<std::string> loading_;  // manifests that a thread is reading
+  std::mutex mutex_;                           // guards the members below
+  std::map<std::string, std::mutex> reading_;  // by manifests: one thread reads each
   std::map<std::size_t, std::shared_ptr<const Chunks>> chunks_;  // by the array's position
   std::map<std::string, std::string> container_urls_;            // by the names of containers
 };

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "zarrcore/base/endian.h"
-#include "zarrcore/icechunk/envelope.h"
-#include "zarrcore/icechunk/object_id.h"
 
 namespace zarrcore::icechunk {
 namespace {

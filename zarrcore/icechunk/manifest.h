@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "zarrcore/icechunk/flat_table.h"
-#include "zarrcore/icechunk/zstd_frames.h"
+#include "zarrcore/icechunk/flatbuffers.h"
+#include "zarrcore/icechunk/object_file.h"
 
 namespace zarrcore::icechunk {
 
@@ -24,7 +24,7 @@ struct ChunkReference {
   ByteSpan bytes = {};       // if inlined; as long as the manifest lives
   std::string object = {};   // the id of the object, or the URL of the file
   std::uint64_t offset = 0;  // in bytes
-  std::uint64_t length = 0;  // in bytes; that of inlined bytes, too
+  std::uint64_t length = 0;  // in bytes; also of inlined bytes
   // What the file had when it was referenced; empty and 0 if unknown.
   std::string etag = {};
   std::uint32_t last_modified = 0;  // in seconds since 1970

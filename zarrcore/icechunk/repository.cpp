@@ -3,9 +3,7 @@
 #include <exception>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/icechunk/format1.h"
-#include "zarrcore/icechunk/format2.h"
-#include "zarrcore/icechunk/requested_files.h"
+#include "zarrcore/icechunk/formats.h"
 
 namespace zarrcore::icechunk {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "zarrcore/icechunk/flat_table.h"
+#include "zarrcore/icechunk/flatbuffers.h"
 #include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 

@@ -6,8 +6,7 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/envelope.h"
-#include "zarrcore/icechunk/object_id.h"
+#include "zarrcore/icechunk/object_file.h"
 
 namespace zarrcore::icechunk {
 namespace {

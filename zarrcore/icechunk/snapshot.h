@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "zarrcore/base/directory_listing.h"
-#include "zarrcore/icechunk/flat_table.h"
+#include "zarrcore/icechunk/flatbuffers.h"
 
 namespace zarrcore::icechunk {
 

@@ -11,8 +11,7 @@
 #include "driver/stores/vsi/file_version.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/format1.h"
-#include "zarrcore/icechunk/format2.h"
+#include "zarrcore/icechunk/formats.h"
 
 namespace gdal_zarr {
 namespace {

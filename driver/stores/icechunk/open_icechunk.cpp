@@ -8,9 +8,8 @@
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/envelope.h"
-#include "zarrcore/icechunk/format1.h"
-#include "zarrcore/icechunk/format2.h"
+#include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/object_file.h"
 
 namespace gdal_zarr {
 
