@@ -11,7 +11,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/convert_references.h"
-#include "driver/stores/references/reference_path.h"
+#include "driver/stores/references/open_references.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

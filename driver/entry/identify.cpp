@@ -16,7 +16,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
-#include "driver/stores/references/reference_path.h"
+#include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"

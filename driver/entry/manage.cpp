@@ -15,7 +15,7 @@
 #include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
-#include "driver/stores/references/reference_path.h"
+#include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/quiet_call.h"
 #include "driver/stores/vsi/vsi_file.h"

@@ -21,8 +21,8 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/new_array/creation_options.h"
-#include "driver/stores/icechunk/icechunk_file_system.h"
-#include "driver/stores/references/reference_file_system.h"
+#include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/shared_connections.h"
 
 namespace {

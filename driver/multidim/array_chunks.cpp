@@ -157,12 +157,12 @@ void set_referenced_block(const ReferenceStore& references, const zarrcore::Stor
                           GDALMDArrayRawBlockInfo& info) {
   auto place = references.locate(block.key);
   if (!place) return;
-  if (place->path.empty()) {
+  if (place->target.empty()) {
     place->length = place->value.size();
   } else if (!place->length) {
     VSIStatBufL status;
-    if (VSIStatL(place->path.c_str(), &status) != 0) {
-      throw Error(place->path + ": this file, which a reference names, does not exist");
+    if (VSIStatL(place->target.c_str(), &status) != 0) {
+      throw Error(place->target + ": this file, which a reference names, does not exist");
     }
     place->length = static_cast<std::uint64_t>(status.st_size);
   }
@@ -171,8 +171,8 @@ void set_referenced_block(const ReferenceStore& references, const zarrcore::Stor
       block.offset, block.length.value_or(*place->length - std::min(*place->length, block.offset)));
   zarrcore::resolve_range(part, *place->length);
   info.nSize = part.length;
-  if (!place->path.empty()) {
-    info.pszFilename = CPLStrdup(place->path.c_str());
+  if (!place->target.empty()) {
+    info.pszFilename = CPLStrdup(place->target.c_str());
     info.nOffset = place->offset + part.offset;
     return;
   }

@@ -16,7 +16,7 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/copied_array.h"
 #include "driver/multidim/copy_plan.h"
-#include "driver/stores/references/target_path.h"
+#include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/temporary_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/buffer.h"

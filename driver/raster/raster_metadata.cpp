@@ -18,7 +18,7 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/icechunk/icechunk_metadata.h"
 #include "driver/stores/icechunk/icechunk_path.h"
-#include "driver/stores/references/reference_path.h"
+#include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"

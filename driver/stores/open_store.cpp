@@ -7,10 +7,9 @@
 #include <string_view>
 
 #include "driver/stores/icechunk/open_icechunk.h"
-#include "driver/stores/references/cached_references.h"
 #include "driver/stores/references/json_references.h"
+#include "driver/stores/references/open_references.h"
 #include "driver/stores/references/parquet_references.h"
-#include "driver/stores/references/reference_store.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -27,20 +26,6 @@ using zarrcore::Error;
 
 // How much of a file is read to decide whether it is a document of references.
 constexpr int kMaxSniffedBytes = 1 << 20;
-
-// `path` has a prefix of a file system of references, or names what holds them.
-std::shared_ptr<zarrcore::Store> open_named_references(const std::string& path) {
-  const auto [kind, document, group] = parse_reference_path(path);
-  return std::make_shared<ReferenceStore>(open_references(kind, document, ReferenceCheck::strict),
-                                          TargetPaths(document), document,
-                                          zarrcore::normalize_path(group));
-}
-
-std::shared_ptr<zarrcore::Store> open_found_references(ReferenceKind kind,
-                                                       const std::string& path) {
-  return std::make_shared<ReferenceStore>(open_references(kind, path, ReferenceCheck::lenient),
-                                          TargetPaths(path), path, "");
-}
 
 std::shared_ptr<zarrcore::Store> listed(std::shared_ptr<zarrcore::Store> store, bool lists_chunks) {
   if (!lists_chunks) return store;
@@ -74,11 +59,12 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     return std::make_unique<zarrcore::Hierarchy>(listed(known->store, lists_chunks),
                                                  std::move(with_documents));
   }
-  if (has_reference_prefix(path)) return open(open_named_references(path));
+  if (has_reference_prefix(path))
+    return open(open_reference_store(parse_reference_path(path), ReferenceCheck::strict));
   if (has_icechunk_prefix(path)) return open(open_icechunk(parse_icechunk_path(path)));
   const auto zipped = find_zipped_store(path);
   if (!zipped && is_json_references(path)) {
-    return open(open_found_references(ReferenceKind::json, path));
+    return open(open_reference_store({ReferenceKind::json, path}, ReferenceCheck::lenient));
   }
   const std::string folder = zipped.value_or(path);
   try {
@@ -92,7 +78,7 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     }
     if (!is_parquet) throw;
   }
-  return open(open_found_references(ReferenceKind::parquet, folder));
+  return open(open_reference_store({ReferenceKind::parquet, folder}, ReferenceCheck::lenient));
 }
 
 std::string path_of_cached_references(const std::string& path) {

@@ -22,7 +22,7 @@ namespace gdal_zarr {
 //   a folder with levels of xcube                    see xcube_levels.h
 //   /vsiicechunk/{folder?branch=NAME}/group          a version of it; see icechunk/icechunk_path.h
 //   /vsikerchunk_json_ref/{x.json}/group             references below a group; for other forms
-//   /vsikerchunk_parquet_ref/{folder}/group          see references/reference_path.h
+//   /vsikerchunk_parquet_ref/{folder}/group          see references/open_references.h
 //
 // With `lists_chunks`, folders and archives are listed instead of requesting chunks that may be
 // missing; references are not listed, because they state their chunks. What is known of the folder

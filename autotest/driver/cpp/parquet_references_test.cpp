@@ -256,16 +256,16 @@ TEST_F(ParquetReferencesTest, ListFoldersOfChunks) {
 }
 
 TEST_F(ParquetReferencesTest, AreReadAgainInAnotherVersion) {
-  std::string version = "1";
+  FileVersion version{1, 0};
   std::string name = "a";
   const ParquetReferences references(
       Buffer::copy_of(kMetadata),
       {[&](const std::string&) { return TestRows().add_part(name).table(); },
-       [&](const std::string&) { return version; }});
+       [&](const std::string&) { return std::optional(version); }});
   EXPECT_EQ(references.find("g/v/0.0")->target, "a");
   name = "b";
   EXPECT_EQ(references.find("g/v/0.0")->target, "a");
-  version = "2";
+  version = {1, 5};
   EXPECT_EQ(references.find("g/v/0.0")->target, "b");
 }
 
@@ -301,7 +301,7 @@ TEST_F(ParquetReferencesTest, AreAStore) {
   std::string content = "chunk 1.1";
   VSIFCloseL(VSIFileFromMemBuffer(path.c_str(), reinterpret_cast<GByte*>(content.data()),
                                   content.size(), FALSE));
-  ReferenceStore store(make(), TargetPaths(folder + "refs.parq"), "refs", "g");
+  ReferenceStore store(make(), folder + "refs.parq", "g");
   EXPECT_EQ(store.get("v/1.1", 100)->text(), "chunk 1.1");
   const zarrcore::ByteRange ranges[] = {
       zarrcore::ByteRange::suffix(3), zarrcore::ByteRange::at(9, 0), zarrcore::ByteRange::at(0, 5)};

@@ -12,7 +12,7 @@
 
 namespace gdal_zarr {
 
-// What is open; does nothing if `store` is no repository.
+// What is open; does nothing if `store` is not a repository.
 void set_icechunk_metadata(GDALDataset& dataset, const zarrcore::Store& store);
 
 // Adds branches and tags when `domain` is this one, the first time: in format 1, listing them takes

@@ -1,4 +1,5 @@
-// Opens Icechunk repositories.
+// Opens Icechunk repositories: as stores, and as GDAL's file system of their values. The files of
+// virtual chunks are read through GDAL's virtual file systems.
 #pragma once
 
 #include <memory>
@@ -9,14 +10,18 @@
 
 namespace gdal_zarr {
 
-// Whether the folder `path` holds a repository, by the start of one file.
+// Returns true if the folder `path` holds a repository, judging by the start of one file.
 bool is_icechunk_folder(const std::string& path);
 
-// Whether it holds one, and no Zarr by itself.
+// Returns true if it holds one and is not itself a Zarr store.
 bool is_only_icechunk(const std::string& path);
 
 // The snapshot that `path` names now, from its key on. Throws zarrcore::Error, which names the
 // repository.
 std::shared_ptr<zarrcore::icechunk::IcechunkStore> open_icechunk(const IcechunkPath& path);
+
+// Installs /vsiicechunk/. A name without a snapshot's id means what its branch or tag is at the
+// time.
+void install_icechunk_file_system();
 
 }  // namespace gdal_zarr

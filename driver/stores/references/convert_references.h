@@ -1,7 +1,9 @@
-// Turns Kerchunk references in JSON into references in Parquet files.
+// Turns Kerchunk references in JSON into references in Parquet files, also in a folder of the user:
+// a large document then opens without being read.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace gdal_zarr {
@@ -13,5 +15,10 @@ namespace gdal_zarr {
 // left.
 bool convert_references(const std::string& document, const std::string& folder,
                         const std::function<bool(double)>& progress);
+
+// The copy of `document` in the folder VSIKERCHUNK_CACHE_DIR, by default .gdal/zarr_kerchunk_cache
+// in the home folder, which is made if it does not exist. Empty, with a warning, if it cannot be
+// made. A copy is of one version of the document, by its size and time.
+std::optional<std::string> cached_copy(const std::string& document);
 
 }  // namespace gdal_zarr

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "driver/stores/vsi/zarr_folder.h"
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
 
 namespace gdal_zarr {
@@ -25,25 +27,123 @@ bool is_zarr_document(const zarrcore::JsonMembers& member) {
          member.rest().find_first_of("\"{[") == 0;
 }
 
-// `json` without the white space around its values, so that objects in documents are as long as
-// other programs make them.
-Buffer compact(std::string_view json) {
-  std::string text;
-  text.reserve(json.size());
-  bool is_in_string = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (is_in_string && c == '\\' && i + 1 < json.size()) {
-      text.append(json, i++, 2);
-      continue;
-    }
-    if (c == '"') is_in_string = !is_in_string;
-    if (is_in_string || std::string_view(" \t\r\n").find(c) == std::string_view::npos) text += c;
-  }
-  return Buffer::copy_of(text);
+// The text of a template in a document, where an integer stands for its digits. `name` is for
+// errors.
+std::string template_text(const Json& value, const std::string& name) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return value.dump();
+  throw Error(name + " is " + std::string(zarrcore::describe_kind(value)) +
+              " where text is expected");
+}
+
+std::int64_t as_integer(const Json& value, const std::string& name) {
+  const bool fits = value.is_number_integer() &&
+                    !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
+  if (!fits) throw Error(name + " is " + zarrcore::excerpt(value) + ", not an integer of 64 bits");
+  return value.get<std::int64_t>();
+}
+
+std::int64_t integer_member(const Json& object, const char* name, std::int64_t fallback) {
+  const Json* member = zarrcore::find_member(object, name);
+  return member == nullptr ? fallback : as_integer(*member, '"' + std::string(name) + '"');
+}
+
+// The number of elements of range(start, stop, step).
+std::uint64_t range_count(std::int64_t start, std::int64_t stop, std::int64_t step) {
+  if (step == 0) throw Error("\"step\" is zero");
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  const auto unsigned_of = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
+  const std::uint64_t distance =
+      step > 0 ? unsigned_of(stop) - unsigned_of(start) : unsigned_of(start) - unsigned_of(stop);
+  return zarrcore::ceil_divide(distance, step > 0 ? unsigned_of(step) : -unsigned_of(step));
+}
+
+std::uint64_t rendered_number(const std::string& text, const char* name) {
+  if (const auto number = zarrcore::parse_number<std::uint64_t>(text)) return *number;
+  throw Error(std::string(name) + " becomes \"" + text + "\", which is not a number of bytes");
 }
 
 }  // namespace
+
+Generator::Generator(const Json& json)
+    : key_(template_text(zarrcore::required_member(json, "key"), "\"key\"")),
+      url_(template_text(zarrcore::required_member(json, "url"), "\"url\"")) {
+  const Json* offset = zarrcore::find_member(json, "offset");
+  const Json* length = zarrcore::find_member(json, "length");
+  if ((offset == nullptr) != (length == nullptr)) {
+    throw Error("one of \"offset\" and \"length\" is given without the other");
+  }
+  if (offset != nullptr) {
+    offset_ = template_text(*offset, "\"offset\"");
+    length_ = template_text(*length, "\"length\"");
+  }
+  const Json& dimensions = zarrcore::required_member(json, "dimensions");
+  if (!dimensions.is_object()) throw Error("\"dimensions\" is not an object");
+  for (const auto& [name, values] : dimensions.items()) {
+    dimensions_.push_back(read_dimension(name, values));
+  }
+}
+
+Generator::Dimension Generator::read_dimension(const std::string& name, const Json& json) {
+  Dimension dimension;
+  dimension.name = name;
+  if (json.is_array()) {
+    for (const Json& value : json) {
+      dimension.values.push_back(value.is_string()
+                                     ? TemplateValue(value.get<std::string>())
+                                     : TemplateValue(as_integer(value, "dimension " + name)));
+    }
+    dimension.count = dimension.values.size();
+  } else {
+    const std::int64_t stop = as_integer(zarrcore::required_member(json, "stop"), "\"stop\"");
+    dimension.start = integer_member(json, "start", 0);
+    dimension.step = integer_member(json, "step", 1);
+    dimension.count = range_count(dimension.start, stop, dimension.step);
+  }
+  return dimension;
+}
+
+std::optional<std::uint64_t> Generator::count() const {
+  std::vector<std::uint64_t> counts;
+  counts.reserve(dimensions_.size());
+  for (const Dimension& dimension : dimensions_) counts.push_back(dimension.count);
+  return zarrcore::checked_product(counts);
+}
+
+TemplateVariables Generator::variables(std::uint64_t number) const {
+  TemplateVariables variables;
+  // The last dimension varies fastest.
+  for (auto dimension = dimensions_.rbegin(); dimension != dimensions_.rend(); ++dimension) {
+    const std::uint64_t index = number % dimension->count;
+    number /= dimension->count;
+    // Within the range, so the sum fits 64 bits.
+    variables[dimension->name] = dimension->values.empty()
+                                     ? TemplateValue(static_cast<std::int64_t>(
+                                           static_cast<std::uint64_t>(dimension->start) +
+                                           index * static_cast<std::uint64_t>(dimension->step)))
+                                     : dimension->values[index];
+  }
+  return variables;
+}
+
+std::string Generator::key(std::uint64_t number, const Templates& templates) const {
+  return render_template(key_, templates, variables(number));
+}
+
+Reference Generator::reference(std::uint64_t number, const Templates& templates) const {
+  const TemplateVariables values = variables(number);
+  const auto render = [&](const std::string& text) {
+    return render_template(text, templates, values);
+  };
+  Reference reference;
+  reference.target = render(url_);
+  if (reference.target.empty()) throw Error("it names no file");
+  if (length_) {
+    reference.offset = rendered_number(render(offset_), "the offset");
+    reference.length = rendered_number(render(*length_), "the length");
+  }
+  return reference;
+}
 
 JsonReferences::JsonReferences(Buffer document, Version version) : document_(std::move(document)) {
   read(version);
@@ -109,12 +209,12 @@ void JsonReferences::add_entries(std::string_view json) {
   for (zarrcore::JsonMembers members(json, kTrailingComma); members.next();) {
     const std::string_view raw = members.raw_key();
     const bool is_plain = raw.find('\\') == std::string_view::npos;
-    entries_.push_back({is_plain ? raw : keep(zarrcore::unescape_json(raw)), members.value()});
+    entries_.push_back({is_plain ? raw : own(zarrcore::unescape_json(raw)), members.value()});
   }
 }
 
-std::string_view JsonReferences::keep(std::string text) {
-  return kept_keys_.emplace_back(std::move(text));
+std::string_view JsonReferences::own(std::string text) {
+  return own_keys_.emplace_back(std::move(text));
 }
 
 void JsonReferences::generate_keys() {
@@ -133,12 +233,12 @@ void JsonReferences::generate_keys() {
         throw Error("it generates keys of more than " + std::to_string(kMaxGeneratedKeyBytes) +
                     " bytes");
       }
-      entries_.push_back({keep(std::move(key)), {}, &generator, number});
+      entries_.push_back({own(std::move(key)), {}, &generator, number});
     }
   }
 }
 
-// Of entries with the same key, the last one is kept.
+// Of entries with the same key, the last one stays.
 void JsonReferences::sort_entries() {
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.key < b.key; });
@@ -163,8 +263,8 @@ Reference JsonReferences::parse(const Entry& entry) const {
   Reference reference;
   // Some writers store the object instead of its text.
   if (entry.value.starts_with('{')) {
-    zarrcore::parse_json(entry.value);
-    reference.value = compact(entry.value);
+    const Json json = zarrcore::parse_json(entry.value);
+    reference.value = Buffer::copy_of(zarrcore::dump_json(json, {.as_read = true}));
     return reference;
   }
   const Json json = zarrcore::parse_json(entry.value);
@@ -206,7 +306,7 @@ void JsonReferences::check() const {
 
 std::uint64_t JsonReferences::byte_count() const {
   std::uint64_t bytes = document_.size() + entries_.size() * sizeof(Entry);
-  for (const std::string& key : kept_keys_) bytes += sizeof(std::string) + key.size();
+  for (const std::string& key : own_keys_) bytes += sizeof(std::string) + key.size();
   return bytes;
 }
 

@@ -1,6 +1,6 @@
 // Kerchunk's JSON documents of references, versions 0 and 1
-// (https://fsspec.github.io/kerchunk/spec.html). The document's text is kept, with an index of
-// where each key's value begins; a value is parsed when it is requested.
+// (https://fsspec.github.io/kerchunk/spec.html). The document's text stays in memory, with an index
+// of where each key's value begins; a value is parsed when it is requested.
 //
 //   {"version": 1, "templates": {"u": "s3://bucket/file.nc"},
 //    "refs": {".zgroup": "{\"zarr_format\": 2}", "a/0.0": ["{{u}}", 4096, 1024]}}
@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/stores/references/generator.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/references/template.h"
+#include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
 
@@ -24,6 +24,43 @@ inline constexpr std::uint64_t kMaxReferenceDocumentBytes = std::uint64_t{1} << 
 // The maximum number of keys that the "gen" part of a document may generate, and of their bytes.
 inline constexpr std::uint64_t kMaxGeneratedKeys = 1'000'000;
 inline constexpr std::uint64_t kMaxGeneratedKeyBytes = 64 << 20;
+
+// The "gen" part of a document: a generator makes the keys of many references, and the references,
+// from templates.
+//
+//   {"key": "data/{{i}}", "url": "file_{{i}}.nc", "offset": "{{i * 100}}", "length": "100",
+//    "dimensions": {"i": {"stop": 5}}}
+class Generator {
+ public:
+  // Throws zarrcore::Error when `json` is not a generator.
+  explicit Generator(const zarrcore::Json& json);
+
+  // The number of references; empty when it does not fit 64 bits.
+  std::optional<std::uint64_t> count() const;
+
+  // The key of a reference, and the reference, by its number. Throw zarrcore::Error.
+  std::string key(std::uint64_t number, const Templates& templates) const;
+  Reference reference(std::uint64_t number, const Templates& templates) const;
+
+ private:
+  // The values of a variable: a list of numbers or texts, or a range.
+  struct Dimension {
+    std::string name;
+    std::vector<TemplateValue> values;  // empty for a range
+    std::int64_t start = 0;
+    std::int64_t step = 1;
+    std::uint64_t count = 0;
+  };
+
+  static Dimension read_dimension(const std::string& name, const zarrcore::Json& json);
+  TemplateVariables variables(std::uint64_t number) const;
+
+  std::string key_;
+  std::string url_;
+  std::string offset_;
+  std::optional<std::string> length_;  // absent for whole files
+  std::vector<Dimension> dimensions_;
+};
 
 class JsonReferences final : public References {
  public:
@@ -35,10 +72,6 @@ class JsonReferences final : public References {
 
   std::optional<Reference> find(std::string_view key) const override;
   zarrcore::DirectoryListing list(std::string_view prefix) const override;
-  zarrcore::DirectoryListing list_all(std::string_view prefix,
-                                      std::uint64_t /*max_count*/) const override {
-    return list(prefix);
-  }
   bool has_below(std::string_view prefix) const override;
   // Also throws if there is no Zarr among the keys.
   void check() const override;
@@ -64,19 +97,19 @@ class JsonReferences final : public References {
   void add_entries(std::string_view json);
   void generate_keys();
   void sort_entries();
-  std::string_view keep(std::string text);
+  std::string_view own(std::string text);
   std::vector<Entry>::const_iterator lower_bound(std::string_view key) const;
   Reference parse(const Entry& entry) const;
 
   zarrcore::Buffer document_;
   Templates templates_;
   std::deque<Generator> generators_;
-  std::deque<std::string> kept_keys_;  // keys that are not part of the document's text
-  std::vector<Entry> entries_;         // by key
+  std::deque<std::string> own_keys_;  // keys that are not part of the document's text
+  std::vector<Entry> entries_;        // by key
 };
 
-// Whether a file that begins with `text` seems to be a document of references; `is_complete` if
-// that is the whole file. Empty when deciding needs more of the file.
+// Returns true if a file that begins with `text` seems to be a document of references;
+// `is_complete` if that is the whole file. Empty when deciding needs more of the file.
 std::optional<bool> is_reference_document(std::string_view text, bool is_complete);
 
 }  // namespace gdal_zarr

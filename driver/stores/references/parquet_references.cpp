@@ -1,18 +1,21 @@
 #include "driver/stores/references/parquet_references.h"
 
-#include "driver/stores/references/target_path.h"
-#include "driver/stores/vsi/vsi_call.h"
+#include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_store.h"
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace gdal_zarr {
 namespace {
 
 using zarrcore::Buffer;
 using zarrcore::Error;
+using zarrcore::Json;
 
 constexpr std::uint64_t kMaxMetadataBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMaxTableFileBytes = std::uint64_t{256} << 20;
@@ -48,15 +51,75 @@ ReferenceTable read_table_file(const std::string& path) {
   });
 }
 
-// Empty if the file does not exist.
-std::string file_version(const std::string& path) {
-  const VsiCall call;
-  VSIStatBufL status;
-  if (VSIStatL(path.c_str(), &status) != 0) return {};
-  return std::to_string(status.st_size) + ' ' + std::to_string(status.st_mtime);
+}  // namespace
+
+ChunkNumbers::ChunkNumbers(std::string_view document) {
+  const Json array = zarrcore::parse_json(document);
+  const Json* chunks = zarrcore::find_member(array, "chunks");
+  if (zarrcore::find_member(array, "shape") == nullptr || chunks == nullptr) {
+    throw Error("\"shape\" or \"chunks\" is missing");
+  }
+  const auto shape = zarrcore::parse_shape(array);
+  const auto chunk_shape = zarrcore::as_unsigned_list(*chunks, "\"chunks\"");
+  if (shape.size() != chunk_shape.size()) throw Error("\"shape\" and \"chunks\" differ in length");
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (chunk_shape[i] == 0) throw Error("\"chunks\" holds a zero");
+    counts_.push_back(zarrcore::ceil_divide(shape[i], chunk_shape[i]));
+  }
+  const auto count = zarrcore::checked_product(counts_);
+  if (!count) throw Error("the array has more chunks than can be counted");
+  count_ = *count;
+  const Json* separator = zarrcore::find_member(array, "dimension_separator");
+  if (separator != nullptr && *separator == "/") separator_ = '/';
 }
 
-}  // namespace
+std::optional<std::uint64_t> ChunkNumbers::find(std::string_view place) const {
+  if (counts_.empty()) return place == "0" ? std::optional<std::uint64_t>(0) : std::nullopt;
+  std::uint64_t number = 0;
+  std::string_view rest = place;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    const auto index = zarrcore::take_number<std::uint64_t>(rest);
+    const bool is_last = i + 1 == counts_.size();
+    const bool is_separated =
+        is_last ? rest.empty() : rest.starts_with('.') || rest.starts_with('/');
+    if (!index || !is_separated || *index >= counts_[i]) return std::nullopt;
+    if (!is_last) rest.remove_prefix(1);
+    number = number * counts_[i] + *index;  // less than count_
+  }
+  return number;
+}
+
+std::optional<ChunkNumbers::Level> ChunkNumbers::find_level(std::string_view prefix) const {
+  if (separator_ == '.' || counts_.size() < 2) {
+    return prefix.empty() ? std::optional<Level>(Level{0, count_, true}) : std::nullopt;
+  }
+  Level level;
+  std::size_t dimension = 0;
+  for (; !prefix.empty(); ++dimension) {
+    const auto index = zarrcore::take_number<std::uint64_t>(prefix);
+    if (!index || dimension + 1 >= counts_.size() || *index >= counts_[dimension]) {
+      return std::nullopt;
+    }
+    level.first = (level.first + *index) * counts_[dimension + 1];
+    if (prefix.empty()) continue;
+    if (!prefix.starts_with('/')) return std::nullopt;
+    prefix.remove_prefix(1);
+    if (prefix.empty()) return std::nullopt;
+  }
+  level.count = counts_[dimension];
+  level.is_last = dimension + 1 == counts_.size();
+  return level;
+}
+
+std::string ChunkNumbers::name_of(std::uint64_t number) const {
+  if (counts_.empty()) return "0";
+  if (separator_ == '/') return std::to_string(number % counts_.back());
+  std::vector<std::uint64_t> indexes(counts_.size());
+  for (std::size_t i = counts_.size(); i-- > 0; number /= counts_[i]) {
+    indexes[i] = number % counts_[i];
+  }
+  return zarrcore::shape_text(indexes, ".");
+}
 
 ParquetReferences::ParquetReferences(Buffer metadata, Files files)
     : files_(std::move(files)), tables_(kMaxCachedTableBytes) {
@@ -76,7 +139,7 @@ std::shared_ptr<const ReferenceTable> ParquetReferences::table(std::string_view 
                                                                std::uint64_t number) const {
   const std::string file =
       zarrcore::join_path(array, "refs." + std::to_string(number / record_size_) + ".parq");
-  const std::string version = files_.version ? files_.version(file) : std::string();
+  const auto version = files_.version ? files_.version(file) : std::nullopt;
   const auto find_cached = [&]() -> std::shared_ptr<const ReferenceTable> {
     auto cached = tables_.find(file);
     if (!cached || cached->version != version) return nullptr;
@@ -167,7 +230,9 @@ std::unique_ptr<References> make_parquet_references(Buffer metadata, const std::
   files.read = [folder](const std::string& file) { return read_table_file(folder + '/' + file); };
   // On the network it would take a request.
   if (!is_network_path(folder)) {
-    files.version = [folder](const std::string& file) { return file_version(folder + '/' + file); };
+    files.version = [folder](const std::string& file) {
+      return find_file_version(folder + '/' + file);
+    };
   }
   return std::make_unique<ParquetReferences>(std::move(metadata), std::move(files));
 }

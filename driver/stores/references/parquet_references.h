@@ -9,6 +9,8 @@
 // A row without path and raw is a missing chunk, and so are all chunks of a missing file.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,13 +20,60 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/stores/references/chunk_numbers.h"
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/references/reference_table.h"
+#include "driver/stores/vsi/file_version.h"
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/lru_cache.h"
 
 namespace gdal_zarr {
+
+// The numbers of an array's chunks in C order.
+class ChunkNumbers {
+ public:
+  // From the text of a `.zarray`. Throws zarrcore::Error when its shape and chunks are invalid.
+  explicit ChunkNumbers(std::string_view document);
+
+  std::uint64_t count() const { return count_; }
+
+  // The number of a chunk by the part of its key below the array, with either separator; empty if
+  // it is not a chunk of the array.
+  std::optional<std::uint64_t> find(std::string_view place) const;
+
+  // Whether `prefix` inside the array is a folder of chunks.
+  bool has_level(std::string_view prefix) const { return find_level(prefix).has_value(); }
+
+  // Lists what is below `prefix` inside the array ("" for the array) in C order: keys of chunks for
+  // which `exists(number)` is true, or folders of chunks, among the first `max_count` of them.
+  template <typename Exists>
+  void list(std::string_view prefix, std::uint64_t max_count, const Exists& exists,
+            zarrcore::DirectoryListing& listing) const {
+    const auto level = find_level(prefix);
+    if (!level) return;
+    for (std::uint64_t i = 0; i < std::min(level->count, max_count); ++i) {
+      if (!level->is_last) {
+        listing.prefixes.push_back(std::to_string(i));
+      } else if (exists(level->first + i)) {
+        listing.keys.push_back(name_of(level->first + i));
+      }
+    }
+  }
+
+ private:
+  struct Level {
+    std::uint64_t first = 0;  // of the chunks, if this is the last level
+    std::uint64_t count = 0;
+    bool is_last = true;
+  };
+
+  std::optional<Level> find_level(std::string_view prefix) const;
+  std::string name_of(std::uint64_t number) const;
+
+  std::vector<std::uint64_t> counts_;  // of chunks along each dimension
+  std::uint64_t count_ = 1;
+  char separator_ = '.';
+};
 
 class ParquetReferences final : public References {
  public:
@@ -32,8 +81,8 @@ class ParquetReferences final : public References {
   struct Files {
     // An empty table if the file does not exist.
     std::function<ReferenceTable(const std::string& file)> read;
-    // What identifies the version of a file; may be null if files do not change.
-    std::function<std::string(const std::string& file)> version;
+    // May be null if files do not change.
+    std::function<std::optional<FileVersion>(const std::string& file)> version;
   };
 
   // `metadata` is the text of .zmetadata. Throws zarrcore::Error if it does not match the format
@@ -52,7 +101,7 @@ class ParquetReferences final : public References {
 
  private:
   struct VersionedTable {
-    std::string version;
+    std::optional<FileVersion> version;
     ReferenceTable table;
   };
   // A key below an array, whose chunk it may be.
@@ -79,7 +128,7 @@ class ParquetReferences final : public References {
 // The name of the file with the documents.
 inline constexpr std::string_view kReferenceMetadata = ".zmetadata";
 
-// The maximum size of the tables that a ParquetReferences keeps, in bytes.
+// The maximum size of the tables that a ParquetReferences caches, in bytes.
 inline constexpr std::uint64_t kMaxCachedTableBytes = std::uint64_t{64} << 20;
 
 // The references in `folder`, of which `metadata` is the text of .zmetadata. Throws zarrcore::Error
@@ -87,7 +136,7 @@ inline constexpr std::uint64_t kMaxCachedTableBytes = std::uint64_t{64} << 20;
 std::unique_ptr<References> make_parquet_references(zarrcore::Buffer metadata,
                                                     const std::string& folder);
 
-// Whether `folder` has such references.
+// Returns true if `folder` has such references.
 bool has_parquet_references(const std::string& folder);
 
 }  // namespace gdal_zarr

@@ -16,7 +16,7 @@ struct Reference {
   std::uint64_t offset = 0;  // in bytes
   std::optional<std::uint64_t> length;  // in bytes; absent for the rest of the file
   zarrcore::Buffer value;
-  // Whether `target` is a path for GDAL that may be opened; else TargetPaths makes one of it.
+  // Whether `target` is a path for GDAL that may be opened; else TargetFiles makes one of it.
   bool is_path = false;
 };
 
@@ -36,16 +36,18 @@ class References {
   // The same with all chunks that have a reference, but only with the first `max_count` chunks
   // of an array.
   virtual zarrcore::DirectoryListing list_all(std::string_view prefix,
-                                              std::uint64_t max_count) const = 0;
+                                              std::uint64_t /*max_count*/) const {
+    return list(prefix);
+  }
 
   // Whether list_all(prefix) may list anything.
   virtual bool has_below(std::string_view prefix) const = 0;
 
   // Throws zarrcore::Error, which names the key, if the form of any reference is invalid.
-  virtual void check() const = 0;
+  virtual void check() const {}
 
   // Bytes of memory, roughly.
-  virtual std::uint64_t byte_count() const = 0;
+  virtual std::uint64_t byte_count() const { return 0; }
 };
 
 }  // namespace gdal_zarr

@@ -15,16 +15,20 @@ using zarrcore::Error;
 
 constexpr int kMaxDepth = 32;         // of parentheses, and of templates in templates
 constexpr int kMaxRenderings = 1000;  // of templates, expressions and formats, for one text
-constexpr std::size_t kMaxTemplateSize = 16
-                                         << 20;  // of all that is rendered for one text, in bytes
-constexpr std::int64_t kMaxFormatWidth = 64;
+// Of all that is rendered for one text, in bytes.
+constexpr std::size_t kMaxTemplateSize = 16 << 20;
+constexpr std::size_t kMaxFormatWidth = 64;
 
 bool is_identifier_start(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
 bool is_identifier_character(char c) {
-  return is_identifier_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+  return is_identifier_start(c) || is_digit(c);
 }
 
 std::string text_of(const TemplateValue& value) {
@@ -70,88 +74,81 @@ class DepthScope {
 
 std::string render(std::string_view text, Rendering& rendering, const TemplateVariables& variables);
 
-// As in Python, "//" rounds down, while '/' would give a fraction.
-enum class Operation : std::uint8_t { add, subtract, multiply, divide, floor_divide, modulo };
-
-std::int64_t calculate(Operation operation, std::int64_t a, std::int64_t b) {
+// As in Python, "//" rounds down, while "/" would give a fraction.
+std::int64_t calculate(std::string_view operation, std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   const auto check = [](bool fits) {
     if (!fits) throw Error("the result does not fit 64 bits");
   };
-  switch (operation) {
-    case Operation::add:
-      check(b > 0 ? a <= kMax - b : a >= kMin - b);
-      return a + b;
-    case Operation::subtract:
-      check(b > 0 ? a >= kMin + b : a <= kMax + b);
-      return a - b;
-    case Operation::multiply: {
-      check(!(a == kMin && b == -1));
-      const auto product =
-          static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-      check(b == 0 || product / b == a);
-      return product;
-    }
-    default: {
-      if (b == 0) throw Error("division by zero");
-      check(!(a == kMin && b == -1));
-      const bool has_rest = a % b != 0;
-      // C++ rounds towards zero, Python down.
-      const bool rounds_up = has_rest && (a < 0) != (b < 0);
-      if (operation == Operation::modulo) return a % b + (rounds_up ? b : 0);
-      if (operation == Operation::divide && has_rest) throw Error("the quotient is a fraction");
-      return a / b - (rounds_up ? 1 : 0);
-    }
+  if (operation == "+") {
+    check(b > 0 ? a <= kMax - b : a >= kMin - b);
+    return a + b;
   }
+  if (operation == "-") {
+    check(b > 0 ? a >= kMin + b : a <= kMax + b);
+    return a - b;
+  }
+  check(!(a == kMin && b == -1));
+  if (operation == "*") {
+    const auto product =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    check(b == 0 || product / b == a);
+    return product;
+  }
+  if (b == 0) throw Error("division by zero");
+  const bool has_rest = a % b != 0;
+  // C++ rounds towards zero, Python down.
+  const bool rounds_up = has_rest && (a < 0) != (b < 0);
+  if (operation == "%") return a % b + (rounds_up ? b : 0);
+  if (operation == "/" && has_rest) throw Error("the quotient is a fraction");
+  return a / b - (rounds_up ? 1 : 0);
 }
 
-// Appends `digits`, padded to a width with zeros, after the sign, or spaces.
-void append_padded(std::string& text, std::string_view digits, std::size_t width, char padding) {
-  const std::size_t fill = width - std::min(width, digits.size());
-  if (padding == '0' && digits.starts_with('-')) {
-    text += '-';
-    digits.remove_prefix(1);
+// The value as a conversion like "%03d" writes it, with zeros after the sign or spaces before it.
+// Removes the conversion, without its percent sign, from the start of `format`.
+std::string convert(std::string_view& format, const TemplateValue& value) {
+  char padding = format.starts_with('0') ? '0' : ' ';
+  std::size_t width = 0;
+  const char* end = format.data() + format.size();
+  const auto [stop, error] = std::from_chars(format.data(), end, width);
+  const auto* number = std::get_if<std::int64_t>(&value);
+  const char conversion = stop == end ? '\0' : *stop;
+  const bool is_known =
+      conversion == 's' || (number != nullptr && (conversion == 'd' || conversion == 'i' ||
+                                                  (conversion == 'x' && *number >= 0)));
+  if (!is_known || width > kMaxFormatWidth || error == std::errc::result_out_of_range) {
+    throw Error("this format cannot be used here");
   }
-  text.append(fill, padding).append(digits);
+  format.remove_prefix(static_cast<std::size_t>(stop + 1 - format.data()));
+  std::string digits = text_of(value);
+  if (conversion == 'x') {
+    char hexadecimal[16];
+    digits.assign(hexadecimal, std::to_chars(hexadecimal, std::end(hexadecimal), *number, 16).ptr);
+  }
+  if (conversion == 's') padding = ' ';
+  const bool is_signed = padding == '0' && digits.starts_with('-');
+  if (digits.size() < width) digits.insert(is_signed ? 1 : 0, width - digits.size(), padding);
+  return digits;
 }
 
 // `format` with its one conversion replaced by `value`.
 std::string apply_format(std::string_view format, const TemplateValue& value) {
   std::string text;
   bool is_used = false;
-  for (std::size_t at = 0; at < format.size(); ++at) {
-    if (format[at] != '%') {
-      text += format[at];
+  while (!format.empty()) {
+    const std::size_t plain = format.find('%');
+    text += format.substr(0, plain);
+    if (plain == std::string_view::npos) break;
+    format.remove_prefix(plain + 1);
+    if (format.starts_with('%')) {
+      text += '%';
+      format.remove_prefix(1);
       continue;
     }
-    if (format.substr(at, 2) == "%%") {
-      text += format[at++];
-      continue;
-    }
-    const char* begin = format.data() + at + 1;
-    const char* end = format.data() + format.size();
-    const char padding = begin != end && *begin == '0' ? '0' : ' ';
-    std::size_t width = 0;
-    const auto [stop, error] = std::from_chars(begin, end, width);
-    const auto* number = std::get_if<std::int64_t>(&value);
-    const char conversion = stop == end ? '\0' : *stop;
-    const bool is_known = conversion == 's' || ((conversion == 'd' || conversion == 'i' ||
-                                                 (conversion == 'x' && number && *number >= 0)) &&
-                                                number);
-    if (!is_known || is_used || width > kMaxFormatWidth ||
-        error == std::errc::result_out_of_range) {
-      throw Error("this format cannot be used here");
-    }
-    std::string digits = text_of(value);
-    if (conversion == 'x') {
-      char hexadecimal[16];
-      digits.assign(hexadecimal,
-                    std::to_chars(hexadecimal, std::end(hexadecimal), *number, 16).ptr);
-    }
-    append_padded(text, digits, width, conversion == 's' ? ' ' : padding);
+    if (is_used) throw Error("this format cannot be used here");
+    text += convert(format, value);
     is_used = true;
-    at = static_cast<std::size_t>(stop - format.data());
   }
   if (!is_used) throw Error("this format has no place for a value");
   return text;
@@ -184,29 +181,22 @@ class Expression {
     return true;
   }
 
-  // Without skipping spaces.
-  bool next_is(char c) {
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
   void expect(char c) {
     if (!accept(c)) throw Error("'" + std::string(1, c) + "' is missing at \"" + rest() + "\"");
   }
 
-  TemplateValue binary(Operation operation, TemplateValue a, const TemplateValue& b) {
+  TemplateValue binary(std::string_view operation, TemplateValue a, const TemplateValue& b) {
     const auto* x = std::get_if<std::int64_t>(&a);
     const auto* y = std::get_if<std::int64_t>(&b);
     if (x != nullptr && y != nullptr) return calculate(operation, *x, *y);
-    if (operation == Operation::add && x == nullptr && y == nullptr) {
+    if (operation == "+" && x == nullptr && y == nullptr) {
       // In place: sums have up to millions of terms.
       auto& text = std::get<std::string>(a);
       text += std::get<std::string>(b);
       check_size(text.size());
       return a;
     }
-    if (operation == Operation::modulo && x == nullptr) return formatted(a, b);
+    if (operation == "%" && x == nullptr) return formatted(a, b);
     throw Error("text is used as a number");
   }
 
@@ -220,21 +210,17 @@ class Expression {
 
   TemplateValue sum() {
     const DepthScope scope(rendering_);
-    TemplateValue value = product();
-    while (peek() == '+' || peek() == '-') {
-      const Operation operation = text_[at_++] == '+' ? Operation::add : Operation::subtract;
-      value = binary(operation, std::move(value), product());
-    }
-    return value;
+    return operations("+-", [this] { return operations("*/%", [this] { return filtered(); }); });
   }
 
-  TemplateValue product() {
-    TemplateValue value = filtered();
-    while (peek() == '*' || peek() == '/' || peek() == '%') {
-      const char sign = text_[at_++];
-      Operation operation = sign == '*' ? Operation::multiply : Operation::modulo;
-      if (sign == '/') operation = next_is('/') ? Operation::floor_divide : Operation::divide;
-      value = binary(operation, std::move(value), filtered());
+  // Operands with operators between them, from the left to the right.
+  template <typename Operand>
+  TemplateValue operations(std::string_view operators, const Operand& operand) {
+    TemplateValue value = operand();
+    while (peek() != '\0' && operators.find(text_[at_]) != std::string_view::npos) {
+      const std::string_view operation = text_.substr(at_, text_.substr(at_, 2) == "//" ? 2 : 1);
+      at_ += operation.size();
+      value = binary(operation, std::move(value), operand());
     }
     return value;
   }
@@ -257,7 +243,7 @@ class Expression {
     bool is_negative = false;
     while (peek() == '-' || peek() == '+') is_negative ^= text_[at_++] == '-';
     TemplateValue value = primary();
-    return is_negative ? binary(Operation::subtract, std::int64_t{0}, value) : value;
+    return is_negative ? binary("-", std::int64_t{0}, value) : value;
   }
 
   TemplateValue primary() {
@@ -268,7 +254,7 @@ class Expression {
       return value;
     }
     if (c == '\'' || c == '"') return read_text(c);
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0) return read_number();
+    if (is_digit(c)) return read_number();
     if (is_identifier_start(c)) return named_value();
     throw Error(c == '\0' ? "a value is missing at the end"
                           : "a value is missing at \"" + rest() + "\"");

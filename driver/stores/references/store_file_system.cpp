@@ -1,22 +1,23 @@
-#include "driver/stores/references/reference_file_system.h"
+#include "driver/stores/references/store_file_system.h"
 
 #include <cpl_string.h>
 #include <cpl_vsi_error.h>
 #include <cpl_vsi_virtual.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "driver/gdal/compat.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/stores/references/cached_references.h"
-#include "driver/stores/references/reference_file.h"
-#include "driver/stores/references/reference_store.h"
-#include "driver/stores/references/target_path.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -33,6 +34,115 @@ using OpenedFile =
 
 // The most names that a folder lists; more do not fit a program's memory.
 constexpr std::uint64_t kMaxListedChunks = 1'000'000;
+
+// An open value: bytes in memory or a part of another file.
+class ValueFile final : public VSIVirtualHandle {
+ public:
+  explicit ValueFile(zarrcore::Buffer value) : value_(std::move(value)), size_(value_.size()) {}
+  // `range` is inside `file`.
+  ValueFile(File file, const zarrcore::ByteRange& range)
+      : file_(std::move(file)), start_(range.offset), size_(range.length) {}
+
+  int Seek(vsi_l_offset offset, int whence) override {
+    is_at_end_ = false;
+    if (whence == SEEK_CUR) {
+      position_ += offset;
+    } else if (whence == SEEK_SET || whence == SEEK_END) {
+      position_ = offset + (whence == SEEK_END ? size_ : 0);
+    } else {
+      errno = EINVAL;
+      return -1;
+    }
+    return 0;
+  }
+  vsi_l_offset Tell() override { return position_; }
+#if GDAL_ZARR_AT_LEAST(3, 13)
+  std::size_t Read(void* buffer, std::size_t byte_count) override {
+    return read(buffer, byte_count);
+  }
+  std::size_t Write(const void* /*buffer*/, std::size_t /*byte_count*/) override {
+    return refuse_to_write();
+  }
+#else
+  std::size_t Read(void* buffer, std::size_t size, std::size_t count) override {
+    return size == 0 || count > SIZE_MAX / size ? 0 : read(buffer, size * count) / size;
+  }
+  std::size_t Write(const void* /*buffer*/, std::size_t /*size*/, std::size_t /*count*/) override {
+    return refuse_to_write();
+  }
+#endif
+  int ReadMultiRange(int count, void** places, const vsi_l_offset* offsets,
+                     const std::size_t* sizes) override;
+  int Eof() override { return is_at_end_ ? TRUE : FALSE; }
+#if GDAL_ZARR_AT_LEAST(3, 10)
+  int Error() override { return has_failed_ ? TRUE : FALSE; }
+  void ClearErr() override {
+    is_at_end_ = false;
+    has_failed_ = false;
+  }
+#endif
+  int Close() override {
+    file_.reset();
+    value_ = {};
+    size_ = 0;
+    return 0;
+  }
+
+ private:
+  std::size_t read(void* buffer, std::size_t byte_count);
+  static std::size_t refuse_to_write() {
+    errno = EROFS;
+    return 0;
+  }
+
+  zarrcore::Buffer value_;
+  File file_;  // null if the value is in memory
+  std::uint64_t start_ = 0;
+  std::uint64_t size_ = 0;
+  std::uint64_t position_ = 0;
+  bool is_at_end_ = false;
+  bool has_failed_ = false;
+};
+
+std::size_t ValueFile::read(void* buffer, std::size_t byte_count) {
+  const std::uint64_t left = position_ < size_ ? size_ - position_ : 0;
+  auto done = static_cast<std::size_t>(std::min<std::uint64_t>(byte_count, left));
+  if (done < byte_count) is_at_end_ = true;
+  if (done == 0) return 0;
+  if (file_) {
+    const VsiCall call;
+    const bool is_found = VSIFSeekL(file_.get(), start_ + position_, SEEK_SET) == 0;
+    const std::size_t wanted = std::exchange(done, 0);
+    if (is_found) done = VSIFReadL(buffer, 1, wanted, file_.get());
+    if (done < wanted) has_failed_ = true;
+  } else {
+    std::memcpy(buffer, value_.data() + position_, done);
+  }
+  position_ += done;
+  return done;
+}
+
+int ValueFile::ReadMultiRange(int count, void** places, const vsi_l_offset* offsets,
+                              const std::size_t* sizes) {
+  std::vector<void*> places_in_file;
+  std::vector<vsi_l_offset> offsets_in_file;
+  std::vector<std::size_t> sizes_in_file;
+  for (int i = 0; i < count; ++i) {
+    if (offsets[i] > size_ || sizes[i] > size_ - offsets[i]) return -1;
+    if (sizes[i] == 0) continue;
+    if (!file_) {
+      std::memcpy(places[i], value_.data() + offsets[i], sizes[i]);
+      continue;
+    }
+    places_in_file.push_back(places[i]);
+    offsets_in_file.push_back(start_ + offsets[i]);
+    sizes_in_file.push_back(sizes[i]);
+  }
+  if (places_in_file.empty()) return 0;
+  const VsiCall call;
+  return VSIFReadMultiRangeL(static_cast<int>(places_in_file.size()), places_in_file.data(),
+                             offsets_in_file.data(), sizes_in_file.data(), file_.get());
+}
 
 // References may lead to values of other references, but not endlessly.
 class NestingScope {
@@ -57,28 +167,17 @@ class NestingScope {
 
 thread_local int NestingScope::depth_ = 0;
 
-// A file or folder by its name.
-struct NamedReference : NamedReferences {
-  NamedReference(ReferenceOpener opener, const char* name) : NamedReferences(opener(name)) {}
+// A value or folder of values by its name.
+struct OpenedName : NamedValue {
+  OpenedName(StoreOpener opener, const char* name) : NamedValue(opener(name)) {}
 
-  std::optional<Reference> find() const {
+  // Where it is, if it is a value.
+  std::optional<Reference> locate() const {
     if (key.empty()) return std::nullopt;
-    return zarrcore::with_context({document, ": ", key}, [this] { return references->find(key); });
-  }
-
-  // The path of the file that `reference` refers to.
-  std::string target_of(const Reference& reference) const {
-    if (reference.is_path) return reference.target;
-    return zarrcore::with_context({document, ": ", key},
-                                  [&] { return TargetPaths(document).resolve(reference.target); });
+    return zarrcore::with_context({store->description(), ": ", key},
+                                  [this] { return store->locate(key); });
   }
 };
-
-NamedReferences open_kerchunk(const std::string& name) {
-  const ReferencePath path = parse_reference_path(name);
-  return {path.document, path.key,
-          open_references(path.kind, path.document, ReferenceCheck::strict)};
-}
 
 // The status of the file that is referenced as a whole; empty if it does not exist.
 std::optional<VSIStatBufL> status_of(const std::string& path, int flags) {
@@ -100,12 +199,12 @@ bool is_sidecar_name(const char* name) {
   return extension == "aux" || extension == "ovr" || extension == "msk";
 }
 
-bool get_status(ReferenceOpener opener, const char* name, VSIStatBufL& status, int flags) {
+bool get_status(StoreOpener opener, const char* name, VSIStatBufL& status, int flags) {
   const NestingScope scope(name);
-  const NamedReference named(opener, name);
-  if (const auto reference = named.find()) {
+  const OpenedName named(opener, name);
+  if (const auto reference = named.locate()) {
     if (!reference->target.empty() && !reference->length) {
-      const auto target = status_of(named.target_of(*reference), flags);
+      const auto target = status_of(reference->target, flags);
       if (target) status = *target;
       return target.has_value();
     }
@@ -114,32 +213,32 @@ bool get_status(ReferenceOpener opener, const char* name, VSIStatBufL& status, i
         reference->target.empty() ? reference->value.size() : *reference->length);
     return true;
   }
-  if (!named.key.empty() && !named.references->has_below(named.key)) return false;
+  if (!named.key.empty() && !named.store->has_below(named.key)) return false;
   status.st_mode = S_IFDIR;
   return true;
 }
 
-OpenedFile open_value(ReferenceOpener opener, const char* name) {
+OpenedFile open_value(StoreOpener opener, const char* name) {
   const NestingScope scope(name);
-  const NamedReference named(opener, name);
-  auto reference = named.find();
+  const OpenedName named(opener, name);
+  auto reference = named.locate();
   if (!reference) return nullptr;
   if (reference->target.empty()) {
-    return OpenedFile(new ReferenceFile(std::move(reference->value)));
+    return OpenedFile(new ValueFile(std::move(reference->value)));
   }
-  const std::string path = named.target_of(*reference);
-  return zarrcore::with_context({named.document, ": ", named.key, ": ", path}, [&] {
-    File file = open_file(path);
+  const std::string document = named.store->description();
+  return zarrcore::with_context({document, ": ", named.key, ": ", reference->target}, [&] {
+    File file = open_file(reference->target);
     if (!file) throw Error("this file, which a reference names, does not exist");
     const auto range = find_value(file.get(), *reference);
-    return OpenedFile(new ReferenceFile(std::move(file), range));
+    return OpenedFile(new ValueFile(std::move(file), range));
   });
 }
 
-char** list_names(ReferenceOpener opener, const char* name, int max_files) {
+char** list_names(StoreOpener opener, const char* name, int max_files) {
   const NestingScope scope(name);
-  const NamedReference named(opener, name);
-  const auto listing = named.references->list_all(named.key, kMaxListedChunks);
+  const OpenedName named(opener, name);
+  const auto listing = named.store->list_chunks(named.key, kMaxListedChunks);
   CPLStringList names;
   // One more than wanted tells the caller that there are more.
   const auto is_full = [&] { return max_files > 0 && names.size() > max_files; };
@@ -158,10 +257,10 @@ char** list_names(ReferenceOpener opener, const char* name, int max_files) {
   return names.StealList();
 }
 
-char** chunk_information(ReferenceOpener opener, const char* name) {
+char** chunk_information(StoreOpener opener, const char* name) {
   const NestingScope scope(name);
-  const NamedReference named(opener, name);
-  const auto reference = named.find();
+  const OpenedName named(opener, name);
+  const auto reference = named.locate();
   if (!reference) return nullptr;
   CPLStringList items;
   if (reference->target.empty()) {
@@ -169,22 +268,21 @@ char** chunk_information(ReferenceOpener opener, const char* name) {
     items.SetNameValue("BASE64", zarrcore::encode_base64(reference->value.span()).c_str());
     return items.StealList();
   }
-  const std::string path = named.target_of(*reference);
   std::uint64_t size = reference->length.value_or(0);
   if (!reference->length) {
-    const auto status = status_of(path, VSI_STAT_SIZE_FLAG | VSI_STAT_NATURE_FLAG);
+    const auto status = status_of(reference->target, VSI_STAT_SIZE_FLAG | VSI_STAT_NATURE_FLAG);
     if (!status) return nullptr;
     size = static_cast<std::uint64_t>(status->st_size);
   }
   items.SetNameValue("SIZE", std::to_string(size).c_str());
   items.SetNameValue("OFFSET", std::to_string(reference->offset).c_str());
-  items.SetNameValue("FILENAME", path.c_str());
+  items.SetNameValue("FILENAME", reference->target.c_str());
   return items.StealList();
 }
 
 // What `open_value` returns. An error is also that of VSIGetLastErrorMsg() if the caller wants so;
 // then, of references that lead to others, only the first reports it.
-OpenedFile open_and_report(ReferenceOpener opener, const char* name, bool set_error) {
+OpenedFile open_and_report(StoreOpener opener, const char* name, bool set_error) {
   try {
     return open_value(opener, name);
   } catch (const std::exception& exception) {
@@ -197,11 +295,11 @@ OpenedFile open_and_report(ReferenceOpener opener, const char* name, bool set_er
   return nullptr;
 }
 
-// Every function that GDAL calls reports errors, also where other file systems are silent: nobody
-// else would say which reference is wrong.
-class ReferenceFileSystem final : public VSIFilesystemHandler {
+// Every function that GDAL calls reports errors, also where other file systems are silent:
+// otherwise no message would say which reference is wrong.
+class StoreFileSystem final : public VSIFilesystemHandler {
  public:
-  explicit ReferenceFileSystem(ReferenceOpener opener) : opener_(opener) {}
+  explicit StoreFileSystem(StoreOpener opener) : opener_(opener) {}
 
   OpenedFile Open(const char* name, const char* access, bool set_error,
                   CSLConstList /*options*/) override {
@@ -238,33 +336,26 @@ class ReferenceFileSystem final : public VSIFilesystemHandler {
   }
 
  private:
-  ReferenceOpener opener_;
+  StoreOpener opener_;
 };
 
 // The manager owns handlers; newer versions of GDAL take a shared pointer.
 template <typename Manager>
-void install(std::string_view prefix, ReferenceOpener opener) {
+void install(std::string_view prefix, StoreOpener opener) {
   const std::string name(prefix);
   if constexpr (requires {
                   Manager::InstallHandler(name, std::shared_ptr<VSIFilesystemHandler>());
                 }) {
-    Manager::InstallHandler(name, std::make_shared<ReferenceFileSystem>(opener));
+    Manager::InstallHandler(name, std::make_shared<StoreFileSystem>(opener));
   } else {
-    Manager::InstallHandler(name, new ReferenceFileSystem(opener));
+    Manager::InstallHandler(name, new StoreFileSystem(opener));
   }
 }
 
 }  // namespace
 
-void install_reference_file_system(std::string_view prefix, ReferenceOpener opener) {
+void install_store_file_system(std::string_view prefix, StoreOpener opener) {
   install<VSIFileManager>(prefix, opener);
-}
-
-void install_reference_file_systems() {
-  for (const std::string_view prefix :
-       {kJsonReferencePrefix, kCachedReferencePrefix, kParquetReferencePrefix}) {
-    install_reference_file_system(prefix, open_kerchunk);
-  }
 }
 
 }  // namespace gdal_zarr

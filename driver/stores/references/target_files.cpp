@@ -1,4 +1,4 @@
-#include "driver/stores/references/target_path.h"
+#include "driver/stores/references/target_files.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
@@ -9,11 +9,15 @@
 #include <string_view>
 
 #include "driver/gdal/config_options.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/byte_range.h"
 
 namespace gdal_zarr {
 namespace {
 
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
 using zarrcore::Error;
 
 // Prefixes of paths that only access the network. /vsicurl/ alone is not one, as curl reads file://
@@ -138,7 +142,7 @@ bool is_network_path(const std::string& path) {
                      [&](std::string_view mark) { return path.find(mark) != std::string::npos; });
 }
 
-TargetPaths::TargetPaths(const std::string& document)
+TargetFiles::TargetFiles(const std::string& document)
     : is_in_archive_((document.starts_with("/vsizip/") || document.starts_with("/vsitar/")) &&
                      document.find('?') == std::string::npos),
       allows_local_(!is_network_path(document) ||
@@ -148,7 +152,7 @@ TargetPaths::TargetPaths(const std::string& document)
   folder_ = CPLGetPath(document.substr(0, is_url ? document.find('?') : document.npos).c_str());
 }
 
-std::string TargetPaths::resolve(const std::string& target) const {
+std::string TargetFiles::resolve(const std::string& target) const {
   if (target.find('\0') != std::string::npos) throw Error("the name of a file contains a NUL");
   std::string path = path_of_url(target);
   bool is_allowed = allows_local_;
@@ -163,6 +167,47 @@ std::string TargetPaths::resolve(const std::string& target) const {
               ", which is not read unless the configuration option " +
               std::string(config_option_name(ConfigOption::allow_local_targets)) +
               " is set to YES");
+}
+
+ByteRange find_value(VSILFILE* file, const Reference& reference) {
+  const std::uint64_t size = file_size(file);
+  ByteRange value = ByteRange::at(reference.offset, 0);
+  zarrcore::resolve_range(value, size);
+  value.length = reference.length.value_or(size - reference.offset);
+  zarrcore::resolve_range(value, size);
+  return value;
+}
+
+// Calls `read` with the file, open, and the range of the value in it.
+template <typename Read>
+auto TargetFiles::read(const Reference& reference, const Read& read) {
+  const std::string& path = reference.target;
+  return zarrcore::with_context({path}, [&] {
+    File file = files_.take(path);
+    if (!file) throw Error("this file, which a reference names, does not exist");
+    auto result = read(file.get(), find_value(file.get(), reference));
+    files_.put_back(path, std::move(file));
+    return result;
+  });
+}
+
+Buffer TargetFiles::get(const Reference& reference, std::uint64_t max_size) {
+  return read(reference, [&](VSILFILE* file, const ByteRange& value) {
+    zarrcore::check_value_size(value.length, max_size);
+    return read_bytes(file, value.offset, value.length);
+  });
+}
+
+std::vector<Buffer> TargetFiles::get_ranges(const Reference& reference,
+                                            std::span<const ByteRange> ranges) {
+  return read(reference, [&](VSILFILE* file, const ByteRange& value) {
+    std::vector<ByteRange> in_file;
+    for (const ByteRange& range : ranges) {
+      const std::uint64_t offset = zarrcore::resolve_range(range, value.length);
+      in_file.push_back(ByteRange::at(value.offset + offset, range.length));
+    }
+    return read_ranges(file, in_file, has_foreign_file_system(reference.target));
+  });
 }
 
 }  // namespace gdal_zarr

@@ -1,4 +1,4 @@
-#include "driver/stores/references/target_path.h"
+#include "driver/stores/references/target_files.h"
 
 #include <gtest/gtest.h>
 
@@ -6,13 +6,13 @@
 
 #include "zarrcore/base/error.h"
 
-namespace gdal_zarr::test::target_path_test {
+namespace gdal_zarr::test::target_files_test {
 namespace {
 
 // What a document in `folder` means by `target`.
 std::string resolve(const std::string& folder, const std::string& target) {
   try {
-    return TargetPaths(folder.empty() ? "a.json" : folder + "/a.json").resolve(target);
+    return TargetFiles(folder.empty() ? "a.json" : folder + "/a.json").resolve(target);
   } catch (const zarrcore::Error& error) {
     return error.what();
   }
@@ -23,7 +23,7 @@ bool is_refused(const std::string& folder, const std::string& target) {
          std::string::npos;
 }
 
-TEST(TargetPaths, AreBelowTheFolder) {
+TEST(TargetFiles, AreBelowTheFolder) {
   struct {
     const char* folder;
     const char* target;
@@ -45,13 +45,13 @@ TEST(TargetPaths, AreBelowTheFolder) {
   for (const auto& [folder, target, path] : cases) EXPECT_EQ(resolve(folder, target), path);
 }
 
-TEST(TargetPaths, LeaveOutWhatFollowsThePathOfAUrl) {
-  EXPECT_EQ(TargetPaths("/vsicurl/http://host/a/b.json?key=c/d").resolve("e.nc"),
+TEST(TargetFiles, LeaveOutWhatFollowsThePathOfAUrl) {
+  EXPECT_EQ(TargetFiles("/vsicurl/http://host/a/b.json?key=c/d").resolve("e.nc"),
             "/vsicurl/http://host/a/e.nc");
-  EXPECT_EQ(TargetPaths("/data/what?/b.json").resolve("e.nc"), "/data/what?/e.nc");
+  EXPECT_EQ(TargetFiles("/data/what?/b.json").resolve("e.nc"), "/data/what?/e.nc");
 }
 
-TEST(TargetPaths, StandForUrls) {
+TEST(TargetFiles, StandForUrls) {
   for (const char* folder : {"/data", "/vsicurl/http://host"}) {
     EXPECT_EQ(resolve(folder, "https://host/a?b=c"), "/vsicurl/https://host/a?b=c");
     EXPECT_EQ(resolve(folder, "HTTP://host/a"), "/vsicurl/http://host/a");
@@ -67,7 +67,7 @@ TEST(TargetPaths, StandForUrls) {
   EXPECT_EQ(resolve("/data", "/vsizip/a.zip/b"), "/vsizip/a.zip/b");
 }
 
-TEST(TargetPaths, DoNotLeadFromTheNetworkToLocalFiles) {
+TEST(TargetFiles, DoNotLeadFromTheNetworkToLocalFiles) {
   for (const char* folder :
        {"/vsicurl/http://host/a", "/vsis3/bucket", "/vsizip//vsigs/bucket/a.zip",
         "/vsizip/{/vsiaz/box/a.zip}", "/vsigzip//vsicurl_streaming/http://host", "/vsipython/a"}) {
@@ -90,4 +90,4 @@ TEST(TargetPaths, DoNotLeadFromTheNetworkToLocalFiles) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr::test::target_path_test
+}  // namespace gdal_zarr::test::target_files_test
