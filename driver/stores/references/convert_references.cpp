@@ -23,6 +23,7 @@
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/reference_store.h"
 #include "driver/stores/references/reference_table.h"
+#include "driver/stores/vsi/file_version.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -180,14 +181,11 @@ std::string cache_folder() {
 
 // The name of the copy, which differs for documents of the same name and for their versions.
 std::string copy_name(const std::string& document) {
-  VSIStatBufL status;
-  {
-    const VsiCall call;
-    if (VSIStatL(document.c_str(), &status) != 0) throw Error("the document does not exist");
-  }
+  const auto version = find_file_version(document);
+  if (!version) throw Error("the document does not exist");
   return std::string(CPLGetBasename(document.c_str())) + '_' +
-         std::to_string(std::hash<std::string>()(document)) + '_' + std::to_string(status.st_size) +
-         '_' + std::to_string(status.st_mtime) + ".parq";
+         std::to_string(std::hash<std::string>()(document)) + '_' + std::to_string(version->size) +
+         '_' + std::to_string(version->seconds) + ".parq";
 }
 
 std::string temporary_name() {

@@ -22,35 +22,6 @@ std::string_view text_of(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The columns of a file by their names.
-class ReferenceColumns {
- public:
-  explicit ReferenceColumns(ByteSpan file) : file_(file), footer_(read_parquet_footer(file)) {}
-
-  std::uint64_t row_count() const { return footer_.row_count; }
-
-  // Without values when there is no such column.
-  std::optional<ParquetValues> find(std::string_view name, ParquetKind kind) const {
-    const auto it = std::find_if(footer_.columns.begin(), footer_.columns.end(),
-                                 [&](const ParquetColumn& column) { return column.name == name; });
-    if (it == footer_.columns.end()) return std::nullopt;
-    return zarrcore::with_context({"column ", name}, [&] {
-      const auto index = static_cast<std::size_t>(it - footer_.columns.begin());
-      return read_parquet_column(file_, footer_, index, kind);
-    });
-  }
-
-  ParquetValues numbers(std::string_view name) const {
-    auto values = find(name, ParquetKind::numbers);
-    if (!values) throw Error("it has no column " + std::string(name));
-    return std::move(*values);
-  }
-
- private:
-  ByteSpan file_;
-  ParquetFooter footer_;
-};
-
 // Some writers store the text that stands for bytes in JSON.
 Buffer inline_value(ByteSpan raw) {
   constexpr std::string_view kBase64 = "base64:";
@@ -81,19 +52,24 @@ void ReferenceTable::count_bytes(std::uint64_t bytes) {
 }
 
 ReferenceTable ReferenceTable::read(ByteSpan file) {
-  const ReferenceColumns columns(file);
+  const ParquetFooter footer = read_parquet_footer(file);
+  const auto numbers = [&](std::string_view name) {
+    auto column = read_parquet_column(file, footer, name, ParquetKind::numbers);
+    if (!column) throw Error("it has no column " + std::string(name));
+    return *std::move(column);
+  };
   ReferenceTable table;
-  const auto paths = columns.find("path", ParquetKind::texts);
-  const auto values = columns.find("raw", ParquetKind::texts);
+  const auto paths = read_parquet_column(file, footer, "path", ParquetKind::texts);
+  const auto values = read_parquet_column(file, footer, "raw", ParquetKind::texts);
   if (!paths && !values) throw Error("it has neither a column path nor a column raw");
   ParquetValues offsets;
   ParquetValues sizes;
   if (paths) {
-    offsets = columns.numbers("offset");
-    sizes = columns.numbers("size");
+    offsets = numbers("offset");
+    sizes = numbers("size");
   }
-  table.count_bytes(columns.row_count() * sizeof(Row));
-  table.rows_.resize(columns.row_count());
+  table.count_bytes(footer.row_count * sizeof(Row));
+  table.rows_.resize(footer.row_count);
   std::unordered_map<std::string_view, std::uint32_t> known_paths;
   for (std::uint64_t i = 0; i < table.rows_.size(); ++i) {
     Row& row = table.rows_[i];

@@ -270,10 +270,8 @@ void ColumnReader::append(const std::vector<std::uint32_t>& levels, const DenseV
   }
 }
 
-}  // namespace
-
-ParquetValues read_parquet_column(ByteSpan file, const ParquetFooter& footer, std::size_t index,
-                                  ParquetKind kind) {
+ParquetValues read_column(ByteSpan file, const ParquetFooter& footer, std::size_t index,
+                          ParquetKind kind) {
   const ParquetColumn& column = footer.columns[index];
   if (column.is_nested) throw Error("it holds lists or structures");
   if (footer.row_count > kMaxParquetRows) {
@@ -289,6 +287,17 @@ ParquetValues read_parquet_column(ByteSpan file, const ParquetFooter& footer, st
     reader.read(file.subspan(chunk.offset, chunk.byte_count), group.row_count);
   }
   return values;
+}
+
+}  // namespace
+
+std::optional<ParquetValues> read_parquet_column(ByteSpan file, const ParquetFooter& footer,
+                                                 std::string_view name, ParquetKind kind) {
+  const auto it = std::ranges::find(footer.columns, name, &ParquetColumn::name);
+  if (it == footer.columns.end()) return std::nullopt;
+  return zarrcore::with_context({"column ", name}, [&] {
+    return read_column(file, footer, static_cast<std::size_t>(it - footer.columns.begin()), kind);
+  });
 }
 
 }  // namespace gdal_zarr

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,10 +27,11 @@ struct ParquetValues {
 
 enum class ParquetKind : bool { numbers, texts };
 
-// Reads column `index` of `file`, whose footer is `footer`. The result refers to `file`. Throws
-// zarrcore::Error when the column is not of the kind, exceeds the limits above, or is corrupt. A
-// column without a value may have any type.
-ParquetValues read_parquet_column(zarrcore::ByteSpan file, const ParquetFooter& footer,
-                                  std::size_t index, ParquetKind kind);
+// Reads the column `name` of `file`, whose footer is `footer`; nullopt if there is no such column.
+// The result refers to `file`. Throws zarrcore::Error, which names the column, when it is not of
+// the kind, exceeds the limits above, or is corrupt. A column without a value may have any type.
+std::optional<ParquetValues> read_parquet_column(zarrcore::ByteSpan file,
+                                                 const ParquetFooter& footer, std::string_view name,
+                                                 ParquetKind kind);
 
 }  // namespace gdal_zarr
