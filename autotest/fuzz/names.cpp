@@ -5,7 +5,7 @@
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
 #include "driver/stores/connection_string.h"
-#include "driver/stores/vsi/zarr_folder.h"
+#include "zarrcore/metadata/document_names.h"
 
 namespace zarrcore::fuzz {
 namespace {
@@ -16,7 +16,7 @@ void check_name(const std::string& name) {
     return;
   if (!parsed.slice.empty()) return;  // which format_connection_string() has no place for
   // A document's name stands for its folder, which must not have such a name as well.
-  if (gdal_zarr::is_metadata_file(CPLGetFilename(parsed.store_path.c_str()))) return;
+  if (zarrcore::is_document_name(CPLGetFilename(parsed.store_path.c_str()))) return;
   const std::string formatted =
       gdal_zarr::format_connection_string(parsed.store_path, *parsed.array);
   gdal_zarr::ConnectionString again;

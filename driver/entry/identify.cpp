@@ -20,10 +20,10 @@
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
-#include "driver/stores/vsi/zip_archive.h"
 #include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/threads.h"
+#include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
 namespace {
@@ -48,14 +48,14 @@ bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>&
     const auto folder = parent_vsi_path(path);
     return folder && find_zarr_folder(*folder, info->eAccess, found);
   }
-  return is_metadata_file(file_name) &&
+  return zarrcore::is_document_name(file_name) &&
          strstr(reinterpret_cast<const char*>(info->pabyHeader), "zarr_") != nullptr;
 }
 
 // Where folders can be listed, one request shows that there is nothing.
 bool is_empty_in_object_store(const std::string& path) {
   try {
-    return is_in_object_store(path) && !find_object(path);
+    return is_in_object_store(path) && list_objects(path, 1).empty();
   } catch (const zarrcore::Error&) {
     return false;
   }

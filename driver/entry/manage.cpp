@@ -17,7 +17,7 @@
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/object_store.h"
-#include "driver/stores/vsi/quiet_call.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -25,6 +25,7 @@
 #include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/local_files.h"
@@ -41,7 +42,7 @@ std::string whole_store(const char* name) {
   std::string path = without_file_scheme(name);
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (has_prefix(path) || has_reference_prefix(path) ||
-      is_metadata_file(CPLGetFilename(path.c_str()))) {
+      zarrcore::is_document_name(CPLGetFilename(path.c_str()))) {
     throw Error(path + " must be the path of a whole store");
   }
   // A listing from before the store was created does not show it.

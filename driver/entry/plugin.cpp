@@ -23,7 +23,7 @@
 #include "driver/new_array/creation_options.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/references/open_references.h"
-#include "driver/stores/vsi/shared_connections.h"
+#include "driver/stores/vsi/http_client.h"
 
 namespace {
 

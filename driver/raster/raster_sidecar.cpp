@@ -16,7 +16,7 @@
 #include "driver/raster/raster_dataset.h"
 #include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
-#include "driver/stores/vsi/quiet_call.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 
 namespace gdal_zarr {

@@ -14,7 +14,7 @@
 
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
-#include "driver/stores/vsi/quiet_call.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"

@@ -10,6 +10,7 @@
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
+#include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
 namespace {
@@ -26,7 +27,7 @@ std::string without_final_slash(std::string path) {
 // The folder of a metadata document, or `path` itself.
 std::string store_of(const std::string& path) {
   const std::string file_name = CPLGetFilename(without_query(path).c_str());
-  if (!is_metadata_file(file_name) && !is_v1_document(path)) return path;
+  if (!zarrcore::is_document_name(file_name) && !is_v1_document(path)) return path;
   return parent_vsi_path(path).value_or(path.starts_with('/') ? "/" : ".");
 }
 

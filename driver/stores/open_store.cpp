@@ -13,7 +13,6 @@
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
-#include "driver/stores/vsi/zip_archive.h"
 #include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

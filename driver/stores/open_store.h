@@ -15,7 +15,7 @@ namespace gdal_zarr {
 // `path` is one of
 //
 //   a folder
-//   x.zip, /vsizip/x.zip                             an archive; see zip_archive.h
+//   x.zip, /vsizip/x.zip                             an archive; see vsi/zarr_folder.h
 //   x.json                                           references
 //   a folder with Parquet files                      references
 //   a folder with an Icechunk repository             its branch main
@@ -31,7 +31,8 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(
     const std::string& path, bool lists_chunks, const zarrcore::HierarchyOptions& options,
     const std::optional<ProbedFolder>& folder = std::nullopt);
 
-// Whether `path` is a JSON document of references, as far as that shows without reading all of it.
+// Returns true if `path` is a JSON document of references, as far as that shows without reading all
+// of it.
 bool is_json_references(const std::string& path);
 
 // The path through which a JSON document of references is read in a cache folder; `path` itself for
@@ -41,7 +42,7 @@ std::string path_of_cached_references(const std::string& path);
 // The name for an array at the root of the store `path`: the file name without extensions.
 std::string store_name(const std::string& path);
 
-// Whether the file that is being opened is an archive or a document of references.
+// Returns true if the file that is being opened is an archive or a document of references.
 bool is_packed_store(GDALOpenInfo* info);
 
 }  // namespace gdal_zarr

@@ -127,9 +127,9 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   std::optional<Json> read(const std::string& key) {
     const auto text = inner().get(key, zarrcore::kMaxDocumentBytes);
     if (!text) return std::nullopt;
-    return std::optional<Json>(
-        std::in_place, zarrcore::with_context([&] { return key; },
-                                              [&] { return zarrcore::parse_json(text->text()); }));
+    return std::optional<Json>(std::in_place, zarrcore::with_context(key, [&] {
+                                 return zarrcore::parse_json(text->text());
+                               }));
   }
   void add(std::string_view key, const Json& document) {
     documents_.emplace(key, zarrcore::dump_json(document));
@@ -143,8 +143,8 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
 std::optional<std::uint64_t> stated_levels(zarrcore::Store& folder) {
   const auto text = folder.get(kLevelsFile, zarrcore::kMaxDocumentBytes);
   if (!text) return std::nullopt;
-  const Json document = zarrcore::with_context([] { return kLevelsFile; },
-                                               [&] { return zarrcore::parse_json(text->text()); });
+  const Json document =
+      zarrcore::with_context(kLevelsFile, [&] { return zarrcore::parse_json(text->text()); });
   const Json* count = zarrcore::find_member(document, "num_levels");
   if (count == nullptr || !count->is_number_unsigned() ||
       count->get<std::uint64_t>() > kMaxLevels) {

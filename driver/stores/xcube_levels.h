@@ -14,8 +14,8 @@
 
 namespace gdal_zarr {
 
-// Whether the folder is such a pyramid, by the file that it then has, or by its name; on the
-// network only folders of that name are.
+// Returns true if the folder is such a pyramid, by the file that it then has, or by its name; on
+// the network only folders of that name are.
 bool is_xcube_pyramid(const std::string& folder);
 
 // The folder as a store whose root is a group with a pyramid of the levels, consolidated if they

@@ -29,7 +29,7 @@ std::string status(int number) {
 std::string denied(int number) {
   return "AccessDenied" + status(number).substr(5) +
          R"( \(if the server answers so for files that do not exist, )"
-         R"(ZARR_FORBIDDEN_IS_MISSING=YES takes them for missing\))";
+         R"(ZARR_FORBIDDEN_IS_MISSING=YES treats them as missing\))";
 }
 
 std::string too_large(std::uint64_t max_size) {

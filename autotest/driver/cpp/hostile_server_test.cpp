@@ -24,8 +24,8 @@
 #include "autotest/driver/cpp/hostile_rows.h"
 #include "autotest/driver/cpp/store_requests.h"
 #include "driver/gdal/config_options.h"
+#include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/http_store.h"
-#include "driver/stores/vsi/shared_connections.h"
 
 namespace gdal_zarr::test::hostile_server_test {
 namespace {
@@ -48,6 +48,7 @@ class FileSystem final : public zarrcore::Store {
   bool erase(std::string_view /*key*/, const zarrcore::EraseOptions& /*options*/) override {
     return true;
   }
+  void refresh(std::optional<std::string_view> /*key*/) override { absent_->clear(); }
   zarrcore::DirectoryListing list(std::string_view /*prefix*/,
                                   const zarrcore::ListOptions& /*options*/) override {
     return {};
@@ -55,8 +56,10 @@ class FileSystem final : public zarrcore::Store {
   std::string description() const override { return "/vsicurl/http://127.0.0.1/x.zarr"; }
 
   bool was_asked() const { return was_asked_; }
+  const std::shared_ptr<AbsentKeys>& absent() const { return absent_; }
 
  private:
+  std::shared_ptr<AbsentKeys> absent_ = std::make_shared<AbsentKeys>(nullptr);
   std::atomic<bool> was_asked_{false};
 };
 
@@ -78,7 +81,7 @@ class HostileServer {
         }),
         store_(make_http_store(*HttpFolder::parse("/vsicurl/http://me:Secret@" + server_.host() +
                                                   "/x.zarr?token=Secret"),
-                               file_system_, nullptr, std::make_shared<AbsentKeys>(nullptr))) {}
+                               file_system_, nullptr, file_system_->absent())) {}
 
   std::string outcome() {
     const std::string found = request_.outcome(*store_);

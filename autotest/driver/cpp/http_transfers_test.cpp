@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/stores/vsi/curl_library.h"
-#include "driver/stores/vsi/http_connection.h"
-#include "driver/stores/vsi/shared_connections.h"
+#include "driver/stores/vsi/http_client.h"
 
 #if GDAL_ZARR_HAS_CURL
 

@@ -1,7 +1,7 @@
-#include "driver/stores/vsi/network_timeouts.h"
-
 #include <cpl_conv.h>
 #include <gtest/gtest.h>
+
+#include "driver/stores/vsi/vsi_call.h"
 
 namespace gdal_zarr::test::network_timeouts_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "driver/stores/vsi/conditional_put.h"
+#include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"

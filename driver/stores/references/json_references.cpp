@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
@@ -10,6 +9,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
+#include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
 namespace {
@@ -23,7 +23,7 @@ constexpr auto kTrailingComma = zarrcore::TrailingComma::accepted;
 
 // Whether the member of the references, or of a document of version 0, is metadata of a node.
 bool is_zarr_document(const zarrcore::JsonMembers& member) {
-  return is_metadata_file(zarrcore::last_segment(member.raw_key())) &&
+  return zarrcore::is_document_name(zarrcore::last_segment(member.raw_key())) &&
          member.rest().find_first_of("\"{[") == 0;
 }
 
@@ -299,7 +299,7 @@ void JsonReferences::check() const {
   bool has_node = false;
   for_each_key([&](std::string_view key) {
     zarrcore::with_context({key}, [&] { find(key); });
-    has_node = has_node || is_metadata_file(zarrcore::last_segment(key));
+    has_node = has_node || zarrcore::is_document_name(zarrcore::last_segment(key));
   });
   if (!has_node) throw Error("no reference is the metadata of a Zarr group or array");
 }

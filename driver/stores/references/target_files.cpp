@@ -11,7 +11,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/store/byte_range.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {

@@ -31,8 +31,8 @@ bool AbsentKeys::is_known_absent(std::string_view path) const {
   return is_empty || (!listings_.empty() && is_unlisted(path, false));
 }
 
-// Whether the listing of a folder around the path lacks the name that leads to it: that of a value
-// for its own folder if it is a key, else that of a prefix.
+// Returns true if the listing of a folder around the path lacks the name that leads to it: in its
+// own folder the name of a value if it is a key, else the name of a prefix.
 bool AbsentKeys::is_unlisted(std::string_view path, bool is_key) const {
   std::string_view folder = path;
   while (!folder.empty()) {

@@ -18,7 +18,7 @@ const char* library_of(const void* function) {
   return dladdr(function, &info) != 0 ? info.dli_fname : "";
 }
 
-// Whether a library is linked with the file at `path`, not only through other libraries.
+// Returns true if a library is linked with the file at `path`, not only through other libraries.
 bool is_linked_with(void* library, std::string_view path) {
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
   const link_map* map = nullptr;
@@ -46,7 +46,7 @@ std::optional<CurlLibrary> find_curl() {
   // Never closed: libgdal stays loaded anyway.
   void* library = dlopen(gdal, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return std::nullopt;
-  // Searches libgdal, the libraries that it is linked with, and then those of these.
+  // Searches libgdal, the libraries that it is linked with, and then theirs.
   CurlLibrary curl;
   const bool is_complete = find(library, "curl_easy_init", curl.easy_init) &&
                            find(library, "curl_easy_cleanup", curl.easy_cleanup) &&
@@ -71,7 +71,7 @@ std::optional<CurlLibrary> find_curl() {
   // The search may find the libcurl of another library, if GDAL's is a part of libgdal.
   const std::string_view found = library_of(reinterpret_cast<const void*>(curl.easy_init));
   if (found != gdal && !is_linked_with(library, found)) return std::nullopt;
-  // Those that libcurl itself uses.
+  // Of the libraries for TLS that libcurl itself uses.
   if (void* own = dlopen(found.data(), RTLD_LAZY | RTLD_NOLOAD)) {
     find(own, "gnutls_alpn_get_selected_protocol", curl.gnutls_protocol);
     find(own, "SSL_get0_alpn_selected", curl.openssl_protocol);

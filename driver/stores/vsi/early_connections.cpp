@@ -5,9 +5,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -20,43 +20,28 @@ std::string name_of(const std::string& ip, int port) {
   return ip + ' ' + std::to_string(port);
 }
 
-// Empty if it is no address of the internet.
+// Empty if it is not an address of the internet.
 std::string name_of(const curl_sockaddr& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
+  const auto name = [&](const void* ip, in_port_t port) {
+    inet_ntop(address.family, ip, text.data(), text.size());
+    return name_of(text.data(), ntohs(port));
+  };
   if (address.family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, &address.addr, sizeof in);
-    inet_ntop(AF_INET, &in.sin_addr, text.data(), text.size());
-    return name_of(text.data(), ntohs(in.sin_port));
+    return name(&in.sin_addr, in.sin_port);
   }
   if (address.family == AF_INET6 && address.addrlen >= sizeof(sockaddr_in6)) {
     sockaddr_in6 in{};
     std::memcpy(&in, &address.addr, sizeof in);
-    inet_ntop(AF_INET6, &in.sin6_addr, text.data(), text.size());
-    return name_of(text.data(), ntohs(in.sin6_port));
+    return name(&in.sin6_addr, in.sin6_port);
   }
   return {};
 }
 
 // A socket that begins to connect; -1 if that fails.
-int connect_to(const std::string& ip, int port) {
-  sockaddr_storage address{};
-  socklen_t size = 0;
-  sockaddr_in in{};
-  sockaddr_in6 in6{};
-  if (inet_pton(AF_INET, ip.c_str(), &in.sin_addr) == 1) {
-    in.sin_family = AF_INET;
-    in.sin_port = htons(static_cast<in_port_t>(port));
-    size = sizeof in;
-    std::memcpy(&address, &in, size);
-  } else if (inet_pton(AF_INET6, ip.c_str(), &in6.sin6_addr) == 1) {
-    in6.sin6_family = AF_INET6;
-    in6.sin6_port = htons(static_cast<in_port_t>(port));
-    size = sizeof in6;
-    std::memcpy(&address, &in6, size);
-  } else {
-    return -1;
-  }
+int connect_to(const sockaddr_storage& address, socklen_t size) {
   const int made =
       socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
   if (made < 0) return -1;
@@ -68,7 +53,7 @@ int connect_to(const std::string& ip, int port) {
   return -1;
 }
 
-// Whether the connection is open and the server has not closed it.
+// Returns true if the connection is open and the server has not closed it.
 bool is_usable(int socket) {
   pollfd state{socket, POLLIN | POLLOUT | POLLRDHUP, 0};
   return poll(&state, 1, 0) == 1 && state.revents == POLLOUT;
@@ -88,6 +73,8 @@ curl_socket_t EarlyConnections::take(const curl_sockaddr& address) {
   close_old();
   Address& found = addresses_[name];
   ++found.used;
+  found.size = std::min<socklen_t>(address.addrlen, sizeof found.address);
+  std::memcpy(&found.address, &address.addr, found.size);
   for (std::size_t i = found.sockets.size(); i-- > 0;) {
     const int socket = found.sockets[i];
     if (!is_usable(socket)) continue;
@@ -103,7 +90,7 @@ void EarlyConnections::open(const std::string& ip, int port, std::size_t count) 
   Address& address = it->second;
   address.time = std::chrono::steady_clock::now();
   for (std::size_t i = address.used; i < count; ++i) {
-    const int socket = connect_to(ip, port);
+    const int socket = connect_to(address.address, address.size);
     if (socket < 0) return;
     address.sockets.push_back(socket);
   }

@@ -2,21 +2,51 @@
 // reads, which doubles the number of requests for many small files.
 #pragma once
 
+#include <cpl_string.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "driver/stores/vsi/http_connection.h"
 #include "driver/stores/vsi/http_options.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 
-// Requests for files of a folder, over connections that stay open (see http_connection.h). GDAL's
-// HTTP options apply. Safe to use from several threads at once.
+struct HttpReply {
+  int status = 0;         // of HTTP; 0 if the server did not reply
+  int curl_code = 0;      // of libcurl; not 0 if the transfer failed
+  std::string problem;    // why it failed
+  bool is_large = false;  // more bytes than allowed: `bytes` are not complete
+  CPLStringList headers;  // as NAME=VALUE
+  zarrcore::Buffer bytes;
+};
+
+// How requests for values of one folder reach a server and their replies come back. Safe to use
+// from several threads at once.
+class HttpConnection {
+ public:
+  virtual ~HttpConnection() = default;
+
+  // Sends one GET request, without retries. `headers` are separated by CR LF; GDAL's options for
+  // the folder apply. Sets no error of GDAL.
+  virtual HttpReply get(const std::string& url, const std::string& headers,
+                        std::uint64_t max_size) = 0;
+};
+
+// Over connections that all requests of the process share; null if GDAL's libcurl cannot be used
+// directly (see curl_library.h). The folder must outlive the result.
+std::unique_ptr<HttpConnection> make_shared_connections(const HttpFolder& folder);
+// Closes these connections. No request may be running.
+void close_shared_connections();
+
+// Requests for files of a folder, over connections that stay open and are shared if
+// ZARR_SHARE_CONNECTIONS says so. GDAL's HTTP options apply. Safe to use from several threads at
+// once.
 class HttpClient {
  public:
   // Counts requests in `statistics`, unless it is null.

@@ -1,18 +1,16 @@
 #include "driver/stores/vsi/http_options.h"
 
 #include <cpl_conv.h>
-#include <cpl_error.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
-#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 
@@ -45,8 +43,7 @@ constexpr std::array<std::pair<const char*, const char*>, 14> kLongFormOptions{{
 }};
 
 std::string percent_decoded(const std::string& text) {
-  const std::unique_ptr<char, decltype(&VSIFree)> decoded(
-      CPLUnescapeString(text.c_str(), nullptr, CPLES_URL), VSIFree);
+  const GdalText decoded(CPLUnescapeString(text.c_str(), nullptr, CPLES_URL));
   return decoded.get();
 }
 
@@ -102,7 +99,7 @@ std::optional<HttpFolder> HttpFolder::parse(const std::string& path) {
     for (int i = 0; i < parameters.size(); ++i) {
       char* key = nullptr;
       const char* raw_value = CPLParseNameValue(parameters[i], &key);
-      const std::unique_ptr<char, decltype(&VSIFree)> owned(key, VSIFree);
+      const GdalText owned(key);
       if (raw_value == nullptr || key == nullptr) continue;
       const std::string value = percent_decoded(raw_value);
       const auto* known =
@@ -156,9 +153,8 @@ std::string HttpFolder::object_url(std::string_view key) const {
     return url != nullptr ? url : "";
   }
   if (needs_key) return {};
-  const QuietErrors quiet;
-  const std::unique_ptr<char, decltype(&VSIFree)> url(VSIGetSignedURL(file.c_str(), nullptr),
-                                                      VSIFree);
+  const QuietCall call;
+  const GdalText url(VSIGetSignedURL(file.c_str(), nullptr));
   return url ? url.get() : "";
 }
 

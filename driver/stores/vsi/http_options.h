@@ -31,7 +31,7 @@ class HttpFolder {
   // zarrcore::Error.
   std::string url_of(std::string_view key) const;
 
-  // Whether the folder is in an object store.
+  // Returns true if the folder is in an object store.
   bool is_object_store() const { return no_sign_option_.has_value(); }
 
   // The value of GDAL's option `name`: that in the path; else that which is set for the path with

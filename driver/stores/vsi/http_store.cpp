@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "driver/stores/vsi/absent_keys.h"
-#include "driver/stores/vsi/conditional_put.h"
 #include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -53,20 +52,13 @@ class HttpStore final : public zarrcore::ForwardingStore {
     return std::make_shared<OpenHttpValue>(*this, key);
   }
 
-  void refresh(std::optional<std::string_view> key) override {
-    inner().refresh(key);
-    key ? absent_->remove(*key) : absent_->clear();
-  }
-
   bool put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts,
                  const zarrcore::PutOptions& options) override {
     if (!checks_conditions(description())) warn_of_others(options);
     if (options.expected && !options.expected->is_unknown()) {
       return put_expecting(key, parts, options);
     }
-    inner().put_parts(key, parts);
-    absent_->remove(key);
-    return true;
+    return inner().put_parts(key, parts);
   }
   // GDAL sends no conditions with this request.
   bool erase(std::string_view key, const zarrcore::EraseOptions& options) override {
@@ -78,10 +70,6 @@ class HttpStore final : public zarrcore::ForwardingStore {
       warn_of_others(options);
     }
     return inner().erase(key);
-  }
-  void rename_prefix(std::string_view from, std::string_view to) override {
-    absent_->clear();
-    inner().rename_prefix(from, to);
   }
   zarrcore::StoreTraits traits() const override {
     zarrcore::StoreTraits traits = inner().traits();
@@ -305,7 +293,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
   std::atomic<bool> supports_ranges_{true};
   bool has_suffix_ranges_;  // those that count from the end
   std::atomic<bool> has_warned_{false};
-  std::shared_ptr<AbsentKeys> absent_;  // those of inner() as well
+  std::shared_ptr<AbsentKeys> absent_;  // shared with inner()
 };
 
 }  // namespace

@@ -222,9 +222,9 @@ void HttpTransfers::end_cancelled(bool ends_all) {
   }
 }
 
-// Whether the transfer waits for a connection on which requests run together, rather than opening
-// another. That shows when the first connection is set up, for which two do not wait: most stores
-// are opened with two requests at once.
+// Returns true if the transfer waits for a connection on which requests run together, rather than
+// opening another. That is known when the first connection is set up, for which the first two
+// transfers do not wait: most stores are opened with two requests at once.
 bool HttpTransfers::waits_for_connection(const Transfer& transfer) const {
   constexpr int kFirstTransfers = 2;
   if (transfer.server.empty() || !transfer.limits.is_multiplexed) return false;

@@ -20,7 +20,7 @@ namespace gdal_zarr {
 
 class HttpTransfers {
  public:
-  // What GDAL's options say about connections; that of the last transfer applies to all.
+  // GDAL's options for connections. The limits of the last transfer apply to all.
   struct Limits {
     bool is_multiplexed = true;
     long max_connections = 0;  // 0: no limit

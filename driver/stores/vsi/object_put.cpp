@@ -6,15 +6,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <memory>  // IWYU pragma: keep, for GDAL 3.10 and newer
+#include <optional>
 #include <random>  // IWYU pragma: keep, for GDAL 3.10 and newer
 #include <string_view>
 #include <vector>
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
-#include "driver/stores/vsi/conditional_put.h"
-#include "driver/stores/vsi/quiet_call.h"
+#include "driver/stores/vsi/http_options.h"
+#include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -26,8 +29,42 @@ using zarrcore::Buffer;
 using zarrcore::ByteSpan;
 using zarrcore::Error;
 using zarrcore::ValuePart;
+using zarrcore::ValueVersion;
 
 constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t kOnlyHash = ~std::uint64_t{0};  // no text of a tag
+
+bool is_in_s3(const std::string& path) {
+  return STARTS_WITH(path.c_str(), "/vsis3/");
+}
+
+// The text between the quotes of an ETag, if the version contains it.
+std::string tag_of(const ValueVersion& version) {
+  const ValueVersion::Identity& identity = version.identity();
+  if (identity[0] == 0 || identity[1] == kOnlyHash) return {};
+  const auto* text = reinterpret_cast<const char*>(identity.data());
+  return {text, std::find(text, text + sizeof identity, '\0')};
+}
+
+// GDAL_HTTP_HEADERS with one more header. In lines, of which GDAL keeps the quotes.
+std::string headers_with(const std::string& path, const std::string& header) {
+  std::string headers = path_option(path, config_option_name(ConfigOption::headers)).value_or("");
+  headers = parse_headers(headers);
+  return headers.empty() ? header + "\r\n" : headers + "\r\n" + header;
+}
+
+// While it lives, GDAL sends the condition with the requests of this thread, unless it is empty.
+class ConditionScope {
+ public:
+  ConditionScope(const std::string& path, const std::string& condition) {
+    if (condition.empty()) return;
+    headers_.emplace(config_option_name(ConfigOption::headers),
+                     headers_with(path, condition).c_str(), false);
+  }
+
+ private:
+  std::optional<CPLConfigOptionSetter> headers_;
+};
 
 std::uint64_t size_of(std::span<const ValuePart> parts) {
   std::uint64_t size = 0;
@@ -75,12 +112,11 @@ void put_in_parts(const std::string& path, std::span<const ValuePart> parts) {
 // GDAL itself would replace the old object by an empty one and append to it.
 void put_blocks(const std::string& path, ByteSpan bytes, const std::string& condition) {
   constexpr std::uint64_t kBlock = 8 * kMegabyte;
-  // Blocks are named by their numbers: those of two writers must not be mixed.
+  // Blocks are named by their numbers: blocks of two writers must not be mixed.
   std::random_device random;
   const int first = std::uniform_int_distribution(1, 2'000'000'000)(random);
   const VsiCall call;
-  const std::unique_ptr<char, decltype(&VSIFree)> id(VSIMultipartUploadStart(path.c_str(), nullptr),
-                                                     VSIFree);
+  const GdalText id(VSIMultipartUploadStart(path.c_str(), nullptr));
   if (!id) throw Error("cannot be written");
   CPLStringList blocks;
   for (std::uint64_t done = 0; done < bytes.size(); done += kBlock) {
@@ -97,6 +133,21 @@ void put_blocks(const std::string& path, ByteSpan bytes, const std::string& cond
   }
 }
 #endif
+
+// Values of this size or more are uploaded in parts.
+std::uint64_t min_size_in_parts(const std::string& path) {
+  if (!is_in_object_store(path)) return zarrcore::kNoSizeLimit;
+  std::uint64_t size = (is_in_azure(path) ? 4 : 50) * kMegabyte;
+  const std::string prefix = path.substr(1, path.find('/', 1) - 1);
+  const std::string name = CPLString(prefix).toupper() + "_CHUNK_SIZE";
+  const auto lower = [&](const std::string& option, std::uint64_t unit) {
+    const int value = std::atoi(path_option(path, option.c_str()).value_or("0").c_str());
+    if (value > 0) size = std::min(size, static_cast<std::uint64_t>(value) * unit);
+  };
+  lower(name, kMegabyte);
+  lower(name + "_BYTES", 1);
+  return size;
+}
 
 void put(const std::string& path, std::span<const ValuePart> parts, const std::string& condition) {
   if (size_of(parts) < min_size_in_parts(path)) {
@@ -119,20 +170,43 @@ bool is_in_azure(const std::string& path) {
   return STARTS_WITH(path.c_str(), "/vsiaz/");
 }
 
-std::uint64_t min_size_in_parts(const std::string& path) {
-  const std::string_view prefix = std::string_view(path).substr(0, path.find('/', 1));
-  if (prefix != "/vsis3" && prefix != "/vsigs" && prefix != "/vsioss" && prefix != "/vsiaz") {
-    return zarrcore::kNoSizeLimit;
+ValueVersion version_of_tag(std::string_view tag) {
+  // Servers mark tags of files that they compress as weak.
+  if (tag.starts_with("W/")) tag.remove_prefix(2);
+  ValueVersion::Identity identity{};
+  const auto is_plain = [](char c) { return c > ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (tag.size() > 2 && tag.size() <= sizeof identity + 2 && tag.front() == '"' &&
+      tag.back() == '"' && std::all_of(tag.begin() + 1, tag.end() - 1, is_plain)) {
+    std::memcpy(identity.data(), tag.data() + 1, tag.size() - 2);
+  } else {
+    identity = {std::hash<std::string_view>()(tag), kOnlyHash, kOnlyHash, kOnlyHash};
   }
-  std::uint64_t size = (is_in_azure(path) ? 4 : 50) * kMegabyte;
-  const std::string name = CPLString(std::string(prefix.substr(1))).toupper() + "_CHUNK_SIZE";
-  const auto lower = [&](const std::string& option, std::uint64_t unit) {
-    const int value = std::atoi(path_option(path, option.c_str()).value_or("0").c_str());
-    if (value > 0) size = std::min(size, static_cast<std::uint64_t>(value) * unit);
-  };
-  lower(name, kMegabyte);
-  lower(name + "_BYTES", 1);
-  return size;
+  return ValueVersion(identity);
+}
+
+bool checks_conditions(const std::string& path) {
+  if (!GDAL_ZARR_AT_LEAST(3, 10)) return false;
+  const std::string server = path_option(path, "AWS_S3_ENDPOINT").value_or("s3.amazonaws.com");
+  return is_in_azure(path) ||
+         (is_in_s3(path) && server.find(".amazonaws.com") != std::string::npos);
+}
+
+std::string condition_of(const std::string& path, const ValueVersion& expected,
+                         std::uint64_t size) {
+  if (!GDAL_ZARR_AT_LEAST(3, 10)) return {};
+  // Servers differ in what they do with conditions of an upload in parts to S3.
+  const bool can_check = is_in_azure(path) || (is_in_s3(path) && size < min_size_in_parts(path));
+  if (!can_check) return {};
+  {
+    // Headers that are set for the path replace those of the thread.
+    const char* const name = config_option_name(ConfigOption::headers);
+    const CPLConfigOptionSetter setter(name, "X-Test: 1", false);
+    if (path_option(path, name) != "X-Test: 1") return {};
+  }
+  if (expected.is_absent()) return "If-None-Match: *";
+  if (expected.is_unknown()) return {};
+  const std::string tag = tag_of(expected);
+  return tag.empty() ? tag : "If-Match: \"" + tag + '"';
 }
 
 void put_object(const std::string& path, std::span<const ValuePart> parts) {

@@ -1,9 +1,12 @@
-// Puts of objects in object stores: all of a value or nothing, also where it is uploaded in parts.
+// Puts of objects in object stores: all of a value or nothing, also where it is uploaded in parts;
+// and those that a server makes only if a value still has the version that was read, so that what
+// another program has put meanwhile is not lost.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/store/store.h"
@@ -12,15 +15,24 @@ namespace gdal_zarr {
 
 bool is_in_azure(const std::string& path);
 
-// Values of this size or more are uploaded in parts.
-std::uint64_t min_size_in_parts(const std::string& path);
+// The version of a value with this ETag, which is not empty.
+zarrcore::ValueVersion version_of_tag(std::string_view tag);
+
+// Returns true if the server of this path is known to check conditions, and GDAL can send them:
+// Azure, and S3 itself. Other servers with the interface of S3 may ignore or refuse conditions.
+bool checks_conditions(const std::string& path);
+
+// The HTTP header that makes a put of so many bytes depend on the version; empty if GDAL cannot
+// send it, or if the version is unknown or has an unusual ETag.
+std::string condition_of(const std::string& path, const zarrcore::ValueVersion& expected,
+                         std::uint64_t size);
 
 // Creates or replaces an object. Throws Error, and then the old one stays. In Azure with GDAL
 // before 3.10, values in parts replace the old one step by step.
 void put_object(const std::string& path, std::span<const zarrcore::ValuePart> parts);
 
-// The same under a condition (see conditional_put.h), and without messages of GDAL. It also throws
-// Error when the server has found the condition false: GDAL does not tell.
+// The same under a condition of condition_of(), and without messages of GDAL. It also throws Error
+// when the server has found the condition false: GDAL does not say so.
 void put_object_if(const std::string& path, const std::string& condition, zarrcore::ByteSpan bytes);
 
 }  // namespace gdal_zarr

@@ -20,8 +20,8 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
-#include "driver/stores/vsi/listing_failures.h"
-#include "driver/stores/vsi/quiet_call.h"
+#include "driver/stores/vsi/server_message.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -34,27 +34,15 @@ namespace {
 
 using zarrcore::Error;
 
-struct CloseFolder {
-  void operator()(VSIDIR* folder) const { VSICloseDir(folder); }
-};
-
-// Without a delimiter, a server lists up to a thousand objects at once.
-std::unique_ptr<VSIDIR, CloseFolder> open_listing(const std::string& folder) {
-  const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
-  return std::unique_ptr<VSIDIR, CloseFolder>(VSIOpenDir(folder.c_str(), -1, options));
-}
-
-void check_listing(const std::string& folder) {
-  // Some versions of GDAL report no reason.
-  if (VSIGetLastErrorNo() == VSIE_None) return;
-  throw Error(folder + ": its objects cannot be listed: " + QuietCall::reason());
-}
-
-// All objects below a folder, or the first ones if the server does not send the listing to its end.
-std::vector<StoredObject> read_listing(const std::string& folder) {
+// The objects below a folder up to a number, or fewer if the server does not send the listing to
+// its end.
+std::vector<StoredObject> read_listing(const std::string& folder, std::size_t max_count) {
+  constexpr int kAllDepths = -1;  // a server lists up to a thousand objects at once
   std::vector<StoredObject> objects;
-  if (const auto listing = open_listing(folder)) {
-    while (const VSIDIREntry* entry = VSIGetNextDirEntry(listing.get())) {
+  if (const auto listing = open_listing(folder, kAllDepths)) {
+    while (objects.size() < max_count) {
+      const VSIDIREntry* entry = VSIGetNextDirEntry(listing.get());
+      if (entry == nullptr) break;
       StoredObject object{entry->pszName, {}};
       if (VSI_ISDIR(entry->nMode)) {
         if (!object.key.ends_with('/')) object.key += '/';
@@ -64,14 +52,17 @@ std::vector<StoredObject> read_listing(const std::string& folder) {
       objects.push_back(std::move(object));
     }
   }
-  check_listing(folder);
+  // Some versions of GDAL report no reason.
+  if (objects.size() < max_count && VSIGetLastErrorNo() != VSIE_None) {
+    throw Error(folder + ": its objects cannot be listed: " + QuietCall::reason());
+  }
   return objects;
 }
 
 // The same, without a report of what GDAL says.
 std::vector<StoredObject> list_some_objects(const std::string& folder) {
   const QuietCall call;
-  return read_listing(folder);
+  return read_listing(folder, SIZE_MAX);
 }
 
 // Runs `body(i)` in parallel, as requests that wait for a server.
@@ -93,8 +84,8 @@ bool removes_many_blobs(const std::string& folder) {
          decode_percents(url.substr(path + 1)) == folder.substr(kPrefix.size());
 }
 
-// Whether the server removes many objects in one request. As GDAL says of the option, some servers
-// with the interface of S3 do not.
+// Returns true if the server removes many objects in one request. As GDAL says of the option, some
+// servers with the interface of S3 do not.
 bool removes_many(const std::string& folder) {
   const auto starts = [&](const char* prefix) { return STARTS_WITH(folder.c_str(), prefix); };
   if (starts("/vsis3/")) {
@@ -175,12 +166,6 @@ void remove_paths(const std::string& folder, std::span<const std::string> paths)
   if (!rest.empty()) remove_one_by_one(folder, std::move(rest));
 }
 
-std::vector<std::string> keys_of(std::span<const StoredObject> objects) {
-  std::vector<std::string> keys;
-  for (const StoredObject& object : objects) keys.push_back(object.key);
-  return keys;
-}
-
 // `first`, which need not be in the folder, and metadata documents before the others.
 void remove_in_order(const std::string& folder, std::span<const std::string> first,
                      std::span<const StoredObject> objects) {
@@ -249,8 +234,11 @@ void check_copies(const std::string& to, std::span<const StoredObject> objects) 
   }
 }
 
-// Metadata documents last: if the process is killed, no array seems to have lost chunks.
+// Not what stands for folders. Metadata documents last: if the process is killed, no array seems to
+// have lost chunks.
 void copy_all(const std::string& from, const std::string& to, std::vector<StoredObject> objects) {
+  std::erase_if(objects, [](const auto& object) { return object.key.ends_with('/'); });
+  if (objects.empty()) return;
   const auto documents = std::ranges::partition(objects, [](const StoredObject& object) {
     return !zarrcore::is_document_name(zarrcore::last_segment(object.key));
   });
@@ -258,8 +246,7 @@ void copy_all(const std::string& from, const std::string& to, std::vector<Stored
     for_each_request(some.size(), [&](std::size_t i) {
       const std::string source = join_vsi_path(from, some[i].key);
       zarrcore::with_context(
-          [&] { return source; },
-          [&] { copy_one(source, join_vsi_path(to, some[i].key), some[i].size); });
+          source, [&] { copy_one(source, join_vsi_path(to, some[i].key), some[i].size); });
     });
   };
   try {
@@ -268,7 +255,9 @@ void copy_all(const std::string& from, const std::string& to, std::vector<Stored
     check_copies(to, objects);
   } catch (const Error& error) {
     try {
-      remove_objects(to, keys_of(objects));
+      std::vector<std::string> copies;
+      for (const StoredObject& object : objects) copies.push_back(join_vsi_path(to, object.key));
+      remove_paths(to, copies);
     } catch (const Error& rest) {
       throw Error(std::string(error.what()) + "; of the copies, these " + rest.what());
     }
@@ -284,23 +273,12 @@ bool is_in_object_store(const std::string& path) {
       [&](const char* prefix) { return STARTS_WITH(path.c_str(), prefix); });
 }
 
-std::vector<StoredObject> list_objects(const std::string& folder) {
+std::vector<StoredObject> list_objects(const std::string& folder, std::size_t max_count) {
   const QuietCall call;
   const ListingFailures failures;
-  std::vector<StoredObject> objects = read_listing(folder);
-  zarrcore::with_context([&] { return folder; }, [&] { failures.check(); });
+  std::vector<StoredObject> objects = read_listing(folder, max_count);
+  if (objects.size() < max_count) failures.check(folder);
   return objects;
-}
-
-std::optional<std::string> find_object(const std::string& folder) {
-  const QuietCall call;
-  const ListingFailures failures;
-  const auto listing = open_listing(folder);
-  const VSIDIREntry* const entry = listing ? VSIGetNextDirEntry(listing.get()) : nullptr;
-  if (entry != nullptr) return entry->pszName;
-  check_listing(folder);
-  zarrcore::with_context([&] { return folder; }, [&] { failures.check(); });
-  return std::nullopt;
 }
 
 void remove_objects(const std::string& folder, std::span<const std::string> keys) {
@@ -325,9 +303,7 @@ void remove_object_folder(const std::string& folder, std::span<const std::string
 }
 
 void copy_object_folder(const std::string& from, const std::string& to) {
-  std::vector<StoredObject> objects = list_objects(from);
-  std::erase_if(objects, [](const auto& object) { return object.key.ends_with('/'); });
-  copy_all(from, to, std::move(objects));
+  copy_all(from, to, list_objects(from));
 }
 
 void rename_object_folder(const std::string& from, const std::string& to) {
@@ -336,9 +312,7 @@ void rename_object_folder(const std::string& from, const std::string& to) {
     if (std::exchange(is_first, false) && objects.empty()) {
       throw Error(from + ": its objects cannot be listed");
     }
-    std::vector<StoredObject> copied(objects.begin(), objects.end());
-    std::erase_if(copied, [](const auto& object) { return object.key.ends_with('/'); });
-    if (!copied.empty()) copy_all(from, to, std::move(copied));
+    copy_all(from, to, {objects.begin(), objects.end()});
     try {
       remove_in_order(from, {}, objects);
     } catch (const Error& error) {

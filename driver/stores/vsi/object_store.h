@@ -2,6 +2,7 @@
 // functions throw Error. Keys are relative to a folder: the part of a path that follows its '/'.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,8 +11,8 @@
 
 namespace gdal_zarr {
 
-// Whether a path is in an object store, which has keys but no folders, and lists all keys that
-// start alike.
+// Returns true if a path is in an object store, which has keys but no folders, and lists all keys
+// that start alike.
 bool is_in_object_store(const std::string& path);
 
 struct StoredObject {
@@ -19,11 +20,9 @@ struct StoredObject {
   std::optional<std::uint64_t> size;  // in bytes
 };
 
-// All objects below a folder; an error if the server does not send the listing to its end.
-std::vector<StoredObject> list_objects(const std::string& folder);
-
-// The key of one of them; nullopt if there is none.
-std::optional<std::string> find_object(const std::string& folder);
+// All objects below a folder, or the first ones; an error if the server does not send as much of
+// the listing.
+std::vector<StoredObject> list_objects(const std::string& folder, std::size_t max_count = SIZE_MAX);
 
 // Removes objects, and tries all of them before it throws: the error names each that could not be
 // removed. Absent ones are no errors.

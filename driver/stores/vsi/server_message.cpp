@@ -1,13 +1,14 @@
 #include "driver/stores/vsi/server_message.h"
 
-#include <cpl_conv.h>
 #include <cpl_port.h>
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <array>
+#include <exception>
 #include <initializer_list>
-#include <memory>
 
+#include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
@@ -22,8 +23,7 @@ std::string element(std::string_view xml, const std::string& name) {
   if (begin == std::string_view::npos) return {};
   xml.remove_prefix(begin + start.size());
   const std::string raw(xml.substr(0, std::min(xml.find_first_of("<\r\n"), kMaxMessage)));
-  const std::unique_ptr<char, decltype(&VSIFree)> text(
-      CPLUnescapeString(raw.c_str(), nullptr, CPLES_XML), VSIFree);
+  const GdalText text(CPLUnescapeString(raw.c_str(), nullptr, CPLES_XML));
   std::string line = text.get();
   std::replace_if(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
   return line;
@@ -33,6 +33,15 @@ bool starts_with_any(std::string_view text, std::initializer_list<const char*> s
   return std::any_of(starts.begin(), starts.end(), [&](const char* start) {
     return STARTS_WITH_CI(std::string(text.substr(0, 16)).c_str(), start);
   });
+}
+
+// Categories of the debug messages of object stores.
+constexpr std::array<std::string_view, 5> kCategories{"S3", "GS", "AZURE", "ADLS", "OSS"};
+
+// Returns true if a debug message is what a server sent instead of a page, which GDAL shows as it
+// is: a document, or no bytes. Other messages of this category say which server is asked.
+bool is_of_failure(std::string_view text) {
+  return text.empty() || text == "(null)" || text.starts_with('<') || text.starts_with('{');
 }
 
 }  // namespace
@@ -57,6 +66,47 @@ void check_is_no_page(std::string_view content_type, std::string_view body) {
     throw zarrcore::NotAValue("the server sent XML instead of the value" +
                               (message.empty() ? message : ": " + message));
   }
+}
+
+ListingFailures::ListingFailures() : user_debug_(CPLGetConfigOption("CPL_DEBUG", "OFF")) {
+  if (!EQUAL(user_debug_.c_str(), "ON")) {
+    std::string categories = EQUAL(user_debug_.c_str(), "OFF") ? "" : user_debug_;
+    for (const std::string_view category : kCategories) categories.append(",").append(category);
+    debug_.emplace("CPL_DEBUG", categories.c_str(), false);
+  }
+  CPLPushErrorHandlerEx(&ListingFailures::handle, this);
+}
+
+ListingFailures::~ListingFailures() {
+  CPLPopErrorHandler();
+  held_.emit();
+}
+
+void CPL_STDCALL ListingFailures::handle(CPLErr severity, CPLErrorNum number, const char* message) {
+  auto& self = *static_cast<ListingFailures*>(CPLGetErrorHandlerUserData());
+  const std::string_view text = message;
+  const auto colon = text.find(": ");
+  const auto* category = std::ranges::find(kCategories, text.substr(0, colon));
+  if (severity == CE_Debug && category != kCategories.end()) {
+    if (is_of_failure(text.substr(colon + 2))) {
+      self.has_failed_ = true;
+      try {
+        self.reason_ = server_message(text.substr(colon + 2));
+      } catch (const std::exception&) {
+        // It failed for an unknown reason.
+      }
+    }
+    const CPLString debug(self.user_debug_);
+    const bool is_asked_for = !self.debug_ || debug.ifind(std::string(*category)) != debug.npos;
+    if (!is_asked_for) return;
+  }
+  self.held_.add(severity, number, message);
+}
+
+void ListingFailures::check(const std::string& folder) const {
+  if (!has_failed_) return;
+  throw zarrcore::Error(folder + ": the server did not send the listing of this folder to its end" +
+                        (reason_.empty() ? reason_ : ": " + reason_));
 }
 
 }  // namespace gdal_zarr

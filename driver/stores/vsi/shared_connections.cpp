@@ -1,7 +1,4 @@
-#include "driver/stores/vsi/shared_connections.h"
-
 #include <cpl_conv.h>
-#include <cpl_error.h>
 #include <cpl_http.h>
 #include <cpl_string.h>
 
@@ -15,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/http_transfers.h"
-#include "driver/stores/vsi/network_timeouts.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 
@@ -136,20 +133,17 @@ class CurlShare {
   CURLSH* get() const { return share_; }
 
  private:
-  static std::mutex& mutex_of(void* self, curl_lock_data data) {
-    auto& mutexes = static_cast<CurlShare*>(self)->mutexes_;
-    return mutexes[std::min<std::size_t>(data, mutexes.size() - 1)];
+  static void lock(CURL* /*handle*/, curl_lock_data /*data*/, curl_lock_access /*access*/,
+                   void* self) {
+    static_cast<CurlShare*>(self)->mutex_.lock();
   }
-  static void lock(CURL* /*handle*/, curl_lock_data data, curl_lock_access /*access*/, void* self) {
-    mutex_of(self, data).lock();
-  }
-  static void unlock(CURL* /*handle*/, curl_lock_data data, void* self) {
-    mutex_of(self, data).unlock();
+  static void unlock(CURL* /*handle*/, curl_lock_data /*data*/, void* self) {
+    static_cast<CurlShare*>(self)->mutex_.unlock();
   }
 
   const CurlLibrary& curl_;
   CURLSH* share_;
-  std::array<std::mutex, CURL_LOCK_DATA_LAST + 1> mutexes_;
+  std::recursive_mutex mutex_;  // for all kinds of data
 };
 
 class SharedConnections final : public HttpConnection {
@@ -235,10 +229,9 @@ class SharedConnections final : public HttpConnection {
   // Applies GDAL's options. Returns all headers of the request.
   HeaderList set_options(CURL* handle, const std::string& url, const std::string& headers) const {
     const HttpOptionScope scope(folder_);
-    const NetworkTimeouts timeouts;
+    const QuietCall call;
     // `headers` have those of this option, which GDAL 3.6 does not parse completely.
     const CPLConfigOptionSetter no_headers("GDAL_HTTP_HEADERS", "", false);
-    const QuietErrors quiet;
     HeaderList list(static_cast<curl_slist*>(CPLHTTPSetOptions(handle, url.c_str(), nullptr)),
                     curl_.slist_free_all);
     const CPLStringList lines(CSLTokenizeString2(headers.c_str(), "\r\n", 0));

@@ -1,13 +1,15 @@
 #include "driver/stores/vsi/vsi_file.h"
 
 #include <cpl_conv.h>
+#include <cpl_multiproc.h>
 #include <cpl_string.h>
 #include <cpl_vsi_error.h>
 #include <cpl_vsi_virtual.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 
 #include "driver/gdal/compat.h"
@@ -44,7 +46,7 @@ std::string reason_of_failure() {
   return status.empty() ? reason : "HTTP response code: " + status + " - " + reason;
 }
 
-// Whether the server sends headers for a file, as if it existed.
+// Returns true if the server sends headers for a file, as if it existed.
 bool has_headers(const std::string& path) {
   const CPLStringList headers(VSIGetFileMetadata(path.c_str(), "HEADERS", nullptr));
   return !headers.empty();
@@ -161,7 +163,7 @@ void check_denied_is_absent(const std::string& path, const std::string& problem)
   if (path_test(path, ConfigOption::forbidden_is_missing)) return;
   throw zarrcore::AccessDenied(
       problem + " (if the server answers so for files that do not exist, " +
-      config_option_name(ConfigOption::forbidden_is_missing) + "=YES takes them for missing)");
+      config_option_name(ConfigOption::forbidden_is_missing) + "=YES treats them as missing)");
 }
 
 bool path_exists(const std::string& path) {
@@ -215,6 +217,25 @@ File open_file(const std::string& path, std::uint64_t wanted) {
   return file;
 }
 
+bool FileVersion::is_ambiguous() const {
+  constexpr std::int64_t kTimeResolution = 2;  // in seconds
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count() - seconds <= kTimeResolution;
+}
+
+std::optional<FileVersion> find_file_version(const std::string& path) {
+  const VsiCall call;
+  VSIStatBufL status;
+  if (VSIStatL(path.c_str(), &status) != 0) return std::nullopt;
+  return FileVersion{static_cast<std::uint64_t>(status.st_size),
+                     static_cast<std::int64_t>(status.st_mtime)};
+}
+
+FolderListing open_listing(const std::string& folder, int depth) {
+  const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
+  return FolderListing(VSIOpenDir(folder.c_str(), depth, options));
+}
+
 std::uint64_t file_size(VSILFILE* file) {
   const VsiCall call;
   if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be determined");
@@ -259,6 +280,14 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
     throw Error("reading " + std::to_string(places.size()) + " ranges failed");
   }
   return parts;
+}
+
+std::string partial_path(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  const std::string folder = CPLGetPath(path.c_str());
+  return (folder.empty() ? folder : folder + '/') + '.' + CPLGetFilename(path.c_str()) + '.' +
+         std::to_string(CPLGetCurrentProcessID()) + '-' + std::to_string(counter++) +
+         std::string(zarrcore::kTemporarySuffix);
 }
 
 void write_file(const std::string& path, std::span<const ValuePart> parts) {

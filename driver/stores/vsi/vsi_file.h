@@ -8,6 +8,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,15 @@ struct CloseFile {
 };
 using File = std::unique_ptr<VSILFILE, CloseFile>;
 
+struct CloseFolder {
+  void operator()(VSIDIR* folder) const { VSICloseDir(folder); }
+};
+using FolderListing = std::unique_ptr<VSIDIR, CloseFolder>;
+
+// The names in a folder, and in those below it down to a depth; -1 for all. Null if it cannot be
+// listed.
+FolderListing open_listing(const std::string& folder, int depth);
+
 // For an answer of a server that neither gives a file nor says that it is absent: throws
 // zarrcore::AccessDenied, or returns when ZARR_FORBIDDEN_IS_MISSING says that the file is absent.
 void check_denied_is_absent(const std::string& path, const std::string& problem);
@@ -31,7 +41,7 @@ void check_denied_is_absent(const std::string& path, const std::string& problem)
 // system fetches the first `wanted` bytes in the request that opens the file, up to a megabyte.
 File open_file(const std::string& path, std::uint64_t wanted = 0);
 
-// Whether the path exists at all, as a file, as a folder.
+// Return true if the path exists: at all, as a file, as a folder.
 bool path_exists(const std::string& path);
 bool is_file(const std::string& path);
 bool is_folder(const std::string& path);
@@ -39,6 +49,21 @@ bool is_folder(const std::string& path);
 // Throws unless the parent folder of a local path exists. GDAL's file systems create folders
 // themselves or have none.
 void check_parent_exists(const std::string& path);
+
+// The version of a file, as far as its size and time show it: for caches of data read from it.
+struct FileVersion {
+  std::uint64_t size = 0;
+  std::int64_t seconds = 0;  // when it was modified
+
+  bool operator==(const FileVersion&) const = default;
+
+  // Returns true if another content may have the same version: files may be written twice within
+  // the resolution of their times.
+  bool is_ambiguous() const;
+};
+
+// Nullopt if there is no such file.
+std::optional<FileVersion> find_file_version(const std::string& path);
 
 // In bytes.
 std::uint64_t file_size(VSILFILE* file);
@@ -50,6 +75,10 @@ zarrcore::Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t 
 std::vector<zarrcore::Buffer> read_ranges(VSILFILE* file,
                                           std::span<const zarrcore::ByteRange> ranges,
                                           bool one_by_one = false);
+
+// A new path for a file that becomes that at `path` when it is renamed: in the same folder, and
+// never listed.
+std::string partial_path(const std::string& path);
 
 // Creates or replaces a file. Where files appear when they are closed, as in object stores, a
 // failure leaves the old file.

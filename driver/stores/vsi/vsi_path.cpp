@@ -14,18 +14,14 @@ namespace {
 // "/vsicurl?option=value&url=…", where the value of url is percent-encoded.
 constexpr std::string_view kLongForm = "/vsicurl?";
 
-// All that GDAL 3.6 to 3.13 and this driver install, without "/vsi".
+// All that GDAL 3.6 to 3.13 and this driver install, without "/vsi" and "_streaming".
 constexpr std::string_view kFileSystems[] = {"7z",
                                              "adls",
-                                             "adls_streaming",
                                              "az",
-                                             "az_streaming",
                                              "cached",
                                              "crypt",
                                              "curl",
-                                             "curl_streaming",
                                              "gs",
-                                             "gs_streaming",
                                              "gzip",
                                              "hdfs",
                                              "icechunk",
@@ -34,21 +30,21 @@ constexpr std::string_view kFileSystems[] = {"7z",
                                              "kerchunk_parquet_ref",
                                              "mem",
                                              "oss",
-                                             "oss_streaming",
                                              "pmtiles",
                                              "rar",
                                              "s3",
-                                             "s3_streaming",
                                              "sparse",
                                              "stdin",
                                              "stdout",
                                              "stdout_redirect",
                                              "subfile",
                                              "swift",
-                                             "swift_streaming",
                                              "tar",
                                              "webhdfs",
                                              "zip"};
+
+// Of GDAL's file systems that read network files from start to end.
+constexpr std::string_view kStreaming = "_streaming";
 
 // Where the key is inserted, and whether it must be percent-encoded.
 struct Place {
@@ -79,7 +75,6 @@ std::string join_vsi_path(const std::string& folder, std::string_view key) {
 }
 
 std::string without_streaming(const std::string& path) {
-  constexpr std::string_view kStreaming = "_streaming";
   const std::size_t end = path.find('/', 1);
   const std::string_view prefix = std::string_view(path).substr(0, end);
   if (!prefix.starts_with("/vsi") || !prefix.ends_with(kStreaming)) return path;
@@ -132,7 +127,8 @@ bool has_foreign_file_system(std::string_view path) {
     // Elsewhere it is a part of a longer name.
     if (at > 0 && std::string_view("/{,=&?").find(path[at - 1]) == std::string_view::npos) continue;
     const std::string_view rest = path.substr(at + kStart.size());
-    const std::string_view name = rest.substr(0, rest.find_first_of("/?{}"));
+    std::string_view name = rest.substr(0, rest.find_first_of("/?{}"));
+    if (name.ends_with(kStreaming)) name.remove_suffix(kStreaming.size());
     if (std::ranges::find(kFileSystems, name) == std::end(kFileSystems)) return true;
   }
   return false;

@@ -12,21 +12,21 @@ namespace gdal_zarr {
 std::string join_vsi_path(const std::string& folder, std::string_view key);
 
 // "/vsis3/bucket/key" of "/vsis3_streaming/bucket/key", other paths as they are. GDAL's streaming
-// file systems do not tell a file that does not exist from one that cannot be read.
+// file systems do not distinguish a file that does not exist from one that cannot be read.
 std::string without_streaming(const std::string& path);
 
 // The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in
 // braces, as the name of an archive or of references may be, is not taken apart.
 std::optional<std::string> parent_vsi_path(const std::string& path);
 
-// Whether a path is in an archive that GDAL unpacks, and cannot change.
+// Returns true if a path is in an archive that GDAL unpacks, and cannot change.
 bool is_in_archive(std::string_view path);
 
-// Whether a folder has the name of a store: "….zarr". And whether one around it has.
+// Return true if a folder, or one around it, has the name of a store: "….zarr".
 bool is_named_zarr(const std::string& path);
 bool is_in_named_zarr(const std::string& path);
-// Whether names show that a folder on the network is no part of a store around it: requests are not
-// spent on finding out.
+// Returns true if names show that a folder on the network is not part of a store around it:
+// requests are not spent on finding out.
 bool is_whole_by_name(const std::string& path);
 
 // Returns true if a file system that neither GDAL nor this driver installs is part of the path, at

@@ -1,7 +1,6 @@
 #include "driver/stores/vsi/vsi_store.h"
 
 #include <cpl_conv.h>
-#include <cpl_multiproc.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
@@ -14,9 +13,9 @@
 #include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
-#include "driver/stores/vsi/listing_failures.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/object_store.h"
+#include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -41,9 +40,7 @@ void put_file(const std::string& path, std::span<const ValuePart> parts) {
   if (VSIStatExL(folder.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0) {
     VSIMkdirRecursive(folder.c_str(), 0755);
   }
-  static std::atomic<unsigned> counter{0};
-  const std::string temporary = folder + "/." + std::to_string(CPLGetCurrentProcessID()) + '-' +
-                                std::to_string(counter++) + std::string(zarrcore::kTemporarySuffix);
+  const std::string temporary = partial_path(path);
   try {
     write_file(temporary, parts);
     if (VSIRename(temporary.c_str(), path.c_str()) != 0) {
@@ -54,10 +51,6 @@ void put_file(const std::string& path, std::span<const ValuePart> parts) {
     throw;
   }
 }
-
-struct CloseDirectory {
-  void operator()(VSIDIR* directory) const { VSICloseDir(directory); }
-};
 
 // Why a store cannot be written; empty if it can.
 std::string_view read_only_reason(std::string_view root) {
@@ -76,13 +69,12 @@ class VsiStore final : public zarrcore::Store {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
     if (absent_->contains(key)) return Found();
-    return zarrcore::with_context([&] { return path; },
-                                  [&]() -> Found {
-                                    const File file = open_file(path, wanted);
-                                    if (file) return read(file.get());
-                                    if (!is_local_) absent_->add(key);
-                                    return std::nullopt;
-                                  });
+    return zarrcore::with_context(path, [&]() -> Found {
+      const File file = open_file(path, wanted);
+      if (file) return read(file.get());
+      if (!is_local_) absent_->add(key);
+      return std::nullopt;
+    });
   }
 
  public:
@@ -134,16 +126,15 @@ class VsiStore final : public zarrcore::Store {
                  const zarrcore::PutOptions& options) override {
     const std::string path = path_of(key);
     if (options.depends_on_read) warn_of_others();
-    zarrcore::with_context([&] { return path; },
-                           [&] {
-                             if (is_local_) {
-                               put_file(path, parts);
-                             } else {
-                               absent_->remove(key);
-                               put_object(path, parts);
-                               absent_->remove(key);
-                             }
-                           });
+    zarrcore::with_context(path, [&] {
+      if (is_local_) {
+        put_file(path, parts);
+      } else {
+        absent_->remove(key);
+        put_object(path, parts);
+        absent_->remove(key);
+      }
+    });
     return true;
   }
 
@@ -248,10 +239,11 @@ class VsiStore final : public zarrcore::Store {
 
   zarrcore::DirectoryListing find_one(std::string_view prefix) const {
     zarrcore::DirectoryListing listing;
-    const auto key = find_object(folder_of(prefix));
-    if (!key) return listing;
-    const auto slash = key->find('/');
-    (slash == key->npos ? listing.keys : listing.prefixes).push_back(key->substr(0, slash));
+    for (const StoredObject& object : list_objects(folder_of(prefix), 1)) {
+      const auto slash = object.key.find('/');
+      (slash == std::string::npos ? listing.keys : listing.prefixes)
+          .push_back(object.key.substr(0, slash));
+    }
     return listing;
   }
 
@@ -260,8 +252,7 @@ class VsiStore final : public zarrcore::Store {
     const std::string path = folder_of(prefix);
     zarrcore::DirectoryListing listing;
     const ListingFailures failures;
-    const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
-    const std::unique_ptr<VSIDIR, CloseDirectory> directory(VSIOpenDir(path.c_str(), 0, options));
+    const FolderListing directory = open_listing(path, 0);
     while (const VSIDIREntry* entry = directory ? VSIGetNextDirEntry(directory.get()) : nullptr) {
       const std::string_view name = entry->pszName;
       if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
@@ -274,7 +265,7 @@ class VsiStore final : public zarrcore::Store {
       (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
       if (listing.size() == max_names) return listing;
     }
-    zarrcore::with_context([&] { return path; }, [&] { failures.check(); });
+    failures.check(path);
     std::sort(listing.keys.begin(), listing.keys.end());
     std::sort(listing.prefixes.begin(), listing.prefixes.end());
     return listing;

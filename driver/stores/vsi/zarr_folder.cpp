@@ -1,7 +1,7 @@
 #include "driver/stores/vsi/zarr_folder.h"
 
 #include <cpl_conv.h>
-#include <cpl_port.h>
+#include <cpl_string.h>
 #include <cpl_vsi.h>
 
 #include <initializer_list>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/gdal/worker_scope.h"
+#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -17,10 +18,6 @@
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {
-
-bool is_metadata_file(std::string_view file_name) {
-  return zarrcore::is_document_name(file_name);
-}
 
 bool is_v1_document(const std::string& path) {
   return EQUAL(CPLGetFilename(path.c_str()), "meta") && is_file(path);
@@ -87,6 +84,51 @@ std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update) {
 bool is_zarr_folder(const std::string& path) {
   if (is_probed(path)) return probe_folder(path).has_value();
   return find_main_document(path) != nullptr;
+}
+
+bool is_zip_name(const std::string& path) {
+  const auto ends_with = [&](std::string_view end) {
+    return path.size() > end.size() && EQUAL(path.c_str() + path.size() - end.size(), end.data());
+  };
+  return ends_with(".zip") || (path.starts_with("/vsizip/{") && ends_with(".zip}"));
+}
+
+std::optional<std::string> find_zipped_store(const std::string& path) {
+  const VsiCall call;
+  // Archives of one folder hold little else at the top: files that an operating system adds.
+  constexpr int kMaxAtTop = 16;
+  VSIStatBufL status;
+  if (!is_zip_name(path) ||
+      VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0) {
+    return std::nullopt;
+  }
+  const bool is_inside = VSI_ISDIR(status.st_mode);
+  if (is_inside && !path.starts_with(kVsiZip)) return std::nullopt;
+  const std::string archive = is_inside ? path : std::string(kVsiZip) + '{' + path + '}';
+  if (is_zarr_folder(archive)) return archive;
+  const CPLStringList at_top(VSIReadDirEx(archive.c_str(), kMaxAtTop + 1));
+  if (at_top.size() > kMaxAtTop) return std::nullopt;
+  std::optional<std::string> found;
+  for (int i = 0; i < at_top.size(); ++i) {
+    const std::string folder = archive + '/' + at_top[i];
+    if (!is_zarr_folder(folder)) continue;
+    if (found) {
+      throw zarrcore::Error(path + " holds more than one Zarr: name one of them, as in ZARR:\"" +
+                            folder + '"');
+    }
+    found = folder;
+  }
+  return found;
+}
+
+std::string find_root_in_archive(const std::string& path) {
+  std::string root = path;
+  std::string folder = path;
+  while (!is_zip_name(folder) && folder.find('/', kVsiZip.size()) != std::string::npos) {
+    folder = CPLGetPath(folder.c_str());
+    if (is_zarr_folder(folder)) root = folder;
+  }
+  return root;
 }
 
 }  // namespace gdal_zarr

@@ -1,4 +1,4 @@
-// Which files and folders are a Zarr, as far as file names show it.
+// Which files, folders and ZIP archives are a Zarr, as far as file names show it.
 #pragma once
 
 #include <map>
@@ -13,6 +13,9 @@
 
 namespace gdal_zarr {
 
+// The prefix of GDAL's file system for ZIP archives.
+inline constexpr std::string_view kVsiZip = "/vsizip/";
+
 // A folder on the network that is a Zarr, and what has been requested to find that out.
 struct ProbedFolder {
   std::string path;  // without a trailing slash
@@ -22,22 +25,31 @@ struct ProbedFolder {
   std::optional<zarrcore::DirectoryListing> listing;
 };
 
-// Whether a file of this name is a metadata document: the folder that holds it is a node. The
-// documents of v1 ("meta", "attrs") do not count: other files have these names as well.
-bool is_metadata_file(std::string_view file_name);
-
-// Whether the existing file `path` has the name of v1's metadata document.
+// Returns true if the existing file `path` has the name of v1's metadata document.
 bool is_v1_document(const std::string& path);
 
-// The name of the document that makes the folder `path` a Zarr; null when it is none.
+// The name of the document that makes the folder `path` a Zarr store; null if it is not one.
 const char* find_main_document(const std::string& path);
 
-// Whether the folder `path` holds the metadata of a Zarr.
+// Returns true if the folder `path` holds the metadata of a Zarr.
 bool is_zarr_folder(const std::string& path);
 // The same for a folder on the network, which may be opened for update. Empty when it is none, or
 // cannot be read.
 std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update = false);
-// Whether that is what a folder needs: requests for it wait, and several can wait at once.
+// Returns true if a folder needs probe_folder(): requests for it wait, and several can wait at
+// once.
 bool is_probed(const std::string& path);
+
+// Returns true if the name is that of a ZIP archive: x.zip, /vsizip/x.zip or /vsizip/{x.zip}.
+bool is_zip_name(const std::string& path);
+
+// The /vsizip/ path of the Zarr in the archive `path`: its root, or the one folder at its top that
+// holds a Zarr. Empty when `path` is not such an archive. Throws zarrcore::Error when several
+// folders hold one.
+std::optional<std::string> find_zipped_store(const std::string& path);
+
+// The topmost folder that holds a Zarr on the path from the top of an archive to `path`, the folder
+// of a Zarr in it.
+std::string find_root_in_archive(const std::string& path);
 
 }  // namespace gdal_zarr

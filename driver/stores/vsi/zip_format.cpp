@@ -49,7 +49,7 @@ class Record {
   std::vector<std::byte> bytes_;
 };
 
-// The extra field with those of the values that need 64 bits.
+// The extra field with the values that need 64 bits.
 std::string zip64_field(std::initializer_list<std::uint64_t> values) {
   std::string field;
   for (const std::uint64_t value : values) {

@@ -1,19 +1,16 @@
 #include "driver/stores/vsi/zip_store.h"
 
 #include <cpl_conv.h>
-#include <cpl_multiproc.h>
 #include <cpl_string.h>
 #include <cpl_vsi_error.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <map>
 #include <mutex>
 
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
-#include "driver/stores/vsi/zip_archive.h"
+#include "driver/stores/vsi/zarr_folder.h"
 #include "driver/stores/vsi/zip_format.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -30,17 +27,10 @@ using zarrcore::ByteSpan;
 using zarrcore::Error;
 using zarrcore::ValuePart;
 
-constexpr std::string_view kVsiZip = "/vsizip/";
-
 // Documents and other small values that are replaced or erased again.
 bool is_held_back(std::string_view key) {
   const std::string_view name = zarrcore::last_segment(key);
   return name.starts_with('.') || zarrcore::is_document_name(name);
-}
-
-std::uint64_t size_of_file(const std::string& path) {
-  VSIStatBufL status;
-  return VSIStatL(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 class ZipStore final : public zarrcore::Store {
@@ -49,7 +39,7 @@ class ZipStore final : public zarrcore::Store {
       : path_(std::move(path)),
         target_(std::move(target)),
         is_local_(VSIIsLocal(target_.archive.c_str()) != FALSE),
-        working_path_(is_local_ ? path_beside()
+        working_path_(is_local_ ? partial_path(target_.archive)
                                 : CPLGenerateTempFilename("zarr") + std::string(".zip")) {
     const VsiCall call;
     reopen("w+b");
@@ -71,29 +61,22 @@ class ZipStore final : public zarrcore::Store {
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     const std::lock_guard lock(mutex_);
-    if (const auto held = held_.find(key); held != held_.end()) {
-      zarrcore::check_value_size(held->second.size(), max_size);
-      return Buffer::copy_of(held->second.span());
-    }
-    const auto entry = entries_.find(key);
-    if (entry == entries_.end()) return std::nullopt;
-    zarrcore::check_value_size(entry->second.size, max_size);
-    return read(entry->second, 0, entry->second.size);
+    const auto it = values_.find(key);
+    if (it == values_.end()) return std::nullopt;
+    zarrcore::check_value_size(it->second.size(), max_size);
+    return read(it->second, 0, it->second.size());
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
     const std::lock_guard lock(mutex_);
-    if (const auto held = held_.find(key); held != held_.end()) {
-      return zarrcore::copy_ranges(held->second.span(), ranges);
-    }
+    const auto it = values_.find(key);
+    if (it == values_.end()) return std::nullopt;
     std::vector<Buffer> parts;
     parts.reserve(ranges.size());
-    const auto entry = entries_.find(key);
-    if (entry == entries_.end()) return std::nullopt;
     for (const ByteRange& range : ranges) {
-      const std::uint64_t offset = zarrcore::resolve_range(range, entry->second.size);
-      parts.push_back(read(entry->second, offset, range.length));
+      const std::uint64_t offset = zarrcore::resolve_range(range, it->second.size());
+      parts.push_back(read(it->second, offset, range.length));
     }
     return parts;
   }
@@ -105,44 +88,30 @@ class ZipStore final : public zarrcore::Store {
     const std::lock_guard lock(mutex_);
     if (is_held_back(key)) {
       is_changed_ = true;
-      held_.insert_or_assign(std::string(key), std::move(value));
+      values_.insert_or_assign(std::string(key), Value{std::move(value), {}});
       return true;
     }
-    zarrcore::with_context([&] { return path_ + '/' + std::string(key); },
-                           [&] {
-                             ZipEntry entry = append(key, value.span(), end_);
-                             end_ = entry.data_offset + entry.size;
-                             entries_.insert_or_assign(std::string(key), std::move(entry));
-                           });
+    zarrcore::with_context({path_, "/", key}, [&] {
+      ZipEntry entry = append(key, value.span(), end_);
+      end_ = entry.data_offset + entry.size;
+      values_.insert_or_assign(std::string(key), Value{{}, std::move(entry)});
+    });
     return true;
   }
 
   bool erase(std::string_view key, const zarrcore::EraseOptions& /*options*/) override {
     const std::lock_guard lock(mutex_);
-    const auto remove = [&](auto& values) {
-      const auto it = values.find(key);
-      if (it == values.end()) return false;
-      values.erase(it);
-      return true;
-    };
-    const bool is_erased = remove(held_) || remove(entries_);
-    is_changed_ = is_changed_ || is_erased;
+    const auto it = values_.find(key);
+    if (it == values_.end()) return true;
+    values_.erase(it);
+    is_changed_ = true;
     return true;
   }
 
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& /*options*/) override {
     const std::lock_guard lock(mutex_);
-    zarrcore::DirectoryListing listing = zarrcore::list_sorted(prefix, held_);
-    const zarrcore::DirectoryListing more = zarrcore::list_sorted(prefix, entries_);
-    const auto merge = [](std::vector<std::string>& names, const std::vector<std::string>& others) {
-      names.insert(names.end(), others.begin(), others.end());
-      std::sort(names.begin(), names.end());
-      names.erase(std::unique(names.begin(), names.end()), names.end());
-    };
-    merge(listing.keys, more.keys);
-    merge(listing.prefixes, more.prefixes);
-    return listing;
+    return zarrcore::list_sorted(prefix, values_);
   }
 
   void flush() override {
@@ -154,14 +123,12 @@ class ZipStore final : public zarrcore::Store {
   std::string description() const override { return path_; }
 
  private:
-  // In the same folder, so that it can be renamed.
-  std::string path_beside() const {
-    static std::atomic<unsigned> counter{0};
-    const std::string folder = CPLGetPath(target_.archive.c_str());
-    return (folder.empty() ? "" : folder + '/') + '.' + CPLGetFilename(target_.archive.c_str()) +
-           '.' + std::to_string(CPLGetCurrentProcessID()) + '-' + std::to_string(counter++) +
-           std::string(zarrcore::kTemporarySuffix);
-  }
+  struct Value {
+    std::uint64_t size() const { return held ? held->size() : entry.size; }
+
+    std::optional<Buffer> held;  // if it is held back
+    ZipEntry entry;              // otherwise
+  };
 
   const std::string& current_path() const {
     return has_name_ && is_local_ ? target_.archive : working_path_;
@@ -174,14 +141,13 @@ class ZipStore final : public zarrcore::Store {
     }
   }
 
-  Buffer read(const ZipEntry& entry, std::uint64_t offset, std::uint64_t length) {
+  Buffer read(const Value& value, std::uint64_t offset, std::uint64_t length) {
+    if (value.held) return Buffer::copy_of(value.held->span().subspan(offset, length));
     const VsiCall call;
-    return zarrcore::with_context([&] { return target_.archive + ": " + entry.name; },
-                                  [&] {
-                                    if (!file_) reopen("r+b");
-                                    return read_bytes(file_.get(), entry.data_offset + offset,
-                                                      length);
-                                  });
+    return zarrcore::with_context({target_.archive, ": ", value.entry.name}, [&] {
+      if (!file_) reopen("r+b");
+      return read_bytes(file_.get(), value.entry.data_offset + offset, length);
+    });
   }
 
   void write(std::uint64_t offset, ByteSpan bytes) {
@@ -197,7 +163,7 @@ class ZipStore final : public zarrcore::Store {
     if (!has_name_) return;
     file_.reset();
     if (is_local_) {
-      if (size_of_file(target_.archive) != size_) {
+      if (find_file_version(target_.archive).value_or(FileVersion()).size != size_) {
         throw Error(target_.archive + " was changed by another program or by GDAL: it is complete");
       }
       if (VSIRename(target_.archive.c_str(), working_path_.c_str()) != 0) {
@@ -232,19 +198,13 @@ class ZipStore final : public zarrcore::Store {
     if (!file_) reopen("r+b");
     std::uint64_t offset = end_;
     std::vector<std::byte> records;
-    std::uint64_t count = 0;
-    const auto add = [&](const ZipEntry& entry) {
+    for (const auto& [key, value] : values_) {
+      const ZipEntry entry = value.held ? append(key, value.held->span(), offset) : value.entry;
+      if (value.held) offset = entry.data_offset + entry.size;
       const auto record = zip_central_record(entry);
       records.insert(records.end(), record.begin(), record.end());
-      ++count;
-    };
-    for (const auto& [key, value] : held_) {
-      const ZipEntry entry = append(key, value.span(), offset);
-      offset = entry.data_offset + entry.size;
-      add(entry);
     }
-    for (const auto& [key, entry] : entries_) add(entry);
-    const auto ends = zip_end_records(count, offset, records.size());
+    const auto ends = zip_end_records(values_.size(), offset, records.size());
     write(offset, records);
     write(offset + records.size(), ends);
     size_ = offset + records.size() + ends.size();
@@ -276,8 +236,7 @@ class ZipStore final : public zarrcore::Store {
   const std::string working_path_;
   std::mutex mutex_;  // guards the members below
   File file_;         // null if it must be opened again
-  std::map<std::string, Buffer, std::less<>> held_;
-  std::map<std::string, ZipEntry, std::less<>> entries_;
+  std::map<std::string, Value, std::less<>> values_;
   std::uint64_t end_ = 0;   // of the entries that are not held back
   std::uint64_t size_ = 0;  // of the completed archive
   bool is_changed_ = true;  // since it was completed
@@ -288,7 +247,7 @@ class ZipStore final : public zarrcore::Store {
 }  // namespace
 
 std::optional<ZipTarget> parse_zip_target(const std::string& path) {
-  if (!STARTS_WITH(path.c_str(), kVsiZip.data())) {
+  if (!path.starts_with(kVsiZip)) {
     if (!is_zip_name(path) || is_folder(path)) return std::nullopt;
     return ZipTarget{path, {}};
   }
