@@ -30,6 +30,7 @@ using zarrcore::Buffer;
 using zarrcore::Json;
 
 constexpr const char* kLevelsFile = ".zlevels";
+constexpr const char* kConsolidated = "consolidated_metadata";  // a member of documents of v3
 // As many as halve the largest size that Zarr can state to one pixel.
 constexpr std::uint64_t kMaxLevels = 64;
 
@@ -39,11 +40,25 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
       : ForwardingStore(std::move(folder)), levels_(std::move(levels)) {
     Json datasets = Json::array();
     for (const std::string& level : levels_) datasets.push_back({{"path", level}});
-    Json attributes = {{"multiscales", Json::array({{{"datasets", std::move(datasets)}}})}};
+    const Json attributes = {{"multiscales", Json::array({{{"datasets", std::move(datasets)}}})}};
+    // The root is consolidated if all levels are: servers that cannot list show no other documents.
     if (is_v3) {
-      add_v3_documents(std::move(attributes));
-    } else {
-      add_v2_documents(std::move(attributes));
+      Json root = {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes}};
+      if (auto documents = with_levels(Json::object(), is_v3)) {
+        root[kConsolidated] = {
+            {"kind", "inline"}, {"must_understand", false}, {"metadata", *std::move(documents)}};
+      }
+      add(zarrcore::kNodeDocument, root);
+      return;
+    }
+    const Json group = {{"zarr_format", 2}};
+    add(zarrcore::kV2GroupDocument, group);
+    add(zarrcore::kV2AttributesDocument, attributes);
+    if (auto documents = with_levels({{std::string(zarrcore::kV2GroupDocument), group},
+                                      {std::string(zarrcore::kV2AttributesDocument), attributes}},
+                                     is_v3)) {
+      add(zarrcore::kV2ConsolidatedDocument,
+          {{"zarr_consolidated_format", 1}, {"metadata", *std::move(documents)}});
     }
   }
 
@@ -80,48 +95,23 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   }
 
  private:
-  // The root is consolidated if all levels are: servers that cannot list show no other documents.
-
-  void add_v2_documents(Json attributes) {
-    const std::string group(zarrcore::kV2GroupDocument);
-    const std::string group_attributes(zarrcore::kV2AttributesDocument);
-    Json documents = {{group, {{"zarr_format", 2}}}, {group_attributes, std::move(attributes)}};
-    add(group, documents[group]);
-    add(group_attributes, documents[group_attributes]);
+  // `documents` with those of all levels, by their keys; empty unless all levels are consolidated.
+  std::optional<Json> with_levels(Json documents, bool is_v3) {
     for (const std::string& level : levels_) {
-      const auto copy = read(zarrcore::join_path(level, zarrcore::kV2ConsolidatedDocument));
-      const Json* members = copy ? zarrcore::find_member(*copy, "metadata") : nullptr;
-      if (members == nullptr || !members->is_object()) return;
-      for (const auto& [name, document] : members->items()) {
-        documents[zarrcore::join_path(level, name)] = document;
-      }
-    }
-    add(zarrcore::kV2ConsolidatedDocument,
-        {{"zarr_consolidated_format", 1}, {"metadata", std::move(documents)}});
-  }
-
-  void add_v3_documents(Json attributes) {
-    constexpr const char* kConsolidated = "consolidated_metadata";
-    Json root = {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", std::move(attributes)}};
-    Json documents = Json::object();
-    bool are_consolidated = true;
-    for (const std::string& level : levels_) {
-      auto group = read(zarrcore::join_path(level, zarrcore::kNodeDocument));
-      const Json* copy = group ? zarrcore::find_member(*group, kConsolidated) : nullptr;
+      auto document = read(zarrcore::join_path(
+          level, is_v3 ? zarrcore::kNodeDocument : zarrcore::kV2ConsolidatedDocument));
+      const Json* copy = document ? &*document : nullptr;
+      if (is_v3 && copy != nullptr) copy = zarrcore::find_member(*copy, kConsolidated);
       const Json* members = copy != nullptr ? zarrcore::find_member(*copy, "metadata") : nullptr;
-      are_consolidated &= members != nullptr && members->is_object();
-      if (!are_consolidated) break;
-      for (const auto& [name, document] : members->items()) {
-        documents[zarrcore::join_path(level, name)] = document;
+      if (members == nullptr || !members->is_object()) return std::nullopt;
+      for (const auto& [name, member] : members->items()) {
+        documents[zarrcore::join_path(level, name)] = member;
       }
-      group->erase(kConsolidated);
-      documents[level] = std::move(*group);
+      if (!is_v3) continue;
+      document->erase(kConsolidated);
+      documents[level] = *std::move(document);
     }
-    if (are_consolidated) {
-      root[kConsolidated] = {
-          {"kind", "inline"}, {"must_understand", false}, {"metadata", std::move(documents)}};
-    }
-    add(zarrcore::kNodeDocument, root);
+    return documents;
   }
 
   std::optional<Json> read(const std::string& key) {

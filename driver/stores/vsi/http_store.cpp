@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <mutex>
 
 #include "driver/stores/vsi/absent_keys.h"
@@ -39,12 +38,12 @@ class HttpStore final : public zarrcore::ForwardingStore {
         absent_(std::move(absent)) {}
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    return get(key, max_size, {});
+    return get(key, max_size, nullptr);
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override {
-    if (!ranges.empty()) return get_ranges(key, ranges, {});
+    if (!ranges.empty()) return get_ranges(key, ranges, nullptr);
     return exists(key) ? std::make_optional<std::vector<Buffer>>() : std::nullopt;
   }
 
@@ -118,24 +117,20 @@ class HttpStore final : public zarrcore::ForwardingStore {
   // How many bytes a server may send beyond a range, for servers without support for ranges.
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
 
-  // Called with the version of each answer.
-  using Check = std::function<void(const ValueVersion&)>;
-
-  // One state of a value, known by the version of the first answer.
+  // One state of a value, known by the version of the first answer. Reads through it pass it on,
+  // for check(); other reads pass null.
   class OpenHttpValue final : public zarrcore::OpenValue {
    public:
     OpenHttpValue(HttpStore& store, std::string_view key) : store_(store), key_(key) {}
 
     std::optional<Buffer> get(std::uint64_t max_size) override {
-      auto value =
-          store_.get(key_, max_size, [this](const ValueVersion& version) { check(version); });
+      auto value = store_.get(key_, max_size, this);
       if (!value) note_absent();
       return value;
     }
     std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override {
       try {
-        auto parts = store_.get_ranges(key_, ranges,
-                                       [this](const ValueVersion& version) { check(version); });
+        auto parts = store_.get_ranges(key_, ranges, this);
         if (!parts) note_absent();
         return parts;
       } catch (const HttpClient::OutOfRange&) {
@@ -154,12 +149,14 @@ class HttpStore final : public zarrcore::ForwardingStore {
       return version_.value_or(ValueVersion());
     }
 
-   private:
+    // With the version of an answer.
     void check(const ValueVersion& version) {
       const std::lock_guard lock(mutex_);
       if (!version_) version_ = version;
       if (version_->differs_from(version)) throw zarrcore::ValueChanged();
     }
+
+   private:
     void note_absent() {
       const std::lock_guard lock(mutex_);
       if (!version_) version_ = ValueVersion::absent();
@@ -171,20 +168,20 @@ class HttpStore final : public zarrcore::ForwardingStore {
     std::optional<ValueVersion> version_;
   };
 
-  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size, const Check& check) {
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size, OpenHttpValue* opened) {
     return with_key(key, [&]() -> std::optional<Buffer> {
       auto answer = request(key, "", max_size);
       if (!answer) return std::nullopt;
-      if (check) check(answer->version);
+      if (opened != nullptr) opened->check(answer->version);
       return std::move(answer->bytes);
     });
   }
 
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges,
-                                                const Check& check) {
+                                                OpenHttpValue* opened) {
     // GDAL fetches several ranges at once, but reports no version.
-    const bool is_one_by_one = ranges.size() == 1 || (check && !ranges.empty());
+    const bool is_one_by_one = ranges.size() == 1 || (opened != nullptr && !ranges.empty());
     const bool is_empty =
         std::ranges::any_of(ranges, [](const ByteRange& range) { return range.length == 0; });
     if (!is_one_by_one || is_empty || !supports_ranges_) return inner().get_ranges(key, ranges);
@@ -192,7 +189,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
       std::vector<Buffer> parts;
       try {
         for (const ByteRange& range : ranges) {
-          auto part = request_part(key, range, check);
+          auto part = request_part(key, range, opened);
           if (!part) return std::nullopt;
           parts.push_back(std::move(*part));
         }
@@ -206,7 +203,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
   }
 
   std::optional<Buffer> request_part(std::string_view key, const ByteRange& range,
-                                     const Check& check) {
+                                     OpenHttpValue* opened) {
     const auto request_range = [&](const ByteRange& wanted) {
       return request(key, text_of(wanted), wanted.length + kMaxUnwanted);
     };
@@ -239,7 +236,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
       answer = request(key, "", zarrcore::kNoSizeLimit);
     }
     if (!answer) return std::nullopt;
-    if (check) check(answer->version);
+    if (opened != nullptr) opened->check(answer->version);
     return part_of(std::move(*answer), wanted);
   }
 
