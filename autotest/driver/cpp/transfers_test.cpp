@@ -38,11 +38,6 @@ const CurlLibrary* gdal_curl() {
   return &curl;
 }
 
-// There is no TLS here.
-std::optional<bool> CurlLibrary::has_http2(CURL* /*handle*/) const {
-  return std::nullopt;
-}
-
 namespace {
 
 class Server : public test::EchoServer {

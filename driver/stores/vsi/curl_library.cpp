@@ -71,36 +71,10 @@ std::optional<CurlLibrary> find_curl() {
   // The search may find the libcurl of another library, if GDAL's is a part of libgdal.
   const std::string_view found = library_of(reinterpret_cast<const void*>(curl.easy_init));
   if (found != gdal && !is_linked_with(library, found)) return std::nullopt;
-  // Of the libraries for TLS that libcurl itself uses.
-  if (void* own = dlopen(found.data(), RTLD_LAZY | RTLD_NOLOAD)) {
-    find(own, "gnutls_alpn_get_selected_protocol", curl.gnutls_protocol);
-    find(own, "SSL_get0_alpn_selected", curl.openssl_protocol);
-  }
   return curl;
 }
 
 }  // namespace
-
-std::optional<bool> CurlLibrary::has_http2(CURL* handle) const {
-  const curl_tlssessioninfo* session = nullptr;
-  if (easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == nullptr ||
-      session->internals == nullptr) {
-    return std::nullopt;
-  }
-  // As gnutls_datum_t. Both libraries leave it as it is if nothing has been agreed on.
-  struct {
-    const unsigned char* bytes;
-    unsigned size;
-  } protocol{nullptr, 0};
-  if (session->backend == CURLSSLBACKEND_GNUTLS && gnutls_protocol != nullptr) {
-    gnutls_protocol(session->internals, &protocol);
-  } else if (session->backend == CURLSSLBACKEND_OPENSSL && openssl_protocol != nullptr) {
-    openssl_protocol(session->internals, &protocol.bytes, &protocol.size);
-  } else {
-    return std::nullopt;
-  }
-  return std::string_view(reinterpret_cast<const char*>(protocol.bytes), protocol.size) == "h2";
-}
 
 const CurlLibrary* gdal_curl() {
   static const std::optional<CurlLibrary> curl = find_curl();

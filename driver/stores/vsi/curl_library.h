@@ -10,8 +10,6 @@
 
 #include <curl/curl.h>
 
-#include <optional>
-
 namespace gdal_zarr {
 
 struct CurlLibrary {
@@ -34,15 +32,6 @@ struct CurlLibrary {
   decltype(&::curl_share_setopt) share_setopt = nullptr;
   decltype(&curl_slist_append) slist_append = nullptr;
   decltype(&curl_slist_free_all) slist_free_all = nullptr;
-
-  // Whether the server of a handle's connection has agreed on HTTP/2, which shows as soon as TLS is
-  // set up. Empty without TLS, and with libraries for TLS other than GnuTLS and OpenSSL.
-  std::optional<bool> has_http2(CURL* handle) const;
-
-  // Functions of those libraries; null without them.
-  int (*gnutls_protocol)(void* session, void* protocol) = nullptr;
-  void (*openssl_protocol)(const void* session, const unsigned char** protocol,
-                           unsigned* size) = nullptr;
 };
 
 // Null if GDAL has no libcurl, one that is not a shared library, or one before 7.68.

@@ -2,8 +2,6 @@
 
 #if GDAL_ZARR_HAS_CURL
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -50,44 +48,17 @@ class SignalsBlocked {
 
 // "https://host:port" of a URL; empty without TLS.
 std::string server_with_tls(std::string_view url) {
-  constexpr std::string_view kScheme = "https://";
-  if (zarrcore::lower_case(url.substr(0, kScheme.size())) != kScheme) return {};
-  return std::string(url.substr(0, url.find_first_of("/?#", kScheme.size())));
+  constexpr std::string_view kTlsScheme = "https://";
+  if (zarrcore::lower_case(url.substr(0, kTlsScheme.size())) != kTlsScheme) return {};
+  return std::string(url.substr(0, url.find_first_of("/?#", kTlsScheme.size())));
 }
 
 }  // namespace
 
 struct HttpTransfers::Transfer {
-  // Callbacks of curl for connections, with the transfer as `self`.
-  static curl_socket_t open_socket(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
-    auto& transfer = *static_cast<Transfer*>(self);
-    try {
-      transfer.early_socket = transfer.all.early_.take(*address);
-    } catch (const std::exception&) {
-      transfer.early_socket = CURL_SOCKET_BAD;
-    }
-    if (transfer.early_socket != CURL_SOCKET_BAD) return transfer.early_socket;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  }
-  static int set_up_socket(void* self, curl_socket_t opened, curlsocktype /*purpose*/) {
-    const bool is_early = static_cast<const Transfer*>(self)->early_socket == opened;
-    return is_early ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
-  }
-  static int begin_request(void* self, char* ip, char* /*own_ip*/, int port, int /*own_port*/) {
-    auto& transfer = *static_cast<Transfer*>(self);
-    try {
-      transfer.all.open_early(transfer, ip, port);
-    } catch (const std::exception&) {
-      // The connections will be opened when they are needed.
-    }
-    return CURL_PREREQFUNC_OK;
-  }
-
-  HttpTransfers& all;
   CURL* handle;
   std::string server;  // "https://host:port" if it has TLS, else empty
   Limits limits;
-  curl_socket_t early_socket = CURL_SOCKET_BAD;
   std::atomic<bool> is_cancelled = false;
   CURLcode code = CURLE_OK;
   bool is_done = false;
@@ -115,18 +86,8 @@ void HttpTransfers::shut_down() {
 }
 
 CURLcode HttpTransfers::run(CURL* handle, const std::string& url, const Limits& limits) {
-  Transfer transfer{*this, handle, server_with_tls(url), limits};
+  Transfer transfer{handle, server_with_tls(url), limits};
   curl_.easy_setopt(handle, CURLOPT_PRIVATE, static_cast<void*>(&transfer));
-  if (!transfer.server.empty()) {
-    curl_.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::open_socket);
-    curl_.easy_setopt(handle, CURLOPT_OPENSOCKETDATA, static_cast<void*>(&transfer));
-    curl_.easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, &Transfer::set_up_socket);
-    curl_.easy_setopt(handle, CURLOPT_SOCKOPTDATA, static_cast<void*>(&transfer));
-#if LIBCURL_VERSION_NUM >= 0x075000
-    curl_.easy_setopt(handle, CURLOPT_PREREQFUNCTION, &Transfer::begin_request);
-    curl_.easy_setopt(handle, CURLOPT_PREREQDATA, static_cast<void*>(&transfer));
-#endif
-  }
   {
     const std::lock_guard lock(mutex_);
     if (!is_running_) start();
@@ -187,7 +148,6 @@ void HttpTransfers::loop() {
       if (!is_idle) last_active = now;
       if (is_idle && (is_stopping || now - last_active >= kMaxIdle)) {
         // After the lock is released, another thread may start a new one.
-        early_.clear();
         curl_.multi_cleanup(std::exchange(multi_, nullptr));
         is_running_ = false;
         return;
@@ -207,10 +167,9 @@ void HttpTransfers::loop() {
       end(*reinterpret_cast<Transfer*>(transfer), code);
     }
     // Also ends when a transfer is added or cancelled, and to stop; but not if that was before.
-    const auto wait = is_stopping          ? std::chrono::milliseconds(0)
-                      : !active_.empty()   ? std::chrono::milliseconds(1000)
-                      : early_.close_old() ? EarlyConnections::kMaxAge
-                                           : kMaxIdle;
+    const auto wait = is_stopping        ? std::chrono::milliseconds(0)
+                      : !active_.empty() ? std::chrono::milliseconds(1000)
+                                         : kMaxIdle;
     curl_.multi_poll(multi_, nullptr, 0, static_cast<int>(wait.count()), nullptr);
   }
 }
@@ -223,33 +182,19 @@ void HttpTransfers::end_cancelled(bool ends_all) {
 }
 
 // Returns true if the transfer waits for a connection on which requests run together, rather than
-// opening another. That is known when the first connection is set up, for which the first two
-// transfers do not wait: most stores are opened with two requests at once.
+// opening another. The first reply of a server shows whether they do. The first two transfers do
+// not wait for it: most stores are opened with two requests at once.
 bool HttpTransfers::waits_for_connection(const Transfer& transfer) const {
   constexpr int kFirstTransfers = 2;
   if (transfer.server.empty() || !transfer.limits.is_multiplexed) return false;
   if (const auto it = has_http2_.find(transfer.server); it != has_http2_.end()) return it->second;
-  const auto it = running_.find(transfer.server);
-  return it != running_.end() && it->second >= kFirstTransfers;
-}
-
-// Before the request of a transfer is sent over its connection: if each request needs a connection,
-// opens those that reading the store will need.
-void HttpTransfers::open_early(const Transfer& transfer, const char* ip, int port) {
-  const auto has_http2 = curl_.has_http2(transfer.handle);
-  if (!has_http2) return;
-  has_http2_[transfer.server] = *has_http2;
-  if (*has_http2) return;
-  long count = std::min(transfer.limits.connections_at_once, transfer.limits.max_idle_connections);
-  if (const long most = transfer.limits.max_connections; most > 0) count = std::min(count, most);
-  early_.open(ip, port, static_cast<std::size_t>(count));
+  return std::ranges::count(active_, transfer.server, &Transfer::server) >= kFirstTransfers;
 }
 
 void HttpTransfers::begin(Transfer& transfer) {
   if (transfer.limits != applied_) apply(transfer.limits);
   const long waits = waits_for_connection(transfer) ? 1 : 0;
   curl_.easy_setopt(transfer.handle, CURLOPT_PIPEWAIT, waits);
-  if (!transfer.server.empty()) ++running_[transfer.server];
   active_.push_back(&transfer);
   if (curl_.multi_add_handle(multi_, transfer.handle) != CURLM_OK) {
     end(transfer, CURLE_OUT_OF_MEMORY);
@@ -261,8 +206,6 @@ void HttpTransfers::end(Transfer& transfer, CURLcode code) {
   curl_.multi_remove_handle(multi_, transfer.handle);
   std::erase(active_, &transfer);
   if (!transfer.server.empty()) {
-    const auto it = running_.find(transfer.server);
-    if (--it->second == 0) running_.erase(it);
     long version = CURL_HTTP_VERSION_NONE;
     curl_.easy_getinfo(transfer.handle, CURLINFO_HTTP_VERSION, &version);
     if (version != CURL_HTTP_VERSION_NONE) {

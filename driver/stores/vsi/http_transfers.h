@@ -14,8 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "driver/stores/vsi/early_connections.h"
-
 namespace gdal_zarr {
 
 class HttpTransfers {
@@ -25,7 +23,6 @@ class HttpTransfers {
     bool is_multiplexed = true;
     long max_connections = 0;  // 0: no limit
     long max_idle_connections = 64;
-    long connections_at_once = 0;  // that readers use if each request needs one
 
     friend bool operator==(const Limits&, const Limits&) = default;
   };
@@ -55,7 +52,6 @@ class HttpTransfers {
   void end_cancelled(bool ends_all);
   void apply(const Limits& limits);
   bool waits_for_connection(const Transfer& transfer) const;
-  void open_early(const Transfer& transfer, const char* ip, int port);
 
   const CurlLibrary& curl_;
   std::mutex mutex_;  // for what follows, up to the thread
@@ -67,9 +63,7 @@ class HttpTransfers {
   // Used by the thread alone.
   Limits applied_;
   std::vector<Transfer*> active_;
-  std::map<std::string, int> running_;     // transfers of each server with TLS
-  std::map<std::string, bool> has_http2_;  // of these servers, as far as known
-  EarlyConnections early_;
+  std::map<std::string, bool> has_http2_;  // of servers with TLS, as far as known
 };
 
 }  // namespace gdal_zarr

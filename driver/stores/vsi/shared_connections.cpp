@@ -15,7 +15,6 @@
 #include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/http_transfers.h"
 #include "driver/stores/vsi/vsi_call.h"
-#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -245,7 +244,6 @@ class SharedConnections final : public HttpConnection {
 
   static HttpTransfers::Limits limits_of(const HttpFolder& folder) {
     HttpTransfers::Limits limits;
-    limits.connections_at_once = static_cast<long>(parallel_network_requests());
     limits.is_multiplexed = folder.test(ConfigOption::multiplex);
     const auto number = [&](ConfigOption option) {
       return std::max(0L, std::atol(folder.value(option).c_str()));
