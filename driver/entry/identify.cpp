@@ -95,7 +95,7 @@ std::vector<Candidate> candidates_of(const std::string& root) {
 bool is_zipped_document(const GDALOpenInfo* info) {
   return STARTS_WITH(info->pszFilename, "/vsizip/") && info->nHeaderBytes > 0 &&
          (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) == 0 &&
-         is_metadata_file(CPLGetFilename(info->pszFilename));
+         zarrcore::is_document_name(CPLGetFilename(info->pszFilename));
 }
 
 bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {

@@ -14,7 +14,6 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/stores/references/store_file_system.h"
 #include "driver/stores/references/target_files.h"
-#include "driver/stores/vsi/file_version.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"

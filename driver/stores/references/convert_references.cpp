@@ -23,7 +23,6 @@
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/reference_store.h"
 #include "driver/stores/references/reference_table.h"
-#include "driver/stores/vsi/file_version.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_store.h"

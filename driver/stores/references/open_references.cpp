@@ -13,7 +13,6 @@
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/store_file_system.h"
-#include "driver/stores/vsi/file_version.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"

@@ -23,7 +23,7 @@
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/references/reference_table.h"
-#include "driver/stores/vsi/file_version.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/lru_cache.h"
 
