@@ -1,5 +1,3 @@
-#include "driver/codecs/imagecodecs_tiff.h"
-
 #include <cpl_error.h>
 #include <cpl_vsi.h>
 
@@ -8,14 +6,14 @@
 #include <memory>
 #include <string>
 
-#include "driver/codecs/registered_compressors.h"
+#include "driver/codecs/gdal_codecs.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/codec/size_checks.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace gdal_zarr {
 namespace {

@@ -1,5 +1,3 @@
-#include "driver/codecs/registered_compressors.h"
-
 #include <cpl_compressor.h>
 #include <cpl_minixml.h>
 #include <cpl_string.h>
@@ -8,9 +6,10 @@
 #include <cstring>
 #include <memory>
 
+#include "driver/codecs/gdal_codecs.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/codec/size_checks.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace gdal_zarr {
 namespace {

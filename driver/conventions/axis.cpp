@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <string_view>
 
 #include "driver/conventions/cf/attributes.h"

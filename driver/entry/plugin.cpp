@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #endif
 
-#include "driver/codecs/imagecodecs_tiff.h"
+#include "driver/codecs/gdal_codecs.h"
 #include "driver/entry/create.h"
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"

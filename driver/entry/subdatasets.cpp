@@ -6,7 +6,6 @@
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/attribute.h"
 #include "driver/multidim/json_values.h"
 #include "driver/raster/candidates.h"
 #include "driver/stores/connection_string.h"

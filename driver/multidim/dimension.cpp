@@ -6,10 +6,10 @@
 #include "driver/conventions/nczarr.h"  // IWYU pragma: keep, for GDAL 3.8 and newer
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
-#include "driver/multidim/group.h"
+#include "driver/multidim/group.h"  // IWYU pragma: keep, for GDAL 3.8 and newer
 #include "driver/multidim/session.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/path.h"
+#include "zarrcore/base/path.h"  // IWYU pragma: keep, for GDAL 3.8 and newer
 
 namespace gdal_zarr {
 

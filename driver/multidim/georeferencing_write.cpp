@@ -7,7 +7,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"
-#include "driver/multidim/group.h"
+#include "driver/multidim/group.h"  // IWYU pragma: keep, a complete type
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

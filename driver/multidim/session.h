@@ -77,7 +77,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
                                          std::shared_ptr<zarrcore::Store> store = nullptr);
 
   // Flushes what is pending; a failure is reported as CE_Failure.
-  ~Session();
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 

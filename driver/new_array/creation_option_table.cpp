@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/codecs/registered_compressors.h"
+#include "driver/codecs/gdal_codecs.h"
 #include "driver/new_array/creation_options.h"
 
 namespace gdal_zarr {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "driver/codecs/registered_compressors.h"
+#include "driver/codecs/gdal_codecs.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/options.h"
 

@@ -21,7 +21,6 @@
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {

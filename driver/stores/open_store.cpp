@@ -15,7 +15,6 @@
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/path.h"
 #include "zarrcore/store/listed_store.h"
 
 namespace gdal_zarr {

@@ -1,5 +1,4 @@
 // How ArrayWriter writes a selection: as slices of the inner chunks that it meets, in parallel.
-#include <algorithm>
 #include <deque>
 #include <utility>
 

@@ -6,7 +6,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/threads.h"
-#include "zarrcore/codec/size_checks.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {

@@ -2,7 +2,7 @@
 // (CodecChain::elements_stand_alone).
 
 #include "zarrcore/array/chunk_reader.h"
-#include "zarrcore/codec/size_checks.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/text.h"
 

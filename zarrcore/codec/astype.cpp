@@ -7,7 +7,7 @@
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
-#include "zarrcore/codec/numpy_pipeline.h"
+#include "zarrcore/codec/numpy_arithmetic.h"
 
 namespace zarrcore {
 namespace {

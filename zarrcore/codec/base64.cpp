@@ -4,7 +4,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/size_checks.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {

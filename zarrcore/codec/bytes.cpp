@@ -10,7 +10,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/size_checks.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {

@@ -18,7 +18,6 @@
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/element_filter.h"
-#include "zarrcore/codec/size_checks.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {

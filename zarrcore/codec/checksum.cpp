@@ -5,7 +5,6 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/array_filter.h"
+#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/registry.h"
-#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 

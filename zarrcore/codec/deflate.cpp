@@ -1,17 +1,24 @@
-#include "zarrcore/codec/deflate.h"
-
+// The gzip and zlib codecs (v3 codecs, "gzip"; numcodecs `gzip` and `zlib`): DEFLATE data (RFC
+// 1951) in one of two wrappers.
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <string>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/threads.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {
+
+enum class DeflateWrapper : std::uint8_t {
+  gzip,  // RFC 1952; members may follow each other
+  zlib,  // RFC 1950
+};
 
 // DEFLATE cannot shrink by more than this factor.
 constexpr std::uint64_t kMaxDeflateExpansion = 1032;
@@ -117,13 +124,23 @@ class DeflateCodec final : public BytesToBytesCodec {
   int level_;
 };
 
-}  // namespace
-
+// Configuration: `level`, 0 (stored) to 9 (smallest), -1 for zlib's default; larger levels count
+// as 9. The default is 1, as in numcodecs.
 Codec make_deflate_codec(DeflateWrapper wrapper, const Json& configuration) {
   constexpr std::int64_t kZlibDefault = 6;
   std::int64_t level = integer_option(configuration, "level", 1);
   level = level < 0 ? kZlibDefault : std::min<std::int64_t>(level, 9);
   return std::make_unique<DeflateCodec>(wrapper, static_cast<int>(level));
+}
+
+}  // namespace
+
+Codec make_gzip(const Json& configuration, const ChunkSpec& /*spec*/) {
+  return make_deflate_codec(DeflateWrapper::gzip, configuration);
+}
+
+Codec make_zlib(const Json& configuration, const ChunkSpec& /*spec*/) {
+  return make_deflate_codec(DeflateWrapper::zlib, configuration);
 }
 
 }  // namespace zarrcore

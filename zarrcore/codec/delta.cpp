@@ -12,7 +12,7 @@
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/numpy_arithmetic.h"
-#include "zarrcore/dtype/element_loop.h"
+#include "zarrcore/dtype/element_converter.h"
 
 namespace zarrcore {
 namespace {

@@ -1,4 +1,5 @@
-// The base of most filters of numcodecs: elements of one type become as many elements of another.
+// Filters of numcodecs: the base of most of them, by which elements of one type become as many
+// elements of another, and filters as array-to-array codecs, which they are in v3 chains.
 #pragma once
 
 #include <string>
@@ -53,5 +54,13 @@ class ElementFilter : public Filter {
 // Throws Error when it is not a data type.
 NumpyType numpy_type_option(const Json& configuration, std::string_view key,
                             const NumpyType& fallback);
+
+// Makes an array-to-array codec that applies `filter` to the elements of chunks of `spec` in C
+// order. As in zarr-python, a filter sees bytes: those of elements in the byte order
+// `input_endian`, which is little unless another filter made them: a store means the same wherever
+// it is read.
+std::unique_ptr<const ArrayToArrayCodec> make_array_filter(std::unique_ptr<const Filter> filter,
+                                                           const ChunkSpec& spec,
+                                                           Endian input_endian);
 
 }  // namespace zarrcore

@@ -10,7 +10,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/size_checks.h"
 
 namespace zarrcore {
 namespace {

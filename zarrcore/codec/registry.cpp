@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string>
 
+#include "zarrcore/base/error.h"
+
 // A line for each name, with the members that its configuration may have: `numcodecs.` names are
 // those of v2 filters and compressors, and of v3 arrays that use them; `endian` is an older name of
 // `bytes`. Members that a decoder may ignore: `delta` of lzma, which GDAL's built-in driver writes
@@ -141,5 +143,34 @@ std::string_view refusal_reason(std::string_view name) {
   }
   return {};
 }
+
+// Codecs whose library this build was configured without: their names are known, and using them is
+// an error that names the library.
+
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
+#define ZARRCORE_NO_CODEC(make, library)                                 \
+  Codec make(const Json& configuration, const ChunkSpec& spec);          \
+  Codec make(const Json& /*configuration*/, const ChunkSpec& /*spec*/) { \
+    throw Error("zarrcore was built without the library " library);      \
+  }
+
+#ifdef ZARRCORE_WITHOUT_BLOSC
+ZARRCORE_NO_CODEC(make_blosc, "blosc")
+#endif
+#ifdef ZARRCORE_WITHOUT_BZ2
+ZARRCORE_NO_CODEC(make_bz2, "bz2")
+#endif
+#ifdef ZARRCORE_WITHOUT_LZ4
+ZARRCORE_NO_CODEC(make_lz4, "lz4")
+#endif
+#ifdef ZARRCORE_WITHOUT_LZMA
+ZARRCORE_NO_CODEC(make_lzma, "lzma")
+#endif
+#ifdef ZARRCORE_WITHOUT_ZFP
+ZARRCORE_NO_CODEC(make_zfp, "zfp")
+ZARRCORE_NO_CODEC(make_zfpy, "zfp")
+#endif
+
+#undef ZARRCORE_NO_CODEC
 
 }  // namespace zarrcore

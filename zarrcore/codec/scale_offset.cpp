@@ -10,7 +10,7 @@
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/element_codec.h"
 #include "zarrcore/dtype/convert.h"
-#include "zarrcore/dtype/element_loop.h"
+#include "zarrcore/dtype/element_converter.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore {

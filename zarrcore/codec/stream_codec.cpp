@@ -5,7 +5,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/size_checks.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {

@@ -11,7 +11,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/dtype/convert.h"
-#include "zarrcore/dtype/element_loop.h"
+#include "zarrcore/dtype/element_converter.h"
 
 namespace zarrcore {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/data_type.h"
-#include "zarrcore/dtype/float16.h"
+#include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
 

@@ -1,7 +1,8 @@
-// Floats of 16 bits and less in formats other than IEEE's: bfloat16, and those of the OCP 8-bit and
-// microscaling (MX) specifications and of ml_dtypes.
+// Floats of 16 bits and less: bfloat16, and those of the OCP 8-bit and microscaling (MX)
+// specifications and of ml_dtypes; and IEEE 754 binary16, rounding to nearest even.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "zarrcore/dtype/data_type.h"
@@ -28,5 +29,36 @@ struct FloatLimits {
 
 // For any type of the kind `floating`, including IEEE's.
 FloatLimits float_limits(const DataType& type);
+
+inline float float16_to_float(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  const std::uint32_t exponent = half >> 10 & 0x1fu;
+  const std::uint32_t fraction = half & 0x3ffu;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  // Zero or subnormal: fraction units of 2^-24, which a float holds exactly.
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+  return sign != 0 ? -magnitude : magnitude;
+}
+
+inline std::uint16_t double_to_float16(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 48 & 0x8000u);
+  const std::uint64_t magnitude = bits & 0x7fffffffffffffffu;
+  if (magnitude > 0x7ff0000000000000u) {  // NaN: keep the top of the payload, and keep it NaN
+    return static_cast<std::uint16_t>(sign | 0x7e00u | (magnitude >> 42 & 0x1ffu));
+  }
+  const double absolute = std::bit_cast<double>(magnitude);
+  if (absolute >= 65520.0) return sign | 0x7c00u;  // rounds to infinity
+  if (absolute < 0x1p-14) {
+    // Adding 2^28 leaves the multiple of 2^-24 in the low bits, rounded to nearest even.
+    const double shifted = absolute + 0x1p28;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint64_t>(shifted) & 0x7ffu));
+  }
+  // Rebias the exponent (1023 to 15), then round the 42 bits away that do not fit.
+  std::uint64_t scaled = magnitude - (std::uint64_t{1023 - 15} << 52);
+  scaled += 0x1ffffffffffu + (scaled >> 42 & 1u);
+  return static_cast<std::uint16_t>(sign | scaled >> 42);
+}
 
 }  // namespace zarrcore

@@ -6,7 +6,6 @@
 
 #include "autotest/cpp/support/array_codecs.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/dtype/float16.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore::test::cast_value_test {

@@ -5,7 +5,7 @@
 
 #include "autotest/cpp/support/array_codecs.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/dtype/float16.h"
+#include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore::test::scale_offset_test {
 namespace {

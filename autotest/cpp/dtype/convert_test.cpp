@@ -10,7 +10,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "zarrcore/base/endian.h"
-#include "zarrcore/dtype/float16.h"
+#include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore::test::convert_test {
 namespace {

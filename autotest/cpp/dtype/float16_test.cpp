@@ -1,11 +1,10 @@
-#include "zarrcore/dtype/float16.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "autotest/cpp/support/bytes.h"
+#include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore::test::float16_test {
 namespace {

@@ -1,6 +1,5 @@
 #include "driver/stores/references/reference_table.h"
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 

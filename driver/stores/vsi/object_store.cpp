@@ -256,6 +256,7 @@ void copy_all(const std::string& from, const std::string& to, std::vector<Stored
   } catch (const Error& error) {
     try {
       std::vector<std::string> copies;
+      copies.reserve(objects.size());
       for (const StoredObject& object : objects) copies.push_back(join_vsi_path(to, object.key));
       remove_paths(to, copies);
     } catch (const Error& rest) {

@@ -110,7 +110,7 @@ std::optional<std::string> find_zipped_store(const std::string& path) {
   if (at_top.size() > kMaxAtTop) return std::nullopt;
   std::optional<std::string> found;
   for (int i = 0; i < at_top.size(); ++i) {
-    const std::string folder = archive + '/' + at_top[i];
+    const std::string folder = join_vsi_path(archive, at_top[i]);
     if (!is_zarr_folder(folder)) continue;
     if (found) {
       throw zarrcore::Error(path + " holds more than one Zarr: name one of them, as in ZARR:\"" +

@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxParquetEncoding = 9;  // of those that the format has
 
 // A page: a header, and bytes.
 struct Page {
-  enum Type : std::int64_t { data = 0, dictionary = 2, data_version_2 = 3 };
+  enum Type : std::uint8_t { data = 0, dictionary = 2, data_version_2 = 3 };
 
   std::int64_t type = -1;
   ByteSpan bytes;                  // as they are stored

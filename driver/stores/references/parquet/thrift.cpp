@@ -35,7 +35,8 @@ void ThriftReader::read(std::initializer_list<Field> fields) {
 
 void ThriftReader::read_field(ThriftType type, std::int64_t* value) {
   if (type == ThriftType::int8) {
-    *value = static_cast<std::int8_t>(bytes_.take_number(1));
+    const auto byte = static_cast<std::int64_t>(bytes_.take_number(1));
+    *value = byte < 128 ? byte : byte - 256;
   } else if (type >= ThriftType::int16 && type <= ThriftType::int64) {
     *value = bytes_.take_zigzag();
   } else {

@@ -1,5 +1,4 @@
-// Codecs that programs and other plugins have registered with CPLRegisterCompressor() and
-// CPLRegisterDecompressor() (cpl_compressor.h), under the ids of numcodecs.
+// Codecs that need GDAL.
 #pragma once
 
 #include <string>
@@ -9,6 +8,15 @@
 #include "zarrcore/codec/registry.h"
 
 namespace gdal_zarr {
+
+// The codec `imagecodecs_tiff` of the Python package imagecodecs, which Kerchunk references to
+// series of TIFF files use: each chunk is a TIFF file. GDAL's GTiff driver decodes it from memory.
+// Such chunks are not written. Finds the codec by its name: the zarrcore::CodecProvider of the
+// driver.
+zarrcore::CodecFactory find_gdal_codec(std::string_view name);
+
+// Codecs that programs and other plugins have registered with CPLRegisterCompressor() and
+// CPLRegisterDecompressor() (cpl_compressor.h), under the ids of numcodecs.
 
 // An option that a compressor declares in the item OPTIONS of its metadata.
 struct CompressorOption {
