@@ -111,7 +111,7 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
       document->erase(kConsolidated);
       documents[level] = *std::move(document);
     }
-    return documents;
+    return std::optional<Json>(std::in_place, std::move(documents));
   }
 
   std::optional<Json> read(const std::string& key) {
