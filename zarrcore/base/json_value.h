@@ -197,12 +197,17 @@ using Json = nlohmann::basic_json<json::Object, json::List>;
 // The destructor of a nlohmann::json list or object, which must not throw, moves its items to such
 // a vector first, so that deep nesting cannot exhaust the stack. The memory for that might be
 // missing, and the nesting of documents is bounded: this one destroys each item at once. It never
-// holds any. For lists of values there is Json::array_t.
+// holds any, so nobody else can make one. For lists of values there is Json::array_t.
 template <>
 class std::vector<zarrcore::Json> {
  public:
   using value_type = zarrcore::Json;
 
+ private:
+  friend value_type;
+  vector() = default;
+
+ public:
   void reserve(std::size_t /*size*/) {}
   void push_back(value_type&& item) { const value_type destroyed(std::move(item)); }
   bool empty() const { return true; }
