@@ -113,8 +113,10 @@ std::optional<std::string> find_zipped_store(const std::string& path) {
     const std::string folder = join_vsi_path(archive, at_top[i]);
     if (!is_zarr_folder(folder)) continue;
     if (found) {
-      throw zarrcore::Error(path + " holds more than one Zarr: name one of them, as in ZARR:\"" +
-                            folder + '"');
+      std::string problem = path;
+      problem += " holds more than one Zarr: name one of them, as in ZARR:\"";
+      problem += folder;
+      throw zarrcore::Error(problem + '"');
     }
     found = folder;
   }
