@@ -44,7 +44,7 @@ constexpr Option kConfigOptions[] = {
                   "on other threads. A failure is reported by a later write, flush or close"),
     rows::boolean("ZARR_FSYNC", kListed, "NO",
                   "Whether each file is synchronized to disk before it replaces the old one"),
-    rows::integer("ZARR_LOCK_TIMEOUT", kListed, 0, INT32_MAX, "30",
+    rows::integer("ZARR_LOCK_TIMEOUT", kListed, 0, INT32_MAX, "10",
                   "Seconds to wait for the lock of a local folder or of LOCKS that another program "
                   "does not release, before the write fails"),
     rows::boolean(

@@ -26,7 +26,7 @@
 
 namespace zarrcore {
 
-inline constexpr std::chrono::milliseconds kDefaultLockTimeout = std::chrono::seconds(30);
+inline constexpr std::chrono::milliseconds kDefaultLockTimeout = std::chrono::seconds(10);
 
 // A lock was not released in time.
 class LockTimeout : public Error {
