@@ -172,7 +172,7 @@ def test_sidecars_of_several_arrays(server):
                                             options=["FORMAT=ZARR_V3"])
     gdal.SetConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", "TRUE")
     # Four threads begin, which takes long on a busy machine.
-    with log_requests(server, quiet_seconds=1) as log:
+    with log_requests(server, quiet_seconds=3) as log:
         dataset = gdal.Open(f'ZARR:"{server.path}"')
     names = [dataset.GetRasterBand(number).GetCategoryNames() for number in (1, 2, 3)]
     assert names == [["of 1"], ["of 2"], ["of 3"]]
