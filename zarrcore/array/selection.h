@@ -93,13 +93,16 @@ bool advance(std::span<AxisWalker> walkers);
 // Throws Error when `selection` does not have the dimensions of `shape` or exceeds it.
 ZARRCORE_API void check_selection(const Selection& selection, const Shape& shape);
 
+// A dense part of an array, in elements.
 struct Box {
   Shape start;
   Shape count;
 
   bool operator==(const Box&) const = default;
   std::uint64_t size() const;  // elements; 2^64 - 1 if they are more
+  // Returns true if the two have an element in common.
   bool meets(const Box& other) const;
+  // Returns true if this box has all elements of the other.
   bool contains(const Box& other) const;
 };
 

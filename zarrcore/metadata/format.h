@@ -203,9 +203,13 @@ class ZARRCORE_API Format {
   virtual std::string document_text(const Json& content) const;
 };
 
+// Zarr v1 (specification v1).
 const Format& v1_format();
+// Zarr v2 (specification v2).
 ZARRCORE_API const Format& v2_format();
+// Zarr v3 (core specification, version 3).
 ZARRCORE_API const Format& v3_format();
+// The draft of v3 of 2020, with its `meta/` folder.
 const Format& draft_format();
 
 // All formats, the most likely first.

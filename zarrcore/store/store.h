@@ -222,6 +222,7 @@ class ZARRCORE_API Store {
   // the returned object.
   virtual std::shared_ptr<OpenValue> open(std::string_view key);
 
+  // Returns true if a value with this key exists.
   bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
 
   // --- what is current ---
