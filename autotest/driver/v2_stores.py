@@ -6,6 +6,7 @@ Options are those of zarr.array(), as far as both know them. `path` is a pathlib
 """
 from pathlib import PurePosixPath
 
+import numcodecs
 import numpy as np
 import zarr
 from stores import edit_json, write_json
@@ -35,9 +36,13 @@ def write_v2(path, name, data, attributes=None, **options):
 
 
 def write_with_first(path, data, order="C", **options):
-    """Works around an ignored order, and filters for strings of any length that it also adds to
-    strings of fixed length."""
+    """Works around an ignored order, filters for strings of any length that it also adds to strings of
+    fixed length, and the wrong ones of those for strings of any length."""
     data = np.asarray(data)
+    if options.get("dtype") is str:  # with the codec of bytes
+        write_objects(path, data.astype(object), numcodecs.VLenUTF8(), order,
+                      options.get("fill_value"))
+        return zarr.open_array(str(path), mode="r+")
     is_text = data.dtype.kind in "SU"
     stored = data.view(f"V{data.itemsize}") if is_text else data
     with zarr.config.set({"array.order": order}):
