@@ -36,8 +36,8 @@ def write_v2(path, name, data, attributes=None, **options):
 
 
 def write_with_first(path, data, order="C", **options):
-    """Works around an ignored order, filters for strings of any length that it also adds to strings of
-    fixed length, and the wrong ones of those for strings of any length."""
+    """Works around an ignored order, filters for strings of any length that it also adds to strings
+    of fixed length, and the codec of bytes that it takes for texts."""
     data = np.asarray(data)
     if options.get("dtype") is str:  # with the codec of bytes
         write_objects(path, data.astype(object), numcodecs.VLenUTF8(), order,

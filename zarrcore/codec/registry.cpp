@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "zarrcore/base/error.h"
+#include "zarrcore/base/error.h"  // IWYU pragma: keep, where a library is missing
 
 // A line for each name, with the members that its configuration may have: `numcodecs.` names are
 // those of v2 filters and compressors, and of v3 arrays that use them; `endian` is an older name of
