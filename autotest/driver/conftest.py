@@ -1,4 +1,5 @@
-"""Stores that the tests of bad input damage, and libraries that are preloaded into programs."""
+"""New stores, those that the tests of bad input damage, and libraries that are preloaded into
+programs."""
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ pytest.register_assert_rewrite("bad_stores", "icechunk_stores")
 
 from bad_stores import DATA  # noqa: E402
 from icechunk_stores import repository, virtual  # noqa: E402, F401
+from multidim import create  # noqa: E402
 from object_stores import azure, azure_proxy, azure_sas, bucket, moto, moto_proxy, proxy, s3, server  # noqa: E402, F401
 from stores import BYTES, GZIP, write_array, write_group  # noqa: E402
 from toolchain import COMPILER  # noqa: E402
@@ -29,6 +31,23 @@ def warnings():
     gdal.PushErrorHandler(collect)
     yield collected
     gdal.PopErrorHandler()
+
+
+@pytest.fixture(params=["ZARR_V2", "ZARR_V3"])
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a.zarr"
+
+
+@pytest.fixture
+def new_root(path, version):
+    """A function that creates a store and returns its root group: the result of a fixture would
+    keep the store open longer than the test."""
+    return lambda: create(path, "FORMAT=" + version).GetRootGroup()
 
 
 @pytest.fixture

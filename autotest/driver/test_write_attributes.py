@@ -4,27 +4,11 @@ import struct
 
 import numpy as np
 import pytest
-from multidim import create, create_array, extended, numeric, open_root
+from multidim import create_array, extended, numeric, open_root
 from osgeo import gdal
 
 STRING = gdal.ExtendedDataType.CreateString()
 JSON = gdal.ExtendedDataType.CreateString(0, gdal.GEDTST_JSON)
-
-
-@pytest.fixture(params=["ZARR_V2", "ZARR_V3"])
-def version(request):
-    return request.param
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "a.zarr"
-
-
-@pytest.fixture
-def new_root(path, version):
-    """A function: the result of a fixture would keep the store open longer than the test."""
-    return lambda: create(path, "FORMAT=" + version).GetRootGroup()
 
 
 def raw(*values, dtype):

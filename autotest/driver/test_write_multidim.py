@@ -20,25 +20,7 @@ from multidim import (
 )
 from osgeo import gdal, osr
 
-FORMATS = ["ZARR_V2", "ZARR_V3"]
 STRING = gdal.ExtendedDataType.CreateString()
-
-
-@pytest.fixture(params=FORMATS)
-def version(request):
-    return request.param
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "a.zarr"
-
-
-@pytest.fixture
-def new_root(path, version):
-    """A function, because the result of a fixture would live, and keep the store open, longer than
-    the test."""
-    return lambda: create(path, "FORMAT=" + version).GetRootGroup()
 
 
 def files(path):
