@@ -199,6 +199,14 @@ def test_unknown_scheme(tmp_path):
     assert "v/0.0: URLs that begin with ipfs:// are not supported" in error_of(path)
 
 
+def test_sizes_need_no_target(tmp_path):
+    """That of a part is stated, so listings with sizes do not depend on what a URL names."""
+    path = write(tmp_path / "some.json", references(c0=["ipfs://Qm/a", 5, 24], c1=["ipfs://Qm/b"]))
+    assert gdal.VSIStatL(f"/vsikerchunk_json_ref/{{{path}}}/v/0.0").size == 24
+    with pytest.raises(RuntimeError, match="v/1.0: URLs that begin with ipfs:// are not supported"):
+        gdal.VSIStatL(f"/vsikerchunk_json_ref/{{{path}}}/v/1.0")
+
+
 @pytest.mark.parametrize("document", [
     '{"type": "FeatureCollection", "features": []}',
     '{"version": 1, "templates": {"a": "b"}, "refs": {"a": "b", "c": ["d"]}}',

@@ -175,7 +175,10 @@ class IcechunkReferences final : public References {
     const auto place = store_->locate(key);
     if (!place) return std::nullopt;
     const ChunkReference& found = place->reference;
-    Reference reference{{}, found.offset, found.length, {}, true};
+    Reference reference;
+    reference.offset = found.offset;
+    reference.length = found.length;
+    reference.is_path = true;
     switch (found.kind) {
       case ChunkReference::Kind::inlined:
         reference.value = zarrcore::Buffer::copy_of(found.bytes);

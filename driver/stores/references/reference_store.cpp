@@ -15,12 +15,21 @@ ReferenceStore::ReferenceStore(std::shared_ptr<const References> references, std
       document_(std::move(document)),
       prefix_(std::move(prefix)) {}
 
-std::optional<Reference> ReferenceStore::locate(std::string_view key) const {
-  auto reference = references_->find(zarrcore::join_path(prefix_, key));
-  if (reference && !reference->target.empty() && !reference->is_path) {
-    reference->target = targets_.resolve(reference->target);
-    reference->is_path = true;
+std::optional<Reference> ReferenceStore::find(std::string_view key) const {
+  return references_->find(zarrcore::join_path(prefix_, key));
+}
+
+Reference ReferenceStore::resolved(Reference reference) const {
+  if (!reference.target.empty() && !reference.is_path) {
+    reference.target = targets_.resolve(reference.target);
+    reference.is_path = true;
   }
+  return reference;
+}
+
+std::optional<Reference> ReferenceStore::locate(std::string_view key) const {
+  auto reference = find(key);
+  if (reference) reference = resolved(*std::move(reference));
   return reference;
 }
 

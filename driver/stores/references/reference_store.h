@@ -23,8 +23,10 @@ class ReferenceStore final : public zarrcore::Store {
   std::optional<std::vector<zarrcore::Buffer>> get_ranges(
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override;
 
-  // Where a value is; the target is a path. Empty if the key has no reference.
-  std::optional<Reference> locate(std::string_view key) const;
+  // The reference to a value as it is stated; empty if the key has none.
+  std::optional<Reference> find(std::string_view key) const;
+  // With a target that is a path. Throws zarrcore::Error if the document may not refer to it.
+  Reference resolved(Reference reference) const;
 
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options = {}) override;
@@ -38,6 +40,8 @@ class ReferenceStore final : public zarrcore::Store {
   std::string description() const override { return document_; }
 
  private:
+  std::optional<Reference> locate(std::string_view key) const;
+
   std::shared_ptr<const References> references_;
   TargetFiles targets_;
   std::string document_;

@@ -171,11 +171,24 @@ thread_local int NestingScope::depth_ = 0;
 struct OpenedName : NamedValue {
   OpenedName(StoreOpener opener, const char* name) : NamedValue(opener(name)) {}
 
-  // Where it is, if it is a value.
-  std::optional<Reference> locate() const {
+  template <typename Body>
+  auto in_context(const Body& body) const {
+    return zarrcore::with_context({store->description(), ": ", key}, body);
+  }
+
+  // The reference as it is stated, if it is a value.
+  std::optional<Reference> find() const {
     if (key.empty()) return std::nullopt;
-    return zarrcore::with_context({store->description(), ": ", key},
-                                  [this] { return store->locate(key); });
+    return in_context([this] { return store->find(key); });
+  }
+  // With a target that is a path.
+  Reference resolved(Reference reference) const {
+    return in_context([&] { return store->resolved(std::move(reference)); });
+  }
+  std::optional<Reference> locate() const {
+    auto reference = find();
+    if (reference) reference = resolved(*std::move(reference));
+    return reference;
   }
 };
 
@@ -202,9 +215,10 @@ bool is_sidecar_name(const char* name) {
 bool get_status(StoreOpener opener, const char* name, VSIStatBufL& status, int flags) {
   const NestingScope scope(name);
   const OpenedName named(opener, name);
-  if (const auto reference = named.locate()) {
+  // The size of a part is stated, whatever its file is.
+  if (auto reference = named.find()) {
     if (!reference->target.empty() && !reference->length) {
-      const auto target = status_of(reference->target, flags);
+      const auto target = status_of(named.resolved(*std::move(reference)).target, flags);
       if (target) status = *target;
       return target.has_value();
     }
