@@ -20,6 +20,7 @@ class RequestLog:
         self.entries = []
         self.quiet_seconds = quiet_seconds
         self.lock = threading.Lock()
+        self.held = set()  # (start, method, path) of requests that wait for their answers
         self.clock = 0  # counts starts and ends
         self.last_arrival = 0.0
 
@@ -30,15 +31,24 @@ class RequestLog:
     def hold(self, method, path):
         """Called with a request before it is answered."""
         with self.lock:
-            start = self.tick()
+            request = (self.tick(), method, path)
+            self.held.add(request)
             self.last_arrival = time.monotonic()
         while True:
             with self.lock:
+                if request not in self.held:
+                    return
                 rest = self.last_arrival + self.quiet_seconds - time.monotonic()
                 if rest <= 0:
-                    self.entries.append((start, self.tick(), method, path))
+                    self.release()
                     return
             time.sleep(rest)
+
+    def release(self):
+        """All at once: what follows the first answer must not hold the others longer."""
+        for start, *request in sorted(self.held):
+            self.entries.append((start, self.tick(), *request))
+        self.held.clear()
 
     @property
     def count(self):

@@ -99,6 +99,21 @@ def test_a_copy_without_one_of_the_arrays_fails(tmp_path, is_strict):
     assert not (tmp_path / "a.zarr").exists()
 
 
+@pytest.mark.parametrize("is_strict", [0, 1])
+@pytest.mark.parametrize("folder", ["", "group"])
+def test_a_copy_without_an_array_that_cannot_be_opened_fails(tmp_path, folder, is_strict):
+    source = tmp_path / "a.zarr"
+    write_group(source / folder)
+    write_group(source)
+    write_array(source / folder / "good", np.arange(3.0), names=["x"])
+    write_array(source / folder / "bad", np.arange(3.0), names=["x"])
+    (source / folder / "bad/zarr.json").write_text("{")
+    opened = gdal.OpenEx(str(source), gdal.OF_MULTIDIM_RASTER)
+    with pytest.raises(RuntimeError, match="bad"):
+        gdal.GetDriverByName("Zarr").CreateCopy(str(tmp_path / "b.zarr"), opened, is_strict)
+    assert not (tmp_path / "b.zarr").exists()
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_structures_reach_netcdf(tmp_path, version):
     """Of which netCDF needs the name: one for each type."""

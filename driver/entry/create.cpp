@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,9 +31,8 @@ namespace {
 
 using zarrcore::Error;
 
-MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
-                                CSLConstList options) {
-  return guarded<MultidimDataset*>(nullptr, [&] {
+GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLConstList options) {
+  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
     warn_of_unused_options(group_options, kAllOptions);
     warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
     check_copies_no_references(options);
@@ -47,17 +47,41 @@ MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
   });
 }
 
-// Unless `is_strict`, GDAL copies what it can: what could not be read or expressed is a warning. A
-// group or an array that the copy lacks is an error, since its values would be lost.
-bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, OptionList options,
+// The first group or array of `source` that the copy lacks; empty if it has all of them.
+std::string find_missing(const GDALGroup& source, const GDALGroup& copy) {
+  const std::vector<std::string> arrays = copy.GetMDArrayNames();
+  const std::set<std::string> copied(arrays.begin(), arrays.end());
+  const std::string folder = source.GetFullName() == "/" ? "/" : source.GetFullName() + '/';
+  for (const std::string& name : source.GetMDArrayNames()) {
+    if (!copied.contains(name) && !copy.OpenMDArray(name)) return "array " + folder + name;
+  }
+  for (const std::string& name : source.GetGroupNames()) {
+    const auto from = source.OpenGroup(name);
+    const auto to = copy.OpenGroup(name);
+    if (!from || !to) return "group " + folder + name;
+    if (std::string missing = find_missing(*from, *to); !missing.empty()) return missing;
+  }
+  return {};
+}
+
+// GDAL copies what it can: unless `is_strict`, metadata that could not be read or expressed is a
+// warning. A group or an array that the copy lacks is an error, since its values would be lost.
+bool copy_nodes(GDALDataset& source, GDALDataset& copy, bool is_strict, OptionList options,
                 GDALProgressFunc progress, void* progress_data) {
   HoldMessages messages;
-  const bool is_copied =
-      GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
-                                                    progress_data) == CE_None &&
-      !copy.session().has_failed_creation();
-  if (is_copied) messages.soften();
-  return is_copied;
+  if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
+                                                    progress_data) != CE_None ||
+      (is_strict && messages.have_failure())) {
+    return false;
+  }
+  const std::string missing = find_missing(*source.GetRootGroup(), *copy.GetRootGroup());
+  if (missing.empty()) {
+    messages.soften();
+  } else {
+    report(CE_Failure, CPLE_AppDefined, "Zarr: %s: %s of the source cannot be copied",
+           copy.GetDescription(), missing.c_str());
+  }
+  return missing.empty();
 }
 
 // Creates a store under `name` with everything in `source`, which has a root group. Options whose
@@ -71,7 +95,7 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
     for (int i = 0; i < CSLCount(options); ++i) {
       if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
     }
-    std::unique_ptr<MultidimDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
+    std::unique_ptr<GDALDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
     if (!copy) return nullptr;
     if (copy_nodes(source, *copy, is_strict, options, progress, progress_data)) {
       // Before GDAL 3.7, a failed flush is reported to the error handler only.

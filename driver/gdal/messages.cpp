@@ -198,6 +198,11 @@ void HeldMessages::add(CPLErr severity, CPLErrorNum number, const char* message)
   }
 }
 
+bool HeldMessages::have_failure() const noexcept {
+  return std::ranges::any_of(messages_,
+                             [](const Message& message) { return message.severity == CE_Failure; });
+}
+
 void HeldMessages::soften() noexcept {
   for (Message& message : messages_) {
     if (message.severity == CE_Failure) message.severity = CE_Warning;

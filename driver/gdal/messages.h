@@ -30,6 +30,7 @@ void debug(const std::string& message) noexcept;
 class HeldMessages {
  public:
   void add(CPLErr severity, CPLErrorNum number, const char* message) noexcept;
+  bool have_failure() const noexcept;
   // Makes failures warnings.
   void soften() noexcept;
   // Reports and removes the messages.
@@ -111,6 +112,7 @@ class HoldMessages {
   HoldMessages(const HoldMessages&) = delete;
   HoldMessages& operator=(const HoldMessages&) = delete;
 
+  bool have_failure() const noexcept { return held_.have_failure(); }
   // Failures so far are reported as warnings: the call succeeded without what failed.
   void soften() noexcept { held_.soften(); }
 

@@ -54,9 +54,9 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   std::optional<double> scale() const;
   std::optional<double> offset() const;
   // With those that follow from the type, and without netCDF-C's own.
-  const zarrcore::Json& attributes() const { return attributes_; }
+  const zarrcore::Json& attributes() const { return *attributes_; }
   // The attributes that GDAL has no other API for.
-  const zarrcore::Json& shown_attributes() const { return shown_attributes_; }
+  const zarrcore::Json& shown_attributes() const { return *shown_attributes_; }
 
   // Elements.
 
@@ -229,8 +229,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   std::string description() const override { return "array " + GetFullName(); }
   std::string attributes_name() const override { return GetFullName(); }
   std::shared_ptr<AttributeOwner> owner() const override;
-  zarrcore::Json visible_attributes(bool show_all) const override;
-  std::optional<zarrcore::Json> find_visible(const std::string& name) const override;
+  std::shared_ptr<const zarrcore::Json> visible_attributes(bool show_all) const override;
+  std::shared_ptr<const zarrcore::Json> find_visible(const std::string& name) const override;
   bool has_attribute(const std::string& name) const override;
   // With `with_variables`, dimensions have types and coordinates, for which the store is read.
   void make_dimensions(bool with_variables) const;
@@ -281,8 +281,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   mutable std::vector<std::shared_ptr<GDALMDArray>> computed_coordinates_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
-  zarrcore::Json attributes_;
-  zarrcore::Json shown_attributes_;
+  std::shared_ptr<const zarrcore::Json> attributes_;
+  std::shared_ptr<const zarrcore::Json> shown_attributes_;
   CPLStringList structural_info_;
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;

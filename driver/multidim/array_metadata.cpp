@@ -35,10 +35,10 @@ void Array::load_metadata() {
   metadata_ =
       zarrcore::as_array(session_->hierarchy().node(node_path(), zarrcore::NodeKind::array));
   packing_ = read_packing(metadata());
-  attributes_ = with_time_units(metadata());
-  Json attributes = attributes_;
+  Json attributes = with_time_units(metadata());
+  attributes_ = std::make_shared<const Json>(attributes);
   for (const std::string& name : packing_.consumed_attributes) attributes.erase(name);
-  shown_attributes_ = gdal_zarr::shown_attributes(attributes);
+  shown_attributes_ = std::make_shared<const Json>(gdal_zarr::shown_attributes(attributes));
   load_nodata();
 }
 
@@ -62,13 +62,12 @@ std::shared_ptr<AttributeOwner> Array::owner() const {
   return std::dynamic_pointer_cast<AttributeOwner>(m_pSelf.lock());
 }
 
-Json Array::visible_attributes(bool show_all) const {
+std::shared_ptr<const Json> Array::visible_attributes(bool show_all) const {
   return show_all ? attributes_ : shown_attributes_;
 }
 
-std::optional<Json> Array::find_visible(const std::string& name) const {
-  const Json* value = zarrcore::find_member(attributes_, name);
-  return value != nullptr ? std::optional(*value) : std::nullopt;
+std::shared_ptr<const Json> Array::find_visible(const std::string& name) const {
+  return {attributes_, zarrcore::find_member(*attributes_, name)};
 }
 
 bool Array::has_attribute(const std::string& name) const {

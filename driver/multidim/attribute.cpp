@@ -84,8 +84,9 @@ class JsonAttribute final : public GDALAttribute {
     return guarded(false, [&] {
       check_exists();
       const auto size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
+      std::vector<std::byte> bytes(type_.GetSize());
       return visit_elements(start, count, step, stride, [&](std::size_t i, GPtrDiff_t offset) {
-        return get(elements_[i], static_cast<GByte*>(buffer) + offset * size, buffer_type);
+        return get(elements_[i], bytes, static_cast<GByte*>(buffer) + offset * size, buffer_type);
       });
     });
   }
@@ -96,8 +97,9 @@ class JsonAttribute final : public GDALAttribute {
       check_is_writable();
       const auto size = static_cast<GPtrDiff_t>(buffer_type.GetSize());
       Json::array_t changed = elements_;
+      std::vector<std::byte> bytes(type_.GetSize());
       visit_elements(start, count, step, stride, [&](std::size_t i, GPtrDiff_t offset) {
-        changed[i] = given(static_cast<const GByte*>(buffer) + offset * size, buffer_type);
+        changed[i] = given(static_cast<const GByte*>(buffer) + offset * size, buffer_type, bytes);
         return true;
       });
       owner_->set_attribute(GetName(), json_of(changed));
@@ -163,9 +165,10 @@ class JsonAttribute final : public GDALAttribute {
     return true;
   }
 
-  bool get(const Json& element, void* target, const GDALExtendedDataType& target_type) const {
+  // `bytes` is memory for an element, in this function and the next one.
+  bool get(const Json& element, std::vector<std::byte>& bytes, void* target,
+           const GDALExtendedDataType& target_type) const {
     if (!is_text()) {
-      std::vector<std::byte> bytes(type_.GetSize());
       store_value(element, type_, bytes.data());
       return GDALExtendedDataType::CopyValue(bytes.data(), type_, target, target_type);
     }
@@ -177,8 +180,8 @@ class JsonAttribute final : public GDALAttribute {
     return GDALExtendedDataType::CopyValue(&characters, type_, target, target_type);
   }
 
-  Json given(const void* source, const GDALExtendedDataType& source_type) const {
-    std::vector<std::byte> bytes(type_.GetSize());
+  Json given(const void* source, const GDALExtendedDataType& source_type,
+             std::vector<std::byte>& bytes) const {
     char* text = nullptr;
     const bool is_copied =
         is_text() ? GDALExtendedDataType::CopyValue(source, source_type, &text,

@@ -20,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -76,9 +75,9 @@ class AttributeOwner {
   // The owner itself where its attributes can be changed, else null.
   virtual std::shared_ptr<AttributeOwner> owner() const = 0;
   // The attributes that programs see; with `show_all`, also those that GDAL has other API for.
-  virtual zarrcore::Json visible_attributes(bool show_all) const = 0;
-  // The value of one of them; empty if there is none.
-  virtual std::optional<zarrcore::Json> find_visible(const std::string& name) const = 0;
+  virtual std::shared_ptr<const zarrcore::Json> visible_attributes(bool show_all) const = 0;
+  // The value of one of them; null if there is none.
+  virtual std::shared_ptr<const zarrcore::Json> find_visible(const std::string& name) const = 0;
   // Returns true if the attribute is stored, visible or not.
   virtual bool has_attribute(const std::string& name) const = 0;
   // Throws zarrcore::Error where no attributes can be created.
@@ -113,15 +112,14 @@ class WithAttributes : public Base, public AttributeOwner {
   std::shared_ptr<GDALAttribute> GetAttribute(const std::string& name) const override {
     return guarded<std::shared_ptr<GDALAttribute>>(nullptr, [&] {
       check_exists();
-      const auto value = find_visible(name);
-      return make_attribute(attributes_name(), name, value ? &*value : nullptr, owner());
+      return make_attribute(attributes_name(), name, find_visible(name).get(), owner());
     });
   }
   std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList options) const override {
     return guarded<std::vector<std::shared_ptr<GDALAttribute>>>({}, [&] {
       check_exists();
       const bool show_all = CPLTestBool(CSLFetchNameValueDef(options, "SHOW_ALL", "NO"));
-      return make_attributes(attributes_name(), visible_attributes(show_all), owner());
+      return make_attributes(attributes_name(), *visible_attributes(show_all), owner());
     });
   }
   std::shared_ptr<GDALAttribute> CreateAttribute(const std::string& name,

@@ -30,6 +30,18 @@ using RecordedReads = std::vector<RecordedRead>;
 // Where reads of our arrays on this thread are recorded; null if they are not.
 thread_local RecordedReads* recorded_reads = nullptr;
 
+// While it lives, they are recorded in `reads`.
+class RecordingScope {
+ public:
+  explicit RecordingScope(RecordedReads& reads) : outer_(std::exchange(recorded_reads, &reads)) {}
+  ~RecordingScope() { recorded_reads = outer_; }
+  RecordingScope(const RecordingScope&) = delete;
+  RecordingScope& operator=(const RecordingScope&) = delete;
+
+ private:
+  RecordedReads* outer_;
+};
+
 // The array of ours that is read for the element at `position` of `source`, at the same position.
 std::shared_ptr<const Array> array_read_at(const GDALMDArray& source,
                                            const std::vector<GUInt64>& position) {
@@ -39,10 +51,11 @@ std::shared_ptr<const Array> array_read_at(const GDALMDArray& source,
   // A failing read is reported when the values are copied.
   const QuietErrors quiet;
   RecordedReads reads;
-  auto* const outer = std::exchange(recorded_reads, &reads);
-  const bool is_read = source.Read(position.data(), count.data(), nullptr, nullptr, type,
-                                   element.data(), element.data(), element.size());
-  recorded_reads = outer;
+  const bool is_read = [&] {
+    const RecordingScope scope(reads);
+    return source.Read(position.data(), count.data(), nullptr, nullptr, type, element.data(),
+                       element.data(), element.size());
+  }();
   if (is_read && type.NeedsFreeDynamicMemory()) type.FreeDynamicMemory(element.data());
   if (!is_read || reads.size() != 1) return nullptr;
   const auto& [array, selection] = reads.front();

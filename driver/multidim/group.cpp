@@ -208,26 +208,26 @@ std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*
 // Creating, removing and renaming.
 
 std::shared_ptr<GDALGroup> Group::CreateGroup(const std::string& name, CSLConstList /*options*/) {
-  return session_->noted(guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
+  return guarded<std::shared_ptr<GDALGroup>>(nullptr, [&] {
     check_is_container();
     return session_->create_group(new_path_of(name));
-  }));
+  });
 }
 
 std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
                                                       const std::string& type,
                                                       const std::string& direction, GUInt64 size,
                                                       CSLConstList /*options*/) {
-  return session_->noted(guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
+  return guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
     check_is_container();
     return session_->create_dimension(node_path_, name, {type, direction}, size);
-  }));
+  });
 }
 
 std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
     const GDALExtendedDataType& type, CSLConstList options) {
-  return session_->noted(guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
+  return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
     check_is_container();
     NewArray array;
     array.type = GDALExtendedDataType(type);
@@ -253,7 +253,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     session_->keep_compound(created->core(), type);
     created->set_compound(type);
     return created;
-  }));
+  });
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
@@ -312,17 +312,16 @@ std::shared_ptr<AttributeOwner> Group::owner() const {
 }
 
 // Those of an array at the root belong to the array, not to the group around it.
-Json Group::visible_attributes(bool show_all) const {
-  if (session_->root_is_array()) return Json::object();
+std::shared_ptr<const Json> Group::visible_attributes(bool show_all) const {
+  if (session_->root_is_array()) return std::make_shared<const Json>(Json::object());
   const auto all = session_->attributes(node_path_);
-  return show_all ? without_nczarr(*all) : shown_attributes(*all);
+  return std::make_shared<const Json>(show_all ? without_nczarr(*all) : shown_attributes(*all));
 }
 
-std::optional<Json> Group::find_visible(const std::string& name) const {
-  if (session_->root_is_array() || is_nczarr_name(name)) return std::nullopt;
+std::shared_ptr<const Json> Group::find_visible(const std::string& name) const {
+  if (session_->root_is_array() || is_nczarr_name(name)) return nullptr;
   const auto all = session_->attributes(node_path_);
-  const Json* value = zarrcore::find_member(*all, name);
-  return value != nullptr ? std::optional(*value) : std::nullopt;
+  return {all, zarrcore::find_member(*all, name)};
 }
 
 bool Group::has_attribute(const std::string& name) const {

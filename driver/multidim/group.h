@@ -57,8 +57,8 @@ class Group final : public WithAttributes<GDALGroup>, public std::enable_shared_
   std::string description() const override { return "group " + GetFullName(); }
   std::string attributes_name() const override;
   std::shared_ptr<AttributeOwner> owner() const override;
-  zarrcore::Json visible_attributes(bool show_all) const override;
-  std::optional<zarrcore::Json> find_visible(const std::string& name) const override;
+  std::shared_ptr<const zarrcore::Json> visible_attributes(bool show_all) const override;
+  std::shared_ptr<const zarrcore::Json> find_visible(const std::string& name) const override;
   bool has_attribute(const std::string& name) const override;
   void check_takes_attributes() const override { check_is_container(); }
   // Throws zarrcore::Error when the group was deleted, or cannot hold other groups and arrays.
@@ -92,8 +92,6 @@ class MultidimDataset final : public GDALDataset {
     root_.reset();
     session_.reset();
   }
-
-  const Session& session() const { return *session_; }
 
   std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
   MetadataList GetMetadata(const char* domain) override {

@@ -290,6 +290,12 @@ void Session::forget_objects(const std::string& node_path) {
   };
   for (const auto& [path, array] : take(arrays_)) array->set_deleted();
   for (const auto& [path, group] : take(groups_)) group->set_deleted();
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(compounds_, [&](const auto& item) {
+      return zarrcore::is_at_or_below(item.first, node_path);
+    });
+  }
   dimensions_.forget_below(node_path);
   pyramids().forget_all();
 }

@@ -157,15 +157,6 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::optional<GDALExtendedDataType> find_compound(const zarrcore::Array& array) const;
   void keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type);
 
-  // Notes whether a new group, dimension or array is null: GDAL leaves it out of a copy and
-  // continues.
-  template <typename Object>
-  Object noted(Object created) {
-    if (!created) has_failed_creation_ = true;
-    return created;
-  }
-  bool has_failed_creation() const { return has_failed_creation_; }
-
   // These create, change and remove nodes; they throw zarrcore::Error.
   std::shared_ptr<Group> create_group(const std::string& node_path);
   std::shared_ptr<Dimension> create_dimension(const std::string& group, const std::string& name,
@@ -229,7 +220,6 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();
   bool is_new_archive_ = false;
   std::atomic<bool> has_lost_data_ = false;
-  std::atomic<bool> has_failed_creation_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
   std::shared_ptr<PamValues> pam_values_;
   std::shared_ptr<GDALPamMultiDim> pam_;

@@ -155,8 +155,11 @@ CPLErr RasterDataset::SetGCPs(int count, const GDAL_GCP* points, const OGRSpatia
     }
     if (!stores_gcps(crs)) stored.clear();
     const bool is_stored = !stored.empty();
+    // `points` and `crs` may be those of this dataset: they live until the end.
+    ControlPoints replaced;
+    const auto replaced_crs = crs_;
     if (stored != control_points_.stored) {
-      control_points_ = {};
+      replaced = std::exchange(control_points_, {});
       control_points_.stored = std::move(stored);
       if (is_stored) {
         crs_is_of_points_ |= crs_ == nullptr;

@@ -21,7 +21,6 @@
 namespace zarrcore {
 
 // Which elements of an inner chunk have been written: a bit for each.
-
 class WrittenElements {
  public:
   // Adds a slice of a dense chunk of `shape`, the same each time.

@@ -95,9 +95,8 @@ class TaskGroup {
   std::shared_ptr<Cancellation> cancellation_;  // null: tasks that are needed
 };
 
-// The first error of several threads that continue after an error.
-
-// May be used by several threads at once.
+// The first error of several threads that continue after an error. May be used by several threads
+// at once.
 class FirstError {
  public:
   // False when `body` throws.

@@ -138,14 +138,10 @@ void free_buffer(std::byte* memory, [[maybe_unused]] std::size_t size) noexcept 
   delete[] memory;
 }
 
-void return_free_buffers() noexcept {
+void return_free_memory() {
 #if ZARRCORE_MAPS_BUFFERS
   FreeBuffers::of_process().unmap_all();
 #endif
-}
-
-void return_free_memory() {
-  return_free_buffers();
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif

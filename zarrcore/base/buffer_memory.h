@@ -21,9 +21,6 @@ struct BufferDeleter {
   void operator()(std::byte* memory) const noexcept { free_buffer(memory, size); }
 };
 
-// Returns the memory that waits to be reused to the system.
-void return_free_buffers() noexcept;
-
 // Returns free heap memory to the system, if the allocator supports it. Buffers of many sizes that
 // are freed between others that stay leave holes, which together can become as large as everything
 // that stays. Memory that is allocated afterwards is cleared by the system, at about the cost of a

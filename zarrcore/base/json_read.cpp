@@ -297,6 +297,7 @@ class Builder {
 Json parse_json(std::string_view text) {
   const bool may_have_words =
       text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
+  if (text.empty()) refuse_json(text, 0, "the text is empty");
   if (!may_have_words) {
     Builder builder;
     if (builder.read(text)) return builder.value();

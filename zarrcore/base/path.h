@@ -12,8 +12,7 @@ namespace zarrcore {
 inline constexpr std::size_t kMaxNodeDepth = 128;
 
 // Returns true if `name` can be one segment of a key or path: not empty, not "." or "..", without
-// '/',
-// '\\' or NUL.
+// '/', '\\' or NUL.
 bool is_valid_segment(std::string_view name);
 
 // Throws Error when `key` is not a sequence of valid segments.

@@ -5,8 +5,7 @@
 //           document that contains it is read from the store; a writable hierarchy reads each node
 //           from its own documents.
 //   read    node() reads a node when it is first asked for, and caches it. prefetch() and
-//   children()
-//           request the documents of many nodes at once.
+//           children() request the documents of many nodes at once.
 //   change  Creating, renaming and removing a node takes effect at once. update_node() changes
 //           the cached metadata alone, however often. Before the first document changes, the
 //           consolidated metadata that contains it is removed.

@@ -10,7 +10,7 @@ constexpr unsigned kFlexMap = 9;
 // `size` bytes at `position`.
 ByteSpan take(ByteSpan buffer, std::uint64_t position, std::uint64_t size) {
   if (position > buffer.size() || size > buffer.size() - position) {
-    throw Error("the FlatBuffer is damaged: an offset leads past its end");
+    throw Error("the buffer is damaged: an offset leads past its end");
   }
   return buffer.subspan(memory_size(position), memory_size(size));
 }

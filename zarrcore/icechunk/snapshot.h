@@ -37,7 +37,6 @@ class Snapshot {
   // `file` is the one called `id`. Throws Error when it is damaged, or is another one.
   Snapshot(ByteSpan file, std::string_view id);
 
-  std::size_t node_count() const { return nodes_.size(); }
   // The position of the node at `path` ("a/b", "" for the root); nullopt if there is none.
   std::optional<std::size_t> find(std::string_view path) const;
   // The position of the array at which the key begins, or above its path; nullopt if there is none.

@@ -77,9 +77,6 @@ OVERLAPPED at(std::uint64_t offset) {
 
 constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 
-using windows::Handle;
-using windows::last_error;
-
 std::error_code code_of(DWORD error) {
   if (windows::is_absent(error)) return std::make_error_code(std::errc::no_such_file_or_directory);
   if (error == ERROR_ACCESS_DENIED) return std::make_error_code(std::errc::permission_denied);

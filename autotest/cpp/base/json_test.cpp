@@ -257,6 +257,9 @@ TEST(Json, TheErrorTellsThePosition) {
   EXPECT_ERROR(parse_json("{\n\"a\": ?}"),
                "not valid JSON: syntax error while parsing value - invalid literal at byte 7 "
                "(line 2, column 6)");
+  EXPECT_ERROR(parse_json("{\n    \"a b\":   ?}"), "at byte 15 (line 2, column 14)");
+  EXPECT_ERROR(parse_json("[ 1,\n  \"a  \\q\"]"), "at byte 12 (line 2, column 8)");
+  EXPECT_ERROR(parse_json(""), "empty");
 }
 
 TEST(Json, MembersAreFoundInObjectsAlone) {

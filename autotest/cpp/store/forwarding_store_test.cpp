@@ -20,8 +20,10 @@ class RecordingStore final : public Store {
   class Lock final : public StoreLock {};
   class Listings final : public KnownListings {
    public:
-    void use_listings() override {}
+    void use_listings() override { is_used = true; }
     bool is_known_absent(std::string_view path) const override { return path == "p"; }
+
+    bool is_used = false;
   };
 
   std::string description() const override { return record("description"), "recording"; }
@@ -148,6 +150,9 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_TRUE(store.has_prefix("p"));
   EXPECT_EQ(asked(), "list p 1");
   EXPECT_TRUE(store.is_known_absent("p"));
+  EXPECT_EQ(asked(), "traits");
+  store.use_listings();
+  EXPECT_TRUE(recording->listings.is_used);
   EXPECT_EQ(asked(), "traits");
   EXPECT_FALSE(store.put_parts("k", {&part, 1}, {version, true}));
   EXPECT_EQ(asked(), "put_parts k 1 5 1");

@@ -46,12 +46,7 @@ std::optional<std::vector<Buffer>> ReferenceStore::get_ranges(std::string_view k
   const auto reference = locate(key);
   if (!reference) return std::nullopt;
   if (!reference->target.empty()) return targets_.get_ranges(*reference, ranges);
-  std::vector<Buffer> parts;
-  for (const ByteRange& range : ranges) {
-    const std::uint64_t offset = zarrcore::resolve_range(range, reference->value.size());
-    parts.push_back(Buffer::copy_of(reference->value.span().subspan(offset, range.length)));
-  }
-  return parts;
+  return zarrcore::copy_ranges(reference->value.span(), ranges);
 }
 
 zarrcore::DirectoryListing ReferenceStore::list(std::string_view prefix,

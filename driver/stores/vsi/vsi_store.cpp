@@ -263,9 +263,9 @@ class VsiStore final : public zarrcore::Store {
         is_directory = VSIStatL(child.c_str(), &status) == 0 && VSI_ISDIR(status.st_mode);
       }
       (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
-      if (listing.size() == max_names) return listing;
+      if (listing.size() == max_names) break;
     }
-    failures.check(path);
+    if (listing.size() < max_names) failures.check(path);
     std::sort(listing.keys.begin(), listing.keys.end());
     std::sort(listing.prefixes.begin(), listing.prefixes.end());
     return listing;
