@@ -14,6 +14,7 @@ from bad_stores import DATA  # noqa: E402
 from icechunk_stores import repository, virtual  # noqa: E402, F401
 from multidim import create  # noqa: E402
 from object_stores import azure, azure_proxy, azure_sas, bucket, moto, moto_proxy, proxy, s3, server  # noqa: E402, F401
+from reference_documents import BOTTOM, TOP  # noqa: E402
 from stores import BYTES, GZIP, write_array, write_group  # noqa: E402
 from toolchain import COMPILER  # noqa: E402
 from v2_stores import write_v2  # noqa: E402
@@ -77,3 +78,11 @@ def build_shim(tmp_path_factory):
         return library
 
     return build
+
+
+@pytest.fixture
+def blob(tmp_path):
+    """The chunks of reference_documents.ARRAY, at offsets 5 and 100."""
+    path = tmp_path / "blob.bin"
+    path.write_bytes(b"-----" + TOP.ljust(95, b"-") + BOTTOM + b"---")
+    return path

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +15,6 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/georeferencing.h"
-#include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
@@ -30,89 +28,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
-
-GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLConstList options) {
-  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    warn_of_unused_options(group_options, kAllOptions);
-    warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
-    check_copies_no_references(options);
-    const std::string path = new_store_path(name);
-    const auto session = create_session(path, CreationOptions(options, kDatasetOption),
-                                        "open it for update to add arrays");
-    session->end_opening();
-    // An archive is complete when it is closed. Elsewhere the documents are stored; over the
-    // network, consolidated metadata waits for the arrays.
-    if (!session->is_new_archive() && !session->is_slow()) session->flush();
-    return new MultidimDataset(session, path);
-  });
-}
-
-// The first group or array of `source` that the copy lacks; empty if it has all of them.
-std::string find_missing(const GDALGroup& source, const GDALGroup& copy) {
-  const std::vector<std::string> arrays = copy.GetMDArrayNames();
-  const std::set<std::string> copied(arrays.begin(), arrays.end());
-  const std::string folder = source.GetFullName() == "/" ? "/" : source.GetFullName() + '/';
-  for (const std::string& name : source.GetMDArrayNames()) {
-    if (!copied.contains(name) && !copy.OpenMDArray(name)) return "array " + folder + name;
-  }
-  for (const std::string& name : source.GetGroupNames()) {
-    const auto from = source.OpenGroup(name);
-    const auto to = copy.OpenGroup(name);
-    if (!from || !to) return "group " + folder + name;
-    if (std::string missing = find_missing(*from, *to); !missing.empty()) return missing;
-  }
-  return {};
-}
-
-// GDAL copies what it can: unless `is_strict`, metadata that could not be read or expressed is a
-// warning. A group or an array that the copy lacks is an error, since its values would be lost.
-bool copy_nodes(GDALDataset& source, GDALDataset& copy, bool is_strict, OptionList options,
-                GDALProgressFunc progress, void* progress_data) {
-  HoldMessages messages;
-  if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
-                                                    progress_data) != CE_None ||
-      (is_strict && messages.have_failure())) {
-    return false;
-  }
-  const std::string missing = find_missing(*source.GetRootGroup(), *copy.GetRootGroup());
-  if (missing.empty()) {
-    messages.soften();
-  } else {
-    report(CE_Failure, CPLE_AppDefined, "Zarr: %s: %s of the source cannot be copied",
-           copy.GetDescription(), missing.c_str());
-  }
-  return missing.empty();
-}
-
-// Creates a store under `name` with everything in `source`, which has a root group. Options whose
-// names begin with "ARRAY:" are for its arrays. Returns null after a CE_Failure, which is also
-// reported when the user stops the copy, and leaves nothing behind; when it returns a dataset, the
-// copy is in the store.
-GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
-                            OptionList options, GDALProgressFunc progress, void* progress_data) {
-  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
-    CPLStringList of_dataset;
-    for (int i = 0; i < CSLCount(options); ++i) {
-      if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
-    }
-    std::unique_ptr<GDALDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
-    if (!copy) return nullptr;
-    if (copy_nodes(source, *copy, is_strict, options, progress, progress_data)) {
-      // Before GDAL 3.7, a failed flush is reported to the error handler only.
-      CPLErrorReset();
-      copy->FlushCache(false);
-      if (CPLGetLastErrorType() < CE_Failure) {
-        remove_older_sidecar(copy->GetDescription());
-        return copy.release();
-      }
-    }
-    FirstFailure::note();
-    const UnrelatedFailures unrelated;
-    copy.reset();
-    remove_new_store(new_store_path(name));
-    return nullptr;
-  });
-}
 
 GeoreferencingConvention convention_of(const CreationOptions& options) {
   constexpr const char* kOption = "GEOREFERENCING_CONVENTION";
@@ -394,15 +309,6 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
       creation.undo(std::move(dataset));
     }
     return dataset.release();
-  });
-}
-
-GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
-                                     CSLConstList options) {
-  return guarded<GDALDataset*>(nullptr, [&] {
-    std::unique_ptr<GDALDataset> created(make_hierarchy(name, group_options, options));
-    if (created) remove_older_sidecar(created->GetDescription());
-    return created.release();
   });
 }
 

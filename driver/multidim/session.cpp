@@ -284,18 +284,14 @@ void Session::move_objects(const std::string& node_path, const std::string& new_
 }
 
 void Session::forget_objects(const std::string& node_path) {
-  const auto take = [&](auto& objects) {
-    const std::lock_guard lock(mutex_);
-    return take_below(objects, node_path);
-  };
-  for (const auto& [path, array] : take(arrays_)) array->set_deleted();
-  for (const auto& [path, group] : take(groups_)) group->set_deleted();
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(compounds_, [&](const auto& item) {
-      return zarrcore::is_at_or_below(item.first, node_path);
-    });
-  }
+  std::unique_lock lock(mutex_);
+  const auto arrays = take_below(arrays_, node_path);
+  const auto groups = take_below(groups_, node_path);
+  std::erase_if(compounds_,
+                [&](const auto& item) { return zarrcore::is_at_or_below(item.first, node_path); });
+  lock.unlock();
+  for (const auto& [path, array] : arrays) array->set_deleted();
+  for (const auto& [path, group] : groups) group->set_deleted();
   dimensions_.forget_below(node_path);
   pyramids().forget_all();
 }

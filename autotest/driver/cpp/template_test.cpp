@@ -1,5 +1,5 @@
 // Templates of Kerchunk documents that are as long as a document can be. What they mean is tested
-// through GDAL (autotest/driver/test_references.py).
+// through GDAL (autotest/driver/test_reference_templates.py).
 #include "driver/stores/references/template.h"
 
 #include <gtest/gtest.h>
