@@ -1,0 +1,36 @@
+"""One store of each codec, data type, chunk grid and chunk key encoding (registry.py), and the table
+in doc/comparison.md that says which are read."""
+import numpy as np
+import pytest
+from osgeo import gdal
+from multidim import open_array
+from registry import ENTRIES, write_entry
+
+STORES = [pytest.param(entry, name, id=f"{entry.kind}-{name}") for entry in ENTRIES
+          for name in entry.names]
+
+
+def read(array):
+    kind = array.GetDataType().GetClass()
+    if kind == gdal.GEDTC_STRING:
+        return array.Read()
+    if kind == gdal.GEDTC_COMPOUND:
+        fields = [component.GetName() for component in array.GetDataType().GetComponents()]
+        parts = [array.GetView(f"['{name}']").ReadAsArray() for name in fields]
+        return np.rec.fromarrays(parts, names=fields)
+    return array.ReadAsArray()
+
+
+@pytest.mark.parametrize("entry, name", STORES)
+def test_read(tmp_path, entry, name):
+    write_entry(tmp_path / "a.zarr", entry, name)
+    if entry.refusal:
+        with pytest.raises(RuntimeError) as caught:
+            read(open_array(tmp_path / "a.zarr"))
+        assert entry.refusal in str(caught.value)
+        return
+    values = read(open_array(tmp_path / "a.zarr"))
+    if isinstance(values, list):
+        assert values == list(np.ravel(entry.values))
+    else:
+        np.testing.assert_array_equal(values, entry.values)
