@@ -228,6 +228,32 @@ void CodecChain::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena)
   array_codecs_.front()->decode(chunk.span(), decoded);
 }
 
+Strides CodecChain::c_order_strides() const {
+  const Strides strides = c_strides(spec_.shape, spec_.data_type.item_size);
+  Strides stored;
+  for (const std::size_t axis : axis_order_) stored.push_back(strides[axis]);
+  return stored;
+}
+
+Buffer CodecChain::encode_from_c_order(ByteSpan chunk) const {
+  Buffer stored(decoded_size_);
+  const std::uint64_t item_size = spec_.data_type.item_size;
+  copy_strided(stored_spec_.shape, item_size, chunk.data(), c_order_strides(), stored.data(),
+               c_strides(stored_spec_.shape, item_size));
+  return encode(std::move(stored));
+}
+
+void CodecChain::decode_to_c_order(ByteSpan encoded, MutableByteSpan chunk, Arena& arena) const {
+  const std::uint64_t item_size = spec_.data_type.item_size;
+  const Strides stored_strides = c_strides(stored_spec_.shape, item_size);
+  if (c_order_strides() == stored_strides) return decode(encoded, chunk, arena);
+  check_plausible(encoded);
+  Buffer stored(decoded_size_);
+  decode(encoded, stored.span(), arena);
+  copy_strided(stored_spec_.shape, item_size, stored.data(), stored_strides, chunk.data(),
+               c_order_strides());
+}
+
 void CodecChain::check_kept(ByteSpan encoded) const {
   if (keeps_elements()) return;
   Buffer held;

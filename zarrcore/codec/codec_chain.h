@@ -58,6 +58,11 @@ class CodecChain {
   // The same into new memory.
   DecodedChunk decode(ByteSpan encoded) const;
 
+  // For codecs with chains inside them: from and to chunks in C order of spec() instead of stored
+  // order.
+  Buffer encode_from_c_order(ByteSpan chunk) const;
+  void decode_to_c_order(ByteSpan encoded, MutableByteSpan chunk, Arena& arena) const;
+
   // Throws Error when decoding and encoding a stored chunk would change elements.
   void check_kept(ByteSpan encoded) const;
   bool keeps_elements() const { return array_to_bytes_->keeps_elements(); }
@@ -104,6 +109,8 @@ class CodecChain {
 
  private:
   void add(Codec codec);
+  // The strides in C order of spec(), for each dimension in stored order.
+  Strides c_order_strides() const;
   // Not null if it is the only codec that changes more than the byte order of elements.
   const BytesToBytesCodec* only_compressor() const;
   // The output of the array-to-bytes codec. It is in `target` if that is given and has the same

@@ -21,6 +21,7 @@
   CODEC("crc32c", make_crc32c, "")                                                           \
   CODEC("endian", make_bytes, "endian")                                                      \
   CODEC("gzip", make_gzip, "level")                                                          \
+  CODEC("n5_default", make_n5_default, "codecs")                                             \
   CODEC("numcodecs.adler32", make_adler32, "location")                                       \
   CODEC("numcodecs.astype", make_astype, "encode_dtype decode_dtype")                        \
   CODEC("numcodecs.base64", make_base64, "")                                                 \
@@ -39,6 +40,8 @@
   CODEC("numcodecs.lz4", make_lz4, "acceleration")                                           \
   CODEC("numcodecs.lzma", make_lzma, "format check preset filters delta")                    \
   CODEC("numcodecs.msgpack2", make_msgpack2, "raw use_single_float use_bin_type")            \
+  CODEC("numcodecs.n5_wrapper", make_n5_wrapper,                                             \
+        "compressor_config compressor dtype chunk_shape")                                    \
   CODEC("numcodecs.packbits", make_numcodecs_packbits, "")                                   \
   CODEC("numcodecs.quantize", make_quantize, "digits dtype astype")                          \
   CODEC("numcodecs.shuffle", make_shuffle, "elementsize")                                    \

@@ -29,12 +29,6 @@ Shape parse_inner_shape(const Json& configuration, const ChunkSpec& spec) {
   return shape;
 }
 
-std::vector<CodecMetadata> parse_codecs(const Json& configuration, std::string_view key) {
-  const Json* member = find_member(configuration, key);
-  if (member == nullptr) throw Error("\"" + std::string(key) + "\" is missing");
-  return parse_codec_list(*member, "\"" + std::string(key) + "\"");
-}
-
 }  // namespace
 
 ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) : spec_(spec) {
@@ -42,14 +36,14 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   for (std::size_t i = 0; i < inner.shape.size(); ++i) {
     inner_grid_.push_back(spec.shape[i] == 0 ? 0 : spec.shape[i] / inner.shape[i]);
   }
-  inner_chain_ = std::make_unique<const CodecChain>(parse_codecs(configuration, "codecs"), inner);
+  inner_chain_ = std::make_unique<const CodecChain>(codecs_member(configuration, "codecs"), inner);
 
   ChunkSpec index;
   index.shape = inner_grid_;
   index.shape.push_back(2);
   index.data_type = {TypeKind::unsigned_integer, sizeof(std::uint64_t)};
   index.fill_value.resize(sizeof(std::uint64_t));
-  std::vector<CodecMetadata> index_codecs = parse_codecs(configuration, "index_codecs");
+  std::vector<CodecMetadata> index_codecs = codecs_member(configuration, "index_codecs");
   // Some writers leave out the byte order, and mean this one.
   for (CodecMetadata& codec : index_codecs) {
     if (codec.name == "bytes" && !codec.configuration.contains("endian")) {
@@ -76,32 +70,26 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
 }
 
 ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
-  return with_context(
-      [] { return "shard index"; },
-      [&] {
-        const DecodedChunk chunk = index_chain_->decode(encoded_index);
-        std::vector<ShardIndex::Entry> entries(inner_count_);
-        const ChunkSpec& stored_spec = index_chain_->stored_spec();
-        const Strides strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
-        Strides destination;
-        for (const std::size_t axis : index_chain_->axis_order())
-          destination.push_back(strides[axis]);
-        // An entry is two integers without padding: the last dimension of the index.
-        static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
-        copy_strided(stored_spec.shape, sizeof(std::uint64_t), chunk.elements.data(),
-                     c_strides(stored_spec.shape, sizeof(std::uint64_t)),
-                     reinterpret_cast<std::byte*>(entries.data()), destination);
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-          if (!entries[i].is_present()) continue;
-          if (entries[i].length == UINT64_MAX ||
-              !checked_add(entries[i].offset, entries[i].length)) {
-            throw Error("inner chunk " + std::to_string(i) + " is said to have " +
-                        std::to_string(entries[i].length) + " bytes at offset " +
-                        std::to_string(entries[i].offset));
-          }
-        }
-        return ShardIndex(std::move(entries));
-      });
+  return with_context([] { return "shard index"; },
+                      [&] {
+                        std::vector<ShardIndex::Entry> entries(inner_count_);
+                        // An entry is two integers without padding: the last dimension of the
+                        // index.
+                        static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
+                        Arena arena;
+                        index_chain_->decode_to_c_order(
+                            encoded_index, std::as_writable_bytes(std::span(entries)), arena);
+                        for (std::size_t i = 0; i < entries.size(); ++i) {
+                          if (!entries[i].is_present()) continue;
+                          if (entries[i].length == UINT64_MAX ||
+                              !checked_add(entries[i].offset, entries[i].length)) {
+                            throw Error("inner chunk " + std::to_string(i) + " is said to have " +
+                                        std::to_string(entries[i].length) + " bytes at offset " +
+                                        std::to_string(entries[i].offset));
+                          }
+                        }
+                        return ShardIndex(std::move(entries));
+                      });
 }
 
 std::uint64_t ShardingCodec::max_encoded_size() const {
@@ -209,15 +197,7 @@ Buffer ShardingCodec::encode(ByteSpan decoded) const {
 }
 
 Buffer ShardingCodec::encode_index(std::span<const ShardIndex::Entry> entries) const {
-  const ChunkSpec& index_spec = index_chain_->stored_spec();
-  const Strides index_strides = c_strides(index_chain_->spec().shape, sizeof(std::uint64_t));
-  Strides source;
-  for (const std::size_t axis : index_chain_->axis_order()) source.push_back(index_strides[axis]);
-  Buffer stored_index(index_chain_->decoded_size());
-  copy_strided(index_spec.shape, sizeof(std::uint64_t),
-               reinterpret_cast<const std::byte*>(entries.data()), source, stored_index.data(),
-               c_strides(index_spec.shape, sizeof(std::uint64_t)));
-  return index_chain_->encode(stored_index.span());
+  return index_chain_->encode_from_c_order(std::as_bytes(entries));
 }
 
 Codec make_sharding(const Json& configuration, const ChunkSpec& spec) {

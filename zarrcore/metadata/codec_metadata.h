@@ -41,4 +41,8 @@ using CodecMetadata = NamedConfiguration;
 // Reads a list of codecs.
 ZARRCORE_API std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view what);
 
+// The list of codecs in the member `key`. Throws Error when it is missing.
+ZARRCORE_API std::vector<CodecMetadata> codecs_member(const Json& configuration,
+                                                      std::string_view key);
+
 }  // namespace zarrcore

@@ -232,26 +232,25 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
     chain.insert(chain.begin(), {"transpose", {{"order", std::move(axes)}}});
   }
   if (codecs.compressor) filters.push_back(*codecs.compressor);
-  // zfp takes the array itself; then so do the filters before it.
-  const bool has_zfp = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
-    return c.name == "numcodecs.zfpy";
-  });
+  // zfp and blocks of N5 take the array itself; then so do the filters before them.
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(filters, name, &CodecMetadata::name) != filters.end();
+  };
+  const bool has_n5 = has("numcodecs.n5_wrapper");
+  const bool has_zfp = has("numcodecs.zfpy");
   // A TIFF has its own order of bytes and rows. What another one would mean here is not certain.
-  const bool has_tiff = std::any_of(filters.begin(), filters.end(), [](const CodecMetadata& c) {
-    return c.name == "numcodecs.imagecodecs_tiff";
-  });
+  const bool has_tiff = has("numcodecs.imagecodecs_tiff");
   if (has_tiff && is_reversed)
     throw Error("numcodecs.imagecodecs_tiff does not support the memory order F");
-  if (has_tiff && !dtype.orders.empty() && dtype.orders.front() != Endian::little) {
+  const bool is_little = dtype.orders.empty() || dtype.orders.front() == Endian::little;
+  if (has_tiff && !is_little)
     throw Error("numcodecs.imagecodecs_tiff does not support this byte order");
-  }
-  if (has_zfp && !dtype.orders.empty() && dtype.orders.front() != Endian::little) {
-    throw Error("numcodecs.zfpy does not support this byte order");
-  }
+  if (has_zfp && !is_little) throw Error("numcodecs.zfpy does not support this byte order");
   // So do codecs that store each string with its length, which leave no byte order.
   const bool has_vlen = !filters.empty() && (filters.front().name == "numcodecs.vlen-utf8" ||
                                              filters.front().name == "numcodecs.vlen-bytes");
-  if (!dtype.is_object && !has_zfp && !has_vlen) chain.push_back(make_bytes_codec(dtype));
+  if (!dtype.is_object && !has_zfp && !has_n5 && !has_vlen)
+    chain.push_back(make_bytes_codec(dtype));
   chain.insert(chain.end(), filters.begin(), filters.end());
   return chain;
 }

@@ -1,0 +1,142 @@
+// Codecs for blocks of N5. Both decode what is behind the header as a chunk of the header's shape
+// and put it at the start of the chunk:
+// - `n5_default` (zarr-extensions): `codecs` are those of the elements. The header has the
+//   dimensions in the order of the array, whose axes are N5's. The rest of a chunk is the fill
+//   value.
+// - `n5_wrapper` (zarr-python 2, in v2): `compressor_config` is a codec of numcodecs, or null. The
+//   header has the dimensions in reverse order. The rest of a chunk is zero. It takes the array
+//   itself, whatever byte order its metadata states.
+#include "zarrcore/codec/n5_block.h"
+
+#include <algorithm>
+
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/endian.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/codec/configuration.h"
+#include "zarrcore/metadata/numpy_array.h"
+
+namespace zarrcore {
+namespace {
+
+// Blocks may be larger than a chunk, up to this number of bytes.
+constexpr std::uint64_t kMaxBlock = std::uint64_t{1} << 26;
+
+class N5BlockCodec final : public ArrayToBytesCodec {
+ public:
+  N5BlockCodec(const ChunkSpec& spec, std::vector<CodecMetadata> codecs, bool is_reversed)
+      : codecs_(std::move(codecs)),
+        is_reversed_(is_reversed),
+        chain_(codecs_, spec),
+        header_(make_n5_block_header(in_header_order(spec.shape))) {}
+
+  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
+  std::uint64_t max_encoded_size() const override {
+    return checked_add(chain_.max_encoded_size(),
+                       std::max<std::uint64_t>(header_.size(), kMaxBlock))
+        .value_or(UINT64_MAX);
+  }
+
+  Buffer encode(ByteSpan decoded) const override {
+    const Buffer elements = chain_.encode_from_c_order(decoded);
+    Buffer block(header_.size() + elements.size());
+    std::ranges::copy(header_.span(), block.data());
+    std::ranges::copy(elements.span(), block.data() + header_.size());
+    return block;
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
+    const ChunkSpec& spec = chain_.spec();
+    N5BlockHeader header = parse_n5_block_header(encoded, spec.shape.size());
+    const ByteSpan elements = encoded.subspan(header.size);
+    const Shape shape = in_header_order(std::move(header.shape));
+    if (shape == spec.shape) return chain_.decode_to_c_order(elements, decoded, arena);
+    const ChunkSpec block_spec{shape, spec.data_type, spec.fill_value};
+    const std::uint64_t size = block_spec.byte_count();
+    check_max_size("the block's header makes ", size, std::max(kMaxBlock, spec.byte_count()));
+    Buffer block(size);
+    CodecChain(codecs_, block_spec).decode_to_c_order(elements, block.span(), arena);
+    const std::uint64_t item_size = spec.data_type.item_size;
+    const Strides strides = c_strides(spec.shape, item_size);
+    copy_strided(spec.shape, item_size, spec.fill_value.data(), Strides(shape.size(), 0),
+                 decoded.data(), strides);
+    Shape common;
+    std::ranges::transform(shape, spec.shape, std::back_inserter(common),
+                           [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
+    copy_strided(common, item_size, block.data(), c_strides(shape, item_size), decoded.data(),
+                 strides);
+  }
+
+ private:
+  Shape in_header_order(Shape shape) const {
+    if (is_reversed_) std::ranges::reverse(shape);
+    return shape;
+  }
+
+  std::vector<CodecMetadata> codecs_;
+  bool is_reversed_;
+  CodecChain chain_;
+  Buffer header_;
+};
+
+}  // namespace
+
+N5BlockHeader parse_n5_block_header(ByteSpan block, std::size_t rank) {
+  std::size_t position = 0;
+  const auto next = [&]<typename Integer>(Integer /*type*/) {
+    if (block.size() - position < sizeof(Integer)) throw Error("the block ends within its header");
+    position += sizeof(Integer);
+    return load_integer<Integer>(block.data() + position - sizeof(Integer), Endian::big);
+  };
+  const auto mode = next(std::uint16_t{});
+  if (mode > 1) {
+    throw Error("the block has the mode " + std::to_string(mode) +
+                ", whose elements are not numbers");
+  }
+  const auto dimensions = next(std::uint16_t{});
+  if (dimensions != rank) {
+    throw Error("the block has " + std::to_string(dimensions) + " dimensions, the array " +
+                std::to_string(rank));
+  }
+  N5BlockHeader header;
+  for (std::size_t i = 0; i < rank; ++i) header.shape.push_back(next(std::uint32_t{}));
+  if (mode == 1 && checked_product(header.shape) != next(std::uint32_t{})) {
+    throw Error("the block's elements vary in length");
+  }
+  header.size = position;
+  return header;
+}
+
+Buffer make_n5_block_header(const Shape& shape) {
+  Buffer header(2 * sizeof(std::uint16_t) + shape.size() * sizeof(std::uint32_t));
+  store_integer(std::uint16_t{0}, Endian::big, header.data());
+  store_integer(static_cast<std::uint16_t>(shape.size()), Endian::big,
+                header.data() + sizeof(std::uint16_t));
+  std::byte* end = header.data() + 2 * sizeof(std::uint16_t);
+  for (const std::uint64_t length : shape) {
+    if (length > UINT32_MAX) throw Error("a chunk is longer than a block of N5 can be");
+    store_integer(static_cast<std::uint32_t>(length), Endian::big, end);
+    end += sizeof(std::uint32_t);
+  }
+  return header;
+}
+
+Codec make_n5_default(const Json& configuration, const ChunkSpec& spec) {
+  return std::make_unique<N5BlockCodec>(spec, codecs_member(configuration, "codecs"), false);
+}
+
+Codec make_n5_wrapper(const Json& configuration, const ChunkSpec& spec) {
+  std::vector<CodecMetadata> codecs{{"bytes", {{"endian", "big"}}}};
+  const Json* compressor = find_member(configuration, "compressor_config");
+  if (compressor == nullptr) compressor = find_member(configuration, "compressor");
+  const bool is_raw = compressor == nullptr || compressor->is_null() ||
+                      (compressor->is_object() && compressor->value("id", Json()) == "raw");
+  if (!is_raw) codecs.push_back(parse_numcodec(*compressor, "\"compressor_config\""));
+  ChunkSpec padded = spec;
+  std::ranges::fill(padded.fill_value, std::byte{0});
+  return std::make_unique<N5BlockCodec>(padded, std::move(codecs), true);
+}
+
+}  // namespace zarrcore

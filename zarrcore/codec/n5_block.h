@@ -1,0 +1,24 @@
+// The header of an N5 block (N5 specification, "the chunk format"): a mode and the rank, 16 bits
+// each, then the block's lengths, 32 bits each, all big-endian. In mode 1 follows the number of
+// elements. What is behind the header is the block's elements, big-endian and compressed. Blocks at
+// the edge of an array may be cut, so each has a shape of its own.
+#pragma once
+
+#include "zarrcore/base/buffer.h"
+#include "zarrcore/base/strided.h"
+
+namespace zarrcore {
+
+struct N5BlockHeader {
+  Shape shape;           // in the order in which the header has it
+  std::size_t size = 0;  // of the header, in bytes
+};
+
+// Throws Error when the block is too short, does not have `rank` dimensions, or has elements of
+// varying length (mode 2, or mode 1 with another number of elements than its shape has).
+N5BlockHeader parse_n5_block_header(ByteSpan block, std::size_t rank);
+
+// The header, in mode 0. Throws Error when a length has more than 32 bits.
+Buffer make_n5_block_header(const Shape& shape);
+
+}  // namespace zarrcore
