@@ -180,6 +180,32 @@ std::vector<TestChain> make_chains() {
                                       codec("gzip", R"("level": 1)")}))})},
       {text, R"("")", codec_list({shards(codec_list({codec("vlen-utf8"), zstd}))})},
       {i4, "0", codec_list({codec("zarrs.squeeze"), bytes_codec(), zstd})},
+      // Of zarrs, zarr-extensions and N5.
+      {R"({"name": "zarrs.optional", "configuration": {"name": "int32", "configuration": {}}})",
+       "null",
+       codec_list({codec("zarrs.optional", R"("mask_codecs": [{"name": "packbits"}],
+                                              "data_codecs": )" +
+                                               codec_list({bytes_codec(), crc}))})},
+      {text, R"("")",
+       codec_list({codec("zarrs.vlen", R"("index_data_type": "uint32", "index_codecs": )" +
+                                           codec_list({bytes_codec(), zstd}) +
+                                           R"(, "data_codecs": ["bytes"])")})},
+      {binary, R"("")",
+       codec_list({codec("zarrs.vlen",
+                         R"("index_data_type": "uint64", "index_location": "end",
+                            "index_codecs": )" +
+                             raw + R"(, "data_codecs": ["bytes", "crc32c"])")})},
+      {binary, R"("")", codec_list({codec("zarrs.vlen_v2")})},
+      bytes_of(i4, {codec("conditional", R"("codecs": )" + codec_list({crc, zstd}))}),
+      {i4, "7",
+       codec_list({codec("n5_default", R"("codecs": )" + codec_list({transpose_codec({1, 0}),
+                                                                     bytes_codec("big"), zstd}))})},
+      {i2, "0", codec_list({codec("numcodecs.n5_wrapper", R"("compressor_config": null)")})},
+      lossy({text, R"("")", codec_list({codec("numcodecs.vlen-array", R"("dtype": "<f4")")})}),
+      {text, R"("")", codec_list({codec("numcodecs.json")})},
+      {text, R"("")", codec_list({codec("numcodecs.msgpack")})},
+      lossy({R"("uint8")", "0", codec_list({codec("zfp", R"("mode": "reversible")")})}),
+      {i4, "0", codec_list({codec("zstd", R"("level": 1, "checksum": false)")})},
   };
 }
 

@@ -4,6 +4,7 @@ that only some versions of zarr-python have.
     plan = make_plan(seed)
     want = write(plan, path)
 """
+import json
 import math
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -242,6 +243,35 @@ def make_v2(random, plan, chunk_shape):
         "dimension_separator": pick(random, "./"),
     }
     plan.codecs = [f"numcodecs.{c.codec_id}" for c in [*filters, compressor] if c is not None]
+
+
+# --- Other writers -------------------------------------------------------------------------------
+
+def without_byte_order(random, codecs):
+    """The same codecs, as writers that mean little-endian bytes leave them out, also of shards."""
+    for each in codecs:
+        configuration = each.get("configuration", {})
+        nested = {key: list(without_byte_order(random, configuration[key]))
+                  for key in ("codecs", "index_codecs") if key in configuration}
+        if nested:
+            yield each | {"configuration": configuration | nested}
+        elif each["name"] == "bytes" and configuration.get("endian", "little") == "little":
+            yield from pick(random, [[each], [{"name": "bytes"}], []])
+        else:
+            yield each
+
+
+def loosen(plan, path):
+    """Spells the metadata that zarr-python has written as other writers do."""
+    random = np.random.default_rng([plan.seed, 3])
+    key, lengths = (".zarray", "chunks") if plan.zarr_format == 2 else ("zarr.json", "chunk_shape")
+    document = json.loads((path / key).read_text(encoding="utf-8"))
+    if plan.zarr_format == 3:
+        document["codecs"] = list(without_byte_order(random, document["codecs"]))
+    grid = document if plan.zarr_format == 2 else document["chunk_grid"]["configuration"]
+    if chance(random, 0.5):
+        grid[lengths] = [float(n) for n in grid[lengths]]
+    (path / key).write_text(json.dumps(document), encoding="utf-8")
 
 
 # --- Plans ---------------------------------------------------------------------------------------

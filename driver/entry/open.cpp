@@ -302,6 +302,10 @@ GDALDataset* open(GDALOpenInfo* info) {
     options.use_consolidated = call.options.boolean("USE_CONSOLIDATED_METADATA");
     options.list_chunks = call.options.boolean("CACHE_TILE_PRESENCE");
     options.missing_chunks_are_errors = call.options.is("MISSING_CHUNKS", "ERROR");
+    if (!call.options.is("LONG_DOUBLE", "UNKNOWN")) {
+      options.long_double = call.options.is("LONG_DOUBLE", "X87") ? zarrcore::FloatFormat::float80
+                                                                  : zarrcore::FloatFormat::float128;
+    }
     options.assumes_longlat = call.options.boolean("ASSUME_LONGLAT");
     options.stores_empty_chunks = call.options.boolean("WRITE_EMPTY_CHUNKS");
     options.make_classic_dataset = &make_classic_dataset;

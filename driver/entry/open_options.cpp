@@ -9,6 +9,7 @@ constexpr std::string_view kOpenOption = "open option";
 constexpr unsigned kAllScopes = kStoreOption | kRasterOnly;
 
 constexpr OptionValue kMissingChunks[] = {{"FILL"}, {"ERROR"}};
+constexpr OptionValue kLongDoubles[] = {{"UNKNOWN"}, {"X87"}, {"QUAD"}};
 
 constexpr Option kOpenOptions[] = {
     rows::with_alias("USE_ZMETADATA",
@@ -44,6 +45,10 @@ constexpr Option kOpenOptions[] = {
         "MISSING_CHUNKS", kStoreOption, kMissingChunks, "FILL",
         "What reading a chunk that is not stored gives: the fill value (FILL), or an error "
         "that names the chunk (ERROR)"),
+    rows::choice("LONG_DOUBLE", kStoreOption, kLongDoubles, "UNKNOWN",
+                 "The format of NumPy's long doubles (<f16, <c32), which a store does not state: "
+                 "80 bits of x87 in 16 bytes (X87), or IEEE 754 binary128 (QUAD). They are rounded "
+                 "to float64"),
     rows::boolean("WRITE_EMPTY_CHUNKS", kStoreOption, "NO",
                   "Whether written chunks are stored that contain only the fill value"),
     rows::boolean("CACHE_KERCHUNK_JSON", kStoreOption, "NO",

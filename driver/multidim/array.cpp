@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/types/type_mapping.h"
@@ -31,6 +32,10 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
 std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
                                      std::shared_ptr<const zarrcore::Array> core) {
   const std::string full_name = session->full_name(core->path());
+  if (core->assumes_bytes()) {
+    debug(session->hierarchy().store()->description() + ": array " + full_name +
+          ": its codecs state no byte order; little-endian bytes are assumed");
+  }
   const std::string path = full_name.substr(1);
   // At a root that is also a group, the array has the name of the group.
   const std::string parent =

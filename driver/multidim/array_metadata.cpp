@@ -34,6 +34,15 @@ Json with_time_units(const zarrcore::ArrayMetadata& array) {
 void Array::load_metadata() {
   metadata_ =
       zarrcore::as_array(session_->hierarchy().node(node_path(), zarrcore::NodeKind::array));
+  // What the store leaves out is stated by the opened array.
+  if (array_->assumes_bytes() || array_->data_type() != metadata_->data_type) {
+    const auto stated = std::make_shared<zarrcore::ArrayMetadata>(*metadata_);
+    stated->codecs = array_->metadata().codecs;
+    stated->data_type = array_->data_type();
+    if (array_->data_type() != metadata_->data_type)
+      stated->fill_value = array_->metadata().fill_value;
+    metadata_ = stated;
+  }
   packing_ = read_packing(metadata());
   Json attributes = with_time_units(metadata());
   attributes_ = std::make_shared<const Json>(attributes);

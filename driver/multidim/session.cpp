@@ -30,6 +30,7 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path, const Sess
   options.run_together = run_on(context);
   options.use_consolidated = session.use_consolidated;
   options.is_writable = session.is_writable;
+  options.long_double = session.long_double;
   options.on_problem = [path](const std::string& problem) {
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };

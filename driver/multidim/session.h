@@ -45,8 +45,9 @@ struct SessionOptions {
   bool use_consolidated = true;
   bool list_chunks = false;  // see zarrcore/store/listed_store.h
   bool missing_chunks_are_errors = false;
-  bool assumes_longlat = false;      // see conventions/evidence.h
-  bool stores_empty_chunks = false;  // chunks that contain only the fill value
+  bool assumes_longlat = false;                           // see conventions/evidence.h
+  std::optional<zarrcore::FloatFormat> long_double = {};  // see zarrcore/hierarchy/hierarchy.h
+  bool stores_empty_chunks = false;                       // chunks that contain only the fill value
   ClassicDatasetFactory make_classic_dataset = nullptr;
 };
 

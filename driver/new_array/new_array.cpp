@@ -142,6 +142,11 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
   const std::vector<std::byte> zero(type.item_size);
   const auto check = [&] {
     const zarrcore::CodecChain chain(metadata.codecs, {metadata.chunk_shape, type, zero});
+    // Other readers refuse such arrays.
+    if (chain.assumes_bytes()) {
+      throw Error(
+          "the codecs do not include one from arrays to bytes, or its \"endian\" is missing");
+    }
   };
   has_codecs ? zarrcore::with_context("creation option CODECS", check) : check();
   return metadata;

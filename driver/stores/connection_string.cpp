@@ -68,12 +68,14 @@ void check_is_no_url(const std::string& path) {
 }  // namespace
 
 bool has_file_scheme(const std::string& name) {
-  return STARTS_WITH_CI(name.c_str(), "file://");
+  return STARTS_WITH_CI(name.c_str(), "file:/");
 }
 
 std::string without_file_scheme(const std::string& name) {
   if (!has_file_scheme(name)) return name;
-  std::string rest = name.substr(std::string_view("file://").size());
+  // Two slashes come before a host (RFC 8089).
+  const bool has_host = STARTS_WITH_CI(name.c_str(), "file://");
+  std::string rest = name.substr(std::string_view(has_host ? "file://" : "file:").size());
   const std::string_view host = std::string_view(rest).substr(0, rest.find('/'));
   if (!host.empty() && !EQUAL(std::string(host).c_str(), "localhost")) {
     throw Error(name + " names a file of the computer " + std::string(host));
@@ -111,12 +113,13 @@ ConnectionString parse_connection_string(const std::string& name) {
       connection.store_path = text.substr(1, quote - 1);
       parse_array(text.substr(quote + 1), name, connection);
     } else {
-      // Without quotation marks a path ends where an array begins; "://" and "C:/" do not begin
-      // one.
+      // Without quotation marks a path ends where an array begins; "://", "file:/" and "C:/" do not
+      // begin one.
       auto colon = text.find(":/");
       while (colon != std::string_view::npos &&
              ((colon == 1 && std::isalpha(static_cast<unsigned char>(text[0])) != 0) ||
-              text.substr(colon).starts_with("://"))) {
+              text.substr(colon).starts_with("://") ||
+              (colon == 4 && has_file_scheme(std::string(text))))) {
         colon = text.find(":/", colon + 2);
       }
       connection.store_path = text.substr(0, colon);

@@ -72,8 +72,10 @@ GDALDataType numeric_type(const DataType& type) {
     case TypeKind::raw:
       return number_type(TypeKind::unsigned_integer, type.item_size);
     case TypeKind::floating:
+      if (type.is_long_double()) return GDT_Float64;
       return is_ieee ? number_type(type.kind, type.item_size) : GDT_Float32;
     case TypeKind::complex:
+      if (type.is_long_double()) return GDT_CFloat64;
       return is_ieee ? number_type(type.kind, type.item_size) : GDT_CFloat32;
     case TypeKind::datetime:
     case TypeKind::timedelta:

@@ -34,7 +34,7 @@ struct ArrayState {
   const std::shared_ptr<Store> store;
   const std::string path;         // of the node
   const std::string description;  // the store and the array, for messages
-  const ArrayMetadata metadata;
+  ArrayMetadata metadata;
   const std::shared_ptr<Context> context;
   std::vector<std::byte> fill_value;  // one element, as missing chunks have it
   ChunkGrid grid;

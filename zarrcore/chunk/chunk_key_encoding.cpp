@@ -22,12 +22,14 @@ std::string ChunkKeyEncoding::encode(std::span<const std::uint64_t> chunk,
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), coordinate).ptr;
     key.append(digits.data(), end);
   }
+  key += suffix;
   return key;
 }
 
 std::optional<std::vector<std::uint64_t>> ChunkKeyEncoding::decode(std::string_view key,
                                                                    std::size_t rank) const {
-  std::string_view rest = key;
+  if (!key.ends_with(suffix)) return std::nullopt;
+  std::string_view rest = key.substr(0, key.size() - suffix.size());
   if (kind != Kind::v2 && rest.starts_with('c')) rest.remove_prefix(1);
   if (kind == Kind::default_ && rest.starts_with(separator)) rest.remove_prefix(1);
   std::vector<std::uint64_t> chunk(rank);

@@ -25,6 +25,7 @@ struct ZARRCORE_API ChunkKeyEncoding {
 
   Kind kind = Kind::default_;
   char separator = '/';
+  std::string suffix = {};  // of every key (zarrs.default_suffix)
 
   bool operator==(const ChunkKeyEncoding&) const = default;
 

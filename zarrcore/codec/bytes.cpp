@@ -1,8 +1,9 @@
 // The `bytes` codec (v3 codecs, "bytes"): the elements of a chunk one after the other, in a stated
 // byte order. In a chain of only this codec, decoding is a copy.
 //
-// `endian` is "little" or "big". For v2 structures, whose fields may differ, it is a list of these:
-// one for each of byte_units() (dtype/data_type.h).
+// `endian` is "little" or "big"; if it is missing, little is assumed, as GDAL's built-in driver
+// does. For v2 structures, whose fields may differ, it is a list of these: one for each of
+// byte_units() (dtype/data_type.h).
 #include <algorithm>
 #include <optional>
 
@@ -28,12 +29,13 @@ void extend_narrow_integers(MutableByteSpan elements, std::uint8_t bits, bool is
 class BytesCodec final : public ArrayToBytesCodec {
  public:
   // `swapped` are the units whose bytes are not in the host's order.
-  BytesCodec(const ChunkSpec& spec, std::vector<ByteUnit> swapped)
+  BytesCodec(const ChunkSpec& spec, std::vector<ByteUnit> swapped, bool assumes_order)
       : size_(memory_size(spec.byte_count())),
         item_size_(memory_size(spec.data_type.item_size)),
         bits_(spec.data_type.bits),
         is_signed_(spec.data_type.kind == TypeKind::signed_integer),
-        swapped_(std::move(swapped)) {
+        swapped_(std::move(swapped)),
+        assumes_order_(assumes_order) {
     // Units of one size that fill the element are one run over the whole chunk.
     const bool is_uniform =
         std::all_of(swapped_.begin(), swapped_.end(),
@@ -52,6 +54,10 @@ class BytesCodec final : public ArrayToBytesCodec {
     return encoded;
   }
 
+  bool assumes_byte_order() const override { return assumes_order_; }
+  void state_byte_order(Json& configuration) const override {
+    if (assumes_order_) configuration["endian"] = "little";
+  }
   bool is_identity() const override { return swapped_.empty() && bits_ == 0; }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
@@ -85,6 +91,7 @@ class BytesCodec final : public ArrayToBytesCodec {
   bool is_signed_;
   std::vector<ByteUnit> swapped_;
   std::uint64_t run_unit_ = 0;
+  bool assumes_order_;
 };
 
 Endian parse_endian(const Json& value) {
@@ -103,11 +110,10 @@ Codec make_bytes(const Json& configuration, const ChunkSpec& spec) {
   const std::vector<ByteUnit> units = byte_units(type);
   std::vector<Endian> orders(units.size(), Endian::little);
   const Json* endian = find_member(configuration, "endian");
+  bool assumes_order = false;
   if (endian == nullptr || endian->is_null()) {
     // Writers state no order for text of several bytes and for structures.
-    if (!units.empty() && !type.is_string() && type.kind != TypeKind::structure) {
-      throw Error("\"endian\" is missing, which the data type " + type_name(type) + " needs");
-    }
+    assumes_order = !units.empty() && !type.is_string() && type.kind != TypeKind::structure;
   } else if (endian->is_array() && endian->size() == units.size()) {
     std::transform(endian->begin(), endian->end(), orders.begin(), parse_endian);
   } else {
@@ -117,7 +123,7 @@ Codec make_bytes(const Json& configuration, const ChunkSpec& spec) {
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (orders[i] != kHostEndian) swapped.push_back(units[i]);
   }
-  return std::make_unique<BytesCodec>(spec, std::move(swapped));
+  return std::make_unique<BytesCodec>(spec, std::move(swapped), assumes_order);
 }
 
 }  // namespace zarrcore

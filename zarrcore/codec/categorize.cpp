@@ -1,7 +1,7 @@
 // The `categorize` filter of numcodecs: each text is stored as the number of its label, counted
 // from one; zero decodes to the empty text. numcodecs also encodes texts that are not a label to
-// zero; here that is an error. Configuration: `labels`, `dtype` of the texts ("<U8", or "|O" for
-// texts of any length), `astype` of the numbers.
+// zero; here that is an error. Configuration: `labels`, `dtype` of the texts ("<U8", "|S8" for
+// their UTF-8, or "|O" for texts of any length), `astype` of the numbers.
 //
 // For texts of any length, it is the codec that turns the array into bytes.
 #include <algorithm>
@@ -85,11 +85,12 @@ class CategorizeFilter final : public ElementFilter {
         decoded_size_(memory_size(decoded.type.item_size)),
         encoded_size_(memory_size(encoded.type.item_size)),
         numbers_(encoded.type),
-        labels_(as_elements(labels)) {}
+        unit_(decoded.type.kind == TypeKind::fixed_utf32 ? sizeof(char32_t) : 1),
+        labels_(unit_ == 1 ? Labels(labels) : Labels(as_utf32(labels))) {}
 
  private:
   // Texts as the bytes of elements without the padding.
-  std::vector<std::string> as_elements(const std::vector<std::string>& labels) const {
+  static std::vector<std::string> as_utf32(const std::vector<std::string>& labels) {
     std::vector<std::string> elements;
     for (const std::string& label : labels) {
       const std::u32string text = decode_utf8(label);
@@ -105,7 +106,7 @@ class CategorizeFilter final : public ElementFilter {
     for (std::size_t i = 0; i < count; ++i) {
       text.assign(reinterpret_cast<const char*>(decoded + i * decoded_size_), decoded_size_);
       std::size_t size = without_trailing(text, '\0').size();
-      size += (sizeof(char32_t) - size % sizeof(char32_t)) % sizeof(char32_t);
+      size += (unit_ - size % unit_) % unit_;
       text.resize(size);
       const std::uint64_t number = labels_.number(text);
       if (number == 0 && !text.empty()) {
@@ -132,6 +133,7 @@ class CategorizeFilter final : public ElementFilter {
   std::size_t decoded_size_;
   std::size_t encoded_size_;
   NumberFormat numbers_;
+  std::size_t unit_;  // bytes of a character
   Labels labels_;
 };
 
@@ -217,8 +219,8 @@ Codec make_categorize(const Json& configuration, const ChunkSpec& spec) {
     return std::make_unique<CategorizeCodec>(spec, encoded, std::move(labels));
   }
   const NumpyType decoded = numpy_type_option(configuration, "dtype", {spec.data_type});
-  if (decoded.type.kind != TypeKind::fixed_utf32) {
-    throw Error("the data type " + type_name(decoded.type) + " is not one of Unicode texts");
+  if (decoded.type.kind != TypeKind::fixed_utf32 && decoded.type.kind != TypeKind::fixed_bytes) {
+    throw Error("the data type " + type_name(decoded.type) + " is not one of texts");
   }
   return std::unique_ptr<const Filter>(
       std::make_unique<CategorizeFilter>(decoded, encoded, labels));

@@ -19,6 +19,7 @@
 
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/endian.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/dtype/data_type.h"
 
@@ -33,6 +34,9 @@ struct ChunkSpec {
   // Bytes of a chunk in memory. Throws Error when they do not fit a pointer difference.
   std::uint64_t byte_count() const;
 };
+
+// Chunks whose fill value is zero.
+ChunkSpec spec_with_zero(Shape shape, const DataType& type);
 
 // An array-to-array codec.
 class ArrayToArrayCodec {
@@ -80,6 +84,11 @@ class ArrayToBytesCodec {
   virtual bool keeps_elements() const { return true; }
   // If not: throws Error, which names the element, when one of `encoded` would not.
   virtual void check_kept(ByteSpan /*encoded*/) const {}
+
+  // Whether little-endian bytes are assumed because the metadata states no byte order.
+  virtual bool assumes_byte_order() const { return false; }
+  // If so, states it in the codec's configuration.
+  virtual void state_byte_order(Json& /*configuration*/) const {}
 
   // Not null if inner chunks can be found and decoded one by one.
   virtual const ShardingCodec* as_sharding() const { return nullptr; }

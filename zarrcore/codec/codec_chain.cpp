@@ -20,6 +20,14 @@ std::uint64_t ChunkSpec::byte_count() const {
   return *bytes;
 }
 
+ChunkSpec spec_with_zero(Shape shape, const DataType& type) {
+  ChunkSpec spec;
+  spec.shape = std::move(shape);
+  spec.data_type = type;
+  spec.fill_value.resize(memory_size(type.item_size));
+  return spec;
+}
+
 CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& spec)
     : spec_(spec),
       axis_order_(spec.shape.size()),
@@ -32,10 +40,14 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
                 std::to_string(kMaxCodecs) + " that are run");
   }
   std::iota(axis_order_.begin(), axis_order_.end(), std::size_t{0});
+  bool is_known = true;
   for (const CodecMetadata& metadata : codecs) {
     const CodecFactory make = find_codec(metadata.name);
     if (make == nullptr) {
-      if (!metadata.must_understand) continue;
+      if (!metadata.must_understand) {
+        is_known = false;
+        continue;
+      }
       const std::string reason(refusal_reason(metadata.name));
       throw Error("the codec \"" + metadata.name + "\" is not supported" +
                   (reason.empty() ? "" : ": " + reason));
@@ -43,14 +55,20 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
     with_context([&] { return "codec \"" + metadata.name + "\""; },
                  [&] {
                    check_configuration(metadata.name, metadata.configuration);
-                   const ChunkSpec& input = array_to_bytes_ ? bytes_spec_
-                                            : array_codecs_.empty()
-                                                ? stored_spec_
-                                                : array_codecs_.back()->encoded_spec();
-                   add(make(metadata.configuration, input));
+                   const bool had_bytes = array_to_bytes_ != nullptr;
+                   add(make(metadata.configuration, last_spec()), is_known);
+                   codecs_.push_back(metadata);
+                   if (!had_bytes && array_to_bytes_ && !assumes_bytes_) {
+                     array_to_bytes_->state_byte_order(codecs_.back().configuration);
+                   }
                  });
   }
-  if (!array_to_bytes_) throw Error("the codecs do not include one from arrays to bytes");
+  if (!array_to_bytes_) {
+    if (!is_known || last_spec().data_type.is_variable()) {
+      throw Error("the codecs do not include one from arrays to bytes");
+    }
+    add_missing_bytes();
+  }
 
   std::optional<std::uint64_t> size = array_to_bytes_->encoded_size();
   for (const auto& codec : bytes_codecs_) {
@@ -67,29 +85,45 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
   if (array_codecs_.empty()) sharding_ = array_to_bytes_->as_sharding();
 }
 
-void CodecChain::add(Codec codec) {
+const ChunkSpec& CodecChain::last_spec() const {
+  if (array_to_bytes_) return bytes_spec_;
+  return array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
+}
+
+// Writers that leave out the array-to-bytes codec mean `bytes`, little-endian.
+void CodecChain::add_missing_bytes() {
+  codecs_.push_back({"bytes", {{"endian", "little"}}});
+  add(find_codec("bytes")(codecs_.back().configuration, last_spec()), true);
+  assumes_bytes_ = true;
+}
+
+// `is_known` is false if a codec before this one is not known, and left out.
+void CodecChain::add(Codec codec, bool is_known) {
   if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&codec)) {
     if (array_to_bytes_) {
       bytes_spec_.data_type = (*filter)->encoded_type();
       bytes_codecs_.push_back(std::move(*filter));
       return;
     }
-    const ChunkSpec& input =
-        array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
     const Endian endian = (*filter)->encoded_endian();
-    codec = make_array_filter(std::move(*filter), input, filter_endian_);
+    codec = make_array_filter(std::move(*filter), last_spec(), filter_endian_);
     filter_endian_ = endian;
   } else {
     filter_endian_ = Endian::little;
   }
   if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
-    if (!array_to_bytes_) throw Error("it comes before the array-to-bytes codec");
+    if (!array_to_bytes_) {
+      if (!is_known || last_spec().data_type.is_variable()) {
+        throw Error("it comes before the array-to-bytes codec");
+      }
+      add_missing_bytes();
+    }
     bytes_codecs_.push_back(std::move(*bytes_codec));
     return;
   }
   if (array_to_bytes_) throw Error("it comes after the array-to-bytes codec");
   if (auto* to_bytes = std::get_if<std::unique_ptr<const ArrayToBytesCodec>>(&codec)) {
-    bytes_spec_ = array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
+    bytes_spec_ = last_spec();
     array_to_bytes_ = std::move(*to_bytes);
     return;
   }

@@ -28,7 +28,8 @@ struct DecodedChunk {
 class CodecChain {
  public:
   // Throws Error, which names the codec, when a codec is unknown (unless it need not be
-  // understood), is in the wrong place, or has an invalid configuration.
+  // understood), is in the wrong place, or has an invalid configuration. Without an array-to-bytes
+  // codec, elements are little-endian bytes.
   CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& spec);
 
   const ChunkSpec& spec() const { return spec_; }
@@ -40,6 +41,11 @@ class CodecChain {
   std::uint64_t decoded_size() const { return decoded_size_; }
   // The size of every encoded chunk, if all have the same.
   std::optional<std::uint64_t> encoded_size() const { return encoded_size_; }
+  // Whether the codecs do not state what array-to-bytes codec or byte order chunks have, so that
+  // little-endian bytes are assumed.
+  bool assumes_bytes() const { return assumes_bytes_ || array_to_bytes_->assumes_byte_order(); }
+  // The codecs that are run, with what is assumed stated.
+  const std::vector<CodecMetadata>& codecs() const { return codecs_; }
   // More bytes than any sensible encoded chunk has: a store refuses larger values.
   std::uint64_t max_encoded_size() const;
 
@@ -108,7 +114,10 @@ class CodecChain {
   Buffer decode_shard(ByteSpan encoded) const;
 
  private:
-  void add(Codec codec);
+  void add(Codec codec, bool is_known);
+  void add_missing_bytes();
+  // The output of the last array-to-array codec, which is the input of the array-to-bytes codec.
+  const ChunkSpec& last_spec() const;
   // The strides in C order of spec(), for each dimension in stored order.
   Strides c_order_strides() const;
   // Not null if it is the only codec that changes more than the byte order of elements.
@@ -119,6 +128,7 @@ class CodecChain {
                         Buffer& held) const;
 
   ChunkSpec spec_;
+  std::vector<CodecMetadata> codecs_;
   std::vector<std::size_t> axis_order_;
   ChunkSpec stored_spec_;
   std::vector<std::unique_ptr<const ArrayToArrayCodec>> array_codecs_;  // without the folded ones
@@ -131,6 +141,7 @@ class CodecChain {
   std::uint64_t decoded_size_ = 0;
   std::optional<std::uint64_t> encoded_size_;
   const ShardingCodec* sharding_ = nullptr;
+  bool assumes_bytes_ = false;
   bool is_framed_ = true;
   Framing framing_;
 };

@@ -111,7 +111,7 @@ NumpyType numpy_type_option(const Json& configuration, std::string_view key,
     throw Error("NumPy has no data type " + type_name(fallback.type));
   }
   const auto type = parse_numpy_name(*text);
-  if (!type) {
+  if (!type || type->type.is_long_double()) {
     throw Error("\"" + std::string(key) + "\" is \"" + *text +
                 "\", which is not a data type of NumPy");
   }

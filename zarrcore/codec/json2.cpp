@@ -1,4 +1,5 @@
-// The object codec `json2` of numcodecs: the list of object_list.h as JSON.
+// The object codec `json2` of numcodecs, and its predecessor `json`: the list of object_list.h as
+// JSON.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +13,7 @@ namespace {
 
 class Json2Codec final : public ObjectListCodec {
  public:
-  explicit Json2Codec(const ChunkSpec& spec) : ObjectListCodec("json2", spec) {}
+  Json2Codec(std::string name, const ChunkSpec& spec) : ObjectListCodec(std::move(name), spec) {}
 
  private:
   Json parse(ByteSpan encoded) const override {
@@ -25,16 +26,25 @@ class Json2Codec final : public ObjectListCodec {
   }
 };
 
-}  // namespace
-
-Codec make_json2(const Json& configuration, const ChunkSpec& spec) {
+void check_encoding(const Json& configuration) {
   static constexpr std::array<std::string_view, 5> kEncodings{"utf-8", "utf8", "UTF-8", "ascii",
                                                               "us-ascii"};
   const auto encoding = text_option(configuration, "encoding");
   if (encoding && std::find(kEncodings.begin(), kEncodings.end(), *encoding) == kEncodings.end()) {
     throw Error("\"encoding\" is \"" + *encoding + "\", which is not supported");
   }
-  return std::make_unique<Json2Codec>(spec);
+}
+
+}  // namespace
+
+Codec make_json(const Json& configuration, const ChunkSpec& spec) {
+  check_encoding(configuration);
+  return std::make_unique<Json2Codec>("json", spec);
+}
+
+Codec make_json2(const Json& configuration, const ChunkSpec& spec) {
+  check_encoding(configuration);
+  return std::make_unique<Json2Codec>("json2", spec);
 }
 
 }  // namespace zarrcore

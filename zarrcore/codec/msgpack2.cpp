@@ -1,4 +1,5 @@
-// The object codec `msgpack2` of numcodecs: the list of object_list.h as MessagePack.
+// The object codec `msgpack2` of numcodecs, and its predecessor `msgpack`: the list of
+// object_list.h as MessagePack.
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/object_list.h"
@@ -45,7 +46,7 @@ class DepthCheck final : public nlohmann::json_sax<Json> {
 
 class Msgpack2Codec final : public ObjectListCodec {
  public:
-  explicit Msgpack2Codec(const ChunkSpec& spec) : ObjectListCodec("msgpack2", spec) {}
+  Msgpack2Codec(std::string name, const ChunkSpec& spec) : ObjectListCodec(std::move(name), spec) {}
 
  private:
   Json parse(ByteSpan encoded) const override {
@@ -76,8 +77,12 @@ class Msgpack2Codec final : public ObjectListCodec {
 
 }  // namespace
 
+Codec make_msgpack(const Json& /*configuration*/, const ChunkSpec& spec) {
+  return std::make_unique<Msgpack2Codec>("msgpack", spec);
+}
+
 Codec make_msgpack2(const Json& /*configuration*/, const ChunkSpec& spec) {
-  return std::make_unique<Msgpack2Codec>(spec);
+  return std::make_unique<Msgpack2Codec>("msgpack2", spec);
 }
 
 }  // namespace zarrcore

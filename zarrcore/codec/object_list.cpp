@@ -9,8 +9,6 @@
 namespace zarrcore {
 namespace {
 
-constexpr std::size_t kTrailer = 2;  // data type and shape
-
 using Lengths = std::span<const std::uint64_t>;
 
 // Makes a list of the elements of a box of `lengths` from `element` on, which moves past them.
@@ -53,6 +51,7 @@ std::string text_of(const Json& value) {
 
 ObjectListCodec::ObjectListCodec(std::string name, const ChunkSpec& spec)
     : name_(std::move(name)),
+      has_shape_(name_.ends_with('2')),
       shape_(spec.shape),
       count_(spec.byte_count() / spec.data_type.item_size) {
   if (spec.data_type.kind != TypeKind::variable_string) {
@@ -63,29 +62,34 @@ ObjectListCodec::ObjectListCodec(std::string name, const ChunkSpec& spec)
 
 Buffer ObjectListCodec::encode(ByteSpan decoded) const {
   const std::byte* element = decoded.data();
-  Json list = nested_list(shape_, element);
-  if (shape_.empty()) list = Json::array({std::move(list)});
+  Json list = nested_list(has_shape_ ? shape_ : Shape{count_}, element);
+  if (has_shape_ && shape_.empty()) list = Json::array({std::move(list)});
   list.push_back("|O");
-  list.push_back(shape_);
+  if (has_shape_) list.push_back(shape_);
   return with_context(name_, [&] { return write(list); });
 }
 
 std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
-  if (!list.is_array() || list.size() < kTrailer) {
-    throw Error("the chunk is not a list that ends with a data type and a shape");
+  const std::size_t trailer = has_shape_ ? 2 : 1;
+  if (!list.is_array() || list.size() < trailer) {
+    throw Error(std::string("the chunk is not a list that ends with a data type") +
+                (has_shape_ ? " and a shape" : ""));
   }
-  const Shape shape = as_unsigned_list(list.back(), "the shape");
+  const std::size_t items = list.size() - trailer;
+  const Shape shape = has_shape_        ? as_unsigned_list(list.back(), "the shape")
+                      : items == count_ ? Shape{count_}
+                                        : shape_;
   if (shape != shape_ && shape != Shape{count_}) {
     throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
                 " is expected");
   }
-  if (list.size() - kTrailer != (shape.empty() ? 1 : shape[0])) {
-    throw Error("the list has " + std::to_string(list.size() - kTrailer) +
-                " items, which does not match its shape " + excerpt(list.back()));
+  if (items != (shape.empty() ? 1 : shape[0])) {
+    throw Error("the list has " + std::to_string(items) +
+                " items, which does not match its shape " + excerpt(Json(shape)));
   }
   std::vector<const Json*> elements;
   const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
-  for (std::size_t i = 0; i + kTrailer < list.size(); ++i) flatten(list[i], lengths, elements);
+  for (std::size_t i = 0; i < items; ++i) flatten(list[i], lengths, elements);
   return elements;
 }
 

@@ -18,6 +18,7 @@
   CODEC("blosc", make_blosc, "cname clevel shuffle typesize blocksize")                      \
   CODEC("bytes", make_bytes, "endian")                                                       \
   CODEC("cast_value", make_cast_value, "data_type rounding out_of_range scalar_map")         \
+  CODEC("conditional", make_conditional, "codecs header_bits")                               \
   CODEC("crc32c", make_crc32c, "")                                                           \
   CODEC("endian", make_bytes, "endian")                                                      \
   CODEC("gzip", make_gzip, "level")                                                          \
@@ -36,15 +37,18 @@
   CODEC("numcodecs.fletcher32", make_fletcher32, "")                                         \
   CODEC("numcodecs.gzip", make_gzip, "level")                                                \
   CODEC("numcodecs.jenkins_lookup3", make_jenkins_lookup3, "initval prefix")                 \
+  CODEC("numcodecs.json", make_json, kJson2Members)                                          \
   CODEC("numcodecs.json2", make_json2, kJson2Members)                                        \
   CODEC("numcodecs.lz4", make_lz4, "acceleration")                                           \
   CODEC("numcodecs.lzma", make_lzma, "format check preset filters delta")                    \
+  CODEC("numcodecs.msgpack", make_msgpack, "encoding raw use_single_float use_bin_type")     \
   CODEC("numcodecs.msgpack2", make_msgpack2, "raw use_single_float use_bin_type")            \
   CODEC("numcodecs.n5_wrapper", make_n5_wrapper,                                             \
         "compressor_config compressor dtype chunk_shape")                                    \
   CODEC("numcodecs.packbits", make_numcodecs_packbits, "")                                   \
   CODEC("numcodecs.quantize", make_quantize, "digits dtype astype")                          \
   CODEC("numcodecs.shuffle", make_shuffle, "elementsize")                                    \
+  CODEC("numcodecs.vlen-array", make_vlen_array, "dtype")                                    \
   CODEC("numcodecs.vlen-bytes", make_vlen_bytes, "")                                         \
   CODEC("numcodecs.vlen-utf8", make_vlen_utf8, "")                                           \
   CODEC("numcodecs.zfpy", make_zfpy, "mode tolerance rate precision compression_kwargs")     \
@@ -55,9 +59,14 @@
   CODEC("scale_offset", make_scale_offset, "offset scale")                                   \
   CODEC("sharding_indexed", make_sharding, "chunk_shape codecs index_codecs index_location") \
   CODEC("transpose", make_transpose, "order")                                                \
+  CODEC("vlen-array", make_vlen_array, "dtype")                                              \
   CODEC("vlen-bytes", make_vlen_bytes, "")                                                   \
   CODEC("vlen-utf8", make_vlen_utf8, "")                                                     \
+  CODEC("zarrs.optional", make_optional_codec, "mask_codecs data_codecs")                    \
   CODEC("zarrs.squeeze", make_squeeze, "")                                                   \
+  CODEC("zarrs.vlen", make_zarrs_vlen,                                                       \
+        "index_codecs data_codecs index_data_type index_location")                           \
+  CODEC("zarrs.vlen_v2", make_vlen_v2, "")                                                   \
   CODEC("zfp", make_zfp, "mode rate precision tolerance minbits maxbits maxprec minexp")     \
   CODEC("zlib", make_zlib, "level")                                                          \
   CODEC("zstd", make_zstd, "level checksum")
@@ -93,16 +102,35 @@ struct Refusal {
 };
 constexpr Refusal kRefusals[] = {
     {"numcodecs.imagecodecs_tiff", "its chunks are TIFF files, which the core does not read"},
-    {"numcodecs.pcodec", "it needs the library pcodec, which this build does not have"},
+    {"numcodecs.pcodec",
+     "its library, pco, exists in Rust only; copy the array with zarr-python to one that is "
+     "compressed with zstd"},
     {"numcodecs.pickle", "decoding it could run any code"},
-    {"numcodecs.vlen-array",
-     "elements that are arrays of different lengths cannot be read; copy them into an array with "
-     "one more dimension, padded to the longest"},
+    {"zarrs.gdeflate",
+     "no library of GDeflate is at hand; copy the array with zarrs to one that is compressed with "
+     "zstd"},
 };
 
+// An item of a list by its name. zarrs also knows its codecs by URLs that end with the name, and
+// those of others as its own.
+template <typename Items>
+const auto* find_item(const Items& items, std::string_view name) {
+  const auto find = [&](const std::string& wanted) {
+    const auto* item = std::ranges::find(items, wanted, &std::ranges::range_value_t<Items>::name);
+    return item == std::end(items) ? nullptr : item;
+  };
+  if (const auto* item = find(std::string(name))) return item;
+  const bool is_url = name.starts_with("https://codec.zarrs.dev/");
+  if (!is_url && !name.starts_with("zarrs.")) return find("");
+  const std::string own(name.substr(name.find_last_of(is_url ? '/' : '.') + 1));
+  for (const char* prefix : {"zarrs.", "", "numcodecs."}) {
+    if (const auto* item = find(prefix + own)) return item;
+  }
+  return find("");
+}
+
 const Entry* find_entry(std::string_view name) {
-  const auto* entry = std::ranges::find(kCodecs, name, &Entry::name);
-  return entry == std::end(kCodecs) ? nullptr : entry;
+  return find_item(kCodecs, name);
 }
 
 std::atomic<CodecProvider> additional_codecs{nullptr};
@@ -141,10 +169,8 @@ void set_codec_provider(CodecProvider provider) {
 }
 
 std::string_view refusal_reason(std::string_view name) {
-  for (const Refusal& refusal : kRefusals) {
-    if (refusal.name == name) return refusal.reason;
-  }
-  return {};
+  const Refusal* refusal = find_item(kRefusals, name);
+  return refusal == nullptr ? std::string_view() : refusal->reason;
 }
 
 // Codecs whose library this build was configured without: their names are known, and using them is

@@ -1,7 +1,7 @@
 // The `reshape` codec (zarr-extensions): the same elements in the same order, in other dimensions.
 // `shape` has an item for each encoded dimension: its length, -1 for the remaining length (once),
 // or a list of decoded dimensions, whose lengths are multiplied. And `zarrs.squeeze`, which leaves
-// out the dimensions in which a chunk has the length 1.
+// out the dimensions in which a chunk has the length 1, but one if there are only such.
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
@@ -88,6 +88,7 @@ Codec make_reshape(const Json& configuration, const ChunkSpec& spec) {
 Codec make_squeeze(const Json& /*configuration*/, const ChunkSpec& spec) {
   Shape shape = spec.shape;
   std::erase(shape, std::uint64_t{1});
+  if (shape.empty()) shape.push_back(1);
   return std::make_unique<ReshapeCodec>(spec, std::move(shape));
 }
 

@@ -29,6 +29,12 @@ Shape parse_inner_shape(const Json& configuration, const ChunkSpec& spec) {
   return shape;
 }
 
+Json format_codec_list(const std::vector<CodecMetadata>& codecs) {
+  Json list = Json::array();
+  for (const CodecMetadata& codec : codecs) list.push_back(format_named_configuration(codec));
+  return list;
+}
+
 }  // namespace
 
 ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) : spec_(spec) {
@@ -43,14 +49,8 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   index.shape.push_back(2);
   index.data_type = {TypeKind::unsigned_integer, sizeof(std::uint64_t)};
   index.fill_value.resize(sizeof(std::uint64_t));
-  std::vector<CodecMetadata> index_codecs = codecs_member(configuration, "index_codecs");
-  // Some writers leave out the byte order, and mean this one.
-  for (CodecMetadata& codec : index_codecs) {
-    if (codec.name == "bytes" && !codec.configuration.contains("endian")) {
-      codec.configuration["endian"] = "little";
-    }
-  }
-  index_chain_ = std::make_unique<const CodecChain>(std::move(index_codecs), index);
+  index_chain_ =
+      std::make_unique<const CodecChain>(codecs_member(configuration, "index_codecs"), index);
   const auto index_size = index_chain_->encoded_size();
   if (!index_size) throw Error("\"index_codecs\" do not give an index of fixed size");
   // The index fits the memory, and so do the numbers.
@@ -149,6 +149,12 @@ bool ShardingCodec::visit_inner(ByteSpan shard, const ShardIndex& index, std::si
   return true;
 }
 
+void ShardingCodec::state_byte_order(Json& configuration) const {
+  if (!assumes_byte_order()) return;
+  configuration["codecs"] = format_codec_list(inner_chain_->codecs());
+  configuration["index_codecs"] = format_codec_list(index_chain_->codecs());
+}
+
 void ShardingCodec::check_kept(ByteSpan encoded) const {
   const ShardIndex index = index_of(encoded);
   for (std::size_t position = 0; position < index.size(); ++position) {
@@ -206,15 +212,11 @@ Codec make_sharding(const Json& configuration, const ChunkSpec& spec) {
 
 CodecMetadata make_sharding_metadata(const Shape& inner_shape,
                                      const std::vector<CodecMetadata>& inner_codecs) {
-  const auto list = [](const std::vector<CodecMetadata>& codecs) {
-    Json json = Json::array();
-    for (const CodecMetadata& codec : codecs) json.push_back(format_named_configuration(codec));
-    return json;
-  };
   Json configuration = Json::object();
   configuration["chunk_shape"] = inner_shape;
-  configuration["codecs"] = list(inner_codecs);
-  configuration["index_codecs"] = list({{"bytes", {{"endian", "little"}}}, {"crc32c"}});
+  configuration["codecs"] = format_codec_list(inner_codecs);
+  configuration["index_codecs"] =
+      format_codec_list({{"bytes", {{"endian", "little"}}}, {"crc32c"}});
   configuration["index_location"] = "end";
   return {"sharding_indexed", std::move(configuration)};
 }

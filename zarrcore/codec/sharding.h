@@ -69,6 +69,10 @@ class ShardingCodec final : public ArrayToBytesCodec {
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override;
   bool keeps_elements() const override { return inner_chain_->keeps_elements(); }
   void check_kept(ByteSpan encoded) const override;
+  bool assumes_byte_order() const override {
+    return inner_chain_->assumes_bytes() || index_chain_->assumes_bytes();
+  }
+  void state_byte_order(Json& configuration) const override;
   const ShardingCodec* as_sharding() const override { return this; }
 
  private:

@@ -178,6 +178,14 @@ Codec make_vlen(const ChunkSpec& spec, TypeKind variable, TypeKind padded) {
 
 }  // namespace
 
+// zarrs: for elements of either type.
+Codec make_vlen_v2(const Json& /*configuration*/, const ChunkSpec& spec) {
+  if (!spec.data_type.is_variable()) {
+    throw Error("it is not for elements of the type " + type_name(spec.data_type));
+  }
+  return std::make_unique<VlenCodec>(spec);
+}
+
 Codec make_vlen_bytes(const Json& /*configuration*/, const ChunkSpec& spec) {
   return make_vlen(spec, TypeKind::variable_bytes, TypeKind::fixed_bytes);
 }

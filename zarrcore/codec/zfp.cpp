@@ -12,6 +12,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/zfp_carrier.h"
 #include "zarrcore/codec/zfp_library.h"
 #include "zarrcore/dtype/dispatch.h"
 
@@ -73,7 +74,7 @@ class Stream {
   std::unique_ptr<zfp_stream, CloseStream> stream_;
 };
 
-// The library's words have the byte order of the host; stored ones are little-endian.
+// The library's words have the host's byte order; stored ones are little-endian.
 void swap_words([[maybe_unused]] MutableByteSpan words) {
   if constexpr (kHostEndian == Endian::big) {
     swap_bytes(words, zfp_library().stream_alignment() / 8);
@@ -85,8 +86,7 @@ zfp_type type_of(const DataType& type) {
   if (type.kind == TypeKind::signed_integer && type.item_size == 8) return zfp_type_int64;
   if (type.kind == TypeKind::floating && type.item_size == 4) return zfp_type_float;
   if (type.kind == TypeKind::floating && type.item_size == 8) return zfp_type_double;
-  throw Error("elements of the type " + type_name(type) +
-              " are none that zfp compresses: int32, int64, float32 and float64");
+  throw Error("elements of the type " + type_name(type) + " are none that zfp compresses");
 }
 
 std::uint64_t block_count(const Shape& shape) {
@@ -146,7 +146,6 @@ class ZfpCodec final : public ArrayToBytesCodec {
     Parameters parameters = parameters_;
     Shape shape = shape_;
     if (has_header_) read_header(encoded, parameters, shape);
-
     // The library does not check where the stream ends. It gets a stream that is followed by as
     // many zeros as it can read, and reports afterwards how far it read.
     Buffer padded(readable_size(encoded.size(), parameters, shape));
@@ -354,6 +353,10 @@ void check_rank(const ChunkSpec& spec) {
 
 Codec make_zfp(const Json& configuration, const ChunkSpec& spec) {
   check_rank(spec);
+  if (const auto carrier = zfp_carrier(spec.data_type)) {
+    const ChunkSpec carried = spec_with_zero(spec.shape, *carrier);
+    return make_zfp_carrier(spec, *carrier, make_zfp(configuration, carried));
+  }
   const auto mode = text_option(configuration, "mode");
   if (!mode) throw Error("\"mode\" is missing");
   const auto parameters = [&] {

@@ -10,6 +10,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/dtype/dispatch.h"
 #include "zarrcore/dtype/element_converter.h"
+#include "zarrcore/dtype/long_double.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
@@ -146,6 +147,18 @@ Converter make_small_writer(const DataType& type) {
           const std::byte* from, std::byte* to) { part.store(load_element<double>(from), to); });
 }
 
+// Long doubles, or complex numbers of them, to elements of doubles. They are only read.
+Converter make_long_double_reader(const DataType& type) {
+  return make_element_converter(
+      [format = type.float_format, is_complex = type.kind == TypeKind::complex](
+          const std::byte* from, std::byte* to) {
+        store_element<double>(decode_long_double(format, from), to);
+        if (is_complex) {
+          store_element<double>(decode_long_double(format, from + 16), to + sizeof(double));
+        }
+      });
+}
+
 // Integers of a byte to the range of fewer bits.
 Converter make_narrow_integer_clamp(const DataType& type) {
   const bool is_signed = type.kind == TypeKind::signed_integer;
@@ -169,10 +182,16 @@ Converter chain_converters(Converter first, std::uint64_t middle_size, Converter
 
 Converter make_numeric_converter(const DataType& source, const DataType& destination) {
   if (source == destination || !source.is_numeric() || !destination.is_numeric()) return nullptr;
+  if (destination.is_long_double()) return nullptr;
   // The parts of what small numbers are converted through.
   const auto through = [](const DataType& type, std::uint64_t part_size) {
     return DataType{type.kind, type.kind == TypeKind::complex ? 2 * part_size : part_size};
   };
+  if (source.is_long_double()) {
+    const DataType value = through(source, sizeof(double));
+    return chain_converters(make_long_double_reader(source), value.item_size,
+                            make_numeric_converter(value, destination));
+  }
   if (is_small(source)) {
     const DataType value = through(source, sizeof(float));
     return chain_converters(make_small_reader(source), value.item_size,

@@ -82,7 +82,8 @@ bool DataType::operator==(const DataType& other) const {
   const bool same_fields =
       fields == other.fields || (fields && other.fields && *fields == *other.fields);
   return kind == other.kind && item_size == other.item_size && bits == other.bits &&
-         float_format == other.float_format && time_unit == other.time_unit && same_fields;
+         float_format == other.float_format && time_unit == other.time_unit && same_fields &&
+         is_optional == other.is_optional;
 }
 
 DataType DataType::value_type() const {
@@ -109,6 +110,12 @@ DataType make_structure(std::vector<Field> fields) {
   }
   if (type.item_size == 0) throw Error("a structure without fields has no elements");
   type.fields = std::make_shared<const std::vector<Field>>(std::move(fields));
+  return type;
+}
+
+DataType make_optional(DataType value) {
+  DataType type = make_structure({{"valid", {TypeKind::boolean, 1}}, {"value", std::move(value)}});
+  type.is_optional = true;
   return type;
 }
 
@@ -159,8 +166,12 @@ std::string type_name(const DataType& type) {
       return "null_terminated_bytes";
     case TypeKind::fixed_utf32:
       return "fixed_length_utf32";
+    case TypeKind::floating:
+      return "long double";
+    case TypeKind::complex:
+      return "complex long double";
     case TypeKind::structure:
-      return "struct";
+      return type.is_optional ? "zarrs.optional" : "struct";
     default:
       return "r" + std::to_string(type.item_size * 8);
   }

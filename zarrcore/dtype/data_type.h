@@ -18,7 +18,7 @@ enum class TypeKind : std::uint8_t {
   boolean,           // one byte, 0 or 1
   signed_integer,    // 1, 2, 4 or 8 bytes, two's complement
   unsigned_integer,  // 1, 2, 4 or 8 bytes
-  floating,          // 1, 2, 4 or 8 bytes; see FloatFormat
+  floating,          // 1, 2, 4, 8 or 16 bytes; see FloatFormat
   complex,           // two floats of any format: real part, imaginary part
   datetime,          // int64: time units since 1970-01-01; -2^63 is "not a time"
   timedelta,         // int64: time units; -2^63 is "not a time"
@@ -47,6 +47,10 @@ enum class FloatFormat : std::uint8_t {
   float6_e2m3fn,
   float6_e3m2fn,
   float4_e2m1fn,
+  // 16 bytes; see dtype/long_double.h.
+  long_double,  // one of the next two: a store does not say which
+  float80,
+  float128,
 };
 
 // Of datetimes: `count` times a NumPy unit ("ns", "D"…; "generic" when there is none).
@@ -71,6 +75,8 @@ struct ZARRCORE_API DataType {
   TimeUnit time_unit = {};
   // For a structure; else null.
   std::shared_ptr<const std::vector<Field>> fields = nullptr;
+  // Whether it is a structure of make_optional().
+  bool is_optional = false;
 
   bool operator==(const DataType& other) const;
 
@@ -88,6 +94,7 @@ struct ZARRCORE_API DataType {
 
   // The numeric type of an element's value: int64 for times, else the type itself.
   DataType value_type() const;
+  bool is_long_double() const { return float_format >= FloatFormat::long_double; }
   // The type of the real and the imaginary part of a complex type.
   DataType part_type() const { return {TypeKind::floating, item_size / 2, 0, float_format}; }
 };
@@ -107,6 +114,11 @@ struct Field {
 // A structure of fields one after the other; sets their offsets. Throws Error when its size passes
 // kMaxItemSize, or when a field has a type of variable length.
 ZARRCORE_API DataType make_structure(std::vector<Field> fields);
+
+// The type of elements that may be missing (zarrs, "zarrs.optional"): a structure of a boolean
+// `valid` and the `value`, which is zero if the element is missing. Throws Error like
+// make_structure().
+ZARRCORE_API DataType make_optional(DataType value);
 
 // A run of bytes in an element that are one number as far as byte order is concerned.
 struct ByteUnit {

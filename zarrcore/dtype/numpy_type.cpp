@@ -11,6 +11,9 @@ namespace zarrcore {
 namespace {
 
 std::optional<DataType> type_of(char kind, std::uint64_t size) {
+  const auto long_double = [size](TypeKind type) {
+    return DataType{type, size, 0, FloatFormat::long_double};
+  };
   const auto number = [size](TypeKind type, std::initializer_list<std::uint64_t> sizes) {
     return std::find(sizes.begin(), sizes.end(), size) == sizes.end()
                ? std::nullopt
@@ -28,8 +31,10 @@ std::optional<DataType> type_of(char kind, std::uint64_t size) {
     case 'u':
       return number(TypeKind::unsigned_integer, {1, 2, 4, 8});
     case 'f':
+      if (size == 16) return long_double(TypeKind::floating);
       return number(TypeKind::floating, {2, 4, 8});
     case 'c':
+      if (size == 32) return long_double(TypeKind::complex);
       // NumPy has no type of 4 bytes; GDAL's built-in driver writes it.
       return number(TypeKind::complex, {4, 8, 16});
     case 'M':
@@ -49,7 +54,8 @@ std::optional<DataType> type_of(char kind, std::uint64_t size) {
 
 // The letter for a type, if it has one.
 std::optional<char> code_of(const DataType& type) {
-  if (type.bits != 0 || type.float_format != FloatFormat::ieee) return std::nullopt;
+  const bool has_code = type.float_format == FloatFormat::ieee || type.is_long_double();
+  if (type.bits != 0 || !has_code) return std::nullopt;
   for (const char code : std::string_view("biufcMmSUV")) {
     const std::uint64_t size = code == 'U' ? type.item_size / 4 : type.item_size;
     if (const auto coded = type_of(code, size); coded && coded->kind == type.kind) return code;

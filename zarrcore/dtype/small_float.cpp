@@ -33,6 +33,9 @@ struct Layout {
 Layout layout_of(FloatFormat format) {
   switch (format) {
     case FloatFormat::ieee:
+    case FloatFormat::long_double:
+    case FloatFormat::float80:
+    case FloatFormat::float128:
       return {5, 10, 15, Specials::ieee};
     case FloatFormat::bfloat16:
       return {8, 7, 127, Specials::ieee};

@@ -8,6 +8,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/codec/sharding.h"
+#include "zarrcore/dtype/long_double.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore {
@@ -66,6 +67,26 @@ ArrayMetadata make_array_metadata(const Format& format, const NewArray& array) {
   const std::vector<std::byte> zero(memory_size(type.item_size));
   const CodecChain chain(metadata.codecs, {metadata.chunk_shape, type, zero});
   return metadata;
+}
+
+ArrayMetadata with_long_doubles(ArrayMetadata array, const HierarchyOptions& options) {
+  if (!has_unknown_long_double(array.data_type)) return array;
+  if (array.data_type.fields != nullptr) {
+    throw Error("fields that are long doubles (<f16, <c32) are not supported");
+  }
+  if (!options.long_double) {
+    throw Error(
+        "the store does not say which format its long doubles (<f16, <c32) have; the option "
+        "LONG_DOUBLE=X87 or LONG_DOUBLE=QUAD states it");
+  }
+  if (options.is_writable) throw Error("long doubles (<f16, <c32) can only be read");
+  const DataType stated = array.data_type;
+  array.data_type.float_format = *options.long_double;
+  if (array.fill_value) {
+    array.fill_value =
+        parse_fill_value(format_fill_value(*array.fill_value, stated), array.data_type);
+  }
+  return array;
 }
 
 std::shared_ptr<const Array> create_array(Hierarchy& hierarchy, const std::string& path,

@@ -39,6 +39,10 @@ struct NewArray {
 // format or a codec does not support them.
 ZARRCORE_API ArrayMetadata make_array_metadata(const Format& format, const NewArray& array);
 
+// An existing array with the format of long doubles that the options state, if it has some. Throws
+// Error when they state none.
+ArrayMetadata with_long_doubles(ArrayMetadata array, const HierarchyOptions& options);
+
 // Creates an array and opens it. Throws Error, which names the node, also when something exists at
 // `path` or the group around it does not.
 ZARRCORE_API std::shared_ptr<const Array> create_array(Hierarchy& hierarchy,

@@ -6,6 +6,7 @@
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/hierarchy/arrays.h"
 #include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/hierarchy/hierarchy_editor.h"
 
@@ -351,10 +352,11 @@ std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
     throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
   }
   const auto* array = std::get_if<ArrayMetadata>(metadata.get());
-  if (array == nullptr) {
-    throw Error(store_->description() + ": /" + normalize_path(path) + " is a group, not an array");
-  }
-  return std::make_shared<const Array>(store_, normalize_path(path), *array, std::move(context));
+  const std::string name = store_->description() + ": /" + normalize_path(path);
+  if (array == nullptr) throw Error(name + " is a group, not an array");
+  ArrayMetadata known = with_context(name, [&] { return with_long_doubles(*array, options_); });
+  return std::make_shared<const Array>(store_, normalize_path(path), std::move(known),
+                                       std::move(context));
 }
 
 void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {

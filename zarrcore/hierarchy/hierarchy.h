@@ -39,6 +39,8 @@ namespace zarrcore {
 struct HierarchyOptions {
   bool use_consolidated = true;  // when creating: whether to write consolidated metadata
   bool is_writable = false;      // whether the functions that change nodes may be called
+  // The format of NumPy's long doubles; without it, arrays of them cannot be opened.
+  std::optional<FloatFormat> long_double = {};
   // Called for faults that are skipped, so that one broken node does not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
   // How documents of slow stores are requested at once; one after the other if empty.

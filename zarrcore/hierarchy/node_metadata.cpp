@@ -19,15 +19,17 @@ namespace zarrcore {
 namespace {
 
 // The stored document in the spelling of the format, which writes it as `own`. Its order, and
-// members that need no other spelling, stay; and its chunk grid, which has several names.
+// members that need no other spelling, stay; and its chunk grid, which has several names. Without
+// codecs, it stays without them.
 Json respelled(Json stored, const Json& own) {
   if (!stored.is_object()) return own;
   erase_members(stored, [&](const std::string& key) { return !own.contains(key); });
   for (const auto& [key, value] : own.items()) {
     const Json* old = find_member(stored, key);
     const bool are_numbers = old != nullptr && old->is_number() && value.is_number();
-    const bool is_kept =
-        old != nullptr && (key == "chunk_grid" || are_numbers || is_same_text(*old, value));
+    const bool is_kept = old == nullptr
+                             ? key == "codecs"
+                             : key == "chunk_grid" || are_numbers || is_same_text(*old, value);
     if (!is_kept) copy_member(own, key, stored, key);
   }
   return stored;

@@ -65,7 +65,7 @@ std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view 
 
 std::vector<CodecMetadata> codecs_member(const Json& configuration, std::string_view key) {
   const Json* member = find_member(configuration, key);
-  if (member == nullptr) throw Error("\"" + std::string(key) + "\" is missing");
+  if (member == nullptr) throw Error("the member \"" + std::string(key) + "\" is missing");
   return parse_codec_list(*member, "\"" + std::string(key) + "\"");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"
@@ -12,6 +13,10 @@ namespace zarrcore {
 
 // Throws Error unless the member `zarr_format` is the integer `version`.
 void check_zarr_format(const Json& document, int version);
+
+// A list of lengths, of an array or its chunks. As zarr-python and GDAL's built-in driver read it,
+// which have written what they were given: `true` for 1, 4.0 for 4. Errors begin with `what`.
+Shape parse_lengths(Json lengths, std::string_view what);
 
 // The member `shape`. Throws Error when it has more dimensions than any array needs, to bound
 // recursion and tables over them.

@@ -6,6 +6,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/dtype/data_type.h"
+#include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/documents.h"
 #include "zarrcore/metadata/fill_value.h"
@@ -46,17 +47,20 @@ std::optional<std::string> key_suffix(const DocumentSource& documents) {
   });
 }
 
-// "bool", "r16": a type without a byte order.
+// "bool", "r16", "<i4": the core types; those without a byte order have names of v3.
 std::optional<NumpyDtype> parse_core_type(const Json& value) {
   const std::string* name = as_string(value);
   const auto core = name != nullptr ? parse_type_name(*name) : std::nullopt;
-  if (!core || !byte_units(*core).empty()) return std::nullopt;
-  return NumpyDtype{*core, {}, false};
+  if (core && byte_units(*core).empty()) return NumpyDtype{*core, {}, false};
+  const auto numpy = name != nullptr ? parse_numpy_type(*name) : std::nullopt;
+  const bool is_core =
+      numpy && (numpy->type.is_integer() || numpy->type.kind == TypeKind::floating ||
+                numpy->type.kind == TypeKind::boolean);
+  return is_core ? std::optional(parse_numpy_dtype(value)) : std::nullopt;
 }
 
-// Reads a NumPy type string or a core type; or an extension, whose type is also a type string. The
-// fallback of an unknown extension is another type than the writer's: its values would be wrong,
-// except as raw bits.
+// Reads a NumPy type string or a core type; or an extension, whose type is also a type string. An
+// unknown extension is read as its fallback, which has to be a core type ("extension data types").
 NumpyDtype parse_data_type(const Json& value) {
   if (!value.is_object()) {
     const auto core = parse_core_type(value);
@@ -74,8 +78,7 @@ NumpyDtype parse_data_type(const Json& value) {
         return name != nullptr && *name == known;
       });
   if (!is_known && fallback != nullptr && !fallback->is_null()) {
-    const auto core = parse_core_type(*fallback);
-    if (core && core->type.kind == TypeKind::raw) return *core;
+    if (const auto core = parse_core_type(*fallback)) return *core;
     throw Error("the data type " + excerpt(required_member(value, "type")) + " of the extension " +
                 (extension != nullptr ? excerpt(*extension) : "without a name") +
                 " is not supported");
@@ -237,7 +240,7 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
     throw Error("the chunk grid has a member \"" + others.begin().key() +
                 "\" that is not supported");
   }
-  array.chunk_shape = as_unsigned_list(required_member(grid, "chunk_shape"), "\"chunk_shape\"");
+  array.chunk_shape = parse_lengths(required_member(grid, "chunk_shape"), "\"chunk_shape\"");
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
                               parse_separator(grid, "separator", '/')};
   array.attributes = object_member(document, "attributes");

@@ -10,6 +10,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
+#include "zarrcore/dtype/long_double.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
@@ -130,8 +131,21 @@ Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
   refuse(value, type);
 }
 
+// As long as its format is not known, a long double holds a float64 in its first bytes.
+Bytes parse_long_double(const Json& value, const DataType& number, const DataType& type) {
+  Bytes bytes = parse_float(value, sizeof(double), type);
+  double wide = 0;
+  std::memcpy(&wide, bytes.data(), sizeof(wide));
+  bytes.resize(memory_size(number.item_size));
+  if (number.float_format != FloatFormat::long_double) {
+    encode_long_double(number.float_format, wide, bytes.data());
+  }
+  return bytes;
+}
+
 // A float of the type `number`, which is `type` or the part of a complex one.
 Bytes parse_small_float(const Json& value, const DataType& number, const DataType& type) {
+  if (number.is_long_double()) return parse_long_double(value, number, type);
   // Bits are spelled at the width of the type; all other spellings are numbers.
   if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
     const auto bytes = parse_bits(value.get_ref<const std::string&>(), number.item_size);
@@ -217,6 +231,19 @@ Bytes parse_variable(const Json& value, const DataType& type) {
   return value.is_string() ? parse_base64(value, type) : parse_byte_list(value, type);
 }
 
+// `null` for a missing element, else a list of its value.
+Bytes parse_optional(const Json& value, const DataType& type) {
+  Bytes bytes(memory_size(type.item_size));
+  if (value.is_null()) return bytes;
+  if (!value.is_array() || value.size() != 1) refuse(value, type);
+  const Field& field = (*type.fields)[1];
+  bytes[0] = std::byte{1};
+  const Bytes element = parse_fill_value(value[0], field.type);
+  std::copy(element.begin(), element.end(),
+            bytes.begin() + static_cast<std::ptrdiff_t>(field.offset));
+  return bytes;
+}
+
 Bytes parse_structure(const Json& value, const DataType& type) {
   if (!value.is_object()) return parse_bytes(value, type);
   Bytes bytes(memory_size(type.item_size));
@@ -233,6 +260,7 @@ Bytes parse_structure(const Json& value, const DataType& type) {
 }  // namespace
 
 std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type) {
+  if (type.is_optional) return parse_optional(value, type);
   // A list can also be the bytes of a raw or fixed_bytes element.
   const bool is_bytes = type.kind == TypeKind::raw || type.kind == TypeKind::fixed_bytes ||
                         type.kind == TypeKind::variable_bytes;

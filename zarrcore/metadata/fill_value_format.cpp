@@ -8,6 +8,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
+#include "zarrcore/dtype/long_double.h"
 #include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"
 
@@ -31,7 +32,7 @@ Json format_signed(const Bytes& number) {
 }
 
 double float_value(std::uint64_t bits, const DataType& type) {
-  if (type.float_format != FloatFormat::ieee) {
+  if (type.float_format != FloatFormat::ieee && !type.is_long_double()) {
     return decode_small_float(type.float_format, static_cast<std::uint16_t>(bits));
   }
   switch (type.item_size) {
@@ -55,7 +56,9 @@ std::string format_bits(std::uint64_t bits, std::uint64_t size) {
 
 Json format_float(const Bytes& number, const DataType& type) {
   const std::uint64_t bits = bits_of(number);
-  const double value = float_value(bits, type);
+  const bool is_decoded = type.is_long_double() && type.float_format != FloatFormat::long_double;
+  const double value =
+      is_decoded ? decode_long_double(type.float_format, number.data()) : float_value(bits, type);
   Json spelled = value;
   if (std::isnan(value)) spelled = "NaN";
   if (std::isinf(value)) spelled = value > 0 ? "Infinity" : "-Infinity";
@@ -100,6 +103,12 @@ bool has_plain_fields(const DataType& type) {
 }
 
 Json format_structure(const Bytes& element, const DataType& type) {
+  if (type.is_optional) {
+    if (element[0] == std::byte{0}) return nullptr;
+    const Field& value = (*type.fields)[1];
+    return Json::array(
+        {format_fill_value(part(element, value.offset, value.type.item_size), value.type)});
+  }
   if (!has_plain_fields(type)) return encode_base64(element);
   Json object = Json::object();
   for (const Field& field : *type.fields) {

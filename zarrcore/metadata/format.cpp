@@ -1,6 +1,7 @@
 #include "zarrcore/metadata/format.h"
 
 #include <array>
+#include <cmath>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -25,9 +26,21 @@ void check_zarr_format(const Json& document, int version) {
               " is expected");
 }
 
+Shape parse_lengths(Json lengths, std::string_view what) {
+  for (Json& length : lengths) {
+    if (length == true) length = 1u;
+    if (!length.is_number_float()) continue;
+    const auto number = length.get<double>();
+    if (number >= 0 && number < 0x1p53 && std::trunc(number) == number) {
+      length = static_cast<std::uint64_t>(number);
+    }
+  }
+  return as_unsigned_list(lengths, what);
+}
+
 Shape parse_shape(const Json& document) {
   constexpr std::size_t kMaxRank = 256;
-  Shape shape = as_unsigned_list(required_member(document, "shape"), "\"shape\"");
+  Shape shape = parse_lengths(required_member(document, "shape"), "\"shape\"");
   if (shape.size() > kMaxRank) {
     throw Error("\"shape\" has " + std::to_string(shape.size()) + " dimensions; at most " +
                 std::to_string(kMaxRank) + " are supported");

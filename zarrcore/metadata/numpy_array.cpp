@@ -67,12 +67,15 @@ struct ObjectCodec {
   TypeKind kind;
   bool in_logical_order;  // whatever the memory order is
 };
-constexpr std::array<ObjectCodec, 5> kObjectCodecs{{
+constexpr std::array<ObjectCodec, 8> kObjectCodecs{{
     {"vlen-utf8", TypeKind::variable_string, false},
     {"vlen-bytes", TypeKind::variable_bytes, false},
     {"categorize", TypeKind::variable_string, false},
+    {"json", TypeKind::variable_string, true},
     {"json2", TypeKind::variable_string, true},
+    {"msgpack", TypeKind::variable_string, true},
     {"msgpack2", TypeKind::variable_string, true},
+    {"vlen-array", TypeKind::variable_string, false},
 }};
 
 const ObjectCodec& find_object_codec(const std::vector<CodecMetadata>& filters) {
@@ -83,12 +86,6 @@ const ObjectCodec& find_object_codec(const std::vector<CodecMetadata>& filters) 
   }
   if (id == "pickle") {
     throw Error("objects stored with pickle are not read, because that could run any code");
-  }
-  if (id == "vlen-array") {
-    throw Error(
-        "elements that are arrays of different lengths (the filter vlen-array) cannot be read; "
-        "copy "
-        "them into an array with one more dimension, padded to the longest");
   }
   throw Error("objects stored with the filter \"" + std::string(id) + "\" are not supported");
 }
@@ -282,7 +279,7 @@ ArrayMetadata parse_numpy_array(const Json& document, const Json& attributes, co
                                 std::optional<CodecMetadata> compressor) {
   ArrayMetadata array;
   array.shape = parse_shape(document);
-  array.chunk_shape = as_unsigned_list(required_member(document, "chunks"), "\"chunks\"");
+  array.chunk_shape = parse_lengths(required_member(document, "chunks"), "\"chunks\"");
   NumpyDtype dtype = parse_numpy_dtype(required_member(document, "dtype"));
   array.codecs =
       make_codecs(dtype, {parse_is_reversed(document, "order"), filters, std::move(compressor)},

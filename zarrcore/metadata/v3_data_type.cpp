@@ -55,6 +55,12 @@ DataType parse_struct(const NamedConfiguration& named) {
 }
 
 Json make_struct(const DataType& type) {
+  if (type.is_optional) {
+    const Json inner = make_v3_data_type((*type.fields)[1].type);
+    NamedConfiguration named{type_name(type), inner.is_string() ? Json{{"name", inner}} : inner};
+    named.configuration.emplace("configuration", Json::object());
+    return format_named_configuration(named);
+  }
   Json fields = Json::array();
   std::set<std::string_view> names;
   for (const Field& field : *type.fields) {
@@ -85,9 +91,9 @@ DataType parse_v3_data_type(const Json& value) {
     }
     return {TypeKind::fixed_utf32, bytes};
   }
-  if (type.name == "null_terminated_bytes" || type.name == "raw_bytes") {
+  if (type.name == "null_terminated_bytes" || type.name == "raw_bytes" || type.name == "raw_bits") {
     may_have({"length_bytes"});
-    const bool is_raw = type.name == "raw_bytes";
+    const bool is_raw = type.name != "null_terminated_bytes";
     return {is_raw ? TypeKind::raw : TypeKind::fixed_bytes, length_bytes(type)};
   }
   if (type.name == "numpy.datetime64" || type.name == "numpy.timedelta64") {
@@ -98,6 +104,10 @@ DataType parse_v3_data_type(const Json& value) {
   if (type.name == "struct" || type.name == "structured") {
     may_have({"fields"});
     return parse_struct(type);
+  }
+  if (type.name == "zarrs.optional") {
+    may_have({"name", "configuration"});
+    return make_optional(parse_v3_data_type(type.configuration));
   }
   if (const auto core = parse_type_name(type.name)) {
     may_have({});

@@ -1,7 +1,6 @@
 // Between `zarr.json` and the model.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -30,10 +29,17 @@ ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
     encoding = {ChunkKeyEncoding::Kind::default_, '/'};
   } else if (named.name == "v2") {
     encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+  } else if (named.name == "zarrs.default_suffix") {
+    const Json& suffix = required_member(named.configuration, "suffix");
+    // A slash could make the key of another node.
+    if (!suffix.is_string() || suffix.get<std::string>().find_first_of("/\\") != std::string::npos)
+      throw Error("the suffix of chunk keys is " + excerpt(suffix));
+    encoding.suffix = suffix.get<std::string>();
   } else {
     throw Error("the chunk key encoding \"" + named.name + "\" is not supported");
   }
-  check_configuration(named, "the chunk key encoding", {"separator"});
+  check_configuration(named, "the chunk key encoding",
+                      {"separator", encoding.suffix.empty() ? "separator" : "suffix"});
   encoding.separator = parse_separator(named.configuration, "separator", encoding.separator);
   return encoding;
 }
@@ -47,16 +53,16 @@ ChunkRun parse_chunk_run(const Json& value) {
 }
 
 // zarr-extensions, "rectilinear": for each dimension an integer, the length of all chunks, or a
-// list of lengths and runs.
-std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration,
+// list of lengths and runs. ZEP 3, "rectangular": the same in another member, without runs.
+std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration, const char* member,
                                                      const Shape& shape) {
   const Json* kind = find_member(configuration, "kind");
   if (kind != nullptr && *kind != "inline") {
     throw Error("a rectilinear chunk grid of kind " + excerpt(*kind) + " is not supported");
   }
-  const Json& lengths = required_member(configuration, "chunk_shapes");
+  const Json& lengths = required_member(configuration, member);
   if (!lengths.is_array() || lengths.size() != shape.size()) {
-    throw Error("\"chunk_shapes\" is not a list of " + std::to_string(shape.size()) +
+    throw Error('"' + std::string(member) + "\" is not a list of " + std::to_string(shape.size()) +
                 " dimensions");
   }
   std::vector<std::vector<ChunkRun>> runs(shape.size());
@@ -72,18 +78,8 @@ std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration,
   return runs;
 }
 
-// As zarr-python reads it, which has written what it was given: `true` for 1, 4.0 for 4.
 Shape parse_chunk_shape(const Json& configuration) {
-  Json lengths = required_member(configuration, "chunk_shape");
-  for (Json& length : lengths) {
-    if (length == true) length = 1u;
-    if (!length.is_number_float()) continue;
-    const auto number = length.get<double>();
-    if (number >= 0 && number < 0x1p53 && std::trunc(number) == number) {
-      length = static_cast<std::uint64_t>(number);
-    }
-  }
-  return as_unsigned_list(lengths, "\"chunk_shape\"");
+  return parse_lengths(required_member(configuration, "chunk_shape"), "\"chunk_shape\"");
 }
 
 // zarrs: a regular grid whose last chunks end with the array.
@@ -114,7 +110,10 @@ void parse_chunk_grid(const Json& value, ArrayMetadata& array) {
     array.chunk_runs = parse_regular_bounded(grid.configuration, array.shape);
   } else if (grid.name == "rectilinear") {
     check_configuration(grid, "the chunk grid", {"kind", "chunk_shapes"});
-    array.chunk_runs = parse_rectilinear(grid.configuration, array.shape);
+    array.chunk_runs = parse_rectilinear(grid.configuration, "chunk_shapes", array.shape);
+  } else if (grid.name == "rectangular") {
+    check_configuration(grid, "the chunk grid", {"chunk_shape"});
+    array.chunk_runs = parse_rectilinear(grid.configuration, "chunk_shape", array.shape);
   } else {
     throw Error("the chunk grid \"" + grid.name + "\" is not supported");
   }
@@ -150,32 +149,15 @@ void settle_transpose(CodecMetadata& codec, std::size_t rank) {
   *order = std::move(axes);
 }
 
-// GDAL 3.8 to 3.10 left out `bytes`, which was always little-endian: uncompressed arrays have no
-// `codecs` at all, others have some of the codecs that it knew. zarrita.js writes an empty list.
-// Other lists are not completed.
+// GDAL 3.8 to 3.10 left out `bytes`, and for uncompressed arrays all codecs; the chain adds it
+// (codec/codec_chain.h).
 std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadata& array) {
-  static constexpr std::array<std::string_view, 3> kWithoutBytes{"transpose", "blosc", "gzip"};
   const Json* list = find_member(document, "codecs");
-  // Elements of variable length cannot be stored this way.
-  if (list == nullptr && array.data_type.is_variable()) required_member(document, "codecs");
-  std::vector<CodecMetadata> codecs;
-  if (list != nullptr) codecs = parse_codec_list(*list, "\"codecs\"");
-  const bool is_complete =
-      array.data_type.is_variable() ||
-      std::any_of(codecs.begin(), codecs.end(), [](const CodecMetadata& codec) {
-        return std::find(kWithoutBytes.begin(), kWithoutBytes.end(), codec.name) ==
-               kWithoutBytes.end();
-      });
+  if (list == nullptr && !array.data_type.is_variable()) return {};
+  std::vector<CodecMetadata> codecs = codecs_member(document, "codecs");
   for (CodecMetadata& codec : codecs) {
     if (codec.name == "transpose") settle_transpose(codec, array.shape.size());
   }
-  if (is_complete) return codecs;
-  CodecMetadata bytes{"bytes"};
-  if (!byte_units(array.data_type).empty()) bytes.configuration["endian"] = "little";
-  const auto after_transposes =
-      std::find_if(codecs.begin(), codecs.end(),
-                   [](const CodecMetadata& codec) { return codec.name != "transpose"; });
-  codecs.insert(after_transposes, std::move(bytes));
   return codecs;
 }
 
@@ -245,9 +227,12 @@ Json make_chunk_grid(const ArrayMetadata& array) {
 }
 
 Json make_chunk_key_encoding(const ChunkKeyEncoding& encoding) {
-  const Json configuration{{"separator", std::string(1, encoding.separator)}};
+  Json configuration{{"separator", std::string(1, encoding.separator)}};
   switch (encoding.kind) {
     case ChunkKeyEncoding::Kind::default_:
+      if (!encoding.suffix.empty()) configuration["suffix"] = encoding.suffix;
+      if (!encoding.suffix.empty())
+        return format_named_configuration({"zarrs.default_suffix", configuration});
       return format_named_configuration({"default", configuration});
     case ChunkKeyEncoding::Kind::v2:
       return format_named_configuration({"v2", configuration});

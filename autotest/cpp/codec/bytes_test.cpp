@@ -65,8 +65,14 @@ TEST(BytesCodec, TextMayStandWithoutAnOrderAndIsLittleEndian) {
             from_hex("0df30100"));
 }
 
-TEST(BytesCodec, NumbersOfSeveralBytesNeedAnOrder) {
-  EXPECT_ERROR(make_bytes_codec("{}", spec_of({2}, kInt16)), "\"endian\" is missing", "int16");
+TEST(BytesCodec, NumbersWithoutAnOrderAreLittleEndianAndSayThatThisIsAssumed) {
+  for (const char* configuration : {"{}", R"({"endian": null})"}) {
+    const auto codec = make_bytes_codec(configuration, spec_of({1}, kInt16));
+    EXPECT_EQ(to_bytes(codec->encode(bytes_in_memory(std::int16_t{258})).span()), from_hex("0201"));
+    EXPECT_TRUE(codec->assumes_byte_order());
+  }
+  EXPECT_FALSE(make_bytes_codec(kBig, spec_of({1}, kInt16))->assumes_byte_order());
+  EXPECT_FALSE(make_bytes_codec("{}", spec_of({1}, kUint8))->assumes_byte_order());
 }
 
 TEST(BytesCodec, RefusesAnOrderThatIsNone) {

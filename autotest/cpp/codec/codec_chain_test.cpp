@@ -196,14 +196,58 @@ TEST(CodecChain, TheByteOrderOfAFiltersOutputIsThatOfTheBytesCodec) {
 TEST(CodecChain, CodecsStandInTheOrderOfTheirKinds) {
   const ChunkSpec spec = spec_of({10}, kInt16);
   EXPECT_ERROR(make_chain(list({"\"gzip\"", kLittle}), spec),
-               "codec \"gzip\": it comes before the array-to-bytes codec");
+               "codec \"bytes\": it comes after the array-to-bytes codec");
   EXPECT_ERROR(make_chain(list({kLittle, transpose("[0]")}), spec),
                "codec \"transpose\": it comes after the array-to-bytes codec");
   EXPECT_ERROR(make_chain(list({kLittle, kLittle}), spec),
                "codec \"bytes\": it comes after the array-to-bytes codec");
-  EXPECT_ERROR(make_chain("[]", spec), "do not include one from arrays to bytes");
-  EXPECT_ERROR(make_chain(list({transpose("[0]")}), spec),
+}
+
+TEST(CodecChain, WithoutAnArrayToBytesCodecElementsAreLittleEndianBytes) {
+  const ChunkSpec spec = spec_of({2, 3}, kInt16);
+  const Bytes chunk = regular_bytes(12);
+  const std::string order = transpose("[1, 0]");
+  const std::string shards = R"({"name": "sharding_indexed", "configuration": {
+      "chunk_shape": [1, 3], "codecs": CODECS, "index_codecs": INDEX}})";
+  const auto shards_of = [&](const std::string& codecs, const std::string& index) {
+    std::string text = shards;
+    text.replace(text.find("CODECS"), 6, codecs);
+    return text.replace(text.find("INDEX"), 5, index);
+  };
+  for (const auto& [lenient, strict] : {
+           std::pair(std::string("[]"), list({kLittle})),
+           std::pair(list({order}), list({order, kLittle})),
+           std::pair(list({"\"zstd\""}), list({kLittle, "\"zstd\""})),
+           std::pair(list({order, "\"crc32c\""}), list({order, kLittle, "\"crc32c\""})),
+           std::pair(list({"\"bytes\""}), list({kLittle})),
+           std::pair(list({R"({"name": "numcodecs.delta", "configuration": {"dtype": "<i2"}})"}),
+                     list({R"({"name": "numcodecs.delta", "configuration": {"dtype": "<i2"}})",
+                           kLittle})),
+           std::pair(list({shards_of("[]", "[]")}),
+                     list({shards_of(list({kLittle}), list({kLittle}))})),
+           std::pair(list({shards_of("[\"bytes\"]", "[\"bytes\", \"crc32c\"]")}),
+                     list({shards_of(list({kLittle}), list({kLittle, "\"crc32c\""}))})),
+       }) {
+    const CodecChain chain = make_chain(lenient, spec);
+    const CodecChain expected = make_chain(strict, spec);
+    EXPECT_TRUE(chain.assumes_bytes()) << lenient;
+    EXPECT_FALSE(expected.assumes_bytes()) << strict;
+    const CodecChain stated(chain.codecs(), spec);
+    EXPECT_FALSE(stated.assumes_bytes()) << lenient;
+    EXPECT_EQ(to_bytes(stated.encode(chunk).span()), to_bytes(expected.encode(chunk).span()));
+    EXPECT_EQ(to_bytes(chain.encode(chunk).span()), to_bytes(expected.encode(chunk).span()));
+  }
+}
+
+TEST(CodecChain, BytesAreNotAssumedForTextsAndUnknownCodecs) {
+  const ChunkSpec text = spec_of({2}, {TypeKind::variable_string, sizeof(VariableElement)});
+  EXPECT_ERROR(make_chain("[]", text), "do not include one from arrays to bytes");
+  EXPECT_ERROR(make_chain(list({"\"zstd\""}), text), "it comes before the array-to-bytes codec");
+  const std::string unknown = R"({"name": "far", "must_understand": false})";
+  EXPECT_ERROR(make_chain(list({unknown}), spec_of({2})),
                "do not include one from arrays to bytes");
+  EXPECT_ERROR(make_chain(list({unknown, "\"zstd\""}), spec_of({2})),
+               "it comes before the array-to-bytes codec");
 }
 
 TEST(CodecChain, AChunkLargerThanAnyMemoryIsRefused) {

@@ -31,6 +31,20 @@ TEST(Json2, OtherItemsBecomeTheirJson) {
             (Texts{"a", "1", "null", "2.5", "true", R"([1,"z"])", R"({"k":NaN})"}));
 }
 
+TEST(Json2, ItsPredecessorHasNoShape) {
+  // LegacyJSON().encode(np.array(['a', '', 'b\u00e9'], dtype=object)), without its blanks
+  constexpr const char* kJson = R"(["a","","b\u00e9","|O"])";
+  const auto make = [](const Shape& shape) {
+    return make_array_to_bytes("numcodecs.json", "{}", spec_of(shape, kString));
+  };
+  EXPECT_EQ(texts_by(*make({3}), bytes_of(kJson), 3), (Texts{"a", "", "b\xc3\xa9"}));
+  EXPECT_EQ(encoded_by(*make({3}), elements(Texts{"a", "", "b\xc3\xa9"})), bytes_of(kJson));
+  EXPECT_EQ(texts_by(*make({2, 2}), bytes_of(R"([["a","b"],["c","d"],"|O"])"), 4),
+            (Texts{"a", "b", "c", "d"}));
+  EXPECT_ERROR(texts_by(*make({2, 2}), bytes_of(R"(["a","b","|O"])"), 4), "json: ");
+  EXPECT_ERROR(texts_by(*make({1}), bytes_of("[]"), 1), "ends with a data type");
+}
+
 TEST(Json2, EmptyChunksKeepTheirShape) {
   for (const auto& [shape, json] :
        {std::pair(Shape{0}, R"(["|O",[0]])"), std::pair(Shape{2, 0}, R"([[],[],"|O",[2,0]])"),

@@ -28,6 +28,18 @@ TEST(Msgpack2, OtherItemsBecomeTextToo) {
             (Texts{"a", "1", "null", "raw", R"([1,"z"])"}));
 }
 
+TEST(Msgpack2, ItsPredecessorHasNoShape) {
+  // LegacyMsgPack().encode(np.array(['a', '', 'b\u00e9'], dtype=object))
+  const Bytes stored = from_hex("94a161a0a362c3a9a27c4f");
+  for (const Shape& shape : {Shape{3}, Shape{1, 3}}) {
+    const auto codec = make_array_to_bytes("numcodecs.msgpack", "{}", spec_of(shape, kString));
+    EXPECT_EQ(texts_by(*codec, stored, 3), (Texts{"a", "", "b\xc3\xa9"}));
+    EXPECT_EQ(encoded_by(*codec, elements(Texts{"a", "", "b\xc3\xa9"})), stored);
+  }
+  const auto codec = make_array_to_bytes("numcodecs.msgpack", "{}", spec_of({2}, kString));
+  EXPECT_ERROR(texts_by(*codec, stored, 2), "msgpack: the list has 3 items");
+}
+
 TEST(Msgpack2, RoundTripsAllSizes) {
   for (const Shape& shape :
        {Shape{}, Shape{0}, Shape{1}, Shape{2, 0}, Shape{3, 5, 7}, Shape{70001}}) {

@@ -38,10 +38,24 @@ TEST(Registry, WhatIsKnownAndNotSupportedHasAReason) {
   };
   EXPECT_ERROR(chain_with("numcodecs.pickle"),
                "\"numcodecs.pickle\" is not supported: decoding it could run any code");
-  EXPECT_ERROR(chain_with("numcodecs.pcodec"), "needs the library pcodec");
+  EXPECT_ERROR(chain_with("numcodecs.pcodec"), "copy the array with zarr-python");
+  EXPECT_ERROR(chain_with("zarrs.gdeflate"), "copy the array with zarrs");
   EXPECT_ERROR(chain_with("numcodecs.imagecodecs_tiff"), "its chunks are TIFF files");
-  EXPECT_ERROR(chain_with("numcodecs.vlen-array"), "\"numcodecs.vlen-array\" is not supported: ");
   EXPECT_EQ(refusal_reason("numcodecs.other"), "");
+}
+
+TEST(Registry, ZarrsNamesItsCodecsByUrlsToo) {
+  for (const char* name : {"https://codec.zarrs.dev/array_to_bytes/vlen", "zarrs.vlen_v2",
+                           "https://codec.zarrs.dev/bytes_to_bytes/fletcher32",
+                           "https://codec.zarrs.dev/array_to_array/bitround"}) {
+    EXPECT_NE(find_codec(name), nullptr) << name;
+  }
+  EXPECT_EQ(find_codec("https://codec.zarrs.dev/array_to_bytes/other"), nullptr);
+  EXPECT_EQ(find_codec("https://codec.zarrs.dev/"), nullptr);
+  EXPECT_EQ(find_codec("zarrs."), nullptr);
+  EXPECT_NE(refusal_reason("https://codec.zarrs.dev/bytes_to_bytes/gdeflate"), "");
+  EXPECT_NE(refusal_reason("https://codec.zarrs.dev/array_to_bytes/pcodec"), "");
+  EXPECT_EQ(refusal_reason("zarrs.other"), "");
 }
 
 TEST(Registry, MembersThatACodecDoesNotKnowAreErrors) {

@@ -219,8 +219,6 @@ TEST(Sharding, RefusesConfigurationsThatAreNone) {
   expect_refused(R"("chunk_shape": [2, 3], "index_codecs": )" + kPlain, "\"codecs\" is missing");
   expect_refused(R"("chunk_shape": [2, 3], "codecs": {}, "index_codecs": )" + kPlain,
                  "\"codecs\" is an object");
-  expect_refused(R"("chunk_shape": [2, 3], "codecs": [], "index_codecs": )" + kPlain,
-                 "do not include one from arrays to bytes");
   expect_refused(R"("chunk_shape": [2, 3], "codecs": ["snip"], "index_codecs": )" + kPlain,
                  "the codec \"snip\" is not supported");
   expect_refused(R"("chunk_shape": [2, 3], "index_location": "middle", )" + lists,

@@ -253,8 +253,50 @@ TEST(Zfp, RefusesConfigurationsThatAreNone) {
                            "minexp": 0})"),
                "\"maxbits\" is 4294967296");
   EXPECT_ERROR(make_zfpy(R"({"mode": 1})", kShape, kFloat64), "\"mode\" is 1");
-  EXPECT_ERROR(make_zfp(kReversible, kShape, kInt16), "int16 are none that zfp compresses");
+  EXPECT_ERROR(make_zfpy("{}", kShape, kInt16), "int16 are none that zfp compresses");
   EXPECT_ERROR(make_zfp(kReversible, {1, 1, 1, 1, 1}, kInt32), "5 dimensions, zfp is for up to 4");
+}
+
+// Elements whose values are those of `carriers`, as they are promoted.
+template <typename Element, typename Carrier>
+void expect_carried(const DataType& type, const DataType& carrier,
+                    const std::vector<Element>& values, const std::vector<Carrier>& carriers) {
+  const auto own = make_zfp(kReversible, {values.size()}, type);
+  const auto other = make_zfp(kReversible, {values.size()}, carrier);
+  const Bytes encoded = encoded_by(*other, elements(carriers));
+  EXPECT_EQ(encoded_by(*own, elements(values)), encoded);
+  EXPECT_EQ(decoded_by(*own, encoded, values.size() * sizeof(Element)), elements(values));
+}
+
+TEST(Zfp, OtherIntegersAndSmallFloatsAreCarriedByThoseThatItCompresses) {
+  using I4 = std::vector<std::int32_t>;
+  expect_carried<std::int8_t>(kInt8, kInt32, {-128, -1, 0, 127},
+                              I4{-128 << 23, -1 << 23, 0, 127 << 23});
+  expect_carried<std::uint8_t>(kUint8, kInt32, {0, 128, 255}, I4{-128 << 23, 0, 127 << 23});
+  expect_carried<std::int16_t>(kInt16, kInt32, {-32768, -3, 32767},
+                               I4{-32768 << 15, -3 << 15, 32767 << 15});
+  expect_carried<std::uint16_t>(kUint16, kInt32, {0, 32769, 65535},
+                                I4{-32768 << 15, 1 << 15, 32767 << 15});
+  expect_carried<std::uint32_t>({TypeKind::unsigned_integer, 4}, kInt32, {0, 5, 2147483647},
+                                I4{0, 5, 2147483647});
+  expect_carried<std::uint64_t>(kUint64, kInt64, {0, 7, INT64_MAX},
+                                std::vector<std::int64_t>{0, 7, INT64_MAX});
+  // 1.5 and -2 in float16 and bfloat16.
+  expect_carried<std::uint16_t>(kFloat16, kFloat32, {0x3e00, 0xc000}, std::vector<float>{1.5, -2});
+  expect_carried<std::uint16_t>({TypeKind::floating, 2, 0, FloatFormat::bfloat16}, kFloat32,
+                                {0x3fc0, 0xc000}, std::vector<float>{1.5, -2});
+}
+
+TEST(Zfp, CarriedIntegersStayInTheirRange) {
+  const auto narrow = make_zfp(kReversible, {2}, kUint8);
+  const auto carrier = make_zfp(kReversible, {2}, kInt32);
+  const Bytes beyond = encoded_by(*carrier, elements<std::int32_t>({INT32_MIN, INT32_MAX}));
+  EXPECT_EQ(decoded_by(*narrow, beyond, 2), bytes_of({0, 255}));
+  const auto unsigned_ = make_zfp(kReversible, {1}, kUint64);
+  EXPECT_ERROR(encoded_by(*unsigned_, elements<std::uint64_t>({UINT64_MAX})),
+               "a number with a sign and does not fit");
+  EXPECT_ERROR(make_zfp(kReversible, {1}, {TypeKind::complex, 8}), "none that zfp compresses");
+  EXPECT_ERROR(make_zfp(kReversible, {1}, {TypeKind::signed_integer, 1, 4}), "none that zfp");
 }
 
 }  // namespace

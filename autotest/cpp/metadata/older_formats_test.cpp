@@ -88,14 +88,32 @@ TEST(DraftArray, FiltersOfZarrPythonStandAmongTheAttributes) {
   EXPECT_EQ(parse_draft_array(document, "a").attributes, document["attributes"]);
 }
 
+TEST(DraftArray, AnUnknownTypeIsReadAsItsFallbackIfThatIsACoreType) {
+  Json document = draft_array();
+  document["fill_value"] = nullptr;
+  document["data_type"] = parse_json(R"({"extension": "x", "type": "decimal"})");
+  for (const auto& [fallback, type] : {std::pair(">f4", DataType{TypeKind::floating, 4}),
+                                       {"|u1", {}},
+                                       {"bool", {TypeKind::boolean}},
+                                       {"<i8", {TypeKind::signed_integer, 8}},
+                                       {"r24", {TypeKind::raw, 3}}}) {
+    document["data_type"]["fallback"] = fallback;
+    EXPECT_EQ(parse_draft_array(document, "a").data_type, type) << fallback;
+  }
+  document["data_type"]["fallback"] = ">f4";
+  document["chunk_memory_layout"] = "C";
+  EXPECT_EQ(parse_draft_array(document, "a").codecs[0].configuration["endian"], "big");
+}
+
 TEST(DraftArray, ExtensionsThatAreNotKnownAreErrors) {
   Json document = draft_array();
   document["fill_value"] = nullptr;
-  document["data_type"] = parse_json(R"({"extension": "x", "type": "decimal", "fallback": "<f4"})");
+  document["data_type"] = parse_json(R"({"extension": "x", "type": "decimal", "fallback": "<c8"})");
   EXPECT_ERROR(parse_draft_array(document, "a"),
                "the data type \"decimal\" of the extension \"x\" is not supported");
-  document["data_type"]["type"] = "<i4";
-  EXPECT_ERROR(parse_draft_array(document, "a"), "the data type \"<i4\" of the extension \"x\"");
+  document["data_type"]["fallback"] = parse_json(R"({"extension": "y", "type": "<i4"})");
+  EXPECT_ERROR(parse_draft_array(document, "a"),
+               "the data type \"decimal\" of the extension \"x\"");
   document["data_type"] = parse_json(R"({
       "extension": "https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0",
       "type": "<M8[ns]", "fallback": "<i8"})");

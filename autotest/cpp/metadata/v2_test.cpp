@@ -169,7 +169,7 @@ TEST(V2Array, EveryTypeString) {
 
 TEST(V2Array, OtherTypeStringsAreRefusedByName) {
   for (const char* dtype :
-       {"", "<", "<i", "<i3", "<i16", "<f16", "<f1", "<c2", "b2", "|S0", "<U0", "<M8[x]", "<M8[0s]",
+       {"", "<", "<i", "<i3", "<i16", "<f12", "<f1", "<c2", "b2", "|S0", "<U0", "<M8[x]", "<M8[0s]",
         "<x4", "<i4x", "<i-4", "|S99999999999999999999", "|S4294967296", "<U1073741824"}) {
     EXPECT_ERROR(type_of(dtype), "the data type \"" + std::string(dtype) + "\" is not supported");
   }
