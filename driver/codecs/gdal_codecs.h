@@ -9,11 +9,17 @@
 
 namespace gdal_zarr {
 
-// The codec `imagecodecs_tiff` of the Python package imagecodecs, which Kerchunk references to
-// series of TIFF files use: each chunk is a TIFF file. GDAL's GTiff driver decodes it from memory.
-// Such chunks are not written. Finds the codec by its name: the zarrcore::CodecProvider of the
-// driver.
+// Finds a codec of this folder by its name: the zarrcore::CodecProvider of the driver.
 zarrcore::CodecFactory find_gdal_codec(std::string_view name);
+
+// `imagecodecs_…` of the Python package imagecodecs, which Kerchunk references use: each chunk is
+// an image, which one of GDAL's drivers decodes from memory. Such chunks are not written. Null if
+// this is not the name of such a codec, without "numcodecs.".
+zarrcore::CodecFactory find_image_codec(std::string_view name);
+
+// `grib` of the Python package kerchunk and `gribberish` of the package of this name: each chunk is
+// a GRIB message, which GDAL's GRIB driver decodes from memory. Likewise.
+zarrcore::CodecFactory find_grib_codec(std::string_view name);
 
 // Codecs that programs and other plugins have registered with CPLRegisterCompressor() and
 // CPLRegisterDecompressor() (cpl_compressor.h), under the ids of numcodecs.

@@ -140,6 +140,10 @@ class BytesToBytesCodec {
     return false;
   }
 
+  // Whether encoded bytes have their own order of elements, as images have, and decoded ones are
+  // little-endian. Such a codec may take the place of the array-to-bytes codec.
+  virtual bool makes_elements() const { return false; }
+
   // Not null if the encoded bytes contain the unchanged payload.
   virtual const Framing* framing() const { return nullptr; }
   // With framing(): checks the frame and returns the payload inside `encoded`.

@@ -118,6 +118,11 @@ void CodecChain::add(Codec codec, bool is_known) {
       }
       add_missing_bytes();
     }
+    // What another order would mean is not certain.
+    if ((*bytes_codec)->makes_elements() && bytes_spec_.data_type.item_size != 1 &&
+        array_to_bytes_->is_identity() != (kHostEndian == Endian::little)) {
+      throw Error("it does not support this byte order");
+    }
     bytes_codecs_.push_back(std::move(*bytes_codec));
     return;
   }

@@ -235,13 +235,7 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
   };
   const bool has_n5 = has("numcodecs.n5_wrapper");
   const bool has_zfp = has("numcodecs.zfpy");
-  // A TIFF has its own order of bytes and rows. What another one would mean here is not certain.
-  const bool has_tiff = has("numcodecs.imagecodecs_tiff");
-  if (has_tiff && is_reversed)
-    throw Error("numcodecs.imagecodecs_tiff does not support the memory order F");
   const bool is_little = dtype.orders.empty() || dtype.orders.front() == Endian::little;
-  if (has_tiff && !is_little)
-    throw Error("numcodecs.imagecodecs_tiff does not support this byte order");
   if (has_zfp && !is_little) throw Error("numcodecs.zfpy does not support this byte order");
   // So do codecs that store each string with its length, which leave no byte order.
   const bool has_vlen = !filters.empty() && (filters.front().name == "numcodecs.vlen-utf8" ||
