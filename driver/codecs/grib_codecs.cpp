@@ -125,7 +125,7 @@ class GribCodec final : public MemoryFileCodec {
       throw Error("the GRIB 1 message is not in simple packing, which alone is supported");
     }
     constexpr unsigned kCcsds = 42;
-    constexpr unsigned kTemplates[] = {0, 2, 3, 4, 40, 41, kCcsds};
+    constexpr unsigned kTemplates[] = {0, 2, 3, kGribIeee, 40, 41, kCcsds};
     if (std::ranges::find(kTemplates, message.packing) == std::end(kTemplates)) {
       throw Error("the GRIB 2 message is in the packing " + std::to_string(message.packing) +
                   ", which is not supported");
@@ -139,6 +139,13 @@ class GribCodec final : public MemoryFileCodec {
 
   Field read_values(const GribMessage& message) const {
     const GribGrid& grid = message.grid;
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    if (message.edition == 2 && message.packing == kGribIeee) {
+      // Old versions of GDAL read them in single precision.
+      Field field{ieee_values(message), grid.rows, grid.columns};
+      if (options_.missing) std::ranges::replace(field.values, *options_.missing, kNan);
+      return field;
+    }
     const MemoryRaster raster(name(), kGrib, message.bytes);
     GDALDataset& dataset = raster.dataset();
     if (dataset.GetRasterCount() != 1 ||
@@ -157,15 +164,15 @@ class GribCodec final : public MemoryFileCodec {
     }
     int has_nodata = 0;
     const double nodata = message.manages_missing ? band.GetNoDataValue(&has_nodata) : 0;
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     Field field{std::vector<double>(count), grid.rows, grid.columns};
     for (std::size_t i = 0; i < count; ++i) {
       // GDAL's rows begin in the north, and its columns in the west.
       const auto [column_steps, row_steps] = grid.steps(i);
       const std::size_t row = grid.scans_north() ? grid.rows - 1 - row_steps : row_steps;
       const std::size_t column = grid.scans_west() ? grid.columns - 1 - column_steps : column_steps;
-      const double value = rows[row * grid.columns + column];
-      const bool is_missing = message.is_missing(i) || (has_nodata != 0 && value == nodata) ||
+      const double read = rows[row * grid.columns + column];
+      const double value = message.scale ? message.scale->exact(read) : read;
+      const bool is_missing = message.is_missing(i) || (has_nodata != 0 && read == nodata) ||
                               (options_.missing && value == *options_.missing);
       field.values[i] = is_missing ? kNan : value;
     }

@@ -1,9 +1,10 @@
 #include "driver/codecs/grib_message.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
-#include <numbers>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -75,14 +76,12 @@ constexpr GridTemplate kTemplates1[] = {
     {0, Kind::latlon, false, 28, 24},    {1, Kind::projected, false, 28, 29},
     {3, Kind::projected, false, 28, 21}, {4, Kind::gaussian, false, 28, 24},
     {5, Kind::projected, false, 28, 21}, {10, Kind::latlon, true, 28, 24},
-    {14, Kind::gaussian, true, 28, 24},
 };
 constexpr GridTemplate kTemplates2[] = {
-    {0, Kind::latlon, false, 72, 64},      {1, Kind::latlon, true, 72, 64},
-    {10, Kind::projected, false, 60, 65},  {20, Kind::projected, false, 65, 56},
-    {30, Kind::projected, false, 65, 56},  {31, Kind::projected, false, 65, 56},
-    {40, Kind::gaussian, false, 72, 64},   {41, Kind::gaussian, true, 72, 64},
-    {140, Kind::projected, false, 64, 56},
+    {0, Kind::latlon, false, 72, 64},     {1, Kind::latlon, true, 72, 64},
+    {10, Kind::projected, false, 60, 65}, {20, Kind::projected, false, 65, 56},
+    {30, Kind::projected, false, 65, 56}, {31, Kind::projected, false, 65, 56},
+    {40, Kind::gaussian, false, 72, 64},  {140, Kind::projected, false, 64, 56},
 };
 
 template <typename Templates>
@@ -206,6 +205,14 @@ GribGrid read_grid2(const Section& section) {
   return grid;
 }
 
+// Multiplied step by step, as eccodes does.
+double power(double base, int exponent) {
+  double result = 1;
+  for (; exponent < 0; ++exponent) result /= base;
+  for (; exponent > 0; --exponent) result *= base;
+  return result;
+}
+
 GribMessage parse_grib2(ByteSpan chunk) {
   constexpr std::size_t kStart = 16;
   constexpr std::size_t kEnd = 4;
@@ -230,6 +237,18 @@ GribMessage parse_grib2(ByteSpan chunk) {
     if (number == 5) {
       message.packing = static_cast<unsigned>(section.number(10, 2));
       const bool is_complex = message.packing == 2 || message.packing == 3;
+      if (message.packing == kGribIeee) {
+        const std::uint64_t precision = section.number(12, 1);
+        if (precision != 1 && precision != 2) {
+          throw Error("the GRIB message has IEEE numbers of an unknown precision");
+        }
+        message.ieee_size = precision == 1 ? 4 : 8;
+      } else {
+        message.scale =
+            GribScale{std::bit_cast<float>(static_cast<std::uint32_t>(section.number(12, 4))),
+                      power(2, static_cast<int>(section.signed_number(16, 2))),
+                      power(10, -static_cast<int>(section.signed_number(18, 2)))};
+      }
       message.manages_missing = is_complex && section.number(23, 1) != 0;
     }
     if (number == 6) {
@@ -239,6 +258,7 @@ GribMessage parse_grib2(ByteSpan chunk) {
       }
       if (indicator == 0) message.bitmap = section.from(7);
     }
+    if (number == 7) message.data = section.from(6);
     rest = rest.subspan(static_cast<std::size_t>(size));
   }
   constexpr unsigned kNeeded = 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 7;
@@ -246,40 +266,35 @@ GribMessage parse_grib2(ByteSpan chunk) {
   return message;
 }
 
-// The latitude of a Gaussian grid at `index` from the north, of 2 · `parallels`: from the root of a
-// Legendre polynomial, by Newton's method.
-double gaussian_latitude(std::uint32_t parallels, std::uint32_t index) {
-  const auto degree = static_cast<double>(2 * parallels);
-  double root = std::cos(std::numbers::pi * (index + 0.75) / (degree + 0.5));
-  for (int round = 0; round < 10; ++round) {
-    double before = 1;
-    double value = root;
-    for (std::uint32_t n = 2; n <= 2 * parallels; ++n) {
-      const double next = ((2.0 * n - 1) * root * value - (n - 1.0) * before) / n;
-      before = value;
-      value = next;
-    }
-    const double change = value * (1 - root * root) / (degree * (before - root * value));
-    root -= change;
-    if (std::abs(change) < 1e-15) break;
-  }
-  return std::asin(root) * 180 / std::numbers::pi;
-}
-
 }  // namespace
-
-GribGrid::Steps GribGrid::steps(std::uint64_t index) const {
-  const std::uint32_t length = scans_columns() ? rows : columns;
-  const auto line = static_cast<std::uint32_t>(index / length);
-  auto place = static_cast<std::uint32_t>(index % length);
-  if (alternates() && line % 2 == 1) place = length - 1 - place;
-  return scans_columns() ? Steps{line, place} : Steps{place, line};
-}
 
 bool GribMessage::is_missing(std::uint64_t index) const {
   if (!bitmap) return false;
   const auto byte = std::to_integer<unsigned>((*bitmap)[static_cast<std::size_t>(index / 8)]);
   return (byte >> (7 - index % 8) & 1) == 0;
+}
+
+std::vector<double> ieee_values(const GribMessage& message) {
+  std::vector<double> values(static_cast<std::size_t>(message.grid.point_count()),
+                             std::numeric_limits<double>::quiet_NaN());
+  const Section data(message.data);
+  std::size_t octet = 1;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (message.is_missing(i)) continue;
+    const std::uint64_t bits = data.number(octet, message.ieee_size);
+    values[i] = message.ieee_size == 8 ? std::bit_cast<double>(bits)
+                                       : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    octet += message.ieee_size;
+  }
+  return values;
+}
+
+double GribScale::exact(double value) const {
+  const double packed = std::round((value / factor - reference) / unit);
+  const double found = (packed * unit + reference) * factor;
+  // Other values are further away than single precision explains.
+  constexpr double kSingle = 1.0 / (1 << 21);
+  return std::abs(found - value) <= std::abs(value) * kSingle ? found : value;
 }
 
 GribMessage parse_grib(ByteSpan chunk) {
@@ -301,68 +316,6 @@ GribMessage parse_grib(ByteSpan chunk) {
     throw Error("the bitmap of the GRIB message is truncated");
   }
   return message;
-}
-
-double normalized_longitude(double longitude) {
-  const double rest = std::fmod(longitude, 360);
-  return rest < 0 ? rest + 360 : rest;
-}
-
-std::vector<double> row_latitudes(const GribGrid& grid) {
-  std::vector<double> latitudes(grid.rows);
-  if (grid.kind == GribGrid::Kind::gaussian) {
-    constexpr std::uint32_t kMaxParallels = 4096;
-    if (grid.parallels == 0 || grid.parallels > kMaxParallels || grid.rows > 2 * grid.parallels) {
-      throw Error("the Gaussian grid of the GRIB message has " + std::to_string(grid.parallels) +
-                  " parallels, which does not fit its rows");
-    }
-    // The row from the north that is closest to the first latitude.
-    const double guess = (90 - grid.first_latitude) / 180 * (2.0 * grid.parallels + 0.5) - 0.75;
-    const double last = 2.0 * grid.parallels - grid.rows;
-    const double first =
-        std::clamp(std::round(grid.scans_north() ? guess - grid.rows + 1 : guess), 0.0, last);
-    for (std::uint32_t row = 0; row < grid.rows; ++row) {
-      latitudes[grid.scans_north() ? grid.rows - 1 - row : row] =
-          gaussian_latitude(grid.parallels, static_cast<std::uint32_t>(first) + row);
-    }
-    return latitudes;
-  }
-  const double step =
-      grid.rows > 1 ? (grid.last_latitude - grid.first_latitude) / (grid.rows - 1) : 0;
-  for (std::uint32_t row = 0; row < grid.rows; ++row) {
-    latitudes[row] = grid.first_latitude + row * step;
-  }
-  return latitudes;
-}
-
-std::vector<double> column_longitudes(const GribGrid& grid) {
-  std::vector<double> longitudes(grid.columns);
-  const double direction = grid.scans_west() ? -1 : 1;
-  // The last longitude says more than the step, which is rounded.
-  const double extent =
-      normalized_longitude(direction * (grid.last_longitude - grid.first_longitude));
-  double step = grid.column_step;
-  if (grid.columns > 1 && extent > 0) step = extent / (grid.columns - 1);
-  for (std::uint32_t column = 0; column < grid.columns; ++column) {
-    const double longitude = grid.first_longitude + direction * column * step;
-    longitudes[column] = grid.is_rotated ? longitude : normalized_longitude(longitude);
-  }
-  return longitudes;
-}
-
-GeographicPoint unrotated(const GribGrid& grid, GeographicPoint rotated) {
-  constexpr double kDegree = std::numbers::pi / 180;
-  const double latitude = rotated.latitude * kDegree;
-  const double longitude = rotated.longitude * kDegree;
-  const double tilt = (90 + grid.pole_latitude) * kDegree;
-  // Tilted about the axis through 90° east, then turned about the axis of the earth.
-  const double x = std::cos(latitude) * std::cos(longitude);
-  const double y = std::cos(latitude) * std::sin(longitude);
-  const double z = std::sin(latitude);
-  const double tilted_x = std::cos(tilt) * x - std::sin(tilt) * z;
-  const double tilted_z = std::sin(tilt) * x + std::cos(tilt) * z;
-  return {std::asin(std::clamp(tilted_z, -1.0, 1.0)) / kDegree,
-          normalized_longitude(std::atan2(y, tilted_x) / kDegree + grid.pole_longitude)};
 }
 
 }  // namespace gdal_zarr

@@ -1,48 +1,25 @@
-// Messages of GRIB editions 1 and 2 (WMO Manual on Codes, FM 92): their headers, and the points of
-// their grids. Pure functions over bytes; all throw Error when the bytes are not such a message.
+// Messages of GRIB editions 1 and 2 (WMO Manual on Codes, FM 92): their headers. Pure functions
+// over bytes; all throw Error when the bytes are not such a message.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "driver/codecs/grib_grid.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
 
-struct GribGrid {
-  enum class Kind : std::uint8_t { latlon, gaussian, projected };
+// How values are packed in edition 2: (x · unit + reference) · factor, for integers x.
+struct GribScale {
+  double reference;
+  double unit;
+  double factor;
 
-  Kind kind;
-  bool is_rotated;
-  std::uint32_t columns;
-  std::uint32_t rows;
-  std::uint8_t scanning;  // flag table 8 of edition 1, 3.4 of edition 2
-  double first_latitude;  // degrees
-  double first_longitude;
-  double last_longitude;
-  double last_latitude;
-  double column_step;  // degrees or, of projected grids, metres; not negative
-  double row_step;
-  std::uint32_t parallels;  // of Gaussian grids, between a pole and the equator
-  double pole_latitude;     // of rotated grids: the southern pole
-  double pole_longitude;
-  double rotation;
-
-  bool scans_west() const { return (scanning & 0x80) != 0; }
-  bool scans_north() const { return (scanning & 0x40) != 0; }
-  bool scans_columns() const { return (scanning & 0x20) != 0; }  // one after the other
-  bool alternates() const { return (scanning & 0x10) != 0; }     // every second row is reversed
-  // Latitudes and longitudes are those of rows and columns.
-  bool is_regular() const { return kind != Kind::projected && !is_rotated; }
-
-  std::uint64_t point_count() const { return std::uint64_t{columns} * rows; }
-  // Steps from the first point of the message to the one at `index`.
-  struct Steps {
-    std::uint32_t column;
-    std::uint32_t row;
-  };
-  Steps steps(std::uint64_t index) const;
+  // The value in double precision for one that was computed in single precision, as old versions of
+  // GDAL do.
+  double exact(double value) const;
 };
 
 struct GribMessage {
@@ -52,31 +29,24 @@ struct GribMessage {
   // Edition 1: the first four flags of the binary data section. Edition 2: the number of the data
   // representation template.
   unsigned packing;
-  bool manages_missing;  // complex packing with its own missing values
+  // Edition 2: IEEE numbers, and the bytes of each.
+  zarrcore::ByteSpan data;
+  std::size_t ieee_size;
+  std::optional<GribScale> scale;  // null in edition 1, and if values are IEEE numbers
+  bool manages_missing;            // complex packing with its own missing values
   // A bit for each point, in the order of the message; those that are 0 have no value.
   std::optional<zarrcore::ByteSpan> bitmap;
 
   bool is_missing(std::uint64_t index) const;
 };
 
+constexpr unsigned kGribIeee = 4;  // the template of IEEE numbers in edition 2
+
+// The values of a message of IEEE numbers, in its order; NaN for those that the bitmap excludes.
+std::vector<double> ieee_values(const GribMessage& message);
+
 // Throws Error when `chunk` holds several messages or fields, or a grid that is not one of rows and
 // columns.
 GribMessage parse_grib(zarrcore::ByteSpan chunk);
-
-// Latitudes of the rows in the order of the message, in degrees. For grids that are regular apart
-// from a rotation.
-std::vector<double> row_latitudes(const GribGrid& grid);
-// Longitudes of the columns likewise, from 0 to less than 360 unless the grid is rotated.
-std::vector<double> column_longitudes(const GribGrid& grid);
-
-struct GeographicPoint {
-  double latitude;
-  double longitude;
-};
-// The geographic position of a point of a rotated grid.
-GeographicPoint unrotated(const GribGrid& grid, GeographicPoint rotated);
-
-// From 0 to less than 360.
-double normalized_longitude(double longitude);
 
 }  // namespace gdal_zarr

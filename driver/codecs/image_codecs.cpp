@@ -1,20 +1,21 @@
 // The codecs of the Python package imagecodecs whose chunks are images. An image's values in C
 // order are rows, columns, samples; they are reshaped to the chunk, whose size must agree.
 #include <algorithm>
-#include <cctype>
+#include <array>
+#include <cmath>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/codecs/gdal_codecs.h"
-#include "driver/codecs/image_headers.h"
+#include "driver/codecs/image_files.h"
 #include "driver/codecs/memory_raster.h"
 #include "driver/gdal/compat.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/configuration.h"
 
 namespace gdal_zarr {
@@ -29,12 +30,6 @@ using zarrcore::MutableByteSpan;
 using zarrcore::Shape;
 using zarrcore::TypeKind;
 
-// The file that GDAL opens of a chunk.
-struct ImageFile {
-  Buffer bytes;
-  bool has_four_colors = false;
-};
-
 // What an image's samples become.
 enum class Samples : std::uint8_t {
   bits,       // of one bit: 0 and 1
@@ -44,20 +39,11 @@ enum class Samples : std::uint8_t {
   by_option,  // an alpha channel is added or removed to fit the chunk (WebP's `hasalpha`)
 };
 
-// Makes the file that GDAL opens of a chunk.
-using MakeFile = ImageFile (*)(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec);
-
-ImageFile make_jpeg_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec);
-ImageFile make_lerc_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec);
-template <std::uint16_t kCompression>
-ImageFile make_fax_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec);
-ImageFile make_gif_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec);
-
 struct ImageFormat {
   std::string_view name;  // after "imagecodecs_"
   Samples samples;
   MemoryFormat file;
-  MakeFile make_file = nullptr;  // null if the chunk is the file
+  MakeImageFile make_file = nullptr;  // null if the chunk is the file
 };
 
 constexpr std::array<const char*, 4> kTiffOptions{"NUM_THREADS=1"};
@@ -65,13 +51,18 @@ constexpr std::array<const char*, 4> kJpeg2000Drivers{"JP2OpenJPEG", "JP2KAK", "
 constexpr std::array<const char*, 4> kJpeg2000Options{"1BIT_ALPHA_PROMOTION=NO",
                                                       "GEOREF_SOURCES=NONE"};
 
+template <std::uint16_t kCompression>
+ImageFile make_fax(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec) {
+  return make_fax_file(chunk, configuration, spec, kCompression);
+}
+
 constexpr ImageFormat kFormats[] = {
     {"bmp", Samples::expanded, {{"BMP"}, "BMP image", "bmp"}},
-    {"ccittfax3", Samples::bits, {{"GTiff"}, "fax", "tif", kTiffOptions}, make_fax_file<3>},
-    {"ccittfax4", Samples::bits, {{"GTiff"}, "fax", "tif", kTiffOptions}, make_fax_file<4>},
-    {"ccittrle", Samples::bits, {{"GTiff"}, "fax", "tif", kTiffOptions}, make_fax_file<2>},
+    {"ccittfax3", Samples::bits, {{"GTiff"}, "fax", "tif", kTiffOptions}, &make_fax<3>},
+    {"ccittfax4", Samples::bits, {{"GTiff"}, "fax", "tif", kTiffOptions}, &make_fax<4>},
+    {"ccittrle", Samples::bits, {{"GTiff"}, "fax", "tif", kTiffOptions}, &make_fax<2>},
     {"gif", Samples::plain, {{"GIF"}, "GIF image", "gif"}, make_gif_file},
-    {"jpeg", Samples::exact, {{"JPEG"}, "JPEG image", "jpg"}, make_jpeg_file},
+    {"jpeg", Samples::plain, {{"JPEG"}, "JPEG image", "jpg"}, make_jpeg_file},
     {"jpeg2k", Samples::plain, {kJpeg2000Drivers, "JPEG 2000 image", "jp2", kJpeg2000Options}},
     {"jpegxl", Samples::plain, {{"JPEGXL"}, "JPEG XL image", "jxl"}},
     {"lerc", Samples::exact, {{"GTiff"}, "LERC image", "tif", kTiffOptions}, make_lerc_file},
@@ -126,11 +117,16 @@ std::optional<int> sample_bits(GDALRasterBand& band) {
   return bits != nullptr ? std::optional(std::atoi(bits)) : std::nullopt;
 }
 
+// "PNG images", "TIFF files".
+std::string files_of(const ImageFormat& format) {
+  const std::string noun = format.file.noun;
+  return noun + (noun.ends_with("image") ? "s" : " files");
+}
+
 class ImageCodec final : public MemoryFileCodec {
  public:
   ImageCodec(const ImageFormat& format, const Json& configuration, const ChunkSpec& spec)
-      : MemoryFileCodec("imagecodecs_" + std::string(format.name),
-                        std::string(format.file.noun) + "s", spec),
+      : MemoryFileCodec("imagecodecs_" + std::string(format.name), files_of(format), spec),
         format_(format),
         configuration_(configuration),
         type_(spec.data_type),
@@ -170,6 +166,7 @@ class ImageCodec final : public MemoryFileCodec {
     // A fax that is damaged is white from there on, with a warning.
     const bool is_damaged = format_.samples == Samples::bits && CPLGetLastErrorType() >= CE_Warning;
     if (result != CE_None || is_damaged) image.fail("the image cannot be decoded");
+    if (file.has_masked_floats) mask_floats(decoded);
     if (format_.samples == Samples::expanded) expand(*dataset.GetRasterBand(1), layout, decoded);
     // GDAL decodes to the byte order of the host; decoded chunks are little-endian.
     if (zarrcore::kHostEndian != zarrcore::Endian::little) {
@@ -303,6 +300,21 @@ class ImageCodec final : public MemoryFileCodec {
     }
   }
 
+  void mask_floats(MutableByteSpan decoded) const {
+    const auto size = static_cast<std::size_t>(type_.item_size);
+    for (std::size_t at = 0; at < decoded.size(); at += size) {
+      float single = 0;
+      double value = 0;
+      if (size == sizeof single) {
+        std::memcpy(&single, decoded.data() + at, size);
+        value = single;
+      } else {
+        std::memcpy(&value, decoded.data() + at, size);
+      }
+      if (std::isnan(value)) std::memset(decoded.data() + at, 0, size);
+    }
+  }
+
   // Replaces palette indices, each in the first sample of a pixel, by colours, and scales gray
   // samples of fewer bits.
   static void expand(GDALRasterBand& band, const Layout& layout, MutableByteSpan decoded) {
@@ -331,107 +343,6 @@ class ImageCodec final : public MemoryFileCodec {
   zarrcore::DataType type_;
   GDALDataType band_type_;
 };
-
-// The names and numbers that imagecodecs accepts.
-JpegColors colors_option(const Json& configuration, std::string_view key) {
-  struct Name {
-    std::string_view name;
-    JpegColors colors;
-  };
-  static constexpr Name kNames[] = {
-      {"UNKNOWN", JpegColors::unknown}, {"GRAY", JpegColors::gray},
-      {"GRAYSCALE", JpegColors::gray},  {"MINISBLACK", JpegColors::gray},
-      {"MINISWHITE", JpegColors::gray}, {"RGB", JpegColors::rgb},
-      {"YCBCR", JpegColors::ycbcr},     {"CMYK", JpegColors::cmyk},
-      {"SEPARATED", JpegColors::cmyk},  {"YCCK", JpegColors::ycck},
-  };
-  const Json* value = zarrcore::find_member(configuration, key);
-  if (value == nullptr || value->is_null()) return JpegColors::unknown;
-  if (value->is_number_integer() && *value >= 0 && *value <= 5) {
-    return static_cast<JpegColors>(value->get<int>());
-  }
-  if (value->is_string()) {
-    const auto& text = value->get_ref<const std::string&>();
-    for (const Name& name : kNames) {
-      if (EQUAL(text.c_str(), std::string(name.name).c_str())) return name.colors;
-    }
-  }
-  throw Error('"' + std::string(key) + "\" is " + zarrcore::excerpt(*value) +
-              ", not a colour space of JPEG images");
-}
-
-std::vector<std::byte> base64_option(const Json& configuration, std::string_view key) {
-  const auto text = zarrcore::text_option(configuration, key);
-  if (!text) return {};
-  auto bytes = zarrcore::decode_base64(*text);
-  if (!bytes) throw Error('"' + std::string(key) + "\" is not base64");
-  return std::move(*bytes);
-}
-
-ImageFile make_jpeg_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& /*spec*/) {
-  const std::vector<std::byte> header = base64_option(configuration, "header");
-  const std::vector<std::byte> tables = base64_option(configuration, "tables");
-  JpegImage image =
-      make_jpeg(chunk, {header, tables, colors_option(configuration, "colorspace_jpeg"),
-                        colors_option(configuration, "colorspace_data")});
-  return {std::move(image.bytes), image.components == 4};
-}
-
-ImageFile make_gif_file(ByteSpan chunk, const Json& /*configuration*/, const ChunkSpec& spec) {
-  check_gif(chunk, spec.byte_count());
-  return {Buffer::copy_of(chunk)};
-}
-
-// A chunk may be compressed with zlib or Zstandard around LERC.
-ImageFile make_lerc_file(ByteSpan chunk, const Json& /*configuration*/, const ChunkSpec& spec) {
-  constexpr std::uint64_t kSlack = 1 << 16;
-  Buffer held;
-  const auto starts_with = [&](std::initializer_list<unsigned> bytes) {
-    return chunk.size() >= bytes.size() &&
-           std::equal(bytes.begin(), bytes.end(), chunk.begin(), [](unsigned wanted, std::byte b) {
-             return b == static_cast<std::byte>(wanted);
-           });
-  };
-  const char* around = starts_with({0x78})                     ? "zlib"
-                       : starts_with({0x28, 0xB5, 0x2F, 0xFD}) ? "zstd"
-                                                               : nullptr;
-  if (around != nullptr) {
-    const zarrcore::Codec codec = zarrcore::find_codec(around)(Json::object(), spec);
-    const auto limit = zarrcore::checked_multiply(spec.byte_count(), 2).value_or(UINT64_MAX / 2);
-    held = std::get<std::unique_ptr<const zarrcore::BytesToBytesCodec>>(codec)->decode(
-        chunk, limit + kSlack);
-    chunk = held.span();
-  }
-  StripImage image = read_lerc_header(chunk);
-  const auto elements = zarrcore::checked_product(Shape{image.width, image.height, image.samples});
-  if (!elements || *elements != spec.byte_count() / spec.data_type.item_size) {
-    throw Error("the LERC image holds " +
-                zarrcore::shape_text(Shape{image.height, image.width, image.samples}, " x ") +
-                " pixels where the chunk has " + zarrcore::shape_text(spec.shape, " x "));
-  }
-  return {make_tiff(chunk, image)};
-}
-
-template <std::uint16_t kCompression>
-ImageFile make_fax_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec) {
-  // The last two dimensions that are not 1, unless the configuration says better.
-  Shape shape = spec.shape;
-  while (shape.size() > 2 && shape.front() == 1) shape.erase(shape.begin());
-  if (shape.size() == 3 && shape.back() == 1) shape.pop_back();
-  const auto length = [&](const char* key, std::size_t dimension) {
-    const std::int64_t stated = zarrcore::integer_option(configuration, key, 0);
-    const std::uint64_t found = stated > 0          ? static_cast<std::uint64_t>(stated)
-                                : shape.size() == 2 ? shape[dimension]
-                                                    : 0;
-    if (found == 0 || found > UINT16_MAX) {
-      throw Error("the width and height of the fax are not known, or too large");
-    }
-    return static_cast<std::uint32_t>(found);
-  };
-  const std::int64_t options = zarrcore::integer_option(configuration, "t4options", 0);
-  return {make_tiff(chunk, {length("width", 1), length("height", 0), 1, 1, 1, kCompression,
-                            static_cast<std::uint32_t>(options), false})};
-}
 
 zarrcore::Codec make_image(const ImageFormat& format, const Json& configuration,
                            const ChunkSpec& spec) {
@@ -463,11 +374,23 @@ zarrcore::CodecFactory find_image_codec(std::string_view name) {
   };
 }
 
-zarrcore::CodecFactory find_gdal_codec(std::string_view name) {
+namespace {
+
+zarrcore::CodecFactory find_read_only_codec(std::string_view name) {
   constexpr std::string_view kNumcodecs = "numcodecs.";
-  const std::string_view id = name.starts_with(kNumcodecs) ? name.substr(kNumcodecs.size()) : name;
-  if (zarrcore::CodecFactory image = find_image_codec(id)) return image;
-  if (zarrcore::CodecFactory grib = find_grib_codec(id)) return grib;
+  if (name.starts_with(kNumcodecs)) name.remove_prefix(kNumcodecs.size());
+  if (zarrcore::CodecFactory image = find_image_codec(name)) return image;
+  return find_grib_codec(name);
+}
+
+}  // namespace
+
+bool is_read_only_codec(std::string_view name) {
+  return find_read_only_codec(name) != nullptr;
+}
+
+zarrcore::CodecFactory find_gdal_codec(std::string_view name) {
+  if (zarrcore::CodecFactory codec = find_read_only_codec(name)) return codec;
   return find_registered_codec(name);
 }
 

@@ -247,6 +247,7 @@ Buffer make_tiff(ByteSpan strip, const StripImage& image) {
   // LERC: the version of the library's format, and no compression around it.
   if (image.compression == 34887) tags.push_back({50674, kLong, {4, 0}});
 
+  if (strip.empty()) throw Error("the chunk is empty");
   constexpr std::size_t kMaxStrip = 0xFFFF0000 - (std::size_t{1} << 20);
   if (strip.size() > kMaxStrip) throw Error("the chunk is too large for a TIFF");
   const std::size_t padding = strip.size() % 2;

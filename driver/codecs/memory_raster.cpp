@@ -7,6 +7,7 @@
 #include <atomic>
 #include <utility>
 
+#include "zarrcore/base/text.h"
 #include "zarrcore/codec/configuration.h"
 
 namespace gdal_zarr {
@@ -60,8 +61,7 @@ MemoryRaster::MemoryRaster(std::string_view codec, const MemoryFormat& format, B
                                    open_options.data(), siblings));
   if (dataset_ == nullptr) {
     VSIUnlink(path_.c_str());
-    fail(std::string("the chunk is not a ") + format.noun + " that GDAL's driver " +
-         driver_list(format) + " reads");
+    fail(std::string("the chunk is not a ") + format.noun + " that GDAL reads");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/codecs/gdal_codecs.h"
 #include "driver/new_array/array_parts.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
@@ -37,6 +38,9 @@ void check_names(const Codecs& codecs) {
   for (const CodecMetadata& codec : codecs) {
     if (zarrcore::find_codec(codec.name) == nullptr) {
       throw Error("the codec \"" + codec.name + "\" is not supported");
+    }
+    if (is_read_only_codec(codec.name)) {
+      throw Error("the codec \"" + codec.name + "\" is for reading only");
     }
     if (codec.name != "sharding_indexed") continue;
     for (const char* key : {"codecs", "index_codecs"}) {

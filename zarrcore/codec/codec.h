@@ -141,7 +141,7 @@ class BytesToBytesCodec {
   }
 
   // Whether encoded bytes have their own order of elements, as images have, and decoded ones are
-  // little-endian. Such a codec may take the place of the array-to-bytes codec.
+  // little-endian. Such a codec may replace the array-to-bytes codec.
   virtual bool makes_elements() const { return false; }
 
   // Not null if the encoded bytes contain the unchanged payload.
