@@ -17,7 +17,6 @@
 #include "driver/codecs/memory_raster.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/dtype/numpy_type.h"
 
 namespace gdal_zarr {
 namespace {

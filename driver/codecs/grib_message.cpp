@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -246,8 +245,8 @@ GribMessage parse_grib2(ByteSpan chunk) {
       } else {
         message.scale =
             GribScale{std::bit_cast<float>(static_cast<std::uint32_t>(section.number(12, 4))),
-                      power(2, static_cast<int>(section.signed_number(16, 2))),
-                      power(10, -static_cast<int>(section.signed_number(18, 2)))};
+                      power(2.0, static_cast<int>(section.signed_number(16, 2))),
+                      power(10.0, -static_cast<int>(section.signed_number(18, 2)))};
       }
       message.manages_missing = is_complex && section.number(23, 1) != 0;
     }

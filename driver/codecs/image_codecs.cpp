@@ -21,7 +21,6 @@
 namespace gdal_zarr {
 namespace {
 
-using zarrcore::Buffer;
 using zarrcore::ByteSpan;
 using zarrcore::ChunkSpec;
 using zarrcore::Error;

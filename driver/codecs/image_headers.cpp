@@ -1,6 +1,5 @@
 #include "driver/codecs/image_headers.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
