@@ -286,6 +286,8 @@ def wrong_messages():
         yield name, other, GRIB, [6, 8], "f4", f"a grid of the template {template}, which is not"
     packing = plain.index(b"\0\0\0\x15\5") + 9
     other = plain[:packing] + (50002).to_bytes(2, "big") + plain[packing + 2:]
+    values = plain[:packing - 4] + b"\xff" * 4 + plain[packing:]
+    yield "many values", values, GRIB, [6, 8], "f4", "more values than its grid has points"
     yield "packing", other, GRIB, [6, 8], "f4", "in the packing 50002"
 
 

@@ -234,6 +234,9 @@ GribMessage parse_grib2(ByteSpan chunk) {
     const Section section(rest.first(static_cast<std::size_t>(size)));
     if (number == 3) message.grid = read_grid2(section);
     if (number == 5) {
+      if (section.number(6, 4) > message.grid.point_count()) {
+        throw Error("the GRIB message has more values than its grid has points");
+      }
       message.packing = static_cast<unsigned>(section.number(10, 2));
       const bool is_complex = message.packing == 2 || message.packing == 3;
       if (message.packing == kGribIeee) {

@@ -27,6 +27,8 @@ class ReferenceStore final : public zarrcore::Store {
   std::optional<Reference> find(std::string_view key) const;
   // With a target that is a path. Throws zarrcore::Error if the document may not refer to it.
   Reference resolved(Reference reference) const;
+  // Both: the reference to a value, resolved.
+  std::optional<Reference> locate(std::string_view key) const;
 
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options = {}) override;
@@ -40,8 +42,6 @@ class ReferenceStore final : public zarrcore::Store {
   std::string description() const override { return document_; }
 
  private:
-  std::optional<Reference> locate(std::string_view key) const;
-
   std::shared_ptr<const References> references_;
   TargetFiles targets_;
   std::string document_;
