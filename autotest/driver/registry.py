@@ -102,10 +102,14 @@ def indexed_texts():
     return struct.pack("<Q", len(offsets)) + offsets + b"".join(parts)
 
 
+OPTIONAL = np.array([(1, 5), (0, 0), (1, 7)], [("valid", "u1"), ("value", "<i4")])
+OPTIONAL_INT32 = named("zarrs.optional", named("int32", {}))
+
+
 def optional_numbers():
-    """The layout of zarrs.optional: the lengths of mask and data, and both. All are valid."""
-    mask = np.ones(NUMBERS.size, "u1").tobytes()
-    return struct.pack("<QQ", len(mask), len(RAW)) + mask + RAW
+    """The layout of zarrs.optional: the lengths of mask and data, the mask, and what is valid."""
+    mask, data = b"\5", np.array([5, 7], "<i4").tobytes()
+    return struct.pack("<QQ", len(mask), len(data)) + mask + data
 
 
 def n5_block(values, payload=None):
@@ -151,7 +155,8 @@ V3_CODECS = [
         named("transpose", {"order": [1, 0]}), named("bytes", {"endian": "big"})]}),
     array_codec("zarrs.squeeze", ZARRS, NUMBERS, None, NUMBERS[None]),
     codec("zarrs.optional", ZARRS, optional_numbers(),
-          {"mask_codecs": [named("packbits")], "data_codecs": [BYTES]}),
+          {"mask_codecs": [named("packbits")], "data_codecs": [BYTES]}, OPTIONAL,
+          members={"data_type": OPTIONAL_INT32, "fill_value": None}),
     codec("zarrs.vlen", ZARRS, indexed_texts(), INDEX, TEXTS),
     codec("zarrs.vlen_v2", ZARRS, variable_length(TEXTS), None, TEXTS),
     bytes_codec("zarrs.gdeflate", ZARRS, b"-", {"level": 1}, refusal="gdeflate"),
