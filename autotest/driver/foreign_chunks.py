@@ -1,7 +1,7 @@
 """Arrays of one chunk that is a file of another format, and such files."""
 import numpy as np
 from multidim import open_array
-from osgeo import gdal, gdal_array
+from osgeo import gdal, gdal_array, osr
 from stores import BYTES, write_json
 
 PLACES = ("v2 compressor", "v2 filter", "v3 array to bytes", "v3 bytes to bytes")
@@ -74,3 +74,31 @@ def blocks_of(path):
         for column in range((raster.RasterXSize + width - 1) // width):
             yield row, column, *(int(band.GetMetadataItem(f"BLOCK_{kind}_{column}_{row}", "TIFF"))
                                  for kind in ("OFFSET", "SIZE"))
+
+
+def write_tiff(path, data, *options):
+    """With its blocks as strips of the whole height, unless options say otherwise."""
+    gdal.GetDriverByName("GTiff").CreateCopy(str(path), memory_raster(data), options=[
+        f"BLOCKYSIZE={data.shape[0]}", "INTERLEAVE=PIXEL", *options])
+    return path
+
+
+def only_block(path):
+    ((_, _, offset, size),) = blocks_of(path)
+    return content(path)[offset:offset + size]
+
+
+def grib_message(data, *options, nodata=None):
+    """A message that GDAL's driver writes: of a regular grid, with rows from the south."""
+    raster = memory_raster(np.asarray(data, "f8"))
+    reference = osr.SpatialReference()
+    reference.ImportFromEPSG(4326)
+    raster.SetSpatialRef(reference)
+    raster.SetGeoTransform([-0.5, 360 / data.shape[1], 0, 24, 0, -1])
+    if nodata is not None:
+        raster.GetRasterBand(1).SetNoDataValue(nodata)
+    path = "/vsimem/message.grb2"
+    gdal.GetDriverByName("GRIB").CreateCopy(path, raster, options=list(options))
+    message = content(path)
+    gdal.Unlink(path)
+    return message

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 import numcodecs
 import numpy as np
+from foreign_chunks import file_of, grib_message, only_block, write_tiff
 from numcodecs.zstd import Zstd
+from osgeo import gdal
 from stores import BYTES, CRC32C, encode, sharding, write_json
 
 NUMBERS = (np.arange(24, dtype="<i4") * 3 - 7).reshape(4, 6)
@@ -26,12 +28,13 @@ class Entry:
     kind: str
     names: list  # synonyms; the store has the first, and each of the others is read as well
     source: str
-    chunk: bytes = b""
+    chunk: object = b""  # or a function that makes it
     values: object = field(default_factory=lambda: NUMBERS)
     members: dict = field(default_factory=dict)  # of the document; "NAME" in it is the name
     key: str = "c/0/0"
     is_v2: bool = False
     refusal: str = ""  # what the error says about it
+    driver: str = ""  # of GDAL, which the codec needs
 
 
 def named(name, configuration=None):
@@ -64,7 +67,7 @@ def write_entry(path, entry, name):
                document | with_name(entry.members, name))
     file = path / entry.key
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(entry.chunk)
+    file.write_bytes(entry.chunk() if callable(entry.chunk) else entry.chunk)
 
 
 # --- Codecs of v3 ---------------------------------------------------------------------------------
@@ -74,7 +77,7 @@ def key_of(values):
 
 
 def codec(names, source, chunk, configuration=None, values=NUMBERS, before=(), after=(), **more):
-    """A codec after the codecs `before` and ahead of those `after` it."""
+    """A codec between the codecs `before` and `after` it."""
     names = [names] if isinstance(names, str) else names
     members = {"codecs": [*before, named("NAME", configuration), *after]}
     return Entry("codec", names, source, chunk, values, members | more.pop("members", {}),
@@ -289,4 +292,61 @@ OTHERS = [
     Entry("storage transformer", ["indexed"], "registry", RAW, refusal="storage transformer",
           members={"storage_transformers": [named("indexed")]}),
 ]
-ENTRIES = [*V3_CODECS, *NUMCODECS_ENTRIES, *DATA_TYPES, *OTHERS]
+# --- Images and messages ------------------------------------------------------------------------
+
+GRAY = (np.arange(600, dtype="u1") % 200).reshape(20, 30)
+BITS = GRAY // 7 % 2
+IMAGECODECS = "imagecodecs"
+
+
+def image(name, driver, *options, values=GRAY, make=file_of, source=IMAGECODECS, **configuration):
+    return codec(name, source, lambda: make(values, driver, *options), configuration, values,
+                 driver=driver)
+
+
+def block_of(values, driver, *options):
+    path = "/vsimem/block_of_registry.tif"
+    try:
+        return only_block(write_tiff(path, values, *options))
+    finally:
+        gdal.Unlink(path)
+
+
+def message_of(values, driver):
+    return grib_message(values[::-1])
+
+
+FILES = [
+    image("imagecodecs_bmp", "BMP"),
+    *(image("imagecodecs_" + name, "GTiff", "COMPRESS=" + name.upper(), "NBITS=1", values=BITS,
+            make=block_of) for name in ("ccittrle", "ccittfax3", "ccittfax4")),
+    image("imagecodecs_gif", "GIF"),
+    image("imagecodecs_jpeg", "JPEG", values=np.full_like(GRAY, 128)),
+    image("imagecodecs_jpeg2k", "JP2OpenJPEG", "QUALITY=100", "REVERSIBLE=YES"),
+    image("imagecodecs_jpegxl", "JPEGXL", "LOSSLESS=YES"),
+    image("imagecodecs_lerc", "GTiff", "COMPRESS=LERC", make=block_of),
+    image("imagecodecs_png", "PNG"),
+    image("imagecodecs_spng", "PNG"),
+    image("imagecodecs_tiff", "GTiff"),
+    image("imagecodecs_webp", "WEBP", "LOSSLESS=YES", values=np.dstack([GRAY, BITS, GRAY])),
+    image("grib", "GRIB", values=FLOATS, make=message_of, source="kerchunk", var="t"),
+    image("gribberish", "GRIB", values=FLOATS, make=message_of, source="gribberish", var="t"),
+]
+ENTRIES = [*V3_CODECS, *NUMCODECS_ENTRIES, *DATA_TYPES, *OTHERS, *FILES]
+
+
+def table():
+    """The table of doc/comparison.md."""
+    lines = ["| kind | from | read | refused |", "|---|---|---|---|"]
+    rows = {}
+    for entry in ENTRIES:
+        read, refused = rows.setdefault((entry.kind, entry.source), ([], []))
+        (refused if entry.refusal else read).extend(f"`{name}`" for name in entry.names)
+    for (kind, source), lists in rows.items():
+        lines.append("| " + " | ".join([kind, source, *(", ".join(names) for names in lists)])
+                     + " |")
+    return [line.replace("|  |", "| |") for line in lines]
+
+
+if __name__ == "__main__":
+    print(*table(), sep="\n")

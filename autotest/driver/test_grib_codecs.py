@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from bad_stores import assert_fails, message_of
 from eccodes_library import Message, values_of
-from foreign_chunks import content, decode, memory_raster, write_chunk
+from foreign_chunks import decode, grib_message, write_chunk
 from multidim import open_array
-from osgeo import gdal, osr
+from osgeo import gdal
 from stores import write_json
 
 needs_eccodes = pytest.mark.skipif(not eccodes_library.available(),
@@ -44,22 +44,6 @@ def make(sample, packing="grid_simple", scanning=0, has_bitmap=False, **keys):
         values[random.random(values.size) < 0.3] = 9999
     message.set(bitsPerValue=16).set_values(values).set(packingType=packing)
     return message.bytes(), shape
-
-
-def write_with_gdal(data, *options, nodata=None):
-    """A message that GDAL's driver writes: of a regular grid, with rows from the south."""
-    raster = memory_raster(np.asarray(data, "f8"))
-    reference = osr.SpatialReference()
-    reference.ImportFromEPSG(4326)
-    raster.SetSpatialRef(reference)
-    raster.SetGeoTransform([-0.5, 360 / data.shape[1], 0, 24, 0, -1])
-    if nodata is not None:
-        raster.GetRasterBand(1).SetNoDataValue(nodata)
-    path = "/vsimem/message.grb2"
-    gdal.GetDriverByName("GRIB").CreateCopy(path, raster, options=list(options))
-    message = content(path)
-    gdal.Unlink(path)
-    return message
 
 
 SMALL = np.random.default_rng(5).random((6, 8)) * 50 + 250
@@ -101,14 +85,14 @@ def test_values(tmp_path, sample, packing):
 def test_packings_that_gdal_writes(tmp_path, options):
     encoding = [f"DATA_ENCODING={options[0]}", *options[1:]]
     encoding += [] if options[0].startswith("IEEE") else ["NBITS=16"]
-    message = write_with_gdal(SMALL, *encoding)
+    message = grib_message(SMALL, *encoding)
     values = decode(tmp_path / "a", message, GRIB, [6, 8], "f8", "v3 array to bytes")
     np.testing.assert_array_equal(values, values_of(message).reshape(6, 8))
     np.testing.assert_allclose(values[::-1], SMALL, atol=0.01)
     if options[0] == "COMPLEX_PACKING":  # which has missing values of its own
         holes = SMALL.copy()
         holes[1, 2:5] = -7777
-        message = write_with_gdal(holes, *encoding, nodata=-7777)
+        message = grib_message(holes, *encoding, nodata=-7777)
         for codec in ("grib", "gribberish"):
             values = decode(tmp_path / codec, message, (codec, {"var": "t"}), [6, 8], "f8")
             np.testing.assert_array_equal(np.isnan(values[::-1]), holes == -7777)
@@ -216,7 +200,7 @@ def test_axes_of_regular_grids(tmp_path):
 
 def test_options_of_gribberish(tmp_path):
     columns = np.arange(36.0) * 10
-    message = write_with_gdal(columns + np.arange(18.0)[:, np.newaxis])
+    message = grib_message(columns + np.arange(18.0)[:, np.newaxis])
 
     def read(name, *shape, **options):
         return decode(tmp_path / (name + "-".join(options)), message,
@@ -266,7 +250,7 @@ def test_references_to_a_file_of_messages(tmp_path, monkeypatch):
 # --- Wrong chunks --------------------------------------------------------------------------------
 
 def wrong_messages():
-    plain = write_with_gdal(SMALL, "DATA_ENCODING=SIMPLE_PACKING", "NBITS=16")
+    plain = grib_message(SMALL, "DATA_ENCODING=SIMPLE_PACKING", "NBITS=16")
     yield "two", plain * 2, GRIB, [6, 8], "f4", "several GRIB messages"
     yield "truncated", plain[:-9], GRIB, [6, 8], "f4", "truncated"
     yield "no end", plain[:-4] + b"7776", GRIB, [6, 8], "f4", "no end"
@@ -321,7 +305,7 @@ def test_packings_that_gdal_reads_wrongly(tmp_path, packing):
 
 
 def test_a_missing_driver_is_named(tmp_path):
-    store = write_chunk(tmp_path / "a", write_with_gdal(SMALL, "DATA_ENCODING=SIMPLE_PACKING"), GRIB, [6, 8], "f4")
+    store = write_chunk(tmp_path / "a", grib_message(SMALL, "DATA_ENCODING=SIMPLE_PACKING"), GRIB, [6, 8], "f4")
     done = subprocess.run(
         ["gdal_translate", "-q", "--config", "GDAL_SKIP", "GRIB", str(store),
          str(tmp_path / "copy.tif")], capture_output=True, text=True)
@@ -330,7 +314,7 @@ def test_a_missing_driver_is_named(tmp_path):
 
 
 def test_messages_are_not_written(tmp_path):
-    array = open_array(write_chunk(tmp_path, write_with_gdal(SMALL), GRIB, [6, 8], "f4"))
+    array = open_array(write_chunk(tmp_path, grib_message(SMALL), GRIB, [6, 8], "f4"))
     assert array.ReadAsArray().shape == (6, 8)
     script = ("from osgeo import gdal; import sys; gdal.DontUseExceptions()\n"
               "raster = gdal.Open(sys.argv[1], gdal.GA_Update)\n"

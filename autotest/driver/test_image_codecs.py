@@ -8,7 +8,17 @@ import subprocess
 import numpy as np
 import pytest
 from bad_stores import assert_fails, message_of
-from foreign_chunks import PLACES, blocks_of, content, decode, file_of, memory_raster, write_chunk
+from foreign_chunks import (
+    PLACES,
+    blocks_of,
+    content,
+    decode,
+    file_of,
+    memory_raster,
+    only_block,
+    write_chunk,
+    write_tiff,
+)
 from osgeo import gdal
 from PIL import Image
 from stores import write_json
@@ -120,18 +130,6 @@ def test_colours_of_jpeg(tmp_path):
 
 
 # --- TIFF compressions, and references to parts of TIFFs -----------------------------------------
-
-def write_tiff(path, data, *options):
-    """With its blocks as strips of the whole height, unless options say otherwise."""
-    gdal.GetDriverByName("GTiff").CreateCopy(str(path), memory_raster(data), options=[
-        f"BLOCKYSIZE={data.shape[0]}", "INTERLEAVE=PIXEL", *options])
-    return path
-
-
-def only_block(path):
-    ((_, _, offset, size),) = blocks_of(path)
-    return path.read_bytes()[offset:offset + size]
-
 
 @pytest.mark.parametrize("compression", ["LERC", "LERC_DEFLATE", "LERC_ZSTD"])
 def test_lerc(tmp_path, compression):
