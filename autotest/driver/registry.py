@@ -1,8 +1,6 @@
-"""Every codec, data type, chunk grid and chunk key encoding that a registry or a released writer has,
-each with a store whose bytes come from the library that defines it or are spelled out here."""
-import bz2
+"""Every codec, data type, chunk grid and chunk key encoding that a registry or a released writer
+has, each with a store whose bytes come from the library that defines it or are spelled out here."""
 import gzip
-import lzma
 import struct
 import zlib
 from dataclasses import dataclass, field
@@ -122,7 +120,7 @@ def n5_block(values, payload=None):
 
 def zfp_stream(values):
     """Without the header that numcodecs writes."""
-    import zfpy  # noqa: PLC0415
+    import zfpy
     return zfpy.compress_numpy(values, rate=32, write_header=False)
 
 
@@ -167,7 +165,8 @@ V3_CODECS = [
 
 # --- numcodecs ------------------------------------------------------------------------------------
 
-# id, members, values, and what v3 has it as: from arrays to arrays, to bytes or from bytes to bytes.
+# id, members, values, and what it is in v3: from arrays to arrays ("array"), from bytes to bytes
+# ("bytes"), from arrays to bytes ("own"), or nothing.
 OF_NUMCODECS = [
     ("astype", {"encode_dtype": "<i8", "decode_dtype": "<i4"}, NUMBERS, "array"),
     ("base64", {}, NUMBERS, None),

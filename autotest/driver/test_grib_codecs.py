@@ -1,5 +1,5 @@
-"""Chunks that are GRIB messages, by the codecs of kerchunk and gribberish. eccodes makes messages of
-its samples in all packings and scanning modes, and says what they hold."""
+"""Chunks that are GRIB messages, by the codecs of kerchunk and gribberish. eccodes makes messages
+of its samples in all packings and scanning modes, and says what they hold."""
 import json
 import subprocess
 
@@ -81,7 +81,7 @@ def test_values(tmp_path, sample, packing):
 @pytest.mark.parametrize("options", [
     ["SIMPLE_PACKING"], ["COMPLEX_PACKING"], ["IEEE_FLOATING_POINT"], ["PNG"], ["JPEG2000"],
     ["COMPLEX_PACKING", "SPATIAL_DIFFERENCING_ORDER=1"],
-    ["COMPLEX_PACKING", "SPATIAL_DIFFERENCING_ORDER=2"]], ids=lambda options: "-".join(options))
+    ["COMPLEX_PACKING", "SPATIAL_DIFFERENCING_ORDER=2"]], ids="-".join)
 def test_packings_that_gdal_writes(tmp_path, options):
     encoding = [f"DATA_ENCODING={options[0]}", *options[1:]]
     encoding += [] if options[0].startswith("IEEE") else ["NBITS=16"]
@@ -262,7 +262,8 @@ def wrong_messages():
     yield "larger", plain, GRIB, [6, 7], "f4", "6 x 8 points where the chunk has 6 x 7"
     yield "smaller", plain, GRIB, [6, 800], "f4", "6 x 8 points where the chunk has 6 x 800"
     yield "integers", plain, GRIB, [6, 8], "i4", "float32 and float64, not as int32"
-    yield "another type", plain, ("grib", {"dtype": "float64"}), [6, 8], "f4", '"dtype" is "float64"'
+    yield ("another type", plain, ("grib", {"dtype": "float64"}), [6, 8], "f4",
+           '"dtype" is "float64"')
     yield "byte order", plain, GRIB, [6, 8], ">f4", "this byte order"
     grid = plain.index(b"\0\0\0\x48\3") + 12
     for name, template in (("spectral", 50), ("reduced rotated", 41), ("unknown", 999)):
@@ -305,7 +306,8 @@ def test_packings_that_gdal_reads_wrongly(tmp_path, packing):
 
 
 def test_a_missing_driver_is_named(tmp_path):
-    store = write_chunk(tmp_path / "a", grib_message(SMALL, "DATA_ENCODING=SIMPLE_PACKING"), GRIB, [6, 8], "f4")
+    message = grib_message(SMALL, "DATA_ENCODING=SIMPLE_PACKING")
+    store = write_chunk(tmp_path / "a", message, GRIB, [6, 8], "f4")
     done = subprocess.run(
         ["gdal_translate", "-q", "--config", "GDAL_SKIP", "GRIB", str(store),
          str(tmp_path / "copy.tif")], capture_output=True, text=True)

@@ -1,6 +1,7 @@
 """What other libraries write, and mean, beyond the specification of v3."""
 import json
 import struct
+from itertools import pairwise
 
 import numcodecs
 import numpy as np
@@ -181,7 +182,7 @@ def test_rectangular_grids(tmp_path):
     """Of ZEP 3: a length, or the lengths of all chunks, for each dimension."""
     rows, columns = [0, 10, 20], [0, 5, 12, 20]
     chunks = {f"{i}/{j}": np.pad(DATA, ((0, 6), (0, 0)))[rows[i]:rows[i] + 10, a:b]
-              for i in range(3) for j, (a, b) in enumerate(zip(columns, columns[1:]))}
+              for i in range(3) for j, (a, b) in enumerate(pairwise(columns))}
     grid = {"name": "rectangular", "configuration": {"chunk_shape": [10, [5, 7, 8]]}}
     write_chunks(tmp_path, chunks, grid=grid)
     np.testing.assert_array_equal(open_array(tmp_path).ReadAsArray(), DATA)

@@ -1,5 +1,5 @@
-"""One store of each codec, data type, chunk grid and chunk key encoding (registry.py), and the table
-in doc/comparison.md that says which are read."""
+"""One store of each codec, data type, chunk grid and chunk key encoding (registry.py), and the
+table in doc/comparison.md that says which are read."""
 from pathlib import Path
 
 import numpy as np

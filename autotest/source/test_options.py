@@ -82,8 +82,8 @@ def test_every_option_has_a_description():
 
 
 def test_configuration_options():
-    """The names of options in string literals of the driver, apart from its metadata items, and from
-    what it sets for the drivers that decode chunks."""
+    """The names of options in string literals of the driver, apart from its metadata items, and
+    from what it sets for the drivers that decode chunks."""
     used = {name for path in files("driver", suffixes=CPP) if path.name != "memory_raster.cpp"
             for name in re.findall(r'"((?:ZARR|GDAL|VSIKERCHUNK)_[A-Z_]+)"', text(path))
             if not name.startswith("GDAL_ZARR_")}
