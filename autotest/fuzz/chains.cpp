@@ -42,10 +42,24 @@ TestChain lossy(TestChain chain) {
   return chain;
 }
 
+// A chain that does not encode, and a chunk of it in hexadecimal digits.
+TestChain decoding(TestChain chain, const std::string& chunk = "") {
+  chain.keeps_values = false;
+  chain.chunk = chunk;
+  return chain;
+}
+
 // Inner chunks of 2 × 3.
 std::string shards(const std::string& codecs, const std::string& index = index_codecs(),
                    const std::string& location = "end") {
   return sharding_codec({2, 3}, codecs, index, location);
+}
+
+// A chunk of texts' ids, and one of numbers as text: 24 times "3" and what fills it up.
+std::string repeated(const std::string& element) {
+  std::string chunk;
+  for (int i = 0; i < 24; ++i) chunk += element;
+  return chunk;
 }
 
 std::vector<TestChain> make_chains() {
@@ -206,6 +220,74 @@ std::vector<TestChain> make_chains() {
       {text, R"("")", codec_list({codec("numcodecs.msgpack")})},
       lossy({R"("uint8")", "0", codec_list({codec("zfp", R"("mode": "reversible")")})}),
       {i4, "0", codec_list({codec("zstd", R"("level": 1, "checksum": false)")})},
+      // Streams of imagecodecs and kerchunk.
+      decoding(bytes_of(u1, {codec("imagecodecs_lzw", R"()")}),
+               "8000002020181205048340e0b0785c2a02"),
+      decoding(bytes_of(u1, {codec("imagecodecs_packbits", R"("axis": null)")}),
+               "05000102030400050102030400010502030400010205030400010203"),
+      decoding(bytes_of(u1, {codec("imagecodecs_lzf", R"("header": true)")}),
+               "05000102030400e00704010203"),
+      decoding(bytes_of(u1, {codec("imagecodecs_lzf", R"()")}),
+               "1800000005000102030400e00704010203"),
+      decoding(bytes_of(u1, {codec("imagecodecs_snappy", R"()")}), "181000010203044a0500"),
+      decoding(bytes_of(u1, {codec("imagecodecs_lz4", R"("header": false)")}),
+               "5a00010203040500500400010203"),
+      decoding(bytes_of(u1, {codec("imagecodecs_lz4", R"("header": true)")}),
+               "180000005a00010203040500500400010203"),
+      decoding(bytes_of(u1, {codec("imagecodecs_lz4f", R"()")}),
+               "04224d186040820e0000005a0001020304050050040001020300000000"),
+      decoding(bytes_of(u1, {codec("imagecodecs_lz4h5", R"()")}),
+               "00000000000000180000001000000012f00100010203040001020304000102030400000000080102030"
+               "400010203"),
+      decoding(bytes_of(u1, {codec("imagecodecs_zopfli", R"()")}),
+               "1f8b0800000000000203636064626661c02400ce6ab39818000000"),
+      decoding(bytes_of(u1, {codec("imagecodecs_deflate", R"("raw": true)")}),
+               "636064626661c02400"),
+      decoding(numcodecs(u1, "deflate"),
+               "504b030414000000080000000000ce6ab39809000000180000000100000061636064626661c02400"),
+      bytes_of(i4, {codec("imagecodecs_zlib")}),
+      bytes_of(i4, {codec("imagecodecs_zlibng")}),
+      bytes_of(i4, {codec("imagecodecs_bz2")}),
+      bytes_of(i4, {codec("imagecodecs_zstd")}),
+      bytes_of(i4, {codec("imagecodecs_lzma")}),
+      bytes_of(i4, {codec("imagecodecs_blosc")}),
+      bytes_of(i4, {codec("imagecodecs_checksum", R"("kind": "crc32")")}),
+      // Their filters and samples, and kerchunk's codecs of arrays.
+      decoding(bytes_of(
+          i2, {codec("imagecodecs_delta", R"("shape": [4, 6], "dtype": ">i2", "axis": 0)")})),
+      decoding({i2, "0", codec_list({codec("imagecodecs_delta"), bytes_codec("big")})}),
+      decoding({f4, "0",
+                codec_list({codec("imagecodecs_floatpred", R"("axis": -2)"), bytes_codec("big")})}),
+      decoding({i4, "0",
+                codec_list(
+                    {codec("imagecodecs_xor"), codec("imagecodecs_byteshuffle"), bytes_codec()})}),
+      decoding({i2, "0",
+                codec_list({codec("imagecodecs_bitshuffle", R"("blocksize": 8)"),
+                            codec("imagecodecs_bitorder"), codec("imagecodecs_quantize"),
+                            bytes_codec()})}),
+      decoding({i2, "0", codec_list({codec("HorizontalDeltaCodec"), bytes_codec()})}),
+      {i2, "0", codec_list({codec("ChunkyCodec", R"("endian": "big")"), zstd})},
+      decoding(bytes_of(i2, {codec("imagecodecs_szip",
+                                   R"("options_mask": 169, "pixels_per_block": 4,
+                                      "bits_per_pixel": 16, "pixels_per_scanline": 6)")}),
+               "3000000010000492474200015410fc30002dac5390001a3624e0"),
+      decoding(bytes_of(i4, {codec("imagecodecs_szip",
+                                   R"("options_mask": 141, "pixels_per_block": 8,
+                                      "bits_per_pixel": 32, "pixels_per_scanline": 24,
+                                      "header": false)")}),
+               "34886949d4e5154eb4a04081"),
+      decoding(bytes_of(R"("uint16")",
+                        {codec("imagecodecs_packints", R"("bitspersample": 11, "runlen": 6)")}),
+               std::string(72, '5')),
+      decoding({f4, "0", codec_list({codec("imagecodecs_float24", R"("byteorder": ">")")})},
+               std::string(144, '3')),
+      decoding({f4, "0", codec_list({codec("imagecodecs_bfloat16")})}, std::string(96, '4')),
+      decoding({text, R"("")",
+                codec_list({codec("numcodecs.fill_hdf_strings", R"("id_map": {"3": "one"})")})},
+               repeated("33" + std::string(30, '0'))),
+      decoding(bytes_of(i2, {codec("numcodecs.FITSAscii",
+                                   R"("indtypes": [["a", "S3"]], "outdtypes": [["a", "<i2"]])")}),
+               repeated("203320")),
   };
 }
 

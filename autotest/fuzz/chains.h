@@ -18,6 +18,9 @@ struct TestChain {
   std::string fill_value;
   std::string codecs;
   bool keeps_values = true;  // what it decodes to can be encoded, and decodes to the same
+  // The hexadecimal digits of a chunk, for a chain that does not encode; without them, the chunk is
+  // its elements.
+  std::string chunk = "";
 };
 
 #ifdef ZARRCORE_WITHOUT_ZFP

@@ -1,10 +1,14 @@
 #include "zarrcore/codec/checksum.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
 namespace {
@@ -79,6 +83,39 @@ ChecksumLocation checksum_location_option(const Json& configuration, ChecksumLoc
 Codec make_checksum_codec(std::string name, ChecksumLocation location,
                           std::function<std::uint32_t(ByteSpan)> checksum) {
   return std::make_unique<ChecksumCodec>(std::move(name), location, std::move(checksum));
+}
+
+// imagecodecs' `checksum`: one of the others by its `kind`. Configuration: `prepend`, whether it
+// precedes the payload.
+Codec make_imagecodecs_checksum(const Json& configuration, const ChunkSpec& spec) {
+  struct Kind {
+    std::string_view name;
+    std::string_view codec;
+    bool precedes;
+    bool has_location;
+  };
+  static constexpr Kind kKinds[] = {{"crc32", "numcodecs.crc32", true, true},
+                                    {"adler32", "numcodecs.adler32", true, true},
+                                    {"fletcher32", "numcodecs.fletcher32", false, false},
+                                    {"lookup3", "numcodecs.jenkins_lookup3", false, false}};
+  const std::string name = lower_case(text_option(configuration, "kind").value_or(""));
+  const Kind* kind = std::ranges::find(kKinds, name, &Kind::name);
+  if (kind == std::end(kKinds)) throw Error("\"kind\" is \"" + name + "\", which is not supported");
+  for (const char* key : {"value", "prefix"}) {
+    const Json* member = find_member(configuration, key);
+    if (member != nullptr && !member->is_null()) {
+      throw Error('"' + std::string(key) + "\" is " + excerpt(*member) +
+                  ", which is not supported");
+    }
+  }
+  const bool precedes = boolean_option(configuration, "prepend", kind->precedes);
+  if (text_option(configuration, "byteorder").value_or("<") == ">" ||
+      (precedes != kind->precedes && !kind->has_location)) {
+    throw Error("a checksum in this place or byte order is not supported");
+  }
+  Json options = Json::object();
+  if (kind->has_location) options["location"] = precedes ? "start" : "end";
+  return find_codec(kind->codec)(options, spec);
 }
 
 }  // namespace zarrcore

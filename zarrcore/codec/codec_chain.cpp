@@ -1,5 +1,6 @@
 #include "zarrcore/codec/codec_chain.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -54,9 +55,13 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
     }
     with_context([&] { return "codec \"" + metadata.name + "\""; },
                  [&] {
-                   check_configuration(metadata.name, metadata.configuration);
+                   const Json configuration = known_members(metadata.name, metadata.configuration);
                    const bool had_bytes = array_to_bytes_ != nullptr;
-                   add(make(metadata.configuration, last_spec()), is_known);
+                   if (is_imagecodecs(metadata.name)) {
+                     add_imagecodecs(metadata.name, configuration, stored_endian(codecs), is_known);
+                   } else {
+                     add(make(configuration, last_spec()), is_known);
+                   }
                    codecs_.push_back(metadata);
                    if (!had_bytes && array_to_bytes_ && !assumes_bytes_) {
                      array_to_bytes_->state_byte_order(codecs_.back().configuration);
@@ -95,6 +100,28 @@ void CodecChain::add_missing_bytes() {
   codecs_.push_back({"bytes", {{"endian", "little"}}});
   add(find_codec("bytes")(codecs_.back().configuration, last_spec()), true);
   assumes_bytes_ = true;
+}
+
+void CodecChain::add_imagecodecs(std::string_view name, Json configuration, Endian endian,
+                                 bool is_known) {
+  const CodecFactory make = find_codec(name);
+  if (array_to_bytes_) {
+    if (bytes_codecs_.empty()) {
+      configuration = in_stored_order(std::move(configuration), bytes_spec_.data_type, endian);
+    }
+    add(make(configuration, bytes_spec_), is_known);
+    return;
+  }
+  const ChunkSpec& input = last_spec();
+  Codec codec = make(with_array_members(name, std::move(configuration), input, endian), input);
+  auto* filter = std::get_if<std::unique_ptr<const Filter>>(&codec);
+  if (filter == nullptr) {
+    add(std::move(codec), is_known);
+    return;
+  }
+  const Endian order = (*filter)->encoded_endian();
+  array_codecs_.push_back(make_array_filter(std::move(*filter), input, order));
+  filter_endian_ = Endian::little;
 }
 
 // `is_known` is false if a codec before this one is not known, and left out.

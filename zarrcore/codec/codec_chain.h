@@ -120,6 +120,9 @@ class CodecChain {
   const ChunkSpec& last_spec() const;
   // The strides in C order of spec(), for each dimension in stored order.
   Strides c_order_strides() const;
+  // Adds a codec of imagecodecs, which may also precede `bytes` or stand in its place. `endian` is
+  // the byte order of `bytes`.
+  void add_imagecodecs(std::string_view name, Json configuration, Endian endian, bool is_known);
   // Not null if it is the only codec that changes more than the byte order of elements.
   const BytesToBytesCodec* only_compressor() const;
   // The output of the array-to-bytes codec. It is in `target` if that is given and has the same

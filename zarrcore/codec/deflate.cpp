@@ -1,5 +1,5 @@
-// The gzip and zlib codecs (v3 codecs, "gzip"; numcodecs `gzip` and `zlib`): DEFLATE data (RFC
-// 1951) in one of two wrappers.
+// DEFLATE data (RFC 1951), bare or in a wrapper: the gzip and zlib codecs (v3 codecs, "gzip";
+// numcodecs `gzip` and `zlib`), imagecodecs' `deflate` and `zopfli`, and kerchunk's `deflate`.
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -11,14 +11,25 @@
 #include "zarrcore/base/threads.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {
 namespace {
 
-enum class DeflateWrapper : std::uint8_t {
-  gzip,  // RFC 1952; members may follow each other
-  zlib,  // RFC 1950
+// The data and what is around it, with the library's functions.
+struct DeflateFormat {
+  const char* name;
+  decltype(&libdeflate_zlib_compress) compress;
+  decltype(&libdeflate_zlib_compress_bound) compress_bound;
+  decltype(&libdeflate_zlib_decompress_ex) decompress;
+  bool has_members = false;  // that may follow each other
 };
+const DeflateFormat kGzip{"gzip", libdeflate_gzip_compress, libdeflate_gzip_compress_bound,
+                          libdeflate_gzip_decompress_ex, true};  // RFC 1952
+const DeflateFormat kZlib{"zlib", libdeflate_zlib_compress, libdeflate_zlib_compress_bound,
+                          libdeflate_zlib_decompress_ex};  // RFC 1950
+const DeflateFormat kRaw{"deflate", libdeflate_deflate_compress, libdeflate_deflate_compress_bound,
+                         libdeflate_deflate_decompress_ex};
 
 // DEFLATE cannot shrink by more than this factor.
 constexpr std::uint64_t kMaxDeflateExpansion = 1032;
@@ -45,9 +56,34 @@ bool is_all_zero(ByteSpan bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
+// Inflates the data, or all members one after the other; `written` counts the decoded bytes. Like
+// Python, ignores anything after a stream, and zeros after members. Returns success or
+// LIBDEFLATE_INSUFFICIENT_SPACE.
+libdeflate_result inflate(const DeflateFormat& format, ByteSpan encoded, MutableByteSpan decoded,
+                          std::size_t& written) {
+  libdeflate_decompressor* decompressor = thread_decompressor();
+  // The library requires an address even if there is nothing to write.
+  std::byte nowhere{};
+  do {
+    const MutableByteSpan rest = decoded.subspan(written);
+    std::size_t consumed = 0;
+    std::size_t produced = 0;
+    const libdeflate_result result =
+        format.decompress(decompressor, encoded.data(), encoded.size(),
+                          rest.empty() ? &nowhere : rest.data(), rest.size(), &consumed, &produced);
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return result;
+    if (result != LIBDEFLATE_SUCCESS) {
+      throw Error(std::string(format.name) + ": the data is corrupt");
+    }
+    encoded = encoded.subspan(consumed);
+    written += produced;
+  } while (format.has_members && !is_all_zero(encoded));
+  return LIBDEFLATE_SUCCESS;
+}
+
 class DeflateCodec final : public BytesToBytesCodec {
  public:
-  DeflateCodec(DeflateWrapper wrapper, int level) : wrapper_(wrapper), level_(level) {}
+  DeflateCodec(const DeflateFormat& format, int level) : format_(format), level_(level) {}
 
   std::uint64_t max_decoded_size(ByteSpan encoded) const override {
     return checked_multiply(encoded.size(), kMaxDeflateExpansion).value_or(UINT64_MAX);
@@ -57,12 +93,9 @@ class DeflateCodec final : public BytesToBytesCodec {
     const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(
         libdeflate_alloc_compressor(level_));
     if (!compressor) throw std::bad_alloc();
-    const bool is_gzip = wrapper_ == DeflateWrapper::gzip;
-    Buffer encoded(is_gzip ? libdeflate_gzip_compress_bound(compressor.get(), decoded.size())
-                           : libdeflate_zlib_compress_bound(compressor.get(), decoded.size()));
-    const auto compress = is_gzip ? libdeflate_gzip_compress : libdeflate_zlib_compress;
-    const std::size_t size =
-        compress(compressor.get(), decoded.data(), decoded.size(), encoded.data(), encoded.size());
+    Buffer encoded(format_.compress_bound(compressor.get(), decoded.size()));
+    const std::size_t size = format_.compress(compressor.get(), decoded.data(), decoded.size(),
+                                              encoded.data(), encoded.size());
     if (size == 0) throw Error(name() + ": compression failed");
     encoded.truncate(size);
     return encoded;
@@ -70,7 +103,7 @@ class DeflateCodec final : public BytesToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     std::size_t written = 0;
-    if (inflate(encoded, decoded, written) == LIBDEFLATE_INSUFFICIENT_SPACE) {
+    if (inflate(format_, encoded, decoded, written) == LIBDEFLATE_INSUFFICIENT_SPACE) {
       throw Error(name() + ": more than the expected " + std::to_string(decoded.size()) + " bytes");
     }
     check_size(name() + ": ", written, decoded.size());
@@ -81,7 +114,7 @@ class DeflateCodec final : public BytesToBytesCodec {
     for (std::uint64_t guess = std::min<std::uint64_t>(limit, encoded.size() * 4 + 64);;) {
       Buffer decoded(guess);
       std::size_t written = 0;
-      if (inflate(encoded, decoded.span(), written) == LIBDEFLATE_SUCCESS) {
+      if (inflate(format_, encoded, decoded.span(), written) == LIBDEFLATE_SUCCESS) {
         decoded.truncate(written);
         return decoded;
       }
@@ -94,53 +127,85 @@ class DeflateCodec final : public BytesToBytesCodec {
   }
 
  private:
-  std::string name() const { return wrapper_ == DeflateWrapper::gzip ? "gzip" : "zlib"; }
+  std::string name() const { return format_.name; }
 
-  // Inflates a zlib stream, or all gzip members one after the other. Like Python, ignores anything
-  // after a zlib stream, and zeros after gzip members. Returns success or
-  // LIBDEFLATE_INSUFFICIENT_SPACE.
-  libdeflate_result inflate(ByteSpan encoded, MutableByteSpan decoded, std::size_t& written) const {
-    libdeflate_decompressor* decompressor = thread_decompressor();
-    const auto decompress = wrapper_ == DeflateWrapper::gzip ? libdeflate_gzip_decompress_ex
-                                                             : libdeflate_zlib_decompress_ex;
-    // The library requires an address even if there is nothing to write.
-    std::byte nowhere{};
-    do {
-      const MutableByteSpan rest = decoded.subspan(written);
-      std::size_t consumed = 0;
-      std::size_t produced = 0;
-      const libdeflate_result result =
-          decompress(decompressor, encoded.data(), encoded.size(),
-                     rest.empty() ? &nowhere : rest.data(), rest.size(), &consumed, &produced);
-      if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return result;
-      if (result != LIBDEFLATE_SUCCESS) throw Error(name() + ": the data is corrupt");
-      encoded = encoded.subspan(consumed);
-      written += produced;
-    } while (wrapper_ == DeflateWrapper::gzip && !is_all_zero(encoded));
-    return LIBDEFLATE_SUCCESS;
-  }
-
-  DeflateWrapper wrapper_;
+  const DeflateFormat& format_;
   int level_;
 };
 
 // Configuration: `level`, 0 (stored) to 9 (smallest), -1 for zlib's default; larger levels count
 // as 9. The default is 1, as in numcodecs.
-Codec make_deflate_codec(DeflateWrapper wrapper, const Json& configuration) {
+Codec make_deflate_codec(const DeflateFormat& format, const Json& configuration) {
   constexpr std::int64_t kZlibDefault = 6;
   std::int64_t level = integer_option(configuration, "level", 1);
   level = level < 0 ? kZlibDefault : std::min<std::int64_t>(level, 9);
-  return std::make_unique<DeflateCodec>(wrapper, static_cast<int>(level));
+  return std::make_unique<DeflateCodec>(format, static_cast<int>(level));
+}
+
+// The format and the data in `encoded`, if these are not the same for all chunks.
+using FindFormat = const DeflateFormat& (*)(ByteSpan& encoded);
+
+Codec make_inflating_codec(std::string name, FindFormat find_format) {
+  return make_decoder_codec(
+      {std::move(name), kMaxDeflateExpansion, [=](ByteSpan encoded, MutableByteSpan decoded) {
+         const DeflateFormat& format = find_format(encoded);
+         std::size_t written = 0;
+         if (inflate(format, encoded, decoded, written) != LIBDEFLATE_SUCCESS) {
+           throw Error("more than the expected " + std::to_string(decoded.size()) + " bytes");
+         }
+         return written;
+       }});
+}
+
+const DeflateFormat& find_zopfli_format(ByteSpan& encoded) {
+  const bool is_gzip =
+      encoded.size() > 1 && encoded[0] == std::byte{0x1f} && encoded[1] == std::byte{0x8b};
+  return is_gzip ? kGzip : kZlib;
+}
+
+// A member of a zip archive (APPNOTE.TXT, section 4.3.7) begins with a header; chunks of other
+// sources are bare.
+const DeflateFormat& find_zip_format(ByteSpan& encoded) {
+  static constexpr std::string_view kSignature = "PK\3\4";
+  const std::string_view text(reinterpret_cast<const char*>(encoded.data()), encoded.size());
+  if (!text.starts_with(kSignature)) return kRaw;
+  EncodedInput input(encoded);
+  input.take(8);
+  constexpr std::uint64_t kDeflated = 8;
+  if (const std::uint64_t method = input.take_number(2); method != kDeflated) {
+    throw Error("the zip member is stored by method " + std::to_string(method) +
+                ", which is not deflate");
+  }
+  input.take(16);
+  const std::uint64_t name_size = input.take_number(2);
+  const std::uint64_t extra_size = input.take_number(2);
+  input.take(name_size + extra_size);
+  encoded = input.rest();
+  return kRaw;
 }
 
 }  // namespace
 
 Codec make_gzip(const Json& configuration, const ChunkSpec& /*spec*/) {
-  return make_deflate_codec(DeflateWrapper::gzip, configuration);
+  return make_deflate_codec(kGzip, configuration);
 }
 
 Codec make_zlib(const Json& configuration, const ChunkSpec& /*spec*/) {
-  return make_deflate_codec(DeflateWrapper::zlib, configuration);
+  return make_deflate_codec(kZlib, configuration);
+}
+
+// Configuration: `raw`, for data without the wrapper of zlib.
+Codec make_deflate(const Json& configuration, const ChunkSpec& /*spec*/) {
+  return make_deflate_codec(boolean_option(configuration, "raw", false) ? kRaw : kZlib,
+                            configuration);
+}
+
+Codec make_zopfli(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
+  return make_inflating_codec("zopfli", find_zopfli_format);
+}
+
+Codec make_zip_deflate(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
+  return make_inflating_codec("deflate", find_zip_format);
 }
 
 }  // namespace zarrcore

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,9 +34,25 @@ struct CodecName {
 // The codecs of the core, sorted.
 std::vector<CodecName> codec_names();
 
-// Throws Error when the configuration of a codec of the core has a member that the codec does not
-// know: it may change what the bytes mean.
-void check_configuration(std::string_view name, const Json& configuration);
+// The members of the configuration that the codec knows. Throws Error when the configuration of a
+// codec of the core has others: they may change what the bytes mean. Those of imagecodecs are left
+// out instead: it also stores the settings of encoders, which differ between its versions.
+Json known_members(std::string_view name, const Json& configuration);
+
+// Returns true for the names of codecs of imagecodecs.
+bool is_imagecodecs(std::string_view name);
+
+// A configuration in which a filter of imagecodecs that views its input as an array gets shape and
+// type of `spec`, in this byte order. Other codecs' configurations are unchanged.
+Json with_array_members(std::string_view name, Json configuration, const ChunkSpec& spec,
+                        Endian endian);
+
+// A configuration with the byte order of the elements before the codec, if its `dtype` is their
+// type: tifffile states little-endian types for filters of big-endian files too.
+Json in_stored_order(Json configuration, const DataType& type, Endian endian);
+
+// The byte order in which `bytes` stores elements; little if there is no such codec.
+Endian stored_endian(std::span<const CodecMetadata> codecs);
 
 // Finds codecs in addition to those of the core by their names; null for other names. Any thread
 // may call it.

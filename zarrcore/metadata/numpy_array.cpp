@@ -67,10 +67,11 @@ struct ObjectCodec {
   TypeKind kind;
   bool in_logical_order;  // whatever the memory order is
 };
-constexpr std::array<ObjectCodec, 8> kObjectCodecs{{
+constexpr std::array<ObjectCodec, 9> kObjectCodecs{{
     {"vlen-utf8", TypeKind::variable_string, false},
     {"vlen-bytes", TypeKind::variable_bytes, false},
     {"categorize", TypeKind::variable_string, false},
+    {"fill_hdf_strings", TypeKind::variable_string, false},
     {"json", TypeKind::variable_string, true},
     {"json2", TypeKind::variable_string, true},
     {"msgpack", TypeKind::variable_string, true},

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 
-#include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/registry.h"
 
@@ -14,9 +13,6 @@ namespace {
 using zarrcore::Buffer;
 using zarrcore::ByteSpan;
 using zarrcore::Error;
-
-// The most bytes that a byte of Snappy can stand for: a copy of 64 bytes takes three.
-constexpr std::uint64_t kMaxSnappyExpansion = 22;
 
 // The number of `bit_width` bits (0 to 64) that begins at bit `position` of `bytes`, least
 // significant bit first.
@@ -32,41 +28,6 @@ std::uint64_t unpack(ByteSpan bytes, std::uint64_t position, unsigned bit_width)
   return value;
 }
 
-// Snappy's block format (https://github.com/google/snappy/blob/main/format_description.txt), which
-// Parquet files of older writers use.
-Buffer decode_snappy(ByteSpan encoded, std::uint64_t size) {
-  ByteReader input(encoded, "snappy: the data");
-  if (input.take_varint() != size || size / kMaxSnappyExpansion > encoded.size()) input.fail();
-  Buffer decoded(size);
-  std::uint64_t at = 0;
-  while (input.size() > 0) {
-    const std::uint64_t tag = input.take_number(1);
-    std::uint64_t length = 1 + (tag >> 2);
-    if ((tag & 3) == 0) {
-      if (length > 60) length = 1 + input.take_number(length - 60);
-      if (length > size - at) input.fail();
-      std::memcpy(decoded.data() + at, input.take(length).data(), length);
-      at += length;
-      continue;
-    }
-    std::uint64_t distance = 0;
-    if ((tag & 3) == 1) {
-      length = 4 + (tag >> 2 & 7);
-      distance = (tag >> 5) << 8 | input.take_number(1);
-    } else {
-      distance = input.take_number((tag & 3) == 2 ? 2 : 4);
-    }
-    if (distance == 0 || distance > at || length > size - at) input.fail();
-    // The copy may overlap itself, and then repeats.
-    for (std::uint64_t i = 0; i < length; ++i) {
-      decoded.data()[at + i] = decoded.data()[at + i - distance];
-    }
-    at += length;
-  }
-  if (at != size) input.fail();
-  return decoded;
-}
-
 std::unique_ptr<const zarrcore::BytesToBytesCodec> codec_of_core(std::string_view name) {
   zarrcore::ChunkSpec spec{{1}, zarrcore::DataType(), {std::byte{0}}};
   auto codec = zarrcore::find_codec(name)(zarrcore::Json::object(), spec);
@@ -80,15 +41,6 @@ Buffer decode_with_core(std::string_view name, ByteSpan encoded, std::uint64_t s
                 std::to_string(size));
   }
   return decoded;
-}
-
-// The codec of numcodecs has the size before the block.
-Buffer decode_lz4(ByteSpan encoded, std::uint64_t size) {
-  if (size > INT32_MAX) throw Error("a page is too large");
-  Buffer block(sizeof(std::uint32_t) + encoded.size());
-  zarrcore::store_integer(static_cast<std::uint32_t>(size), zarrcore::Endian::little, block.data());
-  std::copy(encoded.begin(), encoded.end(), block.data() + sizeof(std::uint32_t));
-  return decode_with_core("numcodecs.lz4", block.span(), size);
 }
 
 }  // namespace
@@ -196,13 +148,13 @@ Buffer decode_page(ParquetCodec codec, ByteSpan encoded, std::uint64_t size) {
     case ParquetCodec::none:
       return Buffer::copy_of(encoded);
     case ParquetCodec::snappy:
-      return decode_snappy(encoded, size);
+      return decode_with_core("imagecodecs_snappy", encoded, size);
     case ParquetCodec::gzip:
       return decode_with_core("gzip", encoded, size);
     case ParquetCodec::zstd:
       return decode_with_core("zstd", encoded, size);
     case ParquetCodec::lz4:
-      return decode_lz4(encoded, size);
+      return decode_with_core("imagecodecs_lz4", encoded, size);
     default:
       throw Error("the compression " + std::to_string(static_cast<int>(codec)) +
                   " is not supported");
