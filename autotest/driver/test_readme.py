@@ -305,6 +305,7 @@ CHECKS = {
     "gdalmdiminfo data/deflection_v2.zarr": prints('"deflection": {', '"component"'),
     "gdalmdimtranslate data/geoid_v3.zarr geoid.nc": check_netcdf,
     "gdalinfo 'ZARR:\"/vsicurl/https://example.org": prints(*WGS84),
+    "gdalinfo 'https://example.org/geoid_v2.zarr/|zarr2:": prints(*WGS84),
     "gdalinfo --config AWS_NO_SIGN_REQUEST YES 'ZARR:\"/vsis3/": prints(*WGS84),
     f"{PREPARED}for name in gdal.ReadDirRecursive(": prints("a/0.0 8\n"),
     "gdal_translate -of Zarr -co CONVERT_TO_KERCHUNK_PARQUET_REFERENCE=YES": check_references,

@@ -288,6 +288,9 @@ std::vector<TestChain> make_chains() {
       decoding(bytes_of(i2, {codec("numcodecs.FITSAscii",
                                    R"("indtypes": [["a", "S3"]], "outdtypes": [["a", "<i2"]])")}),
                repeated("203320")),
+      {i4, "0",
+       codec_list({codec("n5.block", R"("codecs": )" + codec_list({bytes_codec(), zstd}))})},
+      bytes_of(i4, {codec("n5.lz4")}),
   };
 }
 

@@ -120,7 +120,7 @@ class RasterCreation {
   const CreationOptions& options() const { return options_; }
   bool is_on_network() const { return session_->is_slow(); }
   // Whether run() has begun a new archive.
-  bool makes_archive() const { return session_->is_new_archive(); }
+  bool makes_archive() const { return session_->is_archive(); }
 
  private:
   // Throws for an ARRAY_NAME that no new array can have.

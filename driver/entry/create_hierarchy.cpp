@@ -28,7 +28,7 @@ GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLCon
     session->end_opening();
     // An archive is complete when it is closed. Elsewhere the documents are stored; over the
     // network, consolidated metadata waits for the arrays.
-    if (!session->is_new_archive() && !session->is_slow()) session->flush();
+    if (!session->is_archive() && !session->is_slow()) session->flush();
     return new MultidimDataset(session, path);
   });
 }

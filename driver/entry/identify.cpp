@@ -17,6 +17,7 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/open_references.h"
+#include "driver/stores/url_pipeline.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
@@ -43,8 +44,9 @@ bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>&
   const std::string path = info->pszFilename;
   const std::string file_name = CPLGetFilename(without_query(path).c_str());
   if (is_zipped_document(info)) return find_zipped_raster(info->pszFilename).has_value();
-  // Attributes may hold anything, and other programs use the names of v1: the folder decides.
-  if (file_name == ".zattrs" || file_name == "meta") {
+  // Attributes may hold anything, and other programs use the names of v1 and N5: the folder
+  // decides.
+  if (file_name == ".zattrs" || file_name == "meta" || file_name == zarrcore::kN5Document) {
     const auto folder = parent_vsi_path(path);
     return folder && find_zarr_folder(*folder, info->eAccess, found);
   }
@@ -99,6 +101,7 @@ bool is_zipped_document(const GDALOpenInfo* info) {
 }
 
 bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
+  if (is_url_pipeline(info->pszFilename)) return true;
   if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info, folder);
   if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
   if (has_icechunk_scheme(info->pszFilename)) return true;
@@ -113,8 +116,9 @@ bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   const auto ends_with = [&](const char* extension) {
     return EQUAL(CPLGetExtension(info->pszFilename), extension);
   };
-  const bool may_be_folder = info->bIsDirectory || (STARTS_WITH(info->pszFilename, "/vsi") &&
-                                                    (ends_with("zarr") || ends_with("levels")));
+  const bool may_be_folder =
+      info->bIsDirectory || (STARTS_WITH(info->pszFilename, "/vsi") &&
+                             (ends_with("zarr") || ends_with("n5") || ends_with("levels")));
   if (!may_be_folder || (!info->bIsDirectory && is_empty_in_object_store(info->pszFilename))) {
     return false;
   }

@@ -37,11 +37,10 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path, const Sess
   return options;
 }
 
-void check_is_writable(const zarrcore::Store& store) {
-  const std::string reason(store.traits().read_only_reason);
-  if (!reason.empty()) {
-    throw Error(store.description() + " cannot be written: " + reason);
-  }
+void check_is_writable(const zarrcore::Store& store, const zarrcore::Format& format) {
+  std::string_view why = store.traits().read_only_reason;
+  if (why.empty()) why = format.read_only_reason();
+  if (!why.empty()) throw Error(store.description() + " cannot be written: " + std::string(why));
 }
 
 // Takes the objects at and below a node out of `objects`; returns those that are in use, and their
@@ -79,7 +78,8 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   auto of_hierarchy = hierarchy_options(path, options, session->context_);
   of_hierarchy.expected_array = hints.array;
   auto hierarchy = open_hierarchy(path, options.list_chunks, of_hierarchy, hints.folder);
-  if (options.is_writable) check_is_writable(*hierarchy->store());
+  if (options.is_writable) check_is_writable(*hierarchy->store(), hierarchy->format());
+  session->is_archive_ = options.is_writable && is_in_archive(hierarchy->store()->description());
   if (!hierarchy->has("", zarrcore::NodeKind::group)) session->root_array_name_ = store_name(path);
   session->hierarchy_ = std::move(hierarchy);
   return session;
@@ -92,9 +92,9 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   writable.is_writable = true;
   const std::shared_ptr<Session> session(new Session(path, writable));
   const auto archive = parse_zip_target(path);
-  session->is_new_archive_ = archive.has_value();
+  session->is_archive_ = archive.has_value();
   if (!store) store = archive ? make_zip_store(path, *archive) : make_store(path);
-  check_is_writable(*store);
+  check_is_writable(*store, format);
   session->hierarchy_ =
       zarrcore::Hierarchy::create(std::move(store), format, zarrcore::GroupMetadata{},
                                   hierarchy_options(path, writable, session->context_));

@@ -83,8 +83,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   Session& operator=(const Session&) = delete;
 
   bool is_writable() const { return options_.is_writable; }
-  // Returns true if the store is being written into a new archive, which each flush completes.
-  bool is_new_archive() const { return is_new_archive_; }
+  // Returns true if the store is being written into an archive, which each flush completes.
+  bool is_archive() const { return is_archive_; }
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& writable_hierarchy();
   // The format of the store. Throws zarrcore::Error when new arrays cannot be written in it.
@@ -219,7 +219,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
   std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();
-  bool is_new_archive_ = false;
+  bool is_archive_ = false;
   std::atomic<bool> has_lost_data_ = false;
   std::shared_ptr<const zarrcore::FileLocks> locks_;
   std::shared_ptr<PamValues> pam_values_;

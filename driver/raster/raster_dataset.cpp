@@ -115,7 +115,7 @@ FlushResult RasterDataset::FlushCache(bool at_closing) {
 
 CPLErr RasterDataset::flush(bool at_closing) {
   if (is_discarded_) return CE_None;
-  if (view_.array().session()->is_new_archive()) return flush_archive(at_closing);
+  if (view_.array().session()->is_archive()) return flush_archive(at_closing);
   const CPLErr of_sidecar = flush_sidecar(at_closing);
   const CPLErr of_store = flush_to_store();
   return of_store != CE_None ? of_store : of_sidecar;

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/url_pipeline.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
@@ -24,10 +25,12 @@ std::string without_final_slash(std::string path) {
   return path;
 }
 
-// The folder of a metadata document, or `path` itself.
-std::string store_of(const std::string& path) {
+// The path that a pipeline or URL names, or the folder of a metadata document, or `name` itself.
+std::string store_of(const std::string& name) {
+  if (is_url_pipeline(name)) return path_of_pipeline(name);
+  const std::string path = without_file_scheme(name);
   const std::string file_name = CPLGetFilename(without_query(path).c_str());
-  if (!zarrcore::is_document_name(file_name) && !is_v1_document(path)) return path;
+  if (!zarrcore::is_document_name(file_name) && !is_other_document(path)) return path;
   return parent_vsi_path(path).value_or(path.starts_with('/') ? "/" : ".");
 }
 
@@ -102,7 +105,7 @@ ConnectionString parse_connection_string(const std::string& name) {
     return connection;
   }
   if (!has_prefix(name)) {
-    connection.store_path = store_of(without_file_scheme(name));
+    connection.store_path = store_of(name);
   } else {
     const std::string_view text = std::string_view(name).substr(kConnectionPrefix.size());
     if (text.starts_with('"')) {
@@ -125,7 +128,7 @@ ConnectionString parse_connection_string(const std::string& name) {
       connection.store_path = text.substr(0, colon);
       if (colon != std::string_view::npos) parse_array(text.substr(colon), name, connection);
     }
-    connection.store_path = store_of(without_file_scheme(connection.store_path));
+    connection.store_path = store_of(connection.store_path);
   }
   connection.store_path = without_final_slash(connection.store_path);
   if (connection.store_path.empty()) throw Error("\"" + name + "\" contains no path");

@@ -1,8 +1,9 @@
 // The names by which a Zarr can be opened:
 //
 //   path                                a folder that holds a Zarr, or one of its metadata files
-//   x.json, x.zip                       references and archives; see open_store.h
+//   x.json, x.zip, x.ozx, x.sqlite      references, archives and databases; see open_store.h
 //   file:///path                        the same as a URL
+//   URL|zip:path|zarr3:                 a URL pipeline; see url_pipeline.h
 //   ICECHUNK:path?branch=NAME           an Icechunk repository; see icechunk/icechunk_path.h
 //   ZARR:"path"                         any path, also one that cannot be examined beforehand
 //   ZARR:"path":/group/array            one array; the first slash may be missing

@@ -10,9 +10,11 @@
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/references/parquet_references.h"
+#include "driver/stores/sqlite_store.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
+#include "driver/stores/vsi/zip_store.h"
 #include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/listed_store.h"
@@ -61,10 +63,15 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     return open(open_reference_store(parse_reference_path(path), ReferenceCheck::strict));
   if (has_icechunk_prefix(path)) return open(open_icechunk(parse_icechunk_path(path)));
   const auto zipped = find_zipped_store(path);
+  if (!zipped && is_sqlite_store(path)) return open(open_sqlite_store(path));
   if (!zipped && is_json_references(path)) {
     return open(open_reference_store({ReferenceKind::json, path}, ReferenceCheck::lenient));
   }
   const std::string folder = zipped.value_or(path);
+  if (options.is_writable && folder.starts_with(kVsiZip)) {
+    const auto target = parse_zip_target(folder);
+    if (target && VSIIsLocal(target->archive.c_str())) return open(open_zip_store(folder, *target));
+  }
   try {
     return open(listed(make_store(folder), lists_chunks));
   } catch (const Error&) {
@@ -113,6 +120,7 @@ bool is_packed_store(GDALOpenInfo* info) {
       return true;  // open() reports the problem
     }
   }
+  if (is_sqlite_store(info)) return true;
   const auto is_complete = [&] { return info->nHeaderBytes < 1024; };
   auto result = is_reference_document(header(), is_complete());
   if (!result && info->TryToIngest(kMaxSniffedBytes)) {

@@ -15,7 +15,8 @@ namespace gdal_zarr {
 // `path` is one of
 //
 //   a folder
-//   x.zip, /vsizip/x.zip                             an archive; see vsi/zarr_folder.h
+//   x.zip, x.ozx, /vsizip/x.zip                      an archive; see vsi/zarr_folder.h
+//   x.sqlite                                         a database; see sqlite_store.h
 //   x.json                                           references
 //   a folder with Parquet files                      references
 //   a folder with an Icechunk repository             its branch main
@@ -42,7 +43,8 @@ std::string path_of_cached_references(const std::string& path);
 // The name for an array at the root of the store `path`: the file name without extensions.
 std::string store_name(const std::string& path);
 
-// Returns true if the file that is being opened is an archive or a document of references.
+// Returns true if the file that is being opened is an archive, a database or a document of
+// references.
 bool is_packed_store(GDALOpenInfo* info);
 
 }  // namespace gdal_zarr

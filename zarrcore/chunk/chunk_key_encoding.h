@@ -21,6 +21,8 @@ struct ZARRCORE_API ChunkKeyEncoding {
     v2,
     // "c" before that: "c1/2"; "c0" for rank 0 (v3 draft of 2020).
     draft,
+    // The coordinates as in v2, but the last one first: "2/1" (N5).
+    n5,
   };
 
   Kind kind = Kind::default_;

@@ -1,14 +1,17 @@
-// Codecs for blocks of N5. Both decode what is behind the header as a chunk of the header's shape
+// Codecs for blocks of N5. All decode what is behind the header as a chunk of the header's shape
 // and put it at the start of the chunk:
 // - `n5_default` (zarr-extensions): `codecs` are those of the elements. The header has the
 //   dimensions in the order of the array, whose axes are N5's. The rest of a chunk is the fill
 //   value.
+// - `n5.block` (our name): those of N5's own containers. The header has the dimensions in reverse
+//   order, as zarr-python shows them.
 // - `n5_wrapper` (zarr-python 2, in v2): `compressor_config` is a codec of numcodecs, or null. The
 //   header has the dimensions in reverse order. The rest of a chunk is zero. It takes the array
 //   itself, whatever byte order its metadata states.
 #include "zarrcore/codec/n5_block.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
@@ -52,6 +55,9 @@ class N5BlockCodec final : public ArrayToBytesCodec {
     N5BlockHeader header = parse_n5_block_header(encoded, spec.shape.size());
     const ByteSpan elements = encoded.subspan(header.size);
     const Shape shape = in_header_order(std::move(header.shape));
+    // Such a block would cover others, and is an error in zarr-python, but not in zarr-extensions.
+    const bool is_larger = !std::ranges::equal(shape, spec.shape, std::less_equal<>());
+    if (is_reversed_ && is_larger) throw Error("the block is larger than a chunk");
     if (shape == spec.shape) return chain_.decode_to_c_order(elements, decoded, arena);
     const ChunkSpec block_spec{shape, spec.data_type, spec.fill_value};
     const std::uint64_t size = block_spec.byte_count();
@@ -125,6 +131,10 @@ Buffer make_n5_block_header(const Shape& shape) {
 
 Codec make_n5_default(const Json& configuration, const ChunkSpec& spec) {
   return std::make_unique<N5BlockCodec>(spec, codecs_member(configuration, "codecs"), false);
+}
+
+Codec make_n5_block(const Json& configuration, const ChunkSpec& spec) {
+  return std::make_unique<N5BlockCodec>(spec, codecs_member(configuration, "codecs"), true);
 }
 
 Codec make_n5_wrapper(const Json& configuration, const ChunkSpec& spec) {

@@ -54,6 +54,8 @@
   CODEC("imagecodecs_zlibng", make_zlib, "")                                                 \
   CODEC("imagecodecs_zopfli", make_zopfli, "")                                               \
   CODEC("imagecodecs_zstd", make_zstd, "")                                                   \
+  CODEC("n5.block", make_n5_block, "codecs")                                                 \
+  CODEC("n5.lz4", make_n5_lz4, "blockSize")                                                  \
   CODEC("n5_default", make_n5_default, "codecs")                                             \
   CODEC("numcodecs.FITSAscii", make_fits_ascii, "indtypes outdtypes")                        \
   CODEC("numcodecs.adler32", make_adler32, "location")                                       \
@@ -285,6 +287,7 @@ ZARRCORE_NO_CODEC(make_imagecodecs_lz4, "lz4")
 ZARRCORE_NO_CODEC(make_lz4, "lz4")
 ZARRCORE_NO_CODEC(make_lz4f, "lz4")
 ZARRCORE_NO_CODEC(make_lz4h5, "lz4")
+ZARRCORE_NO_CODEC(make_n5_lz4, "lz4")
 #endif
 #ifdef ZARRCORE_WITHOUT_LZMA
 ZARRCORE_NO_CODEC(make_lzma, "lzma")

@@ -30,7 +30,7 @@ HierarchyEditor::HierarchyEditor(Hierarchy& hierarchy)
 
 // Where each request waits, groups around the store are left to the first change of a node.
 void HierarchyEditor::start() {
-  if (!store_.traits().read_only_reason.empty()) return;
+  if (!store_.traits().read_only_reason.empty() || !format_.read_only_reason().empty()) return;
   try {
     const bool has_note =
         hierarchy_.is_slow() ? ConsolidatedCopies::has_note_in(store_) : copies().has_note();

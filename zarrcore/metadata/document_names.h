@@ -17,6 +17,8 @@ inline constexpr std::string_view kV2ConsolidatedDocument = ".zmetadata";
 // v1: names that other files have as well.
 inline constexpr std::string_view kV1ArrayDocument = "meta";
 inline constexpr std::string_view kV1AttributesDocument = "attrs";
+// N5: a name that other files have as well; see is_n5_document().
+inline constexpr std::string_view kN5Document = "attributes.json";
 
 // Returns true if only metadata documents have this file name. Not of v1, whose names are too
 // common.

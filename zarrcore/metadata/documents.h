@@ -18,9 +18,9 @@ void check_zarr_format(const Json& document, int version);
 // which have written what they were given: `true` for 1, 4.0 for 4. Errors begin with `what`.
 Shape parse_lengths(Json lengths, std::string_view what);
 
-// The member `shape`. Throws Error when it has more dimensions than any array needs, to bound
-// recursion and tables over them.
-Shape parse_shape(const Json& document);
+// The member `key`, a shape. Throws Error when it has more dimensions than any array needs, to
+// bound recursion and tables over them.
+Shape parse_shape(const Json& document, std::string_view key = "shape");
 
 // Zarr v1: one array per store, in the documents `meta` and `attrs` (v1 specification).
 
@@ -71,5 +71,11 @@ bool is_draft_entry_point(const Json& document);
 
 // The model of an array's document. `path` is the node's.
 ArrayMetadata parse_draft_array(const Json& document, const std::string& path);
+
+// N5, of which other programs write stores: `attributes.json` (N5 file-system specification).
+
+// Returns true if an `attributes.json` is that of the root of an N5 container, or of an array:
+// other programs use the name as well.
+ZARRCORE_API bool is_n5_document(const Json& document);
 
 }  // namespace zarrcore

@@ -38,11 +38,12 @@ Shape parse_lengths(Json lengths, std::string_view what) {
   return as_unsigned_list(lengths, what);
 }
 
-Shape parse_shape(const Json& document) {
+Shape parse_shape(const Json& document, std::string_view key) {
   constexpr std::size_t kMaxRank = 256;
-  Shape shape = parse_lengths(required_member(document, "shape"), "\"shape\"");
+  const std::string what = '"' + std::string(key) + '"';
+  Shape shape = parse_lengths(required_member(document, key), what);
   if (shape.size() > kMaxRank) {
-    throw Error("\"shape\" has " + std::to_string(shape.size()) + " dimensions; at most " +
+    throw Error(what + " has " + std::to_string(shape.size()) + " dimensions; at most " +
                 std::to_string(kMaxRank) + " are supported");
   }
   return shape;
@@ -58,8 +59,8 @@ std::string Format::document_text(const Json& content) const {
 }
 
 std::span<const Format* const> formats() {
-  static const std::array<const Format*, 4> all{&v3_format(), &v2_format(), &draft_format(),
-                                                &v1_format()};
+  static const std::array<const Format*, 5> all{&v3_format(), &v2_format(), &draft_format(),
+                                                &v1_format(), &n5_format()};
   return all;
 }
 

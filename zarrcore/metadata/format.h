@@ -173,6 +173,9 @@ class ZARRCORE_API Format {
   virtual std::vector<Document> group_documents(const GroupMetadata& group,
                                                 const std::string& path) const = 0;
 
+  // Why no node can be changed, as the end of a message about a store; empty if nodes can.
+  virtual std::string_view read_only_reason() const { return {}; }
+
   // Null when new nodes are not made in this format.
   virtual const NewArrayRules* new_array_rules() const { return nullptr; }
 
@@ -211,6 +214,8 @@ ZARRCORE_API const Format& v2_format();
 ZARRCORE_API const Format& v3_format();
 // The draft of v3 of 2020, with its `meta/` folder.
 const Format& draft_format();
+// N5 containers, which are not Zarr but hold the same kinds of nodes.
+const Format& n5_format();
 
 // All formats, the most likely first.
 ZARRCORE_API std::span<const Format* const> formats();

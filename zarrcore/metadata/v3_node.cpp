@@ -237,9 +237,10 @@ Json make_chunk_key_encoding(const ChunkKeyEncoding& encoding) {
     case ChunkKeyEncoding::Kind::v2:
       return format_named_configuration({"v2", configuration});
     case ChunkKeyEncoding::Kind::draft:
+    case ChunkKeyEncoding::Kind::n5:
       break;
   }
-  throw Error("Zarr v3 cannot express the chunk keys of its draft of 2020");
+  throw Error("Zarr v3 cannot express the chunk keys of its draft of 2020 and of N5");
 }
 
 // Codecs are written as objects, also in shards: not all readers know the short form. Nor do all

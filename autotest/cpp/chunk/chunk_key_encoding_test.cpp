@@ -47,7 +47,7 @@ TEST(ChunkKeyEncoding, CoordinatesKeepAllDigits) {
 }
 
 TEST(ChunkKeyEncoding, DecodesWhatItEncodes) {
-  for (const Kind kind : {Kind::default_, Kind::v2, Kind::draft}) {
+  for (const Kind kind : {Kind::default_, Kind::v2, Kind::draft, Kind::n5}) {
     for (const char separator : {'/', '.'}) {
       const ChunkKeyEncoding encoding{kind, separator};
       for (const Chunk& chunk :

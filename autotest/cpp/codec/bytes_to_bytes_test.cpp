@@ -38,6 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Fletcher32", "numcodecs.fletcher32", "{}"},
         Case{"JenkinsLookup3", "numcodecs.jenkins_lookup3", R"({"initval": 1})"},
         Case{"Lz4", "numcodecs.lz4", R"({"acceleration": 1})"},
+        Case{"Lz4OfN5", "n5.lz4", R"({"blockSize": 65536})"},
         Case{"LzmaXz", "numcodecs.lzma", R"({"preset": 0})"},
         Case{"LzmaAlone", "numcodecs.lzma", R"({"format": 2, "preset": 0})"},
         Case{"LzmaRaw", "numcodecs.lzma",

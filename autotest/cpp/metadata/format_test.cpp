@@ -195,7 +195,7 @@ TEST(Formats, TheMostLikelyStandsFirst) {
   std::vector<std::string_view> names;
   for (const Format* format : formats()) names.push_back(format->name());
   EXPECT_EQ(names, (std::vector<std::string_view>{"Zarr v3", "Zarr v2", "Zarr v3 draft of 2020",
-                                                  "Zarr v1"}));
+                                                  "Zarr v1", "N5"}));
 }
 
 ArrayMetadata array_of(const Format& format) {

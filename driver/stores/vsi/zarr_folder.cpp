@@ -16,17 +16,47 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/metadata/document_names.h"
+#include "zarrcore/metadata/documents.h"
 
 namespace gdal_zarr {
 
-bool is_v1_document(const std::string& path) {
-  return EQUAL(CPLGetFilename(path.c_str()), "meta") && is_file(path);
+namespace {
+
+bool is_n5_text(std::string_view text) {
+  try {
+    return zarrcore::is_n5_document(zarrcore::parse_json(text));
+  } catch (const zarrcore::Error&) {
+    return false;
+  }
+}
+
+bool is_n5_file(const std::string& path) {
+  constexpr std::uint64_t kMaxBytes = 1 << 24;
+  if (!is_file(path)) return false;
+  const File file = open_file(path);
+  const std::uint64_t size = file ? file_size(file.get()) : kMaxBytes;
+  return size < kMaxBytes && is_n5_text(read_bytes(file.get(), 0, size).text());
+}
+
+// On the network, N5's document is requested only from folders whose names say that they are N5.
+bool is_in_named_n5(const std::string& path) {
+  return (without_query(path) + '/').find(".n5/") != std::string::npos;
+}
+
+}  // namespace
+
+bool is_other_document(const std::string& path) {
+  const std::string_view name = CPLGetFilename(path.c_str());
+  return EQUAL(name.data(), "meta") ? is_file(path)
+                                    : name == zarrcore::kN5Document && is_n5_file(path);
 }
 
 const char* find_main_document(const std::string& path) {
   const auto found = zarrcore::find_node_document(
       [&](std::string_view name) { return path_exists(join_vsi_path(path, name)); });
-  return found ? found->data() : nullptr;
+  if (found) return found->data();
+  const char* n5 = zarrcore::kN5Document.data();
+  return is_n5_file(join_vsi_path(path, n5)) ? n5 : nullptr;
 }
 
 bool is_probed(const std::string& path) {
@@ -78,7 +108,13 @@ std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update) {
   if (!zarrcore::find_node_document(has)) {
     request({zarrcore::kV1ArrayDocument, zarrcore::kV1AttributesDocument});
   }
-  return zarrcore::find_node_document(has) ? std::optional(std::move(folder)) : std::nullopt;
+  bool is_found = zarrcore::find_node_document(has).has_value();
+  if (!is_found && is_in_named_n5(folder.path)) {
+    request({zarrcore::kN5Document});
+    is_found = has(zarrcore::kN5Document) &&
+               is_n5_text(folder.documents.at(std::string(zarrcore::kN5Document))->text());
+  }
+  return is_found ? std::optional(std::move(folder)) : std::nullopt;
 }
 
 bool is_zarr_folder(const std::string& path) {
@@ -90,7 +126,9 @@ bool is_zip_name(const std::string& path) {
   const auto ends_with = [&](std::string_view end) {
     return path.size() > end.size() && EQUAL(path.c_str() + path.size() - end.size(), end.data());
   };
-  return ends_with(".zip") || (path.starts_with("/vsizip/{") && ends_with(".zip}"));
+  const bool is_in_braces = path.starts_with("/vsizip/{");
+  return ends_with(".zip") || ends_with(".ozx") ||
+         (is_in_braces && (ends_with(".zip}") || ends_with(".ozx}")));
 }
 
 std::optional<std::string> find_zipped_store(const std::string& path) {

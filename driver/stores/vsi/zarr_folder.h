@@ -25,8 +25,9 @@ struct ProbedFolder {
   std::optional<zarrcore::DirectoryListing> listing;
 };
 
-// Returns true if the existing file `path` has the name of v1's metadata document.
-bool is_v1_document(const std::string& path);
+// Returns true if the existing file `path` has the name of v1's metadata document, or is that of an
+// N5 container or array.
+bool is_other_document(const std::string& path);
 
 // The name of the document that makes the folder `path` a Zarr store; null if it is not one.
 const char* find_main_document(const std::string& path);
@@ -40,7 +41,8 @@ std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update = 
 // once.
 bool is_probed(const std::string& path);
 
-// Returns true if the name is that of a ZIP archive: x.zip, /vsizip/x.zip or /vsizip/{x.zip}.
+// Returns true if the name is that of a ZIP archive: x.zip, /vsizip/x.zip or /vsizip/{x.zip}; or
+// that of a zipped OME-Zarr (RFC 9), with .ozx.
 bool is_zip_name(const std::string& path);
 
 // The /vsizip/ path of the Zarr in the archive `path`: its root, or the one folder at its top that

@@ -115,7 +115,7 @@ std::vector<std::byte> zip_central_record(const ZipEntry& entry) {
 }
 
 std::vector<std::byte> zip_end_records(std::uint64_t count, std::uint64_t offset,
-                                       std::uint64_t size) {
+                                       std::uint64_t size, const std::string& comment) {
   std::vector<std::byte> bytes;
   const auto append = [&](Record record) {
     const auto more = record.take();
@@ -133,7 +133,8 @@ std::vector<std::byte> zip_end_records(std::uint64_t count, std::uint64_t offset
     append(std::move(locator));
   }
   Record end(0x06054b50);
-  end.add16(0).add16(0).add16(count).add16(count).add32(size).add32(offset).add16(0);
+  end.add16(0).add16(0).add16(count).add16(count).add32(size).add32(offset);
+  end.add16(comment.size()).add(comment);
   append(std::move(end));
   return bytes;
 }

@@ -30,8 +30,9 @@ std::uint32_t zip_time();
 
 std::vector<std::byte> zip_local_header(const ZipEntry& entry);
 std::vector<std::byte> zip_central_record(const ZipEntry& entry);
-// For `count` central records of `size` bytes that begin at `offset`.
+// For `count` central records of `size` bytes that begin at `offset`. The comment has at most
+// 65,535 bytes.
 std::vector<std::byte> zip_end_records(std::uint64_t count, std::uint64_t offset,
-                                       std::uint64_t size);
+                                       std::uint64_t size, const std::string& comment = {});
 
 }  // namespace gdal_zarr

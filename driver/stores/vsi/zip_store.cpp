@@ -10,12 +10,15 @@
 
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zarr_folder.h"
+#include "driver/stores/vsi/zip_directory.h"
 #include "driver/stores/vsi/zip_format.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/codec/checksum.h"
 #include "zarrcore/metadata/document_names.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
@@ -35,20 +38,26 @@ bool is_held_back(std::string_view key) {
 
 class ZipStore final : public zarrcore::Store {
  public:
-  ZipStore(std::string path, ZipTarget target)
+  // With `old`, that of the store's values in an existing archive.
+  ZipStore(std::string path, ZipTarget target, std::shared_ptr<zarrcore::Store> old)
       : path_(std::move(path)),
         target_(std::move(target)),
+        old_(std::move(old)),
         is_local_(VSIIsLocal(target_.archive.c_str()) != FALSE),
         working_path_(is_local_ ? partial_path(target_.archive)
                                 : CPLGenerateTempFilename("zarr") + std::string(".zip")) {
     const VsiCall call;
-    reopen("w+b");
+    if (old_) {
+      zarrcore::with_context(target_.archive, [this] { read_directory(); });
+    } else {
+      reopen("w+b");
+    }
   }
 
   ~ZipStore() override {
     const VsiCall call;
     // What was complete before is complete again.
-    if (is_changed_ && was_complete_) {
+    if (is_changed_ && was_complete_ && !old_) {
       try {
         complete();
       } catch (const Error&) {
@@ -63,6 +72,7 @@ class ZipStore final : public zarrcore::Store {
     const std::lock_guard lock(mutex_);
     const auto it = values_.find(key);
     if (it == values_.end()) return std::nullopt;
+    if (it->second.is_old) return found(key, old_->get(key, max_size));
     zarrcore::check_value_size(it->second.size(), max_size);
     return read(it->second, 0, it->second.size());
   }
@@ -72,6 +82,7 @@ class ZipStore final : public zarrcore::Store {
     const std::lock_guard lock(mutex_);
     const auto it = values_.find(key);
     if (it == values_.end()) return std::nullopt;
+    if (it->second.is_old) return found(key, old_->get_ranges(key, ranges));
     std::vector<Buffer> parts;
     parts.reserve(ranges.size());
     for (const ByteRange& range : ranges) {
@@ -127,8 +138,65 @@ class ZipStore final : public zarrcore::Store {
     std::uint64_t size() const { return held ? held->size() : entry.size; }
 
     std::optional<Buffer> held;  // if it is held back
-    ZipEntry entry;              // otherwise
+    ZipEntry entry;              // otherwise, unless
+    bool is_old = false;         // it is a value of the archive before
   };
+
+  // Begins with the archive as it is.
+  void read_directory() {
+    version_ = find_file_version(target_.archive);
+    has_name_ = was_complete_ = true;
+    reopen("rb");
+    directory_ = read_zip_directory(file_.get());
+    file_.reset();
+    end_ = directory_.offset;
+    is_changed_ = false;
+    for (const ZipDirectory::Record& record : directory_.records) {
+      const auto key = key_of(record);
+      if (key) values_.insert_or_assign(std::string(*key), Value{{}, {}, true});
+    }
+  }
+
+  // The key of a value of this store; nullopt for folders, and for files elsewhere.
+  std::optional<std::string_view> key_of(const ZipDirectory::Record& record) const {
+    const auto key = zarrcore::key_below(target_.prefix, record.name);
+    if (!key || key->ends_with('/')) return std::nullopt;
+    try {
+      zarrcore::check_key(*key);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+    return key;
+  }
+
+  // What was read of a value that the directory lists.
+  template <typename Read>
+  Read found(std::string_view key, Read read) const {
+    if (!read) throw Error(path_ + "/" + std::string(key) + ": GDAL cannot find this entry");
+    return read;
+  }
+
+  // Copies the entries of the archive to a new file.
+  void copy_entries() {
+    constexpr std::uint64_t kBlock = std::uint64_t{4} << 20;
+    if (find_file_version(target_.archive) != version_) {
+      throw Error(target_.archive + " was changed by another program");
+    }
+    const File archive = open_file(target_.archive);
+    if (!archive) throw Error(target_.archive + " was removed by another program");
+    try {
+      has_name_ = false;
+      reopen("w+b");
+      for (std::uint64_t offset = 0; offset < end_; offset += kBlock) {
+        write(offset, read_bytes(archive.get(), offset, std::min(kBlock, end_ - offset)).span());
+      }
+    } catch (...) {
+      has_name_ = true;
+      file_.reset();
+      VSIUnlink(working_path_.c_str());
+      throw;
+    }
+  }
 
   const std::string& current_path() const {
     return has_name_ && is_local_ ? target_.archive : working_path_;
@@ -162,6 +230,7 @@ class ZipStore final : public zarrcore::Store {
   void take_name() {
     if (!has_name_) return;
     file_.reset();
+    if (old_) return copy_entries();
     if (is_local_) {
       if (find_file_version(target_.archive).value_or(FileVersion()).size != size_) {
         throw Error(target_.archive + " was changed by another program or by GDAL: it is complete");
@@ -198,13 +267,24 @@ class ZipStore final : public zarrcore::Store {
     if (!file_) reopen("r+b");
     std::uint64_t offset = end_;
     std::vector<std::byte> records;
+    std::uint64_t count = 0;
+    for (const ZipDirectory::Record& record : directory_.records) {
+      const auto key = key_of(record);
+      const auto it = key ? values_.find(*key) : values_.end();
+      if (key && (it == values_.end() || !it->second.is_old)) continue;
+      const auto bytes = std::as_bytes(std::span(record.bytes));
+      records.insert(records.end(), bytes.begin(), bytes.end());
+      ++count;
+    }
     for (const auto& [key, value] : values_) {
+      if (value.is_old) continue;
+      ++count;
       const ZipEntry entry = value.held ? append(key, value.held->span(), offset) : value.entry;
       if (value.held) offset = entry.data_offset + entry.size;
       const auto record = zip_central_record(entry);
       records.insert(records.end(), record.begin(), record.end());
     }
-    const auto ends = zip_end_records(values_.size(), offset, records.size());
+    const auto ends = zip_end_records(count, offset, records.size(), directory_.comment);
     write(offset, records);
     write(offset + records.size(), ends);
     size_ = offset + records.size() + ends.size();
@@ -218,11 +298,17 @@ class ZipStore final : public zarrcore::Store {
   }
 
   void publish() {
+    if (old_ && find_file_version(target_.archive) != version_) {
+      throw Error(target_.archive + " was changed by another program, and is left as it is");
+    }
     if (is_local_) {
-      if (path_exists(target_.archive)) throw Error(target_.archive + " exists already");
-      if (VSIRename(working_path_.c_str(), target_.archive.c_str()) != 0) {
+      if (!old_ && path_exists(target_.archive)) throw Error(target_.archive + " exists already");
+      if (old_ && !target_.archive.starts_with("/vsi")) {
+        zarrcore::replace_file(working_path_, target_.archive);
+      } else if (VSIRename(working_path_.c_str(), target_.archive.c_str()) != 0) {
         throw Error(working_path_ + " cannot be renamed to " + target_.archive);
       }
+      if (old_) version_ = find_file_version(target_.archive);
       return;
     }
     if (CPLCopyFile(target_.archive.c_str(), working_path_.c_str()) != 0) {
@@ -232,11 +318,14 @@ class ZipStore final : public zarrcore::Store {
 
   const std::string path_;
   const ZipTarget target_;
+  const std::shared_ptr<zarrcore::Store> old_;  // null if the archive is new
   const bool is_local_;
   const std::string working_path_;
   std::mutex mutex_;  // guards the members below
   File file_;         // null if it must be opened again
   std::map<std::string, Value, std::less<>> values_;
+  ZipDirectory directory_;  // of the archive before
+  std::optional<FileVersion> version_;
   std::uint64_t end_ = 0;   // of the entries that are not held back
   std::uint64_t size_ = 0;  // of the completed archive
   bool is_changed_ = true;  // since it was completed
@@ -280,7 +369,11 @@ std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const Z
     throw Error(target.archive +
                 " exists already: ZIP archives are created, but an existing one is not changed");
   }
-  return std::make_shared<ZipStore>(path, target);
+  return std::make_shared<ZipStore>(path, target, nullptr);
+}
+
+std::shared_ptr<zarrcore::Store> open_zip_store(const std::string& path, const ZipTarget& target) {
+  return std::make_shared<ZipStore>(path, target, make_store(path));
 }
 
 }  // namespace gdal_zarr

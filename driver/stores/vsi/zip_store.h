@@ -1,10 +1,15 @@
-// Writing a store into a new ZIP archive. Each value is appended once and is complete; documents,
+// Writing a store into a ZIP archive. Each value is appended once and is complete; documents,
 // which change often, stay in memory until flush() writes them after all other values.
 //
 // The archive is written under a temporary name beside it. flush() completes it and gives it its
 // own name: other programs see a whole archive or none. When values are put after that, the archive
 // loses its name again until the next flush(). An archive elsewhere than on a disk or in memory is
 // written to a temporary file of this computer, and flush() uploads it.
+//
+// To change a store in an existing archive, what the archive has before its directory is copied to
+// the temporary file, new values follow, and flush() replaces the archive: a process that is killed
+// leaves the old one or the new one. The entries of other files keep all their bytes. Values that
+// were replaced or erased are no longer listed, but still take up their space.
 #pragma once
 
 #include <memory>
@@ -15,7 +20,7 @@
 
 namespace gdal_zarr {
 
-// The place of a store in an archive that does not exist yet.
+// The place of a store in an archive, which may not exist yet.
 struct ZipTarget {
   std::string archive;  // the path of the archive itself
   std::string prefix;   // of the store's keys: "a/b", or empty
@@ -28,5 +33,9 @@ std::optional<ZipTarget> parse_zip_target(const std::string& path);
 // `path` is the name of the store in messages. Throws zarrcore::Error when the archive exists or
 // cannot be written.
 std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const ZipTarget& target);
+
+// The store in the existing archive of this computer. Throws zarrcore::Error when its directory
+// cannot be read.
+std::shared_ptr<zarrcore::Store> open_zip_store(const std::string& path, const ZipTarget& target);
 
 }  // namespace gdal_zarr

@@ -1,0 +1,180 @@
+"""Arrays added to stores in existing ZIP archives: the archive is replaced at once."""
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import zarr
+from bad_stores import message_of, open_root
+from multidim import create_array
+from osgeo import gdal
+from reported_errors import reported_errors
+
+DATA = np.arange(48, dtype="i2").reshape(6, 8)
+OTHERS = {"README.txt": b"hello " * 100, "folder/other.bin": bytes(range(256)), "ü.txt": b"1"}
+
+
+@pytest.fixture(params=["", "in/x.zarr"])
+def prefix(request):
+    return request.param
+
+
+@pytest.fixture
+def archive(tmp_path, prefix):
+    """Deflated, with files of others and a comment."""
+    store = zarr.storage.KVStore({})
+    zarr.group(store).create_dataset("old", data=DATA, chunks=(4, 4))
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in OTHERS.items():
+            file.writestr(name, content)
+        for key, value in store.items():
+            file.writestr(f"{prefix}/{key}".lstrip("/"), bytes(value))
+        file.comment = b'{"ome": {"version": "0.5"}}'
+    return path
+
+
+def name_of(archive, prefix):
+    return f"/vsizip/{{{archive}}}/{prefix}".rstrip("/") if prefix else str(archive)
+
+
+def entries(path):
+    """What the archive has of the files of others: records and compressed bytes."""
+    with zipfile.ZipFile(path) as file:
+        assert file.testzip() is None
+        infos = {i.filename: i for i in file.infolist()}
+        raw = {}
+        for name in OTHERS:
+            info = infos[name]
+            file.fp.seek(info.header_offset)
+            raw[name] = file.fp.read(30 + len(name.encode()) + info.compress_size)
+        return raw, [(infos[n].date_time, infos[n].external_attr, infos[n].CRC) for n in OTHERS]
+
+
+def read(name, array):
+    return open_root(name).OpenMDArray(array).ReadAsArray()
+
+
+def add(name, array="new"):
+    dataset = gdal.OpenEx(name, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    new = create_array(dataset.GetRootGroup(), array, DATA.shape, gdal.GDT_Int16)
+    new.Write(DATA + 1)
+    del new, dataset
+
+
+def test_an_array_is_added(archive, prefix, tmp_path):
+    name, before = name_of(archive, prefix), entries(archive)
+    add(name)
+    np.testing.assert_array_equal(read(name, "old"), DATA)
+    np.testing.assert_array_equal(read(name, "new"), DATA + 1)
+    assert entries(archive) == before
+    with zipfile.ZipFile(archive) as file:
+        assert file.comment == b'{"ome": {"version": "0.5"}}'
+        names = file.namelist()
+        assert len(names) == len(set(names))
+    store = zarr.ZipStore(str(archive), mode="r")
+    np.testing.assert_array_equal(zarr.open_group(store, mode="r", path=prefix)["new"], DATA + 1)
+    assert [p.name for p in tmp_path.iterdir()] == ["x.zip"]
+
+
+def test_programs_append(archive, prefix, tmp_path):
+    name, before = name_of(archive, prefix), entries(archive)
+    source = tmp_path / "in.tif"
+    gdal.GetDriverByName("GTiff").Create(str(source), 8, 6, 1, gdal.GDT_Int16).WriteArray(DATA)
+    subprocess.run(["gdal_translate", "-q", "-of", "Zarr", "-co", "APPEND_SUBDATASET=YES", "-co",
+                    "ARRAY_NAME=b", source, name], check=True)
+    np.testing.assert_array_equal(gdal.Open(f'ZARR:"{name}":/b').ReadAsArray(), DATA)
+    np.testing.assert_array_equal(gdal.Open(f'ZARR:"{name}":/old').ReadAsArray(), DATA)
+    assert entries(archive) == before
+
+
+def test_values_are_replaced(archive, prefix):
+    name, before = name_of(archive, prefix), entries(archive)
+    dataset = gdal.Open(f'ZARR:"{name}":/old', gdal.GA_Update)
+    dataset.WriteArray(DATA[:2, :2] + 100, 1, 1)
+    dataset.FlushCache()
+    dataset.WriteArray(DATA[:1, :1] + 200, 7, 5)
+    del dataset
+    expected = DATA.copy()
+    expected[1:3, 1:3] = DATA[:2, :2] + 100
+    expected[5, 7] = 200
+    np.testing.assert_array_equal(read(name, "old"), expected)
+    assert entries(archive) == before
+
+
+def test_flushes_between_arrays(archive, prefix):
+    name = name_of(archive, prefix)
+    dataset = gdal.OpenEx(name, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    for i in range(3):
+        new = create_array(dataset.GetRootGroup(), f"n{i}", DATA.shape, gdal.GDT_Int16)
+        new.Write(DATA + i)
+        del new
+        dataset.FlushCache()
+        np.testing.assert_array_equal(read(name, f"n{i}"), DATA + i)
+    if hasattr(gdal.Group, "DeleteMDArray"):  # GDAL 3.8
+        dataset.GetRootGroup().DeleteMDArray("n1")
+        del dataset
+        assert open_root(name).GetMDArrayNames() == ["n0", "n2", "old"]
+
+
+def test_opening_alone_changes_nothing(archive, prefix):
+    before = archive.read_bytes(), os.stat(archive).st_ino
+    dataset = gdal.Open(name_of(archive, prefix), gdal.GA_Update)
+    np.testing.assert_array_equal(dataset.ReadAsArray(), DATA)
+    del dataset
+    assert (archive.read_bytes(), os.stat(archive).st_ino) == before
+
+
+def test_a_killed_process_leaves_the_old_archive(archive, prefix):
+    before = archive.read_bytes()
+    script = f"""
+import os, signal, sys
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+from test_update_zip import *
+dataset = gdal.OpenEx({name_of(archive, prefix)!r}, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+new = create_array(dataset.GetRootGroup(), "new", (2000, 2000), gdal.GDT_Float64)
+new.Write(np.random.rand(2000, 2000))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert archive.read_bytes() == before
+
+
+def test_an_archive_that_changes_meanwhile(archive, prefix):
+    after = []
+
+    def change():
+        dataset = gdal.OpenEx(name_of(archive, prefix), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+        with zipfile.ZipFile(archive, "a") as file:
+            file.writestr("more", b"more")
+        after.append(archive.read_bytes())
+        create_array(dataset.GetRootGroup(), "new", DATA.shape, gdal.GDT_Int16).Write(DATA)
+        dataset.FlushCache()
+
+    assert "x.zip was changed by another program" in reported_errors(change)
+    assert archive.read_bytes() == after[0]
+
+
+@pytest.mark.parametrize("damage", [
+    lambda b: b[:-10], lambda b: b"#!/bin/sh\n" + b, lambda b: b.replace(b"PK\1\2", b"PK\1\3", 1),
+    lambda b: b[:b.rindex(b"PK\5\6") + 8] + b"\xff\xff\xff\xff" + b[b.rindex(b"PK\5\6") + 12:],
+    lambda b: b[:b.rindex(b"PK\5\6") + 12] + b"\xff\xff\xff\x7f" + b[b.rindex(b"PK\5\6") + 16:]])
+def test_damaged_directories(archive, prefix, damage):
+    damaged = damage(archive.read_bytes())
+    archive.write_bytes(damaged)
+    message_of(gdal.Open, name_of(archive, prefix), gdal.GA_Update)
+    assert archive.read_bytes() == damaged
+
+
+def test_in_memory():
+    root = gdal.GetDriverByName("Zarr").CreateMultiDimensional("/vsimem/update/x.zip")
+    create_array(root.GetRootGroup(), "old", DATA.shape, gdal.GDT_Int16).Write(DATA)
+    del root
+    add("/vsimem/update/x.zip")
+    np.testing.assert_array_equal(read("/vsimem/update/x.zip", "old"), DATA)
+    np.testing.assert_array_equal(read("/vsimem/update/x.zip", "new"), DATA + 1)
+    gdal.Unlink("/vsimem/update/x.zip")
