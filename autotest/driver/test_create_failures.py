@@ -56,7 +56,7 @@ def target(tmp_path):
 # --- creation options ----------------------------------------------------------------------------
 
 BAD_OPTIONS = [
-    ("FORMAT=ZARR_V4", "one of ZARR_V2, ZARR_V3"),
+    ("FORMAT=ZARR_V4", "one of ZARR_V1, ZARR_V2, ZARR_V3"),
     ("INTERLEAVE=LINE", "one of BAND, PIXEL"),
     ("SINGLE_ARRAY=MAYBE", "YES or NO"),
     ("CREATE_CONSOLIDATED_METADATA=2", "YES or NO"),

@@ -102,9 +102,28 @@ def test_of_a_raster(tmp_path, format):
 
 @pytest.mark.parametrize("options, problem", [
     (['CODECS=['], "creation option CODECS: "),
-    (['CODECS={}'], "creation option CODECS: .*where a list of codecs is expected"),
-    (['CODECS=[]'], "creation option CODECS: .*arrays to bytes"),
-    (['CODECS=["bytes"]'], 'creation option CODECS: .*"endian" is missing'),
+    (['CODECS=7'], "creation option CODECS: .*where a list of codecs is expected"),
+    (['CODECS={}'], 'creation option CODECS: a codec has no "name" that is a string'),
+    (['CODECS=["transpose"]'], 'creation option CODECS: codec "transpose": "order" is missing'),
+    (['CODECS=["zstd", "bytes"]'],
+     'creation option CODECS: codec "bytes": it takes an array, but a codec before it has made'),
+    (['CODECS=[{"name": "zstd", "configuration": {"level": 23}}]'],
+     'creation option CODECS: codec "zstd": "level" is 23, which is not from -131072 to 22'),
+    (['CODECS=[{"name": "zstd", "configuration": {"checksum": 1}}]'],
+     'creation option CODECS: codec "zstd": "checksum" is 1 where true or false is expected'),
+    (['CODECS=[{"name": "blosc", "configuration": {"typesize": 0}}]'],
+     'creation option CODECS: codec "blosc": "typesize" is 0'),
+    (['CODECS=[{"name": "gzip", "configuration": {"levels": 1}}]'],
+     'creation option CODECS: codec "gzip": .*"levels" that is not supported'),
+    (['CODECS=["sharding_indexed"]'],
+     'creation option CODECS: codec "sharding_indexed": "chunk_shape" is missing'),
+    (['CODECS=[{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], "codecs": 5}}]'],
+     'CODECS: codec "sharding_indexed": "codecs" is .* where a list of codecs is expected'),
+    (['CODECS=[{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], '
+      '"codecs": {"name": "gzip", "configuration": {"level": -1}}}}]'],
+     'CODECS: codec "sharding_indexed": "codecs": codec "gzip": "level" is -1'),
+    (['CODECS=[{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], '
+      '"index_codecs": ["zstd"]}}]'], 'codec "sharding_indexed": "index_codecs" do not give'),
     (['CODECS=["none-such"]'], 'the codec "none-such" is not supported'),
     (['CODECS=[{"name": "none-such", "must_understand": false}]'], 'codec "none-such" is not'),
     ([f'CODECS={json.dumps([transpose(0, 0), LITTLE])}'], "creation option CODECS: .*transpose"),
@@ -135,7 +154,9 @@ def test_errors_of_version_3(tmp_path, options, problem):
     ({"compressors": []}, '"compressors" that is not supported'),
     ({"compressor": {"id": "none-such"}}, "none-such"),
     ({"compressor": {"level": 1}}, "creation option CODECS: the compressor"),
-    ({"filters": {"id": "delta"}}, "creation option CODECS: .*filters"),
+    ({"filters": 5}, "creation option CODECS: .*filters"),
+    ({"filters": {"id": "none-such"}}, "creation option CODECS: .*none-such"),
+    ({"compressor": {"id": "zlib", "level": 10}}, 'CODECS: codec "numcodecs.zlib": "level" is 10'),
 ])
 def test_errors_of_version_2(tmp_path, codecs, problem):
     with pytest.raises(RuntimeError, match=problem):
@@ -144,8 +165,91 @@ def test_errors_of_version_2(tmp_path, codecs, problem):
     assert not list(tmp_path.iterdir())
 
 
+BLOSC = {"cname": "lz4", "clevel": 5, "blocksize": 0, "typesize": 2, "shuffle": "shuffle"}
+SHARDS = {"chunk_shape": [5, 8], "codecs": [LITTLE], "index_codecs": [LITTLE, CRC],
+          "index_location": "end"}
+
+
+def with_defaults(name, **configuration):
+    return {"name": name, "configuration": configuration}
+
+
+@pytest.mark.parametrize("codecs, complete", [
+    ([], [LITTLE]),
+    (["bytes"], [LITTLE]),
+    ("bytes", [LITTLE]),
+    ([{"name": "endian"}], [LITTLE]),
+    ([with_defaults("bytes", endian=None)], [LITTLE]),
+    ({"name": "zstd"}, [LITTLE, with_defaults("zstd", level=3, checksum=False)]),
+    (["zstd", "crc32c"], [LITTLE, with_defaults("zstd", level=3, checksum=False), CRC]),
+    ([{"name": "blosc"}], [LITTLE, with_defaults("blosc", **BLOSC)]),
+    ([with_defaults("blosc", cname="zstd", typesize=1)],
+     [LITTLE, with_defaults("blosc", cname="zstd", typesize=1, clevel=5, blocksize=0,
+                            shuffle="bitshuffle")]),
+    (["gzip"], [LITTLE, with_defaults("gzip", level=6)]),
+    ([with_defaults("transpose", order="F")], [transpose(1, 0), LITTLE]),
+    ([with_defaults("transpose", order="C"), "bytes"], [transpose(0, 1), LITTLE]),
+    ([with_defaults("cast_value", data_type="uint8"), "blosc"],
+     [with_defaults("cast_value", data_type="uint8"), LITTLE,
+      with_defaults("blosc", cname="lz4", clevel=5, blocksize=0, typesize=1,
+                    shuffle="bitshuffle")]),
+    (["numcodecs.delta", "numcodecs.zlib"],
+     [with_defaults("numcodecs.delta", dtype="<u2"), LITTLE,
+      with_defaults("numcodecs.zlib", level=1)]),
+    (["numcodecs.shuffle", "zstd"],
+     [LITTLE, with_defaults("numcodecs.shuffle", elementsize=2),
+      with_defaults("zstd", level=3, checksum=False)]),
+    ([with_defaults("sharding_indexed", chunk_shape=[5, 8])],
+     [with_defaults("sharding_indexed", **SHARDS)]),
+    (with_defaults("sharding_indexed", chunk_shape=[5, 8], codecs="zstd", index_codecs="bytes"),
+     [with_defaults("sharding_indexed", chunk_shape=[5, 8],
+                    codecs=[LITTLE, with_defaults("zstd", level=3, checksum=False)],
+                    index_codecs=[LITTLE], index_location="end")]),
+    ([with_defaults("sharding_indexed", chunk_shape=[10, 20],
+                    codecs=[with_defaults("sharding_indexed", chunk_shape=[5, 4])])],
+     [with_defaults("sharding_indexed", **SHARDS | {
+         "chunk_shape": [10, 20],
+         "codecs": [with_defaults("sharding_indexed", **SHARDS | {"chunk_shape": [5, 4]})]})]),
+], ids=json.dumps)
+def test_what_is_left_out_of_version_3(tmp_path, codecs, complete):
+    create(tmp_path / "a.zarr", json.dumps(codecs), "BLOCKSIZE=10,40")
+    document = json.loads((tmp_path / "a.zarr/a/zarr.json").read_text())
+    assert document["codecs"] == complete
+    np.testing.assert_array_equal(read(tmp_path / "a.zarr"), DATA)
+
+
+@pytest.mark.parametrize("codecs, compressor, filters", [
+    ({"compressor": "zlib"}, {"id": "zlib", "level": 1}, None),
+    ({"compressor": {"id": "blosc"}},
+     {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}, None),
+    ({"filters": "delta", "compressor": "zstd"}, {"id": "zstd", "level": 3},
+     [{"id": "delta", "dtype": "<u2"}]),
+    ({"filters": [{"id": "shuffle"}, "crc32"]}, None,
+     [{"id": "shuffle", "elementsize": 2}, {"id": "crc32"}]),
+], ids=json.dumps)
+def test_what_is_left_out_of_version_2(tmp_path, codecs, compressor, filters):
+    create(tmp_path / "a.zarr", codecs, format="ZARR_V2")
+    document = json.loads((tmp_path / "a.zarr/a/.zarray").read_text())
+    assert (document["compressor"], document["filters"]) == (compressor, filters)
+    zarr = pytest.importorskip("zarr")
+    np.testing.assert_array_equal(zarr.open(str(tmp_path / "a.zarr"), mode="r")["a"][...], DATA)
+
+
+@pytest.mark.parametrize("option, shard, inner", [
+    ("SHARD_CHUNK_SHAPE=5,8", [30, 40], [5, 8]),
+    ("SHARDING=AUTO", [30, 40], [15, 20]),
+])
+def test_inner_chunks_by_another_option(tmp_path, option, shard, inner):
+    options = ["BLOCKSIZE=30,40"] if option.startswith("SHARD_") else ["CHUNK_ELEMENTS=400"]
+    create(tmp_path / "a.zarr", ["sharding_indexed"], option, *options)
+    document = json.loads((tmp_path / "a.zarr/a/zarr.json").read_text())
+    assert document["chunk_grid"]["configuration"]["chunk_shape"] == shard
+    assert document["codecs"][0]["configuration"]["chunk_shape"] == inner
+    np.testing.assert_array_equal(read(tmp_path / "a.zarr"), DATA)
+
+
 def test_strings(tmp_path):
-    for format, codecs in [("ZARR_V3", [{"name": "vlen-utf8"}, ZSTD]),
+    for format, codecs in [("ZARR_V3", [{"name": "vlen-utf8"}, ZSTD]), ("ZARR_V3", ["blosc"]),
                            ("ZARR_V2", {"compressor": {"id": "zlib", "level": 1}}),
                            ("ZARR_V2", {"filters": [{"id": "vlen-utf8"}]})]:
         driver = gdal.GetDriverByName("Zarr")

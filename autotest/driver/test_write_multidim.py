@@ -50,7 +50,7 @@ def test_empty_store(path, options, documents):
     assert not (root.GetGroupNames() or root.GetMDArrayNames() or root.GetAttributes())
 
 
-@pytest.mark.parametrize("option", ["FORMAT=ZARR_V1", "CREATE_CONSOLIDATED_METADATA=perhaps"])
+@pytest.mark.parametrize("option", ["FORMAT=ZARR_V4", "CREATE_CONSOLIDATED_METADATA=perhaps"])
 def test_bad_options_of_stores(path, option):
     with pytest.raises(RuntimeError, match=option.split("=")[0]):
         create(path, option)

@@ -171,7 +171,7 @@ class RasterCreation {
       return lengths && lengths->size() == 3;
     };
     return options_.is_given("SINGLE_ARRAY") || is_of_three("BLOCKSIZE") ||
-           is_of_three("SHARD_CHUNK_SHAPE");
+           is_of_three("SHARD_CHUNK_SHAPE") || is_of_three("CHUNK_ASPECT_RATIO");
   }
 
   // Stores which arrays are the bands of the raster.

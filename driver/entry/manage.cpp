@@ -249,8 +249,9 @@ void remove_older_sidecar(const std::string& path) {
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
                                         const char* advice) {
   auto store = check_can_be_created(path, advice);
-  const zarrcore::Format& format =
-      options.is("FORMAT", "ZARR_V3") ? zarrcore::v3_format() : zarrcore::v2_format();
+  const zarrcore::Format& format = options.is("FORMAT", "ZARR_V3")   ? zarrcore::v3_format()
+                                   : options.is("FORMAT", "ZARR_V1") ? zarrcore::v1_format()
+                                                                     : zarrcore::v2_format();
   SessionOptions session_options;
   session_options.use_consolidated = options.boolean("CREATE_CONSOLIDATED_METADATA");
   session_options.make_classic_dataset = &make_classic_dataset;

@@ -52,6 +52,19 @@ std::size_t parse_dimension(const Array& array, const std::string& text) {
               "\"; it has the dimensions " + names);
 }
 
+// The bands that the name or the open option chooses.
+std::optional<BandRange> band_range(const OpenCall& call) {
+  const std::string text(call.options.text("BAND_RANGE"));
+  if (text.empty()) return call.connection.range;
+  if (call.connection.range) {
+    throw Error("the name says which bands to open, so the open option BAND_RANGE must not");
+  }
+  const auto range = parse_band_range(text, ':');
+  if (range) return range;
+  throw Error("open option BAND_RANGE is \"" + text +
+              "\", not the first and the last band, counted from 1, such as 1:100");
+}
+
 RasterView make_view(const std::shared_ptr<Array>& array, const OpenCall& call,
                      const std::vector<std::uint64_t>& slice) {
   if (array->GetDataType().GetClass() != GEDTC_NUMERIC) {
@@ -59,17 +72,18 @@ RasterView make_view(const std::shared_ptr<Array>& array, const OpenCall& call,
                 " does not hold numbers; the multidimensional API can read it");
   }
   const std::size_t rank = array->GetDimensions().size();
-  if (rank == 0) return {array, std::nullopt, std::nullopt, slice};
+  const auto range = band_range(call);
+  if (rank == 0) return {array, std::nullopt, std::nullopt, slice, range};
   const std::string x_option(call.options.text("DIM_X"));
   const std::string y_option(call.options.text("DIM_Y"));
-  if (rank == 1) return {array, 0, std::nullopt, slice};
+  if (rank == 1) return {array, 0, std::nullopt, slice, range};
   auto [x, y] = array->raster_axes();
   if (!x_option.empty()) x = parse_dimension(*array, x_option);
   if (!y_option.empty()) y = parse_dimension(*array, y_option);
   if (x == y) {
     throw Error("array " + array->GetFullName() + ": the X and Y dimensions are the same");
   }
-  return {array, x, y, slice};
+  return {array, x, y, slice, range};
 }
 
 // The open option of GDAL's multidimensional view, or its configuration option.
@@ -95,14 +109,22 @@ bool turns_north_up(const Session& session, const OpenCall& call) {
   return true;
 }
 
+void refuse_band_range(const OpenCall& call, const char* where) {
+  if (band_range(call)) {
+    throw Error(call.name + ": a range of bands is for the slices of one array, not " + where);
+  }
+}
+
 GDALDataset* open_array(const std::shared_ptr<Array>& array, const OpenCall& call,
                         const ConnectionString& connection, bool is_one_of_several) {
   std::string subdataset = is_one_of_several ? array->GetFullName() : std::string();
   for (const std::uint64_t index : connection.slice) subdataset += ':' + std::to_string(index);
   if (call.options.boolean("SPHERE")) {
+    refuse_band_range(call, "with SPHERE=YES");
     return open_on_the_sphere(array, connection.slice, call.name, subdataset);
   }
   RasterView view = make_view(array, call, connection.slice);
+  if (view.range()) subdataset += range_suffix(*view.range());
   const bool has_bands = !view.other_axes().empty() && connection.slice.empty();
   if (has_bands && !call.options.boolean("MULTIBAND")) return list_slices(view, call.name);
   return new RasterDataset(std::move(view), call.name, subdataset, metadata_seconds(call),
@@ -111,6 +133,7 @@ GDALDataset* open_array(const std::shared_ptr<Array>& array, const OpenCall& cal
 
 GDALDataset* open_bands(const Session& session, const std::vector<std::shared_ptr<Array>>& arrays,
                         const std::string& subdataset, const OpenCall& call) {
+  refuse_band_range(call, "for arrays that are bands");
   auto dataset =
       std::make_unique<RasterDataset>(RasterView(arrays), call.name, subdataset,
                                       metadata_seconds(call), turns_north_up(session, call));
@@ -193,7 +216,10 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
     const bool is_multiband = !lists_all && call.options.boolean("MULTIBAND");
     const auto bands =
         is_multiband ? find_bands(session, candidates) : std::vector<std::shared_ptr<Array>>();
-    if (bands.empty()) return list_arrays(session, candidates, call.name);
+    if (bands.empty()) {
+      refuse_band_range(call, "for a list of arrays");
+      return list_arrays(session, candidates, call.name);
+    }
     return open_bands(session, bands, "", call);
   }
   GDALDataset* dataset = nullptr;
@@ -202,7 +228,7 @@ GDALDataset* open_raster(Session& session, const OpenCall& call) {
   } catch (const TooManyBands& error) {
     // The store is one all the same.
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s", error.what());
-    return list_arrays(session, {}, call.name);
+    return list_ranges(*session.array(candidates.front().node_path), error.slices(), call.name);
   }
   // Programs find it by its own name as well.
   if (candidates.front().shape.size() >= 2 && has_others(session, found) &&

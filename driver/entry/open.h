@@ -62,6 +62,10 @@ GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& c
 // The items of the metadata domain SUBDATASETS for these arrays.
 CPLStringList subdataset_items(const Session& session, const std::vector<Candidate>& candidates);
 
+// A subdataset for as many slices of an array at a time as a raster can have bands; the first
+// thousand.
+GDALDataset* list_ranges(const Array& array, std::uint64_t slices, const std::string& name);
+
 // A subdataset for each 2D slice of the array of a view, whose other dimensions make bands.
 GDALDataset* list_slices(const RasterView& view, const std::string& name);
 

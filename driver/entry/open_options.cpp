@@ -21,6 +21,9 @@ constexpr Option kOpenOptions[] = {
     rows::boolean("MULTIBAND", kRasterOnly, "YES",
                   "Whether an array of more than two dimensions is one dataset with several bands "
                   "(YES) or has a subdataset for each 2D slice (NO)"),
+    rows::text("BAND_RANGE", kRasterOnly, "",
+               "Slices of an array of more than two dimensions that are the bands: first:last, "
+               "counted from 1, both included. For arrays of more than 65,536 slices"),
     rows::text("DIM_X", kRasterOnly, "", "Name of the X dimension, or its index, counted from 0"),
     rows::text("DIM_Y", kRasterOnly, "", "Name of the Y dimension, or its index, counted from 0"),
     rows::boolean("SPHERE", kRasterOnly, "NO",

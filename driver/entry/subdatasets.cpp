@@ -1,6 +1,7 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "driver/conventions/gdal_attributes.h"
@@ -85,6 +86,21 @@ GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& c
                        "), a band for each array");
   }
   return new ContainerDataset(name, std::move(list), *session.attributes(""));
+}
+
+GDALDataset* list_ranges(const Array& array, std::uint64_t slices, const std::string& name) {
+  constexpr std::uint64_t kMaxRanges = 1000;
+  constexpr std::uint64_t kBands = RasterView::kMaxBands;
+  const std::string array_name =
+      format_connection_string(array.session()->path(), array.GetFullName());
+  CPLStringList list;
+  for (std::uint64_t i = 0; i < kMaxRanges && i * kBands < slices; ++i) {
+    const BandRange range{i * kBands + 1, std::min(slices, (i + 1) * kBands)};
+    add_subdataset(list, array_name + range_suffix(range),
+                   array.GetFullName() + ", slices " + std::to_string(range.first) + " to " +
+                       std::to_string(range.last) + " of " + std::to_string(slices));
+  }
+  return new ContainerDataset(name, std::move(list), array.attributes());
 }
 
 GDALDataset* list_slices(const RasterView& view, const std::string& name) {

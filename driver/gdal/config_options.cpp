@@ -54,6 +54,9 @@ constexpr Option kConfigOptions[] = {
     rows::boolean("ZARR_SHARE_CONNECTIONS", kListed, "YES",
                   "Whether requests to web servers share connections among threads and datasets, "
                   "and run together on one with HTTP/2. Can be set for a path"),
+    rows::boolean("ZARR_COUNT_CHUNKS", kListed, "NO",
+                  "Whether the structural info of an array says how many of its chunks are stored, "
+                  "for which the store is listed and the indexes of shards are read"),
     rows::text("GDAL_LOAD_EXTRA_DIM_METADATA_DELAY", kListed, "5",
                "Seconds that may be spent on reading the coordinates of further dimensions for the "
                "metadata of bands, or unlimited. The open option LOAD_EXTRA_DIM_METADATA_DELAY "

@@ -22,6 +22,7 @@ enum class ConfigOption : std::uint8_t {
   lock_timeout,
   forbidden_is_missing,
   share_connections,
+  count_chunks,
   metadata_delay,
   allow_local_targets,
   use_reference_cache,

@@ -10,6 +10,7 @@
 #include <gdal_pam.h>
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -107,6 +108,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
+  // Takes over attributes that other programs have changed, with all that follows from them.
+  void refresh_metadata();
   void change_packing(const std::function<void(Packing&)>& edit);
   void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) override;
   // Replaces the type of an array of structures by one of another layout.
@@ -170,7 +173,11 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
   const GDALExtendedDataType& GetDataType() const override { return type_; }
   std::vector<GUInt64> GetBlockSize() const override;
-  CSLConstList GetStructuralInfo() const override { return structural_info_.List(); }
+  // With ZARR_COUNT_CHUNKS=YES, also stored_chunks().
+  CSLConstList GetStructuralInfo() const override;
+  // How many chunks there are, how many of them are stored, and their bytes, by listing the store;
+  // of shards, the same of inner chunks, by their indexes. Throws zarrcore::Error.
+  CPLStringList stored_chunks() const;
   const std::string& GetUnit() const override { return packing_.unit; }
   bool SetUnit(const std::string& unit) override;
   bool SetRawNoDataValue(const void* nodata) override;
@@ -261,6 +268,14 @@ class Array final : public WithAttributes<GDALPamMDArray> {
                      void* progress_data);
   // Sets the members that follow from the metadata.
   void load_metadata();
+  // All attributes, and those that GDAL has no other API for.
+  struct ShownAttributes {
+    std::shared_ptr<const zarrcore::Json> all;
+    std::shared_ptr<const zarrcore::Json> shown;
+  };
+  ShownAttributes current_attributes() const;
+  static ShownAttributes attributes_of(const zarrcore::ArrayMetadata& metadata,
+                                       const Packing& packing);
   // Scale or offset. In a store opened for reading they are set beside it.
   std::optional<double> stated(std::optional<double> PamValues::Values::* beside,
                                std::optional<double> Packing::* stored) const;
@@ -284,6 +299,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   std::shared_ptr<const zarrcore::Json> attributes_;
   std::shared_ptr<const zarrcore::Json> shown_attributes_;
   CPLStringList structural_info_;
+  mutable std::mutex counted_mutex_;
+  mutable std::deque<CPLStringList> counted_infos_;  // that callers may still be using
 
   GeoreferencingConvention convention_ = GeoreferencingConvention::gdal;
   std::atomic<bool> is_new_ = false;

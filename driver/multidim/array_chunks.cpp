@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/copy_plan.h"
+#include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -76,6 +78,38 @@ std::vector<GUInt64> Array::GetBlockSize() const {
       lengths[i] = std::min<GUInt64>(lengths[i], std::max<GUInt64>(1, array_->shape()[i]));
     }
     return lengths;
+  });
+}
+
+CPLStringList Array::stored_chunks() const {
+  check_exists();
+  CallerState caller;
+  const auto counted = zarrcore::count_stored_chunks(*array_, true, session_->read_options(caller));
+  zarrcore::Shape grid;
+  for (std::size_t i = 0; i < rank(); ++i) {
+    grid.push_back(array_->state().grid.dimension(i).chunk_count());
+  }
+  CPLStringList items;
+  const auto add = [&](const char* name, const std::optional<std::uint64_t>& number) {
+    if (number) items.SetNameValue(name, std::to_string(*number).c_str());
+  };
+  add("CHUNKS", zarrcore::checked_product(grid));
+  add("STORED_CHUNKS", counted.chunks);
+  add("STORED_BYTES", counted.bytes);
+  add("STORED_INNER_CHUNKS", counted.inner_chunks);
+  add("STORED_INNER_BYTES", counted.inner_bytes);
+  return items;
+}
+
+CSLConstList Array::GetStructuralInfo() const {
+  if (!CPLTestBool(config_option(ConfigOption::count_chunks))) return structural_info_.List();
+  return guarded<CSLConstList>(structural_info_.List(), [&]() -> CSLConstList {
+    CPLStringList info(structural_info_);
+    const CPLStringList counted = stored_chunks();
+    for (int i = 0; i < counted.size(); ++i) info.AddString(counted[i]);
+    const std::lock_guard lock(counted_mutex_);
+    counted_infos_.push_back(std::move(info));
+    return counted_infos_.back().List();
   });
 }
 

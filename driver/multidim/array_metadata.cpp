@@ -44,11 +44,35 @@ void Array::load_metadata() {
     metadata_ = stated;
   }
   packing_ = read_packing(metadata());
-  Json attributes = with_time_units(metadata());
-  attributes_ = std::make_shared<const Json>(attributes);
-  for (const std::string& name : packing_.consumed_attributes) attributes.erase(name);
-  shown_attributes_ = std::make_shared<const Json>(gdal_zarr::shown_attributes(attributes));
+  ShownAttributes attributes = attributes_of(metadata(), packing_);
+  attributes_ = std::move(attributes.all);
+  shown_attributes_ = std::move(attributes.shown);
   load_nodata();
+}
+
+void Array::refresh_metadata() {
+  session_->hierarchy().refresh_node(node_path());
+  const auto current = session_->array_metadata(node_path());
+  if (current && current != metadata_) load_metadata();
+}
+
+// What other programs have changed shows in the attributes at once. What follows from them, such as
+// nodata and the CRS, stays until refresh_metadata(): other threads may be using it.
+Array::ShownAttributes Array::current_attributes() const {
+  session_->hierarchy().refresh_node(node_path());
+  const auto current = session_->array_metadata(node_path());
+  if (!current || current == metadata_) return {attributes_, shown_attributes_};
+  return attributes_of(*current, read_packing(*current));
+}
+
+Array::ShownAttributes Array::attributes_of(const zarrcore::ArrayMetadata& metadata,
+                                            const Packing& packing) {
+  ShownAttributes attributes;
+  Json all = with_time_units(metadata);
+  attributes.all = std::make_shared<const Json>(all);
+  for (const std::string& name : packing.consumed_attributes) all.erase(name);
+  attributes.shown = std::make_shared<const Json>(gdal_zarr::shown_attributes(all));
+  return attributes;
 }
 
 void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
@@ -72,15 +96,19 @@ std::shared_ptr<AttributeOwner> Array::owner() const {
 }
 
 std::shared_ptr<const Json> Array::visible_attributes(bool show_all) const {
-  return show_all ? attributes_ : shown_attributes_;
+  const ShownAttributes current = current_attributes();
+  return show_all ? current.all : current.shown;
 }
 
 std::shared_ptr<const Json> Array::find_visible(const std::string& name) const {
-  return {attributes_, zarrcore::find_member(*attributes_, name)};
+  const auto attributes = current_attributes().all;
+  return {attributes, zarrcore::find_member(*attributes, name)};
 }
 
 bool Array::has_attribute(const std::string& name) const {
-  return metadata().attributes.contains(name);
+  session_->hierarchy().refresh_node(node_path());
+  const auto current = session_->array_metadata(node_path());
+  return (current ? *current : metadata()).attributes.contains(name);
 }
 
 // Nodata, scale, offset and unit.

@@ -142,8 +142,9 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
                        [&](const char* name) { return options.is_given(name); });
   };
   // GDAL itself states the block size of the source.
-  const bool has_chunks = is_given({"SHARD_CHUNK_SHAPE", "CHUNKS", "SHARDING", "CODECS"}) ||
-                          is_given_other_than(options, "BLOCKSIZE", original.GetBlockSize());
+  const bool has_chunks =
+      is_given({"SHARD_CHUNK_SHAPE", "CHUNKS", "CHUNK_ASPECT_RATIO", "SHARDING", "CODECS"}) ||
+      is_given_other_than(options, "BLOCKSIZE", original.GetBlockSize());
   const bool has_codecs = is_given(
       {"COMPRESS", "FILTER", "CHECKSUM", "KEEPBITS", "CODECS", "CHUNK_MEMORY_LAYOUT", "@ENDIAN"});
   NewArray array = creation.array;

@@ -311,21 +311,27 @@ std::shared_ptr<AttributeOwner> Group::owner() const {
   return std::const_pointer_cast<Group>(shared_from_this());
 }
 
+// With what other programs have changed.
+std::shared_ptr<const Json> Group::current_attributes() const {
+  session_->hierarchy().refresh_node(node_path_);
+  return session_->attributes(node_path_);
+}
+
 // Those of an array at the root belong to the array, not to the group around it.
 std::shared_ptr<const Json> Group::visible_attributes(bool show_all) const {
   if (session_->root_is_array()) return std::make_shared<const Json>(Json::object());
-  const auto all = session_->attributes(node_path_);
+  const auto all = current_attributes();
   return std::make_shared<const Json>(show_all ? without_nczarr(*all) : shown_attributes(*all));
 }
 
 std::shared_ptr<const Json> Group::find_visible(const std::string& name) const {
   if (session_->root_is_array() || is_nczarr_name(name)) return nullptr;
-  const auto all = session_->attributes(node_path_);
+  const auto all = current_attributes();
   return {all, zarrcore::find_member(*all, name)};
 }
 
 bool Group::has_attribute(const std::string& name) const {
-  return session_->attributes(node_path_)->contains(name);
+  return current_attributes()->contains(name);
 }
 
 void Group::change_attributes(const std::function<void(Json& attributes)>& edit) {

@@ -57,6 +57,7 @@ class Group final : public WithAttributes<GDALGroup>, public std::enable_shared_
   std::string description() const override { return "group " + GetFullName(); }
   std::string attributes_name() const override;
   std::shared_ptr<AttributeOwner> owner() const override;
+  std::shared_ptr<const zarrcore::Json> current_attributes() const;
   std::shared_ptr<const zarrcore::Json> visible_attributes(bool show_all) const override;
   std::shared_ptr<const zarrcore::Json> find_visible(const std::string& name) const override;
   bool has_attribute(const std::string& name) const override;

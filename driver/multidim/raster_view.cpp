@@ -18,8 +18,9 @@ constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 30;
 }  // namespace
 
 RasterView::RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
-                       std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice)
-    : arrays_{std::move(array)}, x_(x), y_(y), slice_(slice) {
+                       std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice,
+                       std::optional<BandRange> range)
+    : arrays_{std::move(array)}, x_(x), y_(y), slice_(slice), range_(range) {
   const zarrcore::Shape& shape = arrays_.front()->core().shape();
   const std::string& name = arrays_.front()->GetFullName();
   std::vector<std::uint64_t> other_lengths;
@@ -35,6 +36,7 @@ RasterView::RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> 
     }
   }
   if (!slice_.empty()) {
+    if (range_) throw Error("array " + name + ": a slice has one band, and no range of bands");
     if (slice_.size() != other_axes_.size()) {
       throw Error("array " + name + ": expected " + std::to_string(other_axes_.size()) +
                   (other_axes_.size() == 1 ? " index" : " indexes") +
@@ -50,14 +52,30 @@ RasterView::RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> 
     return;
   }
   const auto bands = zarrcore::checked_product(other_lengths);
+  if (range_) {
+    const std::string text = std::to_string(range_->first) + ':' + std::to_string(range_->last);
+    if (range_->first == 0 || range_->last < range_->first || (bands && range_->last > *bands)) {
+      throw Error("array " + name + ": the range of bands " + text +
+                  " is not within 1:" + (bands ? std::to_string(*bands) : "2^64 or more"));
+    }
+    if (range_->last - range_->first >= kMaxBands) {
+      throw Error("array " + name + ": the range of bands " + text + " has more than " +
+                  std::to_string(kMaxBands));
+    }
+    band_count_ = static_cast<int>(range_->last - range_->first + 1);
+    return;
+  }
   if (!bands || *bands > kMaxBands || *bands == 0) {
     std::string indexes;
     for (std::size_t i = 0; i < other_axes_.size(); ++i) indexes += ":0";
     throw TooManyBands(
         "array " + name + " would have " + (bands ? std::to_string(*bands) : "2^64 or more") +
-        " bands where 1 to " + std::to_string(kMaxBands) +
-        " are possible; open a slice of it, by an index along each other dimension: ZARR:\"" +
-        arrays_.front()->session()->path() + "\":" + name + indexes);
+            " bands where 1 to " + std::to_string(kMaxBands) +
+            " are possible; open a part of them, with the open option BAND_RANGE=1:" +
+            std::to_string(kMaxBands) +
+            ", or a slice, by an index along each other dimension: ZARR:\"" +
+            arrays_.front()->session()->path() + "\":" + name + indexes,
+        bands.value_or(std::numeric_limits<std::uint64_t>::max()));
   }
   band_count_ = static_cast<int>(*bands);
 }
@@ -99,7 +117,7 @@ std::pair<int, int> RasterView::block_size() const {
 std::vector<std::uint64_t> RasterView::other_indexes(int band) const {
   if (!slice_.empty()) return slice_;
   std::vector<std::uint64_t> indexes(other_axes_.size());
-  auto rest = static_cast<std::uint64_t>(band);
+  auto rest = static_cast<std::uint64_t>(band) + (range_ ? range_->first - 1 : 0);
   for (std::size_t i = indexes.size(); i-- > 0;) {
     const std::uint64_t length = array().core().shape()[other_axes_[i]];
     indexes[i] = rest % length;

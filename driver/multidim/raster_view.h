@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "driver/multidim/array.h"
+#include "driver/stores/connection_string.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -34,8 +36,19 @@ struct RasterRequest {
 // An array has more slices than a raster can have bands.
 class TooManyBands : public zarrcore::Error {
  public:
-  using Error::Error;
+  // `slices` may be 2^64-1 for more.
+  TooManyBands(const std::string& message, std::uint64_t slices)
+      : Error(message), slices_(slices) {}
+  std::uint64_t slices() const { return slices_; }
+
+ private:
+  std::uint64_t slices_;
 };
+
+// How a range ends the name of an array: ":bands=1-100".
+inline std::string range_suffix(const BandRange& range) {
+  return ":bands=" + std::to_string(range.first) + '-' + std::to_string(range.last);
+}
 
 class RasterView {
  public:
@@ -43,10 +56,11 @@ class RasterView {
 
   // `x` and `y` are positions of dimensions; an array of one dimension has no Y, one of none has
   // neither. `slice` has an index for each of the other dimensions; when it is empty, they make
-  // bands. Throws zarrcore::Error when that does not fit the array or exceeds what GDAL can
-  // represent.
+  // bands: all of their slices, or those of `range`. Throws zarrcore::Error when that does not fit
+  // the array or exceeds what GDAL can represent.
   RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
-             std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice);
+             std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice,
+             std::optional<BandRange> range = {});
 
   // A band for each of several arrays of numbers that have two dimensions, Y and X, and the same
   // shape. Throws zarrcore::Error for others.
@@ -55,7 +69,7 @@ class RasterView {
   // The same view of as many other arrays of the same dimensions.
   RasterView of(const std::vector<std::shared_ptr<Array>>& arrays) const {
     RasterView view =
-        arrays.size() > 1 ? RasterView(arrays) : RasterView(arrays.front(), x_, y_, slice_);
+        arrays.size() > 1 ? RasterView(arrays) : RasterView(arrays.front(), x_, y_, slice_, range_);
     view.is_flipped_ = is_flipped_;
     return view;
   }
@@ -80,6 +94,8 @@ class RasterView {
   bool bands_are_arrays() const { return other_axes_.empty(); }
   // Returns true if dimensions that are neither X nor Y are held at an index.
   bool is_slice() const { return !slice_.empty(); }
+  // The slices that are bands, if these are not all.
+  const std::optional<BandRange>& range() const { return range_; }
   // Pixels along X and Y that are decoded at once.
   std::pair<int, int> block_size() const;
 
@@ -125,6 +141,7 @@ class RasterView {
   std::optional<std::size_t> y_;
   std::vector<std::size_t> other_axes_;
   std::vector<std::uint64_t> slice_;
+  std::optional<BandRange> range_;
   int band_count_ = 1;
   bool is_flipped_ = false;
 };

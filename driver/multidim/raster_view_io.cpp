@@ -180,23 +180,25 @@ bool RasterView::transfer_with_progress(GDALRWFlag flag, const RasterRequest& re
 
 bool RasterView::transfer_part(GDALRWFlag flag, const RasterRequest& request,
                                std::span<const int> bands) const {
-  const bool is_all = slice_.empty() && arrays_.size() == 1 &&
+  const bool is_all = slice_.empty() && !range_ && arrays_.size() == 1 &&
                       static_cast<int>(bands.size()) == band_count_ && bands.front() == 0 &&
                       std::is_sorted(bands.begin(), bands.end()) &&
                       bands.back() == band_count_ - 1 &&
                       std::adjacent_find(bands.begin(), bands.end()) == bands.end();
   if (is_all) return transfer_all(flag, request);
   // Runs of bands that are evenly spaced along the last of the other dimensions.
-  const int row = other_axes_.empty() || !slice_.empty()
-                      ? 1
-                      : static_cast<int>(array().core().shape()[other_axes_.back()]);
+  const std::uint64_t row =
+      other_axes_.empty() || !slice_.empty() ? 1 : array().core().shape()[other_axes_.back()];
+  const auto row_of = [&](int band) {
+    return (static_cast<std::uint64_t>(band) + (range_ ? range_->first - 1 : 0)) / row;
+  };
   auto* buffer = static_cast<std::byte*>(request.buffer);
   for (std::size_t first = 0; first < bands.size();) {
     std::size_t end = first + 1;
     int step = 1;
     if (end < bands.size()) step = bands[end] - bands[first];
     while (end < bands.size() && step != 0 && bands[end] - bands[end - 1] == step &&
-           bands[end] / row == bands[first] / row) {
+           row_of(bands[end]) == row_of(bands[first])) {
       ++end;
     }
     if (!transfer_run(flag, request, bands[first], step, static_cast<int>(end - first),

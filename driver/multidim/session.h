@@ -183,7 +183,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // zarrcore::Error; what could not be put stays pending. The next one after
   // set_write_failure() throws as well.
   void flush();
-  // Makes the live arrays see values that others have put. A failure is reported as CE_Failure.
+  // Makes the live arrays see values and attributes that others have put. A failure is reported as
+  // CE_Failure.
   void refresh() noexcept;
   // As Hierarchy::end_opening().
   void end_opening() { hierarchy_->end_opening(); }
@@ -205,6 +206,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
 
  private:
   Session(std::string path, SessionOptions options);
+  std::shared_ptr<Array> create_single_array(const std::string& node_path,
+                                             const zarrcore::ArrayMetadata& metadata);
   std::string take_write_failure();
   void forget_objects(const std::string& node_path);
   void move_objects(const std::string& node_path, const std::string& new_path);

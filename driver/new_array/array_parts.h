@@ -37,9 +37,9 @@ struct ChunkLayout {
 // as `shape`. Empty if one passes 2^64.
 std::optional<zarrcore::Shape> multiples_of(const zarrcore::Shape& inner, zarrcore::Shape shape);
 
-// The chunks and shards, by the options BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING and ACCESS.
-// No length is zero, even if the array's is. `item_size` is in bytes. Throws zarrcore::Error on
-// options that contradict each other or do not fit the array.
+// The chunks and shards, by the options BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING, ACCESS,
+// CHUNK_ASPECT_RATIO and CHUNK_ELEMENTS. No length is zero, even if the array's is. `item_size` is
+// in bytes. Throws zarrcore::Error on options that contradict each other or do not fit the array.
 ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
                               const CreationOptions& options);
 

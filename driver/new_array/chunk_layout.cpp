@@ -1,6 +1,7 @@
 // The chunks and shards of a new array.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,20 @@ Shape with_elements(Shape shape) {
   return shape;
 }
 
+std::optional<Shape> given_lengths(const NewArray& array, const CreationOptions& options,
+                                   const std::string& name) {
+  auto lengths = options.lengths(name);
+  if (lengths && lengths->size() != array.shape.size()) {
+    throw Error("creation option " + name + " has " + std::to_string(lengths->size()) +
+                " lengths, but the array has " + std::to_string(array.shape.size()) +
+                " dimensions: " + zarrcore::shape_text(array.shape, ","));
+  }
+  for (std::size_t i = 0; lengths && i < lengths->size(); ++i) {
+    if ((*lengths)[i] == 0) (*lengths)[i] = std::max<std::uint64_t>(1, array.shape[i]);
+  }
+  return lengths;
+}
+
 Shape default_chunk_shape(const NewArray& array) {
   const Shape shape = with_elements(array.shape);
   // As many elements as a chunk of two dimensions: a file for every 256 would be wasteful.
@@ -88,12 +103,47 @@ double lengthen(Shape& chunk, const Shape& shape, Axes axes, double elements) {
   return std::max(1.0, elements);
 }
 
+// The longest chunks of at most `elements` elements, and at least one, whose lengths are in these
+// ratios, as far as the array is long enough: then they are longer along other axes.
+Shape proportional_chunk_shape(const Shape& shape, const Shape& ratios, double elements) {
+  Shape chunk(shape.size(), 1);
+  Axes axes(shape.size());
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  double unit = 0;
+  while (!axes.empty()) {
+    double ratio = 1;
+    for (const std::size_t axis : axes) ratio *= static_cast<double>(ratios[axis]);
+    // Rounding may leave a root slightly below an integer.
+    unit = std::pow(elements / ratio, 1 / static_cast<double>(axes.size())) * (1 + 1e-9);
+    const auto is_short = [&](std::size_t axis) {
+      const double side = unit * static_cast<double>(ratios[axis]);
+      return side >= static_cast<double>(shape[axis]) || side < 1;
+    };
+    const auto found = std::ranges::find_if(axes, is_short);
+    if (found == axes.end()) break;
+    const double side = unit * static_cast<double>(ratios[*found]);
+    chunk[*found] = side < 1 ? 1 : shape[*found];
+    elements /= static_cast<double>(chunk[*found]);
+    axes.erase(found);
+  }
+  if (unit >= 1) unit = std::floor(unit);
+  for (const std::size_t axis : axes) {
+    chunk[axis] = static_cast<std::uint64_t>(unit * static_cast<double>(ratios[axis]));
+  }
+  return chunk;
+}
+
 Shape chosen_chunk_shape(const NewArray& array, std::uint64_t item_size,
                          const CreationOptions& options) {
   const Shape shape = with_elements(array.shape);
+  double elements = options.is_given("CHUNK_ELEMENTS")
+                        ? static_cast<double>(options.integer("CHUNK_ELEMENTS"))
+                        : static_cast<double>(kChunkBytes) / static_cast<double>(item_size);
+  if (const auto ratios = given_lengths(array, options, "CHUNK_ASPECT_RATIO")) {
+    return proportional_chunk_shape(shape, *ratios, elements);
+  }
   const AxisRoles roles = axis_roles(array);
   Shape chunk(shape.size(), 1);
-  double elements = static_cast<double>(kChunkBytes) / static_cast<double>(item_size);
   elements = lengthen(chunk, shape, roles.whole, elements);
   if (options.is("ACCESS", "VOLUME")) {
     Axes axes = roles.plane;
@@ -125,20 +175,6 @@ Shape chosen_shard_shape(const NewArray& array, const Shape& inner, std::uint64_
     budget /= count;
   }
   return shard;
-}
-
-std::optional<Shape> given_lengths(const NewArray& array, const CreationOptions& options,
-                                   const std::string& name) {
-  auto lengths = options.lengths(name);
-  if (lengths && lengths->size() != array.shape.size()) {
-    throw Error("creation option " + name + " has " + std::to_string(lengths->size()) +
-                " lengths, but the array has " + std::to_string(array.shape.size()) +
-                " dimensions: " + zarrcore::shape_text(array.shape, ","));
-  }
-  for (std::size_t i = 0; lengths && i < lengths->size(); ++i) {
-    if ((*lengths)[i] == 0) (*lengths)[i] = std::max<std::uint64_t>(1, array.shape[i]);
-  }
-  return lengths;
 }
 
 void refuse_both(bool is_wrong, const char* a, const char* b) {
@@ -173,10 +209,13 @@ ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
                               const CreationOptions& options) {
   const auto block_size = given_lengths(array, options, "BLOCKSIZE");
   const auto inner = given_lengths(array, options, "SHARD_CHUNK_SHAPE");
-  const bool chooses_chunks = options.is("CHUNKS", "AUTO");
+  const bool has_ratio = options.is_given("CHUNK_ASPECT_RATIO");
+  const bool chooses_chunks = options.is("CHUNKS", "AUTO") || has_ratio;
   const bool chooses_shards = options.is("SHARDING", "AUTO");
-  refuse_both(chooses_chunks && block_size, "CHUNKS=AUTO", "BLOCKSIZE");
-  refuse_both(chooses_chunks && inner, "CHUNKS=AUTO", "SHARD_CHUNK_SHAPE");
+  const char* chooser = has_ratio ? "CHUNK_ASPECT_RATIO" : "CHUNKS=AUTO";
+  refuse_both(chooses_chunks && block_size, chooser, "BLOCKSIZE");
+  refuse_both(chooses_chunks && inner, chooser, "SHARD_CHUNK_SHAPE");
+  refuse_both(has_ratio && options.is_given("ACCESS"), chooser, "ACCESS");
   refuse_both(chooses_shards && block_size, "SHARDING=AUTO", "BLOCKSIZE");
   if ((chooses_shards || inner) && !array.format->new_array_rules()->has_shards) {
     throw Error(std::string(array.format->name()) + " has no shards: creation option " +

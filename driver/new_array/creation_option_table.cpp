@@ -23,7 +23,7 @@ constexpr unsigned kStore = kDatasetOption;
 constexpr unsigned kRaster = kRasterOption;
 constexpr unsigned kArray = kArrayOption;
 
-constexpr OptionValue kFormats[] = {{"ZARR_V2"}, {"ZARR_V3"}};
+constexpr OptionValue kFormats[] = {{"ZARR_V1"}, {"ZARR_V2"}, {"ZARR_V3"}};
 constexpr OptionValue kInterleaves[] = {{"BAND"}, {"PIXEL"}};
 constexpr OptionValue kOverviews[] = {{"NONE"}, {"AUTO"}};
 constexpr OptionValue kConventions[] = {{"GDAL"}, {"SPATIAL_PROJ"}, {"CF"}};
@@ -95,6 +95,12 @@ constexpr Option kOptions[] = {
     choice("SHARDING", kArray, kShardings, "NONE",
            "AUTO chooses shards of about 64 to 128 MB before compression. Their inner chunks are "
            "those of SHARD_CHUNK_SHAPE or of CHUNKS=AUTO (ZARR_V3 only)"),
+    lengths("CHUNK_ASPECT_RATIO", kArray, 1,
+            "Chooses chunks as CHUNKS=AUTO does, with lengths along the dimensions in this ratio, "
+            "such as 1,2,2; along dimensions that are shorter, the whole dimension"),
+    integer("CHUNK_ELEMENTS", kArray, 1, 1LL << 31, "",
+            "Elements that chunks are chosen to have at most, instead of those of about 1 MB; with "
+            "CHUNKS=AUTO, SHARDING=AUTO or CHUNK_ASPECT_RATIO"),
     only_with(
         "CHUNKS=AUTO or SHARDING=AUTO",
         choice("ACCESS", kArray, kAccesses, "SLICES",
@@ -131,8 +137,8 @@ constexpr Option kOptions[] = {
     choice("CHECKSUM", kArray, kChecksums, "NONE", "Checksum stored with each chunk"),
     text("CODECS", kArray, "",
          "The codecs as JSON, instead of the options above and those of compressors: for ZARR_V3 "
-         "the member codecs of zarr.json, for ZARR_V2 an object with the members filters and "
-         "compressor"),
+         "the member codecs of zarr.json, else an object with the members filters and compressor. "
+         "What has a default may be left out"),
     boolean("WRITE_EMPTY_CHUNKS", kArray, "NO",
             "Whether written chunks are stored that contain only the fill value, until the array "
             "is closed"),

@@ -112,7 +112,8 @@ CreationOptions::CreationOptions(CSLConstList options, unsigned scopes)
 CPLStringList without_source_blocks(CSLConstList options) {
   const CreationOptions given(options, kArrayOption);
   CPLStringList own(CSLDuplicate(options));
-  if (given.is("CHUNKS", "AUTO") || given.is("SHARDING", "AUTO")) {
+  if (given.is("CHUNKS", "AUTO") || given.is("SHARDING", "AUTO") ||
+      given.is_given("CHUNK_ASPECT_RATIO")) {
     own.SetNameValue("BLOCKSIZE", nullptr);
   }
   return own;

@@ -37,8 +37,9 @@ std::string creation_option_list(unsigned scopes, std::string_view element);
 // datasets. Throws as CreationOptions does.
 void warn_of_unused_options(CSLConstList options, unsigned scopes);
 
-// A copy of the options of an array without a BLOCKSIZE beside CHUNKS=AUTO or SHARDING=AUTO: when
-// it copies, GDAL 3.13 adds the block size of the source, also where the caller asks for others.
+// A copy of the options of an array without a BLOCKSIZE beside CHUNKS=AUTO, SHARDING=AUTO or
+// CHUNK_ASPECT_RATIO: when it copies, GDAL 3.13 adds the block size of the source, also where the
+// caller asks for others.
 CPLStringList without_source_blocks(CSLConstList options);
 
 // Adds to GDAL's own warnings about unknown names those that exist and are similar.

@@ -9,7 +9,7 @@
 #include "driver/new_array/array_parts.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/complete_codecs.h"
 #include "zarrcore/metadata/numpy_array.h"
 
 namespace gdal_zarr {
@@ -23,33 +23,29 @@ using zarrcore::Json;
 using Codecs = std::vector<CodecMetadata>;
 
 void refuse_other_options(const CreationOptions& options) {
-  for (const char* name : {"COMPRESS", "FILTER", "KEEPBITS", "CHECKSUM", "CHUNK_MEMORY_LAYOUT",
-                           "SHARD_CHUNK_SHAPE", "@ENDIAN"}) {
+  for (const char* name :
+       {"COMPRESS", "FILTER", "KEEPBITS", "CHECKSUM", "CHUNK_MEMORY_LAYOUT", "@ENDIAN"}) {
     if (!options.is_given(name)) continue;
     throw Error("creation options CODECS and " + std::string(name) + " exclude each other");
   }
-  if (options.is("SHARDING", "AUTO")) {
-    throw Error("creation options CODECS and SHARDING=AUTO exclude each other");
-  }
 }
 
-// A chain that a reader would run without one of its codecs must not be written.
-void check_names(const Codecs& codecs) {
+// `codecs` are complete.
+void check_can_be_written(const Codecs& codecs) {
   for (const CodecMetadata& codec : codecs) {
-    if (zarrcore::find_codec(codec.name) == nullptr) {
-      throw Error("the codec \"" + codec.name + "\" is not supported");
-    }
     if (is_read_only_codec(codec.name)) {
       throw Error("the codec \"" + codec.name + "\" is for reading only");
     }
     if (codec.name != "sharding_indexed") continue;
     for (const char* key : {"codecs", "index_codecs"}) {
-      const Json* inner = zarrcore::find_member(codec.configuration, key);
-      if (inner == nullptr)
-        throw Error("sharding_indexed has no member \"" + std::string(key) + '"');
-      check_names(zarrcore::parse_codec_list(*inner, key));
+      check_can_be_written(zarrcore::parse_codec_list(codec.configuration[key], key));
     }
   }
+}
+
+// Id or configuration of a codec of numcodecs.
+Json numcodec(const Json& value) {
+  return value.is_string() ? Json{{"id", value}} : value;
 }
 
 Codecs codecs_of_v2(const Json& json, const DataType& type) {
@@ -63,12 +59,14 @@ Codecs codecs_of_v2(const Json& json, const DataType& type) {
   numcodecs.filters = zarrcore::find_member(json, "filters");
   const Json* compressor = zarrcore::find_member(json, "compressor");
   if (compressor != nullptr && !compressor->is_null()) {
-    numcodecs.compressor = zarrcore::parse_numcodec(*compressor, "the compressor");
+    numcodecs.compressor = zarrcore::parse_numcodec(numcodec(*compressor), "the compressor");
   }
   zarrcore::NumpyDtype dtype{
       type, std::vector(zarrcore::byte_units(type).size(), zarrcore::Endian::little),
       type.is_variable()};
   Json filters = numcodecs.filters != nullptr ? *numcodecs.filters : Json();
+  if (filters.is_string() || filters.is_object()) filters = Json::array({filters});
+  for (Json& filter : filters) filter = numcodec(filter);
   if (type.is_variable() && (filters.is_null() || filters.empty())) {
     filters = Json::array({Json{{"id", "vlen-utf8"}}});
   }
@@ -78,36 +76,47 @@ Codecs codecs_of_v2(const Json& json, const DataType& type) {
   return codecs;
 }
 
-// The codecs that CODECS gives in JSON: for v3 the member `codecs` of zarr.json, for v2 an object
-// with the members `filters` and `compressor` of .zarray, which may be null or missing. Throws
-// zarrcore::Error on anything else, on codecs that are not known, and when options are given that
-// also determine codecs.
+// The codecs that CODECS gives in JSON, which may lack what has a default: for v3 the member
+// `codecs` of zarr.json, for v2 an object with the members `filters` and `compressor` of .zarray,
+// which may be null or missing. Throws zarrcore::Error on anything else, and when options are given
+// that also determine codecs.
 Codecs given_codecs(const DataType& type, const zarrcore::Format& format,
                     const CreationOptions& options) {
   refuse_other_options(options);
   return zarrcore::with_context("creation option CODECS", [&] {
     const Json json = zarrcore::parse_json(options.text("CODECS"));
     const bool is_v3 = &format == &zarrcore::v3_format();
-    Codecs codecs = is_v3 ? zarrcore::parse_codec_list(json, "it") : codecs_of_v2(json, type);
-    check_names(codecs);
-    return codecs;
+    return is_v3 ? zarrcore::parse_codecs_or_one(json, "it") : codecs_of_v2(json, type);
   });
 }
 
-// Makes default chunks, without the option BLOCKSIZE, a multiple of the inner chunks that the
-// codecs state.
-void fit_to_shards(zarrcore::Shape& chunk_shape, const Codecs& codecs,
-                   const CreationOptions& options) {
-  if (options.is_given("BLOCKSIZE") || codecs.empty()) return;
-  const CodecMetadata& codec = codecs.front();
-  const Json* shape = codec.name == "sharding_indexed"
-                          ? zarrcore::find_member(codec.configuration, "chunk_shape")
-                          : nullptr;
-  if (shape == nullptr) return;
+// Makes the chunks and the first codec, if it makes shards, agree: inner chunks are those of the
+// codec, or else of options. Default chunks, without the option BLOCKSIZE, become a multiple of
+// them.
+void fit_to_shards(ChunkLayout& layout, Codecs& codecs, const CreationOptions& options) {
+  const bool has_shards = !codecs.empty() && codecs.front().name == "sharding_indexed";
+  Json none = Json::object();
+  Json& configuration = has_shards ? codecs.front().configuration : none;
+  const Json* shape = zarrcore::find_member(configuration, "chunk_shape");
+  const char* option = options.is_given("SHARD_CHUNK_SHAPE") ? "SHARD_CHUNK_SHAPE"
+                       : options.is("SHARDING", "AUTO")      ? "SHARDING=AUTO"
+                                                             : nullptr;
+  if (option != nullptr && (!has_shards || shape != nullptr)) {
+    throw Error("creation options CODECS and " + std::string(option) +
+                " exclude each other, unless the first codec is sharding_indexed without "
+                "\"chunk_shape\"");
+  }
+  if (option != nullptr) {
+    configuration["chunk_shape"] = layout.compressed_shape();
+    return;
+  }
+  if (options.is_given("BLOCKSIZE") || shape == nullptr) return;
   const auto inner = zarrcore::as_unsigned_list(*shape, "\"chunk_shape\"");
-  if (inner.size() != chunk_shape.size()) return;  // the codec reports it
+  if (inner.size() != layout.chunk_shape.size()) return;  // the codec reports it
   if (std::find(inner.begin(), inner.end(), 0) != inner.end()) return;
-  if (auto fitted = multiples_of(inner, chunk_shape)) chunk_shape = *std::move(fitted);
+  if (auto fitted = multiples_of(inner, layout.chunk_shape)) {
+    layout.chunk_shape = *std::move(fitted);
+  }
 }
 
 }  // namespace
@@ -124,7 +133,7 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
   const bool has_codecs = options.is_given("CODECS");
   if (has_codecs) {
     metadata.codecs = given_codecs(type, *array.format, options);
-    fit_to_shards(layout.chunk_shape, metadata.codecs, options);
+    fit_to_shards(layout, metadata.codecs, options);
   } else {
     metadata.codecs = make_new_codecs(type, layout, rules, options);
   }
@@ -145,7 +154,12 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
   // Codecs that do not support the type or the chunks throw here.
   const std::vector<std::byte> zero(type.item_size);
   const auto check = [&] {
-    const zarrcore::CodecChain chain(metadata.codecs, {metadata.chunk_shape, type, zero});
+    const zarrcore::ChunkSpec spec{metadata.chunk_shape, type, zero};
+    if (has_codecs) {
+      metadata.codecs = zarrcore::complete_codecs(metadata.codecs, spec);
+      check_can_be_written(metadata.codecs);
+    }
+    const zarrcore::CodecChain chain(metadata.codecs, spec);
     // Other readers refuse such arrays.
     if (chain.assumes_bytes()) {
       throw Error(

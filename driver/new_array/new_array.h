@@ -2,7 +2,8 @@
 //
 //   creation_option_table.cpp  names, defaults and descriptions of the options
 //   stored_type.cpp            STRING_FORMAT; the data type
-//   chunk_layout.cpp           BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING, ACCESS
+//   chunk_layout.cpp           BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING, ACCESS,
+//                              CHUNK_ASPECT_RATIO, CHUNK_ELEMENTS
 //   new_codecs.cpp             COMPRESS, FILTER, KEEPBITS, CHECKSUM, those of each compressor,
 //                              CHUNK_MEMORY_LAYOUT
 //   new_array.cpp              CODECS, DIM_SEPARATOR; puts it all together

@@ -55,8 +55,9 @@ OverviewLevels::OverviewLevels(const RasterView& view)
   if (!view.x_axis() || !view.y_axis()) {
     throw Error("array " + name + " has no X and Y dimensions to build overviews along");
   }
-  if (view.is_slice()) {
-    throw Error("array " + name + ": overviews are built for the array, not for a slice of it");
+  if (view.is_slice() || view.range()) {
+    throw Error("array " + name + ": overviews are built for the array, not for a " +
+                (view.range() ? "range of its bands" : "slice of it"));
   }
   const auto pyramid = session_.pyramids().find(view.array().node_path());
   if (pyramid && (pyramid->level != 0 || pyramid->group != group_)) {

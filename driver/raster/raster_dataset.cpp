@@ -109,7 +109,10 @@ void RasterDataset::store_values_of_bands() {
 FlushResult RasterDataset::FlushCache(bool at_closing) {
   const FirstFailure first_failure;
   const CPLErr flushed = flush(at_closing);
-  if (!at_closing && !is_discarded_) view_.array().session()->refresh();
+  if (!at_closing && !is_discarded_) {
+    view_.array().session()->refresh();
+    refresh_metadata();
+  }
   return flush_result(flushed);
 }
 

@@ -5,6 +5,7 @@
 
 #include <gdal_pam.h>
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,6 +25,9 @@ class RasterBand;
 
 // GDAL's domain of metadata about how pixels are stored.
 inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
+// The domain that says which chunks are stored. It is in no list of domains: copies of a dataset
+// would list its store.
+inline constexpr const char* kStoredChunks = "STORED_CHUNKS";
 // The domain that says from what CRS and position were taken.
 inline constexpr const char* kGeoreferencingSource = "GEOREFERENCING_SOURCE";
 
@@ -150,7 +154,12 @@ class RasterDataset final : public GDALPamDataset {
   void make_bands();
   // `placing` are the attributes that state the geotransform; null if none do.
   void set_metadata(const zarrcore::Json* placing);
+  // Shows the attributes that other programs have changed since the last time; items that were set
+  // beside the store stay.
+  void refresh_metadata();
   void set_image_structure();
+  // The items of the domain STORED_CHUNKS; see Array::stored_chunks().
+  MetadataList stored_chunks();
   // A raster of several arrays has no place of its own: its parts are in the sidecars of the
   // arrays.
   void set_sidecar_place();
@@ -221,6 +230,8 @@ class RasterDataset final : public GDALPamDataset {
   bool stores_gcps(const OGRSpatialReference* crs) const;
   ControlPoints control_points_;
   std::set<std::string> plain_names_;
+  std::deque<CPLStringList> stored_chunks_;  // that callers may still be using
+  zarrcore::Json read_items_;                // what the store stated when the metadata were set
   std::optional<bool> shares_nodata_;
   std::string subdataset_;
   SidecarPlace sidecar_place_;

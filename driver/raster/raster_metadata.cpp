@@ -21,6 +21,7 @@
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -153,7 +154,8 @@ zarrcore::Json RasterDataset::stored_items() const {
 
 void RasterDataset::set_metadata(const zarrcore::Json* placing) {
   set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
-  CPLStringList metadata = attribute_items(stored_items());
+  read_items_ = stored_items();
+  CPLStringList metadata = attribute_items(read_items_);
   // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
   if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
   std::string area_or_point = gdal_zarr::area_or_point(view_.array().metadata().attributes);
@@ -163,6 +165,33 @@ void RasterDataset::set_metadata(const zarrcore::Json* placing) {
   if (area_or_point.empty()) return;
   GDALDataset::SetMetadataItem(kAreaOrPoint, area_or_point.c_str(), "");
   GDALDataset::SetMetadataItem(kRegistration, nullptr, "");
+}
+
+void RasterDataset::refresh_metadata() {
+  guarded(false, [this] {
+    const Session& session = *view_.array().session();
+    const std::string group(zarrcore::parent_path(view_.array().node_path()));
+    for (const std::string& path : {std::string(), group}) {
+      if (!session.root_is_array()) session.hierarchy().refresh_node(path);
+    }
+    forget_nodata();
+    const zarrcore::Json before = std::exchange(read_items_, stored_items());
+    zarrcore::Json names = before;
+    names.update(read_items_);
+    for (const auto& [name, value] : names.items()) {
+      const zarrcore::Json* old = zarrcore::find_member(before, name);
+      const zarrcore::Json* now = zarrcore::find_member(read_items_, name);
+      const std::string old_text = old != nullptr ? attribute_text(*old) : std::string();
+      if (old != nullptr && now != nullptr && attribute_text(*now) == old_text) continue;
+      const char* shown = GDALDataset::GetMetadataItem(name.c_str());
+      const bool is_as_stored =
+          old == nullptr ? shown == nullptr : shown != nullptr && shown == old_text;
+      if (!is_as_stored) continue;
+      const std::string text = now != nullptr ? attribute_text(*now) : std::string();
+      GDALDataset::SetMetadataItem(name.c_str(), now != nullptr ? text.c_str() : nullptr);
+    }
+    return true;
+  });
 }
 
 void RasterDataset::set_image_structure() {
@@ -253,12 +282,40 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
   GDALDataset::SetMetadata(metadata.List());
 }
 
+// For several arrays, the sums of what all of them state.
+MetadataList RasterDataset::stored_chunks() {
+  return guarded<MetadataList>(nullptr, [this] {
+    std::map<std::string, std::pair<std::uint64_t, std::size_t>> sums;
+    std::vector<std::string> names;
+    for (const auto& array : view_.arrays()) {
+      const CPLStringList items = array->stored_chunks();
+      for (const auto& [name, value] : parse_items(items.List())) {
+        auto& [sum, count] = sums[name];
+        sum += zarrcore::parse_number<std::uint64_t>(value).value_or(0);
+        if (++count == 1) names.push_back(name);
+      }
+    }
+    CPLStringList items;
+    for (const std::string& name : names) {
+      const auto& [sum, count] = sums[name];
+      if (count < view_.arrays().size()) continue;
+      items.SetNameValue(name.c_str(), std::to_string(sum).c_str());
+    }
+    stored_chunks_.push_back(std::move(items));
+    return stored_chunks_.back().List();
+  });
+}
+
 MetadataList RasterDataset::GetMetadata(const char* domain) {
+  if (domain != nullptr && EQUAL(domain, kStoredChunks)) return stored_chunks();
   complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
   return GDALPamDataset::GetMetadata(domain);
 }
 
 const char* RasterDataset::GetMetadataItem(const char* name, const char* domain) {
+  if (domain != nullptr && EQUAL(domain, kStoredChunks)) {
+    return CSLFetchNameValue(stored_chunks(), name);
+  }
   complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
   return GDALPamDataset::GetMetadataItem(name, domain);
 }

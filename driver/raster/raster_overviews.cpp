@@ -288,7 +288,7 @@ CPLErr RasterDataset::CreateMaskBand(int flags) {
 
 CPLErr RasterDataset::create_mask(int flags, int band) {
   const bool is_of_dataset = (flags & GMF_PER_DATASET) != 0;
-  if (!is_writable() || is_overview_ || view_.array().session()->root_is_array()) {
+  if (!is_writable() || is_overview_ || view_.range() || view_.array().session()->root_is_array()) {
     return is_of_dataset ? GDALPamDataset::CreateMaskBand(flags)
                          : GetRasterBand(band)->GDALRasterBand::CreateMaskBand(flags);
   }

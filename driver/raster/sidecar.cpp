@@ -54,6 +54,7 @@ SidecarXml parse(const std::string& text, CPLXMLNode*& root) {
 
 std::string slice_name(const RasterView& view) {
   std::string name;
+  if (view.range()) return range_suffix(*view.range());
   if (!view.is_slice()) return name;
   for (const std::uint64_t index : view.other_indexes(0)) name += ':' + std::to_string(index);
   return name;

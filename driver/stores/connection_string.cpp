@@ -42,6 +42,11 @@ void parse_array(std::string_view rest, const std::string& name, ConnectionStrin
                 "\" after the path, where :/array is expected");
   }
   rest.remove_prefix(1);
+  constexpr std::string_view kBands = ":bands=";
+  if (const auto start = rest.rfind(kBands); start != std::string_view::npos) {
+    connection.range = parse_band_range(rest.substr(start + kBands.size()), '-');
+    if (connection.range) rest = rest.substr(0, start);
+  }
   // An array's name may contain colons: only numbers at the end are a slice.
   while (true) {
     const auto colon = rest.rfind(':');
@@ -134,6 +139,14 @@ ConnectionString parse_connection_string(const std::string& name) {
   if (connection.store_path.empty()) throw Error("\"" + name + "\" contains no path");
   check_is_no_url(connection.store_path);
   return connection;
+}
+
+std::optional<BandRange> parse_band_range(std::string_view text, char separator) {
+  const auto middle = text.find(separator);
+  if (middle == std::string_view::npos) return std::nullopt;
+  const auto first = zarrcore::parse_number<std::uint64_t>(text.substr(0, middle));
+  const auto last = zarrcore::parse_number<std::uint64_t>(text.substr(middle + 1));
+  return first && last ? std::optional(BandRange{*first, *last}) : std::nullopt;
 }
 
 std::string format_connection_string(const std::string& store_path, const std::string& array) {

@@ -8,19 +8,28 @@
 //   ZARR:"path"                         any path, also one that cannot be examined beforehand
 //   ZARR:"path":/group/array            one array; the first slash may be missing
 //   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions
+//   ZARR:"path":/group/array:bands=1-9  some of its slices as bands, counted from 1
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gdal_zarr {
+
+// Slices of an array in the order of bands, from `first` to `last`, counted from 1.
+struct BandRange {
+  std::uint64_t first;
+  std::uint64_t last;
+};
 
 struct ConnectionString {
   std::string store_path;            // without a trailing slash
   std::optional<std::string> array;  // as given, with its leading slash
   std::vector<std::uint64_t> slice;  // an index for each dimension that is not X or Y
+  std::optional<BandRange> range = {};
 };
 
 bool has_prefix(const std::string& name);
@@ -32,6 +41,9 @@ std::string without_file_scheme(const std::string& name);
 
 // Throws zarrcore::Error when `name` cannot be understood.
 ConnectionString parse_connection_string(const std::string& name);
+
+// "1:9", for a separator ':'; nullopt when it is not a range.
+std::optional<BandRange> parse_band_range(std::string_view text, char separator);
 
 // The name of an array of a store.
 std::string format_connection_string(const std::string& store_path, const std::string& array);

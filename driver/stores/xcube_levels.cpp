@@ -90,8 +90,8 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
     std::ranges::sort(listing.prefixes);
     return listing;
   }
-  std::vector<std::string> list_all(std::string_view prefix) override {
-    return Store::list_all(prefix);
+  void visit_values(std::string_view prefix, const VisitValue& visit) override {
+    Store::visit_values(prefix, visit);
   }
 
  private:

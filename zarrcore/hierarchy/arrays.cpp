@@ -7,18 +7,13 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/codec/complete_codecs.h"
 #include "zarrcore/codec/sharding.h"
 #include "zarrcore/dtype/long_double.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore {
 namespace {
-
-CodecMetadata make_array_to_bytes(const DataType& type) {
-  if (type.kind == TypeKind::variable_string) return {"vlen-utf8"};
-  if (type.kind == TypeKind::variable_bytes) return {"vlen-bytes"};
-  return {"bytes", {{"endian", "little"}}};
-}
 
 void check_rank(const NewArray& array, const char* member, std::size_t size) {
   if (size == 0 || size == array.shape.size()) return;
@@ -51,7 +46,7 @@ ArrayMetadata make_array_metadata(const Format& format, const NewArray& array) {
   const std::size_t zero_size = type.is_variable() ? 0 : memory_size(type.item_size);
   metadata.fill_value = array.fill_value ? parse_fill_value(*array.fill_value, type)
                                          : std::vector<std::byte>(zero_size);
-  metadata.codecs.push_back(make_array_to_bytes(type));
+  metadata.codecs.push_back(default_array_to_bytes(type));
   metadata.codecs.insert(metadata.codecs.end(), array.compression.begin(), array.compression.end());
   if (!array.shard_shape.empty()) {
     if (!rules->has_shards) {

@@ -15,6 +15,8 @@
 //           the next writable hierarchy puts it.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -96,6 +98,14 @@ class ZARRCORE_API Hierarchy {
   std::shared_ptr<const NodeMetadata> node(std::string_view path,
                                            std::optional<NodeKind> wanted = {}) const;
 
+  // Makes node() see attributes that other programs have changed since the node was read; changes
+  // that are not flushed stay, and are merged when they are. That the documents have changed shows
+  // by their versions, or is only found out after expect_changes() where that would take a request.
+  // All but the attributes stays: an array of another shape is another array.
+  void refresh_node(std::string_view path) const;
+  // From now on, refresh_node() reads each node once more, whether or not a change shows.
+  void expect_changes() { ++expected_changes_; }
+
   // Returns true if a node of this kind exists. The attributes of a group may still turn out to be
   // invalid when it is read. Throws Error like node().
   bool has(std::string_view path, NodeKind kind) const;
@@ -165,6 +175,16 @@ class ZARRCORE_API Hierarchy {
   void prefetch_arrays(std::span<const std::string> paths) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
+  // What is known of the documents of a node when they are read.
+  struct ReadDocuments {
+    std::uint64_t expected_changes = 0;  // how often changes had been expected
+    std::vector<ValueVersion> versions;
+
+    bool are_good_for(const ReadDocuments& current) const;
+  };
+  ReadDocuments documents_now(const std::string& path) const;
+  void note_read(const std::string& path, ReadDocuments now) const;
+  void refresh_copies(const ReadDocuments& now) const;
   std::vector<std::string> listed_names(const DocumentSource& source,
                                         const std::string& group) const;
   std::vector<std::string> prefetched_names(const DocumentSource& source,
@@ -180,8 +200,11 @@ class ZARRCORE_API Hierarchy {
   std::shared_ptr<void> kept_until_opened_;  // listings
   std::unique_ptr<HierarchyEditor> editor_;
 
+  std::atomic<std::uint64_t> expected_changes_ = 0;
   mutable std::mutex mutex_;                            // guards the following
   mutable std::set<std::string, std::less<>> skipped_;  // nodes with a name that none may have
+  mutable std::map<std::string, ReadDocuments, std::less<>> read_documents_;  // of nodes
+  mutable ReadDocuments read_copies_;
 };
 
 }  // namespace zarrcore

@@ -153,7 +153,9 @@ bool HierarchyEditor::is_new_store() {
 
 void HierarchyEditor::create(const std::string& path, NodeMetadata metadata) {
   const std::lock_guard one_at_a_time(mutex_);
-  if (auto* array = std::get_if<ArrayMetadata>(&metadata)) array->chunk_prefix = path;
+  if (auto* array = std::get_if<ArrayMetadata>(&metadata)) {
+    array->chunk_prefix = format_.node_prefixes(path).back();
+  }
   with_context(name_of(path), [&] {
     check_makes_nodes(format_);
     const auto lock = copies().lock();
@@ -167,11 +169,15 @@ void HierarchyEditor::create(const std::string& path, NodeMetadata metadata) {
 // Where each request waits, without attributes if there are none.
 std::vector<Document> HierarchyEditor::new_documents_of(const NodeMetadata& metadata,
                                                         const std::string& path) const {
-  std::vector<Document> documents = documents_of(metadata, path);
-  const auto is_dispensable = [](const Document& document) {
-    return document.content.is_object() && document.content.empty();
+  const auto* array = std::get_if<ArrayMetadata>(&metadata);
+  std::vector<Document> documents =
+      array != nullptr ? format_.new_array_documents(*array, path) : documents_of(metadata, path);
+  // Names that are too common to recognize a node by count together.
+  const auto is_dispensable = [this](const Document& document) {
+    return document.content.is_object() && document.content.empty() &&
+           format_.is_document(last_segment(document.key));
   };
-  if (hierarchy_.is_slow()) {
+  if (hierarchy_.is_slow() && !documents.empty()) {
     documents.erase(std::remove_if(documents.begin() + 1, documents.end(), is_dispensable),
                     documents.end());
   }
@@ -210,11 +216,19 @@ void HierarchyEditor::check_is_new(const std::string& path) const {
     throw Error("the group /" + group + " does not exist");
   }
   // Another program may have removed a group that is known.
-  if (!is_new_ && !has_documents(group) && !hierarchy_.read_copied_node(group)) {
+  if (!is_new_ && !has_documents(group) && !hierarchy_.read_copied_node(group) &&
+      !read_stored_node(stored_documents(store_), format_, group).metadata) {
     throw Error("the group /" + group + " has been removed");
   }
   const bool is_known = hierarchy_.nodes_.find(path) != nullptr;
-  if (!is_known && (is_new_ || !store_.has_prefix(path))) return;
+  // Most formats have the documents of a node below its path.
+  const std::vector<std::string> prefixes = format_.node_prefixes(path);
+  const auto is_taken = [&] {
+    return std::ranges::any_of(prefixes,
+                               [&](const auto& prefix) { return store_.has_prefix(prefix); }) ||
+           (prefixes.size() > 1 && has_documents(path));
+  };
+  if (!is_known && (is_new_ || !is_taken())) return;
   for (const std::string& key : format_.node_keys(path)) store_.refresh(key);
   if (is_known || hierarchy_.node(path)) throw Error("a node of this name already exists");
   throw Error("something else than a node exists here");
@@ -275,10 +289,6 @@ void HierarchyEditor::rename(const std::string& path, const std::string& name) {
   const std::lock_guard one_at_a_time(mutex_);
   with_context(name_of(path), [&] {
     check_key(path);
-    // Several prefixes cannot be renamed at once, and a node must not lose its chunks.
-    if (format_.node_prefixes(path) != std::vector{path}) {
-      throw Error("nodes cannot be renamed in the format " + std::string(format_.name()));
-    }
     if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
     const std::string target = join_path(parent_path(path), name);
     const auto lock = copies().lock();
@@ -292,10 +302,43 @@ void HierarchyEditor::rename(const std::string& path, const std::string& name) {
     }
     change_documents(groups, [&] {
       for (const std::string& node : updated) put_updated(node);
-      forget_after(path, [&] { store_.rename_prefix(path, target); });
+      forget_after(path, [&] { rename_values(path, target); });
       copies_->note_renamed(path, target);
     });
   });
+}
+
+// Where documents and chunks are apart, both names exist for a moment: a program that is killed
+// loses nothing.
+void HierarchyEditor::rename_values(const std::string& path, const std::string& target) {
+  const std::vector<std::string> from = format_.node_prefixes(path);
+  if (from == std::vector{path}) return store_.rename_prefix(path, target);
+  const std::vector<std::string> to = format_.node_prefixes(target);
+  const DocumentSource stored = stored_documents(store_);
+  std::vector<std::string> old_keys;
+  std::vector<std::string> new_keys;
+  for (const std::string& key : document_keys_below(store_, format_, path)) {
+    if (!store_.has(key)) continue;
+    old_keys.push_back(key);
+    new_keys.push_back(to.front() + key.substr(from.front().size()));
+  }
+  try {
+    for (std::size_t i = 0; i < old_keys.size(); ++i) {
+      if (const auto text = stored.text(old_keys[i])) store_.put(new_keys[i], text->span());
+    }
+    if (store_.has_prefix(from.back())) {
+      store_.rename_prefix(from.back(), to.back());
+    }
+  } catch (...) {
+    const std::exception_ptr error = std::current_exception();
+    try {
+      store_.erase_all(new_keys);
+    } catch (const Error&) {
+      // The first error is the cause.
+    }
+    std::rethrow_exception(error);
+  }
+  store_.erase_all(old_keys);
 }
 
 }  // namespace zarrcore

@@ -60,6 +60,7 @@ class HierarchyEditor {
   void put_updated(const std::string& path);
   std::string group_of(const std::string& path) const;
   void erase_values(const std::string& path);
+  void rename_values(const std::string& path, const std::string& target);
   void forget_after(const std::string& path, const std::function<void()>& remove);
   void forget(const std::string& path);
 

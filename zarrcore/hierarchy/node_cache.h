@@ -38,6 +38,25 @@ class NodeCache {
     nodes_.insert_or_assign(path, std::move(node));
   }
 
+  // The same, unless the node is no longer `old`, or has changes that are not in the store.
+  void replace(const std::string& path, const Node& old, NodeMetadata metadata) {
+    auto node = std::make_shared<const NodeMetadata>(std::move(metadata));
+    const std::lock_guard lock(mutex_);
+    const auto it = nodes_.find(path);
+    if (it != nodes_.end() && it->second == old && !changed_.contains(path)) it->second = node;
+  }
+
+  // Nodes with changes that are not in the store.
+  bool has_changes(std::string_view path) const {
+    const std::lock_guard lock(mutex_);
+    return changed_.contains(path);
+  }
+  void set_has_changes(const std::string& path, bool has_changes) {
+    const std::lock_guard lock(mutex_);
+    has_changes ? static_cast<void>(changed_.insert(path))
+                : static_cast<void>(changed_.erase(path));
+  }
+
   // Groups that exist, whose attributes may not have been read.
   bool has_group(std::string_view path) const {
     const std::lock_guard lock(mutex_);
@@ -63,12 +82,14 @@ class NodeCache {
     const std::lock_guard lock(mutex_);
     std::erase_if(nodes_, [&](const auto& item) { return is_at_or_below(item.first, path); });
     std::erase_if(groups_, [&](const std::string& group) { return is_at_or_below(group, path); });
+    std::erase_if(changed_, [&](const std::string& node) { return is_at_or_below(node, path); });
   }
 
  private:
   mutable std::mutex mutex_;  // guards the following
   std::map<std::string, Node, std::less<>> nodes_;
   std::set<std::string, std::less<>> groups_;
+  std::set<std::string, std::less<>> changed_;
   std::optional<Node> root_array_;
 };
 

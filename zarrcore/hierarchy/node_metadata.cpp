@@ -94,6 +94,7 @@ void HierarchyEditor::update(const std::string& path,
     edit(metadata);
     documents_of(metadata, path);  // throws now if the format cannot express it
     updated_.emplace(path, old);
+    hierarchy_.nodes_.set_has_changes(path, true);
     hierarchy_.nodes_.replace(path, std::move(metadata));
   });
 }
@@ -174,7 +175,7 @@ void HierarchyEditor::put_updated(const std::string& path) {
     if (!current) throw Error(after.front().key + " is missing: another program has removed it");
     if (current->index() != changed->index()) throw Error("another program has replaced it");
     std::vector<Document> documents = documents_of(*current, path);
-    const bool is_whole = format_.new_array_rules() != nullptr;
+    const bool is_whole = format_.has_whole_documents();
     DocumentMap merged;
     for (std::size_t i = 0; i < documents.size(); ++i) {
       auto& [key, content] = documents[i];
@@ -197,6 +198,7 @@ void HierarchyEditor::put_updated(const std::string& path) {
     hierarchy_.nodes_.replace(path, std::move(*result));
   });
   updated_.erase(path);
+  hierarchy_.nodes_.set_has_changes(path, false);
 }
 
 }  // namespace zarrcore

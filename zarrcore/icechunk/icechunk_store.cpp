@@ -244,6 +244,29 @@ DirectoryListing IcechunkStore::list(std::string_view prefix_in_store,
   });
 }
 
+// Chunks in the order of their manifests, which are read once.
+void IcechunkStore::visit_values(std::string_view prefix_in_store, const VisitValue& visit) {
+  const std::string prefix = join_path(prefix_, prefix_in_store);
+  const auto array = snapshot_.find_array_of(prefix);
+  if (!array || snapshot_.path(*array) != prefix) {
+    return Store::visit_values(prefix_in_store, visit);
+  }
+  naming(prefix_in_store, [&] {
+    visit(join_path(prefix_in_store, kDocument), std::nullopt);
+    const auto chunks = chunks_of(*array);
+    for (const ManifestPart& part : chunks->manifests) {
+      const auto manifest = this->manifest(part.id);
+      const ByteSpan id = snapshot_.id(*array);
+      manifest->for_each(id, chunks->rank, [&](std::span<const std::uint64_t> index) {
+        if (!part.contains(index)) return;
+        const auto reference = manifest->find(id, index);
+        visit(join_path(prefix_in_store, chunks->keys.encode(index)),
+              reference ? std::optional(reference->length) : std::nullopt);
+      });
+    }
+  });
+}
+
 void IcechunkStore::list_chunks(std::size_t array, std::string_view prefix,
                                 DirectoryListing& listing) {
   const auto chunks = chunks_of(array);

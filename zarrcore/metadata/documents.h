@@ -27,8 +27,7 @@ Shape parse_shape(const Json& document, std::string_view key = "shape");
 // The model of a `meta` document with the attributes of `attrs`.
 ArrayMetadata parse_v1_array(const Json& document, const Json& attributes);
 
-// The inverse: a `meta` document, for existing arrays only. Throws Error when v1 cannot express the
-// array.
+// The inverse: a `meta` document. Throws Error when v1 cannot express the array.
 Json make_v1_array_document(const ArrayMetadata& array);
 
 // Zarr v2: `.zarray`, `.zgroup` and `.zattrs` (v2 specification, "metadata").

@@ -122,6 +122,79 @@ Json make_array_changes(const ArrayMetadata& array) {
   return members;
 }
 
+// zarr-python knows these compressors, by such names.
+Json make_compressor(Json numcodec) {
+  Json compressor = Json::object();
+  compressor["codec"] =
+      "https://purl.org/zarr/spec/codec/" + numcodec["id"].get<std::string>() + "/1.0";
+  numcodec.erase("id");
+  compressor["configuration"] = std::move(numcodec);
+  return compressor;
+}
+
+// The inverse of parse_data_type(), for a NumPy type: as zarr-python has it, which gives types
+// outside the core these names.
+Json make_data_type(const Json& dtype) {
+  const std::string* text = as_string(dtype);
+  if (dtype == "|b1") return "bool";
+  if (dtype == "|i1" || dtype == "|u1") return text->substr(1);
+  const char kind = text != nullptr && text->size() > 1 ? (*text)[1] : 'V';
+  const char* extension = nullptr;
+  switch (kind) {
+    case 'i':
+    case 'u':
+    case 'f':
+      return dtype;
+    case 'c':
+      extension = "https://purl.org/zarr/spec/protocol/extensions/complex-dtypes/1.0";
+      break;
+    case 'M':
+    case 'm':
+      extension = "https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0";
+      break;
+    case 'O':
+      extension = "TODO: object array protocol URL";
+      break;
+    case 'S':
+      extension = "TODO: bytestring array protocol URL";
+      break;
+    case 'U':
+      extension = "TODO: unicode array protocol URL";
+      break;
+    default:
+      extension = "TODO: structured array protocol URL";
+  }
+  Json type = Json::object();
+  type["extension"] = extension;
+  type["type"] = dtype;
+  type["fallback"] = nullptr;
+  return type;
+}
+
+Json make_array_document(const ArrayMetadata& array) {
+  constexpr std::string_view kFormat = "the draft of 2020";
+  if (array.chunk_key_encoding.kind != ChunkKeyEncoding::Kind::draft) {
+    throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
+  }
+  NumpyMembers members = make_numpy_members(array, kFormat);
+  Json document = Json::object();
+  document["shape"] = array.shape;
+  document["data_type"] = make_data_type(members.dtype);
+  Json& grid = document["chunk_grid"] = Json::object();
+  grid["type"] = "regular";
+  grid["chunk_shape"] = array.chunk_shape;
+  grid["separator"] = std::string(1, array.chunk_key_encoding.separator);
+  document["chunk_memory_layout"] = members.is_reversed ? "F" : "C";
+  if (!members.compressor.is_null()) {
+    document["compressor"] = make_compressor(std::move(members.compressor));
+  }
+  document["fill_value"] = std::move(members.fill_value);
+  document["extensions"] = Json::array();
+  Json& attributes = document["attributes"] = attributes_with_dimension_names(array);
+  if (!members.filters.is_null()) attributes["filters"] = std::move(members.filters);
+  return document;
+}
+
 class DraftFormat final : public Format {
  public:
   DraftFormat() = default;
@@ -185,6 +258,20 @@ class DraftFormat final : public Format {
                                         const std::string& path) const override {
     const std::string key = array_key(path);
     return {{key, with_context(key, [&] { return make_array_changes(array); })}};
+  }
+  std::vector<Document> new_array_documents(const ArrayMetadata& array,
+                                            const std::string& path) const override {
+    const std::string key = array_key(path);
+    return {{key, with_context(key, [&] { return make_array_document(array); })}};
+  }
+  bool has_whole_documents() const override { return false; }
+  // Those of nodes in a store that exists.
+  const NewArrayRules* new_array_rules() const override {
+    static constexpr NewArrayRules kRules{
+        .key_encoding = {ChunkKeyEncoding::Kind::draft, '/'},
+        .compressor_comes_last = true,
+    };
+    return suffix_ ? &kRules : nullptr;
   }
   std::vector<Document> group_documents(const GroupMetadata& group,
                                         const std::string& path) const override {

@@ -93,6 +93,7 @@ struct NewArrayRules {
   // type for padded bytes.
   bool prefers_variable_strings = false;
   bool compressor_comes_last = false;  // nothing may follow it, such as a checksum
+  bool is_single_array = false;        // a store is one array, at its root
 };
 
 enum class NodeKind : std::uint8_t { array, group };
@@ -166,12 +167,19 @@ class ZARRCORE_API Format {
   virtual bool is_document(std::string_view file_name) const = 0;
 
   // All documents of an array or a group at `path`. Throws Error, which names a document's key,
-  // when the format cannot express the node. If the format has no rules for new arrays, documents
-  // may lack what no update changes.
+  // when the format cannot express the node. Unless the format has whole documents, those of an
+  // array may lack what no update changes.
   virtual std::vector<Document> array_documents(const ArrayMetadata& array,
                                                 const std::string& path) const = 0;
   virtual std::vector<Document> group_documents(const GroupMetadata& group,
                                                 const std::string& path) const = 0;
+
+  virtual bool has_whole_documents() const { return true; }
+  // Those of a new array, as a whole.
+  virtual std::vector<Document> new_array_documents(const ArrayMetadata& array,
+                                                    const std::string& path) const {
+    return array_documents(array, path);
+  }
 
   // Why no node can be changed, as the end of a message about a store; empty if nodes can.
   virtual std::string_view read_only_reason() const { return {}; }
@@ -182,7 +190,8 @@ class ZARRCORE_API Format {
   // The keys of all documents that a node at `path` may have: without them there is no node.
   virtual std::vector<std::string> node_keys(const std::string& path) const = 0;
 
-  // The prefixes of all other keys that belong to the node or to nodes below it.
+  // The prefixes of all other keys that belong to the node or to nodes below it; the last one is
+  // that of chunks.
   virtual std::vector<std::string> node_prefixes(const std::string& path) const { return {path}; }
 
   // The key of the document that holds the consolidated metadata of the group at `path`, if it has

@@ -75,9 +75,20 @@ class V1Format final : public Format {
             {std::string(kV1AttributesDocument), attributes_with_dimension_names(array)}};
   }
 
-  std::vector<Document> group_documents(const GroupMetadata& /*group*/,
-                                        const std::string& /*path*/) const override {
+  // A new store is an empty group until it gets its array.
+  std::vector<Document> group_documents(const GroupMetadata& group,
+                                        const std::string& path) const override {
+    if (path.empty() && group.attributes.empty()) return {};
     throw Error("Zarr v1 has no groups");
+  }
+
+  const NewArrayRules* new_array_rules() const override {
+    static constexpr NewArrayRules kRules{
+        .key_encoding = {ChunkKeyEncoding::Kind::v2, '.'},
+        .compressor_comes_last = true,
+        .is_single_array = true,
+    };
+    return &kRules;
   }
 
   std::vector<std::string> node_keys(const std::string& path) const override {

@@ -207,6 +207,26 @@ DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOption
   return listing;
 }
 
+// However many there are, their names are not in memory at once.
+void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& visit) {
+  const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
+  std::vector<std::string> prefixes;
+  with_context(path, [&] {
+    visit_folder(path, [&](std::string_view name, EntryKind kind) {
+      if (name.ends_with(kTemporarySuffix)) return true;
+      if (kind == EntryKind::other) {
+        std::error_code error;
+        const auto size = fs::file_size(path_of_utf8(path + '/' + std::string(name)), error);
+        visit(join_path(prefix, name), error ? std::nullopt : std::optional<std::uint64_t>(size));
+      } else {
+        prefixes.push_back(join_path(prefix, name));
+      }
+      return true;
+    });
+  });
+  for (const std::string& below : prefixes) visit_values(below, visit);
+}
+
 void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std::string> first) {
   const std::string path = file_of(prefix);
   erase_all(first);

@@ -33,8 +33,8 @@ class ZARRCORE_API ForwardingStore : public Store {
   DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
     return inner_->list(prefix, options);
   }
-  std::vector<std::string> list_all(std::string_view prefix) override {
-    return inner_->list_all(prefix);
+  void visit_values(std::string_view prefix, const VisitValue& visit) override {
+    inner_->visit_values(prefix, visit);
   }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options) override {

@@ -11,12 +11,6 @@
 namespace zarrcore {
 namespace {
 
-void add_keys(Store& store, const std::string& prefix, std::vector<std::string>& keys) {
-  const DirectoryListing listing = store.list(prefix);
-  for (const std::string& name : listing.prefixes) add_keys(store, join_path(prefix, name), keys);
-  for (const std::string& name : listing.keys) keys.push_back(join_path(prefix, name));
-}
-
 // Reads the value as it is at the time.
 class UnversionedValue final : public OpenValue {
  public:
@@ -121,9 +115,15 @@ void Store::erase_all(std::span<const std::string> keys) {
 
 std::vector<std::string> Store::list_all(std::string_view prefix) {
   std::vector<std::string> keys;
-  add_keys(*this, std::string(prefix), keys);
+  visit_values(prefix, [&](std::string_view key, const auto& /*size*/) { keys.emplace_back(key); });
   std::sort(keys.begin(), keys.end());
   return keys;
+}
+
+void Store::visit_values(std::string_view prefix, const VisitValue& visit) {
+  const DirectoryListing listing = list(prefix);
+  for (const std::string& name : listing.keys) visit(join_path(prefix, name), std::nullopt);
+  for (const std::string& name : listing.prefixes) visit_values(join_path(prefix, name), visit);
 }
 
 void Store::erase_prefix(std::string_view prefix, std::span<const std::string> first) {

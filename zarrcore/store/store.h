@@ -165,7 +165,7 @@ struct StoreTraits {
   // Whether each range of one value is a request of its own, and get_ranges() sends them one after
   // the other.
   bool ranges_are_requests = false;
-  // Whether list_all() takes fewer requests than listing the prefixes one by one.
+  // Whether visit_values() takes fewer requests than listing the prefixes one by one.
   bool lists_all_at_once = false;
   // Why values cannot be put or erased; empty if they may be. A text of the store.
   std::string_view read_only_reason = {};
@@ -239,7 +239,11 @@ class ZARRCORE_API Store {
   // The names directly below `prefix` ("" for the root), sorted. Empty when no key has this prefix.
   virtual DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) = 0;
   // All keys below `prefix` ("" for the root), sorted.
-  virtual std::vector<std::string> list_all(std::string_view prefix);
+  std::vector<std::string> list_all(std::string_view prefix);
+  // Calls `visit` for all values below `prefix`, in any order: with their sizes in bytes, as far as
+  // listing shows them. By default without sizes.
+  using VisitValue = std::function<void(std::string_view key, std::optional<std::uint64_t> size)>;
+  virtual void visit_values(std::string_view prefix, const VisitValue& visit);
   // Whether a key has this prefix.
   bool has_prefix(std::string_view prefix) { return !list(prefix, {.max_names = 1}).is_empty(); }
   // See KnownListings.

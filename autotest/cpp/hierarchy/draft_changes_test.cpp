@@ -133,14 +133,73 @@ TEST_P(DraftChanges, NodesAreErasedWithTheirChunks) {
   EXPECT_TRUE(Hierarchy(memory).child_names("", NodeKind::group).empty());
 }
 
-TEST_P(DraftChanges, NewNodesAndNamesAreRefused) {
+ArrayMetadata new_array(const Format& format) {
+  ArrayMetadata array;
+  array.shape = array.chunk_shape = {2};
+  array.data_type = {TypeKind::complex, 8};
+  array.chunk_key_encoding = format.new_array_rules()->key_encoding;
+  array.codecs = {{"bytes", {{"endian", "big"}}},
+                  {"numcodecs.delta", {{"dtype", ">c8"}}},
+                  {"gzip", {{"level", 1}}}};
+  array.dimension_names = {"x"};
+  return array;
+}
+
+TEST_P(DraftChanges, NewNodesHaveWholeDocuments) {
   const auto memory = store();
   const auto hierarchy = open(memory);
-  EXPECT_ERROR(hierarchy->create_node("g/b", GroupMetadata()), "/g/b",
-               "new nodes cannot be written in the format Zarr v3 draft of 2020");
-  EXPECT_ERROR(hierarchy->rename_node("g/a", "b"), "/g/a",
-               "nodes cannot be renamed in the format Zarr v3 draft of 2020");
-  EXPECT_NE(open(memory)->node("g/a"), nullptr);
+  hierarchy->create_node("g/h", GroupMetadata());
+  hierarchy->create_node("g/h/new", new_array(hierarchy->format()));
+  EXPECT_EQ(text_of(*memory, "meta/root/g/h.group" + GetParam()),
+            R"({"extensions":[],"attributes":{}})");
+  EXPECT_EQ(text_of(*memory, "meta/root/g/h/new.array" + GetParam()),
+            R"({"shape":[2],"data_type":{"extension":)"
+            R"("https://purl.org/zarr/spec/protocol/extensions/complex-dtypes/1.0",)"
+            R"("type":">c8","fallback":null},)"
+            R"("chunk_grid":{"type":"regular","chunk_shape":[2],"separator":"/"},)"
+            R"("chunk_memory_layout":"C",)"
+            R"("compressor":{"codec":"https://purl.org/zarr/spec/codec/gzip/1.0",)"
+            R"("configuration":{"level":1}},"fill_value":null,"extensions":[],)"
+            R"("attributes":{"_ARRAY_DIMENSIONS":["x"],)"
+            R"("filters":[{"id":"delta","dtype":">c8"}]}})");
+  const auto again = as_array(Hierarchy(memory).node("g/h/new"));
+  EXPECT_EQ(again->chunk_prefix, "data/root/g/h/new");
+  EXPECT_EQ(again->data_type, (DataType{TypeKind::complex, 8}));
+  EXPECT_EQ(again->codecs.size(), 3u);
+  EXPECT_EQ(as_array(hierarchy->node("g/h/new"))->chunk_prefix, again->chunk_prefix);
+}
+
+TEST_P(DraftChanges, NewNodesReplaceNothing) {
+  const auto memory = store();
+  memory->put("data/root/g/old/c0", bytes_of({1}));
+  const auto hierarchy = open(memory);
+  EXPECT_ERROR(hierarchy->create_node("g/a", GroupMetadata()), "/g/a", "already exists");
+  EXPECT_ERROR(hierarchy->create_node("g/old", GroupMetadata()), "/g/old",
+               "something else than a node");
+  EXPECT_ERROR(hierarchy->create_node("none/b", GroupMetadata()), "/none", "does not exist");
+  EXPECT_ERROR(hierarchy->rename_node("g/a", "other"), "/g/a", "already exists");
+  ArrayMetadata array = new_array(hierarchy->format());
+  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+  EXPECT_ERROR(hierarchy->create_node("g/b", array), "/g/b", "cannot express the chunk keys");
+  EXPECT_EQ(Hierarchy(memory).child_names("g", NodeKind::array),
+            (std::vector<std::string>{"a", "other"}));
+}
+
+TEST_P(DraftChanges, ArraysAndGroupsAreRenamedWithTheirChunks) {
+  const auto memory = store();
+  const auto hierarchy = open(memory);
+  hierarchy->update_node(
+      "g/a", [](NodeMetadata& node) { std::get<ArrayMetadata>(node).attributes["b"] = "new"; });
+  hierarchy->rename_node("g/a", "b");
+  EXPECT_EQ(hierarchy->node("g/a"), nullptr);
+  EXPECT_EQ(as_array(hierarchy->node("g/b"))->chunk_prefix, "data/root/g/b");
+  EXPECT_EQ(as_array(hierarchy->node("g/b"))->attributes["b"], "new");
+  hierarchy->rename_node("g", "h");
+  EXPECT_EQ(memory->list_all("data/root"),
+            (std::vector<std::string>{"data/root/h/b/c0", "data/root/h/other/c0"}));
+  EXPECT_EQ(Hierarchy(memory).child_names("", NodeKind::group), std::vector<std::string>{"h"});
+  EXPECT_EQ(text_of(*memory, "meta/root/h/other.array" + GetParam()), kDraftArray);
+  EXPECT_TRUE(memory->list("meta/root/g").is_empty());
 }
 
 }  // namespace

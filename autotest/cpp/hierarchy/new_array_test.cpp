@@ -103,7 +103,7 @@ TEST(NewArray, ContradictionsAreErrorsAndNothingIsMade) {
       std::string::npos);
   EXPECT_NE(error(v3, {.shape = {4}, .data_type = type, .fill_value = "a text"}), "");
   EXPECT_NE(new_array_error([&] {
-              make_array_metadata(v1_format(), {.shape = {4}, .data_type = type});
+              make_array_metadata(draft_format(), {.shape = {4}, .data_type = type});
             }).find("cannot be written"),
             std::string::npos);
 }

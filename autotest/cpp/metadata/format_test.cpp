@@ -240,7 +240,8 @@ TEST(V1Format, WritesOneArray) {
   EXPECT_EQ(format.node_keys(""), (Keys{"meta", "attrs"}));
   EXPECT_EQ(format.node_keys("a"), Keys());
   EXPECT_ERROR(format.array_documents(array_of(format), "a"), "Zarr v1 has one array");
-  EXPECT_ERROR(format.group_documents({}, ""), "Zarr v1 has no groups");
+  EXPECT_TRUE(format.group_documents({}, "").empty());  // until a new store has its array
+  EXPECT_ERROR(format.group_documents({}, "a"), "Zarr v1 has no groups");
   EXPECT_ERROR(format.consolidated_document({}, ""), "Zarr v1 has no consolidated metadata");
 }
 

@@ -55,9 +55,9 @@ class RecordingStore final : public Store {
     record("list", prefix, options.max_names);
     return {{"name"}, {}};
   }
-  std::vector<std::string> list_all(std::string_view prefix) override {
-    record("list_all", prefix);
-    return {"all"};
+  void visit_values(std::string_view prefix, const VisitValue& visit) override {
+    record("visit_values", prefix);
+    visit("all", 3);
   }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options) override {
@@ -146,7 +146,7 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_EQ(store.list("p", {.max_names = 5}).keys[0], "name");
   EXPECT_EQ(asked(), "list p 5");
   EXPECT_EQ(store.list_all("p")[0], "all");
-  EXPECT_EQ(asked(), "list_all p");
+  EXPECT_EQ(asked(), "visit_values p");
   EXPECT_TRUE(store.has_prefix("p"));
   EXPECT_EQ(asked(), "list p 1");
   EXPECT_TRUE(store.is_known_absent("p"));

@@ -59,12 +59,10 @@ class HidingStore final : public StoreWrapper {
     });
     return listing;
   }
-  std::vector<std::string> list_all(std::string_view prefix) override {
-    std::vector<std::string> keys;
+  void visit_values(std::string_view prefix, const VisitValue& visit) override {
     for (const char* key : {"a/c/0/0", "a/c/0/5", "a/zarr.json"}) {
-      if (is_at_or_below(key, prefix)) keys.emplace_back(key);
+      if (is_at_or_below(key, prefix)) visit(key, std::nullopt);
     }
-    return keys;
   }
   StoreTraits traits() const override { return {.lists_all_at_once = true}; }
 };

@@ -102,6 +102,9 @@ TEST_P(AnyStore, SeveralValuesAreListedAndErasedAtOnce) {
   EXPECT_EQ(store().list_all("a"), (Names{"a/b", "a/c/d", "a/c/e"}));
   EXPECT_EQ(store().list_all("").size(), 4);
   EXPECT_EQ(store().list_all("not/there"), Names{});
+  store().visit_values("a", [](std::string_view key, std::optional<std::uint64_t> size) {
+    EXPECT_EQ(size.value_or(1), 1) << key;
+  });
   EXPECT_TRUE(store().has_prefix("a/c"));
   EXPECT_FALSE(store().has_prefix("a/x"));
   const Names keys{"a/b", "not/there", "a/c/e"};

@@ -143,7 +143,7 @@ TEST(CreationOptions, OptionsOfOtherScopesArePassedOver) {
 
 TEST(CreationOptions, ErrorsSayWhatIsAllowed) {
   EXPECT_EQ(error_of_option("FORMAT=ZARR_V4"),
-            "creation option FORMAT is \"ZARR_V4\", not one of ZARR_V2, ZARR_V3");
+            "creation option FORMAT is \"ZARR_V4\", not one of ZARR_V1, ZARR_V2, ZARR_V3");
   EXPECT_EQ(error_of_option("ZSTD_LEVEL=23"),
             "creation option ZSTD_LEVEL is \"23\", not an integer from -131072 to 22");
   EXPECT_EQ(error_of_option("ZSTD_LEVEL=1.5"),

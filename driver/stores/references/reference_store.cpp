@@ -54,6 +54,20 @@ zarrcore::DirectoryListing ReferenceStore::list(std::string_view prefix,
   return references_->list(zarrcore::join_path(prefix_, prefix));
 }
 
+void ReferenceStore::visit_values(std::string_view prefix, const VisitValue& visit) {
+  const zarrcore::DirectoryListing listing = list_chunks(prefix, UINT64_MAX);
+  for (const std::string& name : listing.keys) {
+    const std::string key = zarrcore::join_path(prefix, name);
+    const auto reference = find(key);
+    if (!reference) continue;
+    visit(key, reference->target.empty() ? std::optional<std::uint64_t>(reference->value.size())
+                                         : reference->length);
+  }
+  for (const std::string& name : listing.prefixes) {
+    visit_values(zarrcore::join_path(prefix, name), visit);
+  }
+}
+
 zarrcore::DirectoryListing ReferenceStore::list_chunks(std::string_view prefix,
                                                        std::uint64_t max_count) const {
   return references_->list_all(zarrcore::join_path(prefix_, prefix), max_count);

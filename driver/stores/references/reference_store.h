@@ -32,6 +32,8 @@ class ReferenceStore final : public zarrcore::Store {
 
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options = {}) override;
+  // With all chunks.
+  void visit_values(std::string_view prefix, const VisitValue& visit) override;
   // With all chunks; see References.
   zarrcore::DirectoryListing list_chunks(std::string_view prefix, std::uint64_t max_count) const;
   bool has_below(std::string_view prefix) const;

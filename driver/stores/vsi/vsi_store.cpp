@@ -179,16 +179,26 @@ class VsiStore final : public zarrcore::Store {
     absent_->clear();
   }
 
-  std::vector<std::string> list_all(std::string_view prefix) override {
-    if (!is_in_object_store_) return Store::list_all(prefix);
+  void visit_values(std::string_view prefix, const VisitValue& visit) override {
     const zarrcore::CountedRequest request(statistics_.get());
-    std::vector<std::string> keys;
-    for (const StoredObject& object : list_objects(folder_of(prefix))) {
-      std::string key = zarrcore::join_path(prefix, object.key);
-      if (is_value(key)) keys.push_back(std::move(key));
+    if (is_in_object_store_) {
+      for (const StoredObject& object : list_objects(folder_of(prefix))) {
+        const std::string key = zarrcore::join_path(prefix, object.key);
+        if (is_value(key)) visit(key, object.size);
+      }
+      return;
     }
-    std::sort(keys.begin(), keys.end());
-    return keys;
+    std::vector<std::string> prefixes;
+    visit_entries(prefix, [&](const VSIDIREntry& entry, bool is_folder) {
+      std::string key = zarrcore::join_path(prefix, entry.pszName);
+      if (is_folder) {
+        prefixes.push_back(std::move(key));
+      } else {
+        visit(key, entry.bSizeKnown ? std::optional<std::uint64_t>(entry.nSize) : std::nullopt);
+      }
+      return true;
+    });
+    for (const std::string& below : prefixes) visit_values(below, visit);
   }
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options) override {
@@ -247,10 +257,11 @@ class VsiStore final : public zarrcore::Store {
     return listing;
   }
 
-  zarrcore::DirectoryListing list_names(std::string_view prefix, std::size_t max_names) const {
+  // Until `visit(entry, is_folder)` returns false.
+  template <typename Visit>
+  void visit_entries(std::string_view prefix, const Visit& visit) const {
     const VsiCall call;
     const std::string path = folder_of(prefix);
-    zarrcore::DirectoryListing listing;
     const ListingFailures failures;
     const FolderListing directory = open_listing(path, 0);
     while (const VSIDIREntry* entry = directory ? VSIGetNextDirEntry(directory.get()) : nullptr) {
@@ -262,10 +273,17 @@ class VsiStore final : public zarrcore::Store {
         const std::string child = path + '/' + entry->pszName;
         is_directory = VSIStatL(child.c_str(), &status) == 0 && VSI_ISDIR(status.st_mode);
       }
-      (is_directory ? listing.prefixes : listing.keys).emplace_back(entry->pszName);
-      if (listing.size() == max_names) break;
+      if (!visit(*entry, is_directory)) return;
     }
-    if (listing.size() < max_names) failures.check(path);
+    failures.check(path);
+  }
+
+  zarrcore::DirectoryListing list_names(std::string_view prefix, std::size_t max_names) const {
+    zarrcore::DirectoryListing listing;
+    visit_entries(prefix, [&](const VSIDIREntry& entry, bool is_folder) {
+      (is_folder ? listing.prefixes : listing.keys).emplace_back(entry.pszName);
+      return listing.size() < max_names;
+    });
     std::sort(listing.keys.begin(), listing.keys.end());
     std::sort(listing.prefixes.begin(), listing.prefixes.end());
     return listing;

@@ -1,0 +1,168 @@
+"""Open handles see attributes that another program changes, and keep their own changes."""
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import webserver
+from multidim import create, create_array, open_array, open_root
+from osgeo import gdal
+from stores import edit_json, write_array
+
+zarr = pytest.importorskip("zarr")
+TEXT = gdal.ExtendedDataType.CreateString()
+
+CODE = """
+import json, sys
+from osgeo import gdal
+gdal.UseExceptions()
+dataset = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+root = dataset.GetRootGroup()
+for node in (root, root.OpenMDArray("a")):
+    names = [attribute.GetName() for attribute in node.GetAttributes()]
+    for name, value in json.loads(sys.argv[2]).items():
+        if name in names:
+            attribute = node.GetAttribute(name)
+        else:
+            attribute = node.CreateAttribute(name, [], gdal.ExtendedDataType.CreateString())
+        attribute.Write(value)
+del attribute, node, root, dataset
+"""
+
+
+def change(path, **attributes):
+    """Of the root and of its array "a", in another process."""
+    subprocess.run([sys.executable, "-c", CODE, str(path), json.dumps(attributes)], check=True,
+                   timeout=120)
+
+
+@pytest.fixture(params=["ZARR_V2", "ZARR_V3"])
+def store(request, tmp_path):
+    dataset = create(tmp_path / "s.zarr", f"FORMAT={request.param}")
+    root = dataset.GetRootGroup()
+    array = create_array(root, "a", (2, 3), gdal.GDT_Float32)
+    array.WriteArray(np.ones((2, 3), "f4"))
+    array.CreateAttribute("old", [], TEXT).Write("as it was")
+    del array, root, dataset
+    return tmp_path / "s.zarr"
+
+
+def value(node, name):
+    try:
+        attribute = node.GetAttribute(name)
+    except RuntimeError:  # before GDAL 3.8
+        return None
+    return attribute.Read() if attribute else None
+
+
+@pytest.mark.parametrize("update", [False, True])
+@pytest.mark.parametrize("consolidated", ["YES", "NO"])
+def test_multidimensional_handles(store, update, consolidated):
+    dataset = gdal.OpenEx(str(store), gdal.OF_MULTIDIM_RASTER | (gdal.OF_UPDATE if update else 0),
+                          open_options=[f"USE_CONSOLIDATED_METADATA={consolidated}"])
+    root = dataset.GetRootGroup()
+    array = root.OpenMDArray("a")
+    assert (value(array, "old"), value(array, "k")) == ("as it was", None)
+    for text in ("one", "two"):
+        change(store, k=text)
+        assert (value(array, "k"), value(root, "k")) == (text, text)
+        assert "k" in [attribute.GetName() for attribute in array.GetAttributes()]
+        assert value(array, "old") == "as it was"
+    change(store, units="K")
+    dataset.FlushCache()
+    assert array.GetUnit() == "K"
+    assert array.ReadAsArray().tolist() == [[1] * 3] * 2
+
+
+@pytest.mark.skipif(not zarr.__version__.startswith("2."), reason="writes v2")
+def test_what_zarr_python_changes(store):
+    if not (store / "a/.zattrs").exists():
+        pytest.skip("zarr-python 2 writes v2")
+    array = open_root(store, "USE_CONSOLIDATED_METADATA=NO").OpenMDArray("a")
+    zarr.open_group(str(store), mode="r+")["a"].attrs.update(k="new", numbers=[1, 2])
+    assert (value(array, "k"), value(array, "numbers")) == ("new", (1, 2))
+    del zarr.open_group(str(store), mode="r+")["a"].attrs["k"]
+    assert value(array, "k") is None
+
+
+def test_own_changes_stay_until_they_are_merged(store):
+    dataset = gdal.OpenEx(str(store), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    root = dataset.GetRootGroup()
+    array = root.OpenMDArray("a")
+    array.CreateAttribute("mine", [], TEXT).Write("own")
+    array.GetAttribute("old").Write("own")
+    change(store, old="of the other", theirs="other")
+    assert (value(array, "mine"), value(array, "old")) == ("own", "own")
+    dataset.FlushCache()
+    assert [value(array, name) for name in ("mine", "old", "theirs")] == ["own", "own", "other"]
+    other = open_root(store).OpenMDArray("a")
+    assert [value(other, name) for name in ("mine", "old", "theirs")] == ["own", "own", "other"]
+
+
+@pytest.mark.parametrize("access", [gdal.GA_ReadOnly, gdal.GA_Update])
+def test_classic_handles(store, access):
+    dataset = gdal.Open(str(store), access)
+    assert dataset.GetMetadata() == {"old": "as it was"}
+    dataset.SetMetadataItem("mine", "own")
+    change(store, k="new", old="other", scale_factor="no number")
+    dataset.FlushCache()
+    shown = dataset.GetMetadata()
+    assert (shown["k"], shown["old"], shown["mine"]) == ("new", "other", "own")
+    dataset.SetMetadataItem("k", "own")
+    dataset.FlushCache()
+    change(store, k="newer")
+    dataset.FlushCache()
+    # In a store that is open for reading, an item is kept beside it.
+    assert dataset.GetMetadataItem("k") == ("own" if access == gdal.GA_ReadOnly else "newer")
+
+
+def test_scale_and_nodata_of_a_band(store):
+    dataset = gdal.Open(str(store))
+    band = dataset.GetRasterBand(1)
+    assert (band.GetScale(), band.GetNoDataValue()) == (None, None) or band.GetScale() == 1
+    subprocess.run([sys.executable, "-c", """
+import sys
+from osgeo import gdal
+dataset = gdal.Open(sys.argv[1], gdal.GA_Update)
+dataset.GetRasterBand(1).SetScale(0.5)
+del dataset
+""", str(store)], check=True, timeout=120)
+    dataset.FlushCache()
+    assert band.GetScale() == 0.5
+
+
+def test_an_array_that_has_another_shape_keeps_its_own(tmp_path):
+    write_array(tmp_path / "a.zarr", np.ones((2, 3), "u1"))
+    array = open_array(tmp_path / "a.zarr")
+    edit_json(tmp_path / "a.zarr/zarr.json", shape=[4, 3], attributes={"k": "new"})
+    assert value(array, "k") == "new"
+
+    assert [d.GetSize() for d in array.GetDimensions()] == [2, 3]
+    assert [d.GetSize() for d in open_array(tmp_path / "a.zarr").GetDimensions()] == [4, 3]
+
+
+def test_a_document_that_is_broken_meanwhile(tmp_path):
+    write_array(tmp_path / "a.zarr", np.ones((2, 3), "u1"), attributes={"k": "old"})
+    array = open_array(tmp_path / "a.zarr")
+    (tmp_path / "a.zarr/zarr.json").write_text("{")
+    messages = []
+    gdal.PushErrorHandler(lambda *error: messages.append(error[2]))
+    try:
+        assert value(array, "k") == "old"
+    finally:
+        gdal.PopErrorHandler()
+    assert len(messages) == 1 and "its attributes are as they were read before" in messages[0]
+
+
+def test_over_the_network(tmp_path, monkeypatch):
+    write_array(tmp_path / "a.zarr", np.ones((2, 3), "u1"), attributes={"k": "old"})
+    with webserver.serve(tmp_path, monkeypatch) as server:
+        dataset = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/a.zarr"', gdal.OF_MULTIDIM_RASTER)
+        array = dataset.GetRootGroup().OpenMDArray("a")
+        assert value(array, "k") == "old"
+        edit_json(tmp_path / "a.zarr/zarr.json", attributes={"k": "new"})
+        assert value(array, "k") == "old"
+        dataset.FlushCache()
+        assert value(array, "k") == "new"
+        del array, dataset

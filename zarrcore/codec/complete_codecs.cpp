@@ -1,0 +1,222 @@
+#include "zarrcore/codec/complete_codecs.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "zarrcore/base/error.h"
+#include "zarrcore/codec/element_filter.h"
+#include "zarrcore/codec/registry.h"
+#include "zarrcore/codec/sharding.h"
+#include "zarrcore/dtype/numpy_type.h"
+
+namespace zarrcore {
+namespace {
+
+// A member of a configuration that may be left out.
+struct OptionalMember {
+  std::string_view codec;
+  std::string_view key;
+  std::string_view fallback;  // JSON
+  // Of an integer; both zero if any is allowed.
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+};
+
+constexpr OptionalMember kOptionalMembers[] = {
+    {"blosc", "cname", R"("lz4")"},
+    {"blosc", "clevel", "5", 0, 9},
+    {"blosc", "blocksize", "0", 0, INT_MAX},
+    {"bytes", "endian", R"("little")"},
+    {"gzip", "level", "6", 0, 9},
+    {"numcodecs.blosc", "cname", R"("lz4")"},
+    {"numcodecs.blosc", "clevel", "5", 0, 9},
+    {"numcodecs.blosc", "shuffle", "1", -1, 2},
+    {"numcodecs.blosc", "blocksize", "0", 0, INT_MAX},
+    {"numcodecs.bz2", "level", "1", 1, 9},
+    {"numcodecs.gzip", "level", "1", 0, 9},
+    {"numcodecs.lz4", "acceleration", "1", 0, 65537},
+    {"numcodecs.zlib", "level", "1", -1, 9},
+    {"numcodecs.zstd", "level", "3", -131072, 22},
+    {"packbits", "padding_encoding", R"("none")"},
+    {"sharding_indexed", "codecs", "[]"},
+    {"sharding_indexed", "index_codecs", R"(["bytes", "crc32c"])"},
+    {"sharding_indexed", "index_location", R"("end")"},
+    {"zlib", "level", "6", -1, 9},
+    {"zstd", "level", "3", -131072, 22},
+    {"zstd", "checksum", "false"},
+};
+
+// Filters, and the member that is the type of their elements.
+constexpr std::pair<std::string_view, const char*> kElementTypes[] = {
+    {"numcodecs.astype", "decode_dtype"},
+    {"numcodecs.delta", "dtype"},
+    {"numcodecs.fixedscaleoffset", "dtype"},
+    {"numcodecs.quantize", "dtype"},
+};
+
+bool lacks_member(const Json& configuration, std::string_view key) {
+  const Json* member = find_member(configuration, key);
+  return member == nullptr || member->is_null();
+}
+
+void check_member_range(const OptionalMember& member, const Json& value) {
+  if (member.min == member.max || !value.is_number_integer()) return;
+  const bool fits = !value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX;
+  const std::int64_t number = fits ? value.get<std::int64_t>() : INT64_MAX;
+  if (number >= member.min && number <= member.max) return;
+  throw Error('"' + std::string(member.key) + "\" is " + excerpt(value) + ", which is not from " +
+              std::to_string(member.min) + " to " + std::to_string(member.max));
+}
+
+Json format_list(const std::vector<CodecMetadata>& codecs) {
+  Json list = Json::array();
+  for (const CodecMetadata& codec : codecs) list.push_back(format_named_configuration(codec));
+  return list;
+}
+
+// Of the inner chunks of shards, and of the index.
+void complete_shards(Json& configuration, const ChunkSpec& spec) {
+  if (lacks_member(configuration, "chunk_shape")) throw Error("\"chunk_shape\" is missing");
+  const auto complete = [&](const char* key, const ChunkSpec& of_list) {
+    const std::string what = '"' + std::string(key) + '"';
+    const auto codecs = parse_codecs_or_one(configuration[key], what);
+    configuration[key] =
+        with_context(what, [&] { return format_list(complete_codecs(codecs, of_list)); });
+  };
+  ChunkSpec inner = spec;
+  inner.shape = as_unsigned_list(configuration["chunk_shape"], "\"chunk_shape\"");
+  complete("codecs", inner);
+  // All that codecs of an index depend on; its lengths follow from the shard's.
+  ChunkSpec index;
+  index.shape.assign(inner.shape.size(), 1);
+  index.shape.push_back(2);
+  index.data_type.kind = TypeKind::unsigned_integer;
+  index.data_type.item_size = sizeof(std::uint64_t);
+  index.fill_value.resize(sizeof(std::uint64_t));
+  complete("index_codecs", index);
+}
+
+void complete_blosc(Json& configuration, const DataType& type) {
+  if (lacks_member(configuration, "typesize")) {
+    const bool can_shuffle = !type.is_variable() && type.item_size >= 1 && type.item_size <= 255;
+    configuration["typesize"] = can_shuffle ? type.item_size : 1;
+  }
+  check_member_range({"", "typesize", "", 1, 255}, configuration["typesize"]);
+  if (lacks_member(configuration, "shuffle")) {
+    configuration["shuffle"] = configuration["typesize"] == 1 ? "bitshuffle" : "shuffle";
+  }
+}
+
+// Other writers do not know the words.
+void spell_out_order(Json& configuration, std::size_t rank) {
+  const Json* order = find_member(configuration, "order");
+  if (order == nullptr || (*order != "C" && *order != "F")) return;
+  std::vector<std::size_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  if (*order == "F") std::ranges::reverse(axes);
+  configuration["order"] = axes;
+}
+
+void complete_configuration(CodecMetadata& codec, const ChunkSpec& spec) {
+  Json& configuration = codec.configuration;
+  for (const OptionalMember& member : kOptionalMembers) {
+    if (member.codec != codec.name) continue;
+    if (lacks_member(configuration, member.key)) {
+      configuration[std::string(member.key)] = parse_json(member.fallback);
+    }
+    check_member_range(member, configuration[std::string(member.key)]);
+  }
+  for (const auto& [name, key] : kElementTypes) {
+    if (name != codec.name || !lacks_member(configuration, key)) continue;
+    if (auto type = format_numpy_type(spec.data_type, Endian::little)) {
+      configuration[key] = *std::move(type);
+    }
+  }
+  if (codec.name == "blosc") complete_blosc(configuration, spec.data_type);
+  if (codec.name == "transpose") spell_out_order(configuration, spec.shape.size());
+  if (codec.name == "sharding_indexed") complete_shards(configuration, spec);
+  if (codec.name == "numcodecs.shuffle" && lacks_member(configuration, "elementsize")) {
+    configuration["elementsize"] = spec.data_type.is_variable() ? 1 : spec.data_type.item_size;
+  }
+}
+
+// Takes the codecs one after the other, and knows the chunks that reach the next one.
+class Completion {
+ public:
+  explicit Completion(const ChunkSpec& spec) : spec_(spec) {}
+
+  void add(CodecMetadata codec) {
+    if (codec.name == "endian") codec.name = "bytes";  // an older name
+    const CodecFactory make = find_codec(codec.name);
+    if (make == nullptr) throw Error("the codec \"" + codec.name + "\" is not supported");
+    with_context([&] { return "codec \"" + codec.name + '"'; },
+                 [&] {
+                   complete_configuration(codec, spec_);
+                   check_configuration(codec.name, codec.configuration);
+                   add(codec, make(codec.configuration, spec_));
+                 });
+    codecs_.push_back(std::move(codec));
+  }
+
+  std::vector<CodecMetadata> take() {
+    make_bytes();
+    return std::move(codecs_);
+  }
+
+ private:
+  void add(const CodecMetadata& metadata, Codec made) {
+    using ArrayToArray = std::unique_ptr<const ArrayToArrayCodec>;
+    using OfBytes = std::unique_ptr<const BytesToBytesCodec>;
+    if (std::holds_alternative<OfBytes>(made) || metadata.name == "numcodecs.shuffle") make_bytes();
+    if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&made)) {
+      if (are_bytes_) {
+        spec_.data_type = (*filter)->encoded_type();
+      } else {
+        spec_ = make_array_filter(std::move(*filter), spec_, Endian::little)->encoded_spec();
+      }
+    } else if (!std::holds_alternative<OfBytes>(made)) {
+      if (are_bytes_) throw Error("it takes an array, but a codec before it has made bytes");
+      const auto* of_array = std::get_if<ArrayToArray>(&made);
+      if (of_array == nullptr) {
+        are_bytes_ = true;
+      } else {
+        spec_ = (*of_array)->encoded_spec();
+      }
+    }
+  }
+
+  void make_bytes() {
+    if (!are_bytes_) codecs_.push_back(default_array_to_bytes(spec_.data_type));
+    are_bytes_ = true;
+  }
+
+  ChunkSpec spec_;  // of the input of the next codec
+  bool are_bytes_ = false;
+  std::vector<CodecMetadata> codecs_;
+};
+
+}  // namespace
+
+CodecMetadata default_array_to_bytes(const DataType& type) {
+  if (type.kind == TypeKind::variable_string) return {"vlen-utf8"};
+  if (type.kind == TypeKind::variable_bytes) return {"vlen-bytes"};
+  return {"bytes", {{"endian", "little"}}};
+}
+
+std::vector<CodecMetadata> parse_codecs_or_one(const Json& value, std::string_view what) {
+  const bool is_one = value.is_string() || value.is_object();
+  return parse_codec_list(is_one ? Json::array({value}) : value, what);
+}
+
+std::vector<CodecMetadata> complete_codecs(std::span<const CodecMetadata> codecs,
+                                           const ChunkSpec& spec) {
+  Completion completion(spec);
+  for (const CodecMetadata& codec : codecs) completion.add(codec);
+  return completion.take();
+}
+
+}  // namespace zarrcore
