@@ -41,7 +41,7 @@ struct CloseStream {
 struct FreeField {
   void operator()(zfp_field* field) const { zfp_library().zfp_field_free(field); }
 };
-using Field = std::unique_ptr<zfp_field, FreeField>;
+using ZfpField = std::unique_ptr<zfp_field, FreeField>;
 
 // A stream of compressed blocks over a buffer, or without one.
 class Stream {
@@ -126,7 +126,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     const Stream stream(buffer.span());
     stream.set(parameters_);
     // The library does not write to it.
-    const Field field = make_field(shape_, const_cast<std::byte*>(decoded.data()));
+    const ZfpField field = make_field(shape_, const_cast<std::byte*>(decoded.data()));
     if (has_header_ &&
         zfp_library().zfp_write_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0) {
       throw Error("zfp: the chunk shape does not fit a header");
@@ -153,9 +153,9 @@ class ZfpCodec final : public ArrayToBytesCodec {
     std::memset(padded.data() + encoded.size(), 0, padded.size() - encoded.size());
     swap_words(padded.span());
     const Stream stream(padded.span());
-    const Field field = make_field(shape, decoded.data());
+    const ZfpField field = make_field(shape, decoded.data());
     if (has_header_) {
-      const Field stated(zfp_library().zfp_field_alloc());
+      const ZfpField stated(zfp_library().zfp_field_alloc());
       if (zfp_library().zfp_read_header(stream.get(), stated.get(), ZFP_HEADER_FULL) == 0)
         throw bad_header();
     } else {
@@ -167,11 +167,11 @@ class ZfpCodec final : public ArrayToBytesCodec {
  private:
   static Error bad_header() { return Error("zfp: the chunk does not start with a header of zfp"); }
 
-  Field make_field(const Shape& shape, std::byte* data) const {
+  ZfpField make_field(const Shape& shape, std::byte* data) const {
     // The library's x is the dimension that varies fastest.
     std::array<std::size_t, kMaxRank> lengths{};
     std::copy(shape.rbegin(), shape.rend(), lengths.begin());
-    Field field(zfp_library().zfp_field_alloc());
+    ZfpField field(zfp_library().zfp_field_alloc());
     if (!field) throw std::bad_alloc();
     zfp_library().zfp_field_set_type(field.get(), type_);
     zfp_library().zfp_field_set_pointer(field.get(), data);
@@ -188,7 +188,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     std::copy_n(encoded.begin(), std::min(encoded.size(), head.size()), head.begin());
     swap_words(head);
     const Stream stream(head);
-    const Field field(zfp_library().zfp_field_alloc());
+    const ZfpField field(zfp_library().zfp_field_alloc());
     if (!field) throw std::bad_alloc();
     if (zfp_library().zfp_read_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0)
       throw bad_header();
