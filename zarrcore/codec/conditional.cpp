@@ -105,8 +105,7 @@ std::unique_ptr<const BytesToBytesCodec> make_bytes_codec(const CodecMetadata& m
       {"codec \"", metadata.name, "\""}, [&]() -> std::unique_ptr<const BytesToBytesCodec> {
         const CodecFactory make = find_codec(metadata.name);
         if (make == nullptr) throw Error("it is not supported");
-        check_configuration(metadata.name, metadata.configuration);
-        Codec codec = make(metadata.configuration, spec);
+        Codec codec = make(known_members(metadata.name, metadata.configuration), spec);
         if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&codec)) {
           return std::move(*filter);
         }

@@ -17,7 +17,7 @@ namespace {
 // Of libsz: the order of samples of two bytes, and whether they are differences.
 constexpr std::int64_t kBigEndian = 16;
 constexpr std::int64_t kDifferences = 32;
-constexpr std::int64_t kMaxBlock = 32;
+constexpr std::int64_t kMaxPixelsPerBlock = 32;
 constexpr std::int64_t kMaxScanline = 4096;
 
 class BitInput {
@@ -191,7 +191,8 @@ std::int64_t checked_option(const Json& configuration, const char* key, std::int
 Codec make_szip(const Json& configuration, const ChunkSpec& /*spec*/) {
   const std::int64_t mask = checked_option(configuration, "options_mask", 0, INT32_MAX);
   const std::int64_t bits = checked_option(configuration, "bits_per_pixel", 1, 64);
-  const std::int64_t block = checked_option(configuration, "pixels_per_block", 2, kMaxBlock);
+  const std::int64_t block =
+      checked_option(configuration, "pixels_per_block", 2, kMaxPixelsPerBlock);
   const std::int64_t scanline =
       checked_option(configuration, "pixels_per_scanline", 1, kMaxScanline);
   // Larger elements are coded as planes of bytes.
@@ -206,7 +207,7 @@ Codec make_szip(const Json& configuration, const ChunkSpec& /*spec*/) {
   const bool has_header = boolean_option(configuration, "header", true);
   const std::size_t planes = has_planes ? static_cast<std::size_t>(bits / 8) : 1;
   // A few bits stand for up to 64 blocks of zeros.
-  constexpr std::uint64_t kMaxExpansion = 64 * kMaxBlock * 2;
+  constexpr std::uint64_t kMaxExpansion = 64 * kMaxPixelsPerBlock * 2;
   return make_decoder_codec({"szip", kMaxExpansion, [=](ByteSpan encoded, MutableByteSpan decoded) {
                                EncodedInput input(encoded);
                                const std::uint64_t size =
