@@ -156,7 +156,7 @@ class Completion {
     with_context([&] { return "codec \"" + codec.name + '"'; },
                  [&] {
                    complete_configuration(codec, spec_);
-                   check_configuration(codec.name, codec.configuration);
+                   known_members(codec.name, codec.configuration);
                    add(codec, make(codec.configuration, spec_));
                  });
     codecs_.push_back(std::move(codec));
