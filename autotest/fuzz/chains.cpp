@@ -196,7 +196,7 @@ std::vector<TestChain> make_chains() {
       {i4, "0", codec_list({codec("zarrs.squeeze"), bytes_codec(), zstd})},
       // Of zarrs, zarr-extensions and N5.
       {R"({"name": "zarrs.optional", "configuration": {"name": "int32", "configuration": {}}})",
-       "null",
+       "[7]",
        codec_list({codec("zarrs.optional", R"("mask_codecs": [{"name": "packbits"}],
                                               "data_codecs": )" +
                                                codec_list({bytes_codec(), crc}))})},
@@ -210,12 +210,15 @@ std::vector<TestChain> make_chains() {
                             "index_codecs": )" +
                              raw + R"(, "data_codecs": ["bytes", "crc32c"])")})},
       {binary, R"("")", codec_list({codec("zarrs.vlen_v2")})},
+      {binary, R"("")", codec_list({codec("vlen-array")})},
       bytes_of(i4, {codec("conditional", R"("codecs": )" + codec_list({crc, zstd}))}),
       {i4, "7",
        codec_list({codec("n5_default", R"("codecs": )" + codec_list({transpose_codec({1, 0}),
                                                                      bytes_codec("big"), zstd}))})},
       {i2, "0", codec_list({codec("numcodecs.n5_wrapper", R"("compressor_config": null)")})},
-      lossy({text, R"("")", codec_list({codec("numcodecs.vlen-array", R"("dtype": "<f4")")})}),
+      // 24 elements: [1.5], and empty ones.
+      {text, R"("")", codec_list({codec("numcodecs.vlen-array", R"("dtype": "<f4")")}), false,
+       "18000000040000000000c03f" + std::string(23 * 8, '0')},
       {text, R"("")", codec_list({codec("numcodecs.json")})},
       {text, R"("")", codec_list({codec("numcodecs.msgpack")})},
       lossy({R"("uint8")", "0", codec_list({codec("zfp", R"("mode": "reversible")")})}),
