@@ -161,8 +161,8 @@ std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path)
 
 std::shared_ptr<const NodeMetadata> Hierarchy::root_array() const {
   if (auto known = nodes_.root_array()) return *known;
-  const auto of_store = [this] { return store_->description(); };
-  auto found = with_context(of_store, [&] { return format_->read_root_array(documents()); });
+  auto found = with_context([this] { return store_->description(); },
+                            [&] { return format_->read_root_array(documents()); });
   auto array = found ? std::make_shared<const NodeMetadata>(std::move(*found)) : nullptr;
   nodes_.set_root_array(array);
   return array;
@@ -182,9 +182,8 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
     auto own = format_->read_node(documents(), normalized, wanted);
     return own ? std::move(own) : read_copied_node(normalized);
   });
-  if (!found) return nullptr;
-  note_read(normalized, std::move(now));
-  return nodes_.add(normalized, std::move(*found));
+  if (found) note_read(normalized, std::move(now));
+  return found ? nodes_.add(normalized, std::move(*found)) : nullptr;
 }
 
 bool Hierarchy::has(std::string_view path, NodeKind kind) const {
@@ -369,10 +368,6 @@ void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
 void Hierarchy::update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
                             std::optional<NodeKind> wanted) {
   editor_->update(path, edit, wanted);
-}
-
-void Hierarchy::erase_node(const std::string& path) {
-  editor_->erase({&path, 1});
 }
 
 void Hierarchy::erase_nodes(std::span<const std::string> paths) {

@@ -146,7 +146,7 @@ class ZARRCORE_API Hierarchy {
   void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
                    std::optional<NodeKind> wanted = {});
   // Removes a node and all nodes below it. Not the root, which is the store.
-  void erase_node(const std::string& path);
+  void erase_node(const std::string& path) { erase_nodes({&path, 1}); }
   // The same for several. Tries all of them before it throws.
   void erase_nodes(std::span<const std::string> paths);
   // Removes the documents of all nodes and nothing else, before the store is removed: meanwhile no

@@ -174,7 +174,7 @@ class ZARRCORE_API Format {
   virtual std::vector<Document> group_documents(const GroupMetadata& group,
                                                 const std::string& path) const = 0;
 
-  virtual bool has_whole_documents() const { return true; }
+  virtual bool has_whole_documents() const { return new_array_rules() != nullptr; }
   // Those of a new array, as a whole.
   virtual std::vector<Document> new_array_documents(const ArrayMetadata& array,
                                                     const std::string& path) const {
