@@ -16,7 +16,7 @@ using zarrcore::Error;
 constexpr std::size_t kEndSize = 22;
 constexpr std::size_t kEnd64Size = 56;
 constexpr std::size_t kLocatorSize = 20;
-constexpr std::size_t kRecordSize = 46;
+constexpr std::size_t kCentralSize = 46;
 constexpr std::uint64_t kMaxDirectory = std::uint64_t{1} << 30;
 
 template <typename Integer>
@@ -69,13 +69,13 @@ ZipDirectory read_zip_directory(VSILFILE* file) {
   }
   const zarrcore::Buffer records = read_bytes(file, directory.offset, size);
   for (std::string_view rest = records.text(); !rest.empty();) {
-    if (rest.size() < kRecordSize || !rest.starts_with("PK\1\2")) throw damaged();
+    if (rest.size() < kCentralSize || !rest.starts_with("PK\1\2")) throw damaged();
     const std::size_t name_size = little<std::uint16_t>(rest, 28);
     const std::size_t whole =
-        kRecordSize + name_size + little<std::uint16_t>(rest, 30) + little<std::uint16_t>(rest, 32);
+        kCentralSize + name_size + little<std::uint16_t>(rest, 30) + little<std::uint16_t>(rest, 32);
     if (whole > rest.size()) throw damaged();
     directory.records.push_back(
-        {std::string(rest.substr(kRecordSize, name_size)), std::string(rest.substr(0, whole))});
+        {std::string(rest.substr(kCentralSize, name_size)), std::string(rest.substr(0, whole))});
     rest.remove_prefix(whole);
   }
   if (directory.records.size() != count) throw damaged();
