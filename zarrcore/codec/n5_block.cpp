@@ -25,7 +25,7 @@ namespace zarrcore {
 namespace {
 
 // Blocks may be larger than a chunk, up to this number of bytes.
-constexpr std::uint64_t kMaxBlock = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 26;
 
 class N5BlockCodec final : public ArrayToBytesCodec {
  public:
@@ -38,7 +38,7 @@ class N5BlockCodec final : public ArrayToBytesCodec {
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
     return checked_add(chain_.max_encoded_size(),
-                       std::max<std::uint64_t>(header_.size(), kMaxBlock))
+                       std::max<std::uint64_t>(header_.size(), kMaxBlockBytes))
         .value_or(UINT64_MAX);
   }
 
@@ -61,7 +61,7 @@ class N5BlockCodec final : public ArrayToBytesCodec {
     if (shape == spec.shape) return chain_.decode_to_c_order(elements, decoded, arena);
     const ChunkSpec block_spec{shape, spec.data_type, spec.fill_value};
     const std::uint64_t size = block_spec.byte_count();
-    check_max_size("the block's header makes ", size, std::max(kMaxBlock, spec.byte_count()));
+    check_max_size("the block's header makes ", size, std::max(kMaxBlockBytes, spec.byte_count()));
     Buffer block(size);
     CodecChain(codecs_, block_spec).decode_to_c_order(elements, block.span(), arena);
     const std::uint64_t item_size = spec.data_type.item_size;
