@@ -156,8 +156,8 @@ class Completion {
     with_context([&] { return "codec \"" + codec.name + '"'; },
                  [&] {
                    complete_configuration(codec, spec_);
-                   known_members(codec.name, codec.configuration);
-                   add(codec, make(codec.configuration, spec_));
+                   const Json known = known_members(codec.name, codec.configuration);
+                   add(codec, make(known, spec_));
                  });
     codecs_.push_back(std::move(codec));
   }
