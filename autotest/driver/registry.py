@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numcodecs
 import numpy as np
 from foreign_chunks import file_of, grib_message, only_block, write_tiff
+from imagecodecs_streams import DATA, STREAMS
+from imagecodecs_streams import RAW as DATA_BYTES
 from numcodecs.zstd import Zstd
 from osgeo import gdal
 from stores import BYTES, CRC32C, encode, sharding, write_json
@@ -331,7 +333,25 @@ FILES = [
     image("grib", "GRIB", values=FLOATS, make=message_of, source="kerchunk", var="t"),
     image("gribberish", "GRIB", values=FLOATS, make=message_of, source="gribberish", var="t"),
 ]
-ENTRIES = [*V3_CODECS, *NUMCODECS_ENTRIES, *DATA_TYPES, *OTHERS, *FILES]
+# The codecs of streams that are not decoded through GDAL; the first stream of each.
+STREAM_CODECS = {config["id"]: (config, encode) for config, encode in reversed(STREAMS.values())}
+STREAM_ENTRIES = [
+    *(bytes_codec("imagecodecs_" + name, IMAGECODECS, encode(DATA_BYTES),
+                  {key: value for key, value in config.items() if key != "id"}, DATA)
+      for name, (config, encode) in sorted(STREAM_CODECS.items())),
+    array_codec("imagecodecs_delta", IMAGECODECS, np.diff(NUMBERS, prepend=0).astype("<i4"), {}),
+    array_codec("imagecodecs_xor", IMAGECODECS,
+                np.bitwise_xor(NUMBERS, np.pad(NUMBERS, ((0, 0), (1, 0)))[:, :-1]), {}),
+    *(bytes_codec(f"imagecodecs_{name}", IMAGECODECS, b"-", {}, refusal=name)
+      for name in ("aec", "brotli")),
+    array_codec("HorizontalDeltaCodec", "kerchunk", np.diff(NUMBERS, prepend=0).astype("<i4")),
+    codec("ChunkyCodec", "kerchunk", NUMBERS.T.tobytes(), {"endian": "little"}),
+    *(Entry("filter of v2", [name], "kerchunk", b"-", refusal=name, is_v2=True, key="0.0",
+            members={"filters": [{"id": "NAME"}]})
+      for name in ("FITSVarBintable", "record_member")),
+]
+ENTRIES = [*V3_CODECS, *NUMCODECS_ENTRIES, *DATA_TYPES, *OTHERS, *FILES,
+           *STREAM_ENTRIES]
 
 
 def table():

@@ -6,7 +6,8 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
-from bad_stores import regular, with_configuration as named
+from bad_stores import regular
+from bad_stores import with_configuration as named
 from classic import write_tiff
 from multidim import open_root
 from osgeo import gdal

@@ -100,6 +100,10 @@ def test_of_a_raster(tmp_path, format):
     np.testing.assert_array_equal(gdal.Open(str(tmp_path / "a.zarr")).ReadAsArray(), DATA)
 
 
+INNER = ('CODECS=[{"name": "sharding_indexed", "configuration": '
+         '{"chunk_shape": [8, 8], %s}}]')
+
+
 @pytest.mark.parametrize("options, problem", [
     (['CODECS=['], "creation option CODECS: "),
     (['CODECS=7'], "creation option CODECS: .*where a list of codecs is expected"),
@@ -117,13 +121,11 @@ def test_of_a_raster(tmp_path, format):
      'creation option CODECS: codec "gzip": .*"levels" that is not supported'),
     (['CODECS=["sharding_indexed"]'],
      'creation option CODECS: codec "sharding_indexed": "chunk_shape" is missing'),
-    (['CODECS=[{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], "codecs": 5}}]'],
+    ([INNER % '"codecs": 5'],
      'CODECS: codec "sharding_indexed": "codecs" is .* where a list of codecs is expected'),
-    (['CODECS=[{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], '
-      '"codecs": {"name": "gzip", "configuration": {"level": -1}}}}]'],
+    ([INNER % '"codecs": {"name": "gzip", "configuration": {"level": -1}}'],
      'CODECS: codec "sharding_indexed": "codecs": codec "gzip": "level" is -1'),
-    (['CODECS=[{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], '
-      '"index_codecs": ["zstd"]}}]'], 'codec "sharding_indexed": "index_codecs" do not give'),
+    ([INNER % '"index_codecs": ["zstd"]'], 'codec "sharding_indexed": "index_codecs" do not give'),
     (['CODECS=["none-such"]'], 'the codec "none-such" is not supported'),
     (['CODECS=[{"name": "none-such", "must_understand": false}]'], 'codec "none-such" is not'),
     ([f'CODECS={json.dumps([transpose(0, 0), LITTLE])}'], "creation option CODECS: .*transpose"),

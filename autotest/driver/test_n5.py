@@ -9,7 +9,7 @@ import zarr
 from bad_stores import assert_fails, message_of, open_root, read_everything
 from multidim import attributes
 from n5_stores import COMPRESSIONS, write_array, write_block, write_root
-from numcodecs import LZ4, LZMA, BZ2, Blosc, GZip, Zlib, Zstd
+from numcodecs import BZ2, LZ4, LZMA, Blosc, GZip, Zlib, Zstd
 from osgeo import gdal
 from webserver import serve
 

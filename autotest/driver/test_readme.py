@@ -259,6 +259,17 @@ def check_sharded(_):
     assert codecs[0]["configuration"]["index_location"] == "start"
 
 
+def check_complete(_):
+    (shards,) = json.loads(Path("complete.zarr/complete/zarr.json").read_text())["codecs"]
+    assert [c["name"] for c in shards["configuration"]["codecs"]] == ["bytes", "blosc"]
+    assert [c["name"] for c in shards["configuration"]["index_codecs"]] == ["bytes", "crc32c"]
+    assert np.all(gdal.Open("complete.zarr").ReadAsArray() == 1)
+
+
+def check_ratio(_):
+    assert gdal.Open("ratio.zarr").GetRasterBand(1).GetBlockSize() == [1000, 500]
+
+
 def check_filtered(_):
     document = json.loads(Path("filtered.zarr/filtered/.zarray").read_text())
     assert document["compressor"]["id"] == "zlib" and document["filters"][0]["id"] == "delta"
@@ -322,6 +333,8 @@ CHECKS = {
     "gdalinfo -oo MULTIBAND=NO": prints("SUBDATASET_3_NAME=ZARR:"),
     "gdal_create -of Zarr -outsize 300 200 -bands 1 -ot Float32": check_created,
     "gdal_create -of Zarr -outsize 300 200 -bands 1 -ot Int16": check_filtered,
+    "gdal_create -of Zarr -outsize 2000 1000 -bands 1 -ot Int16": check_complete,
+    "gdal_create -of Zarr -outsize 4000 4000 -bands 1 -ot Byte": check_ratio,
     "gdal_translate -q -of Zarr data/geoid_v2.zarr output.zip": check_archive("output.zip"),
     "gdal_translate -q -of Zarr data/geoid_v2.zarr /vsizip/": check_archive(
         "/vsizip/archive.zip/folder/output.zarr"),

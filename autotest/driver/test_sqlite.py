@@ -55,8 +55,7 @@ def test_several_threads(path):
     results = []
 
     def read():
-        for _ in range(20):
-            results.append(np.array_equal(array.ReadAsArray(), DATA))
+        results.extend(np.array_equal(array.ReadAsArray(), DATA) for _ in range(20))
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:

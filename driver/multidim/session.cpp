@@ -1,6 +1,5 @@
 #include "driver/multidim/session.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 

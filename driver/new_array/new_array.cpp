@@ -138,7 +138,7 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
     metadata.codecs = make_new_codecs(type, layout, rules, options);
   }
   metadata.chunk_shape = std::move(layout.chunk_shape);
-  metadata.chunk_key_encoding = rules.key_encoding;
+  metadata.chunk_key_encoding = {rules.key_kind, rules.key_separator};
   if (options.is_given("DIM_SEPARATOR")) {
     metadata.chunk_key_encoding.separator = options.text("DIM_SEPARATOR").front();
   }

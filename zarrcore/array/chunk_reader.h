@@ -46,7 +46,7 @@ class ChunkReader {
     std::uint64_t chunks = 0;
     std::uint64_t bytes = 0;
   };
-  InnerChunks count_inner_chunks(StoredPart shard) const;
+  InnerChunks count_inner_chunks(const StoredPart& shard) const;
 
   // How many parts should be passed to read() at once: enough to keep all threads busy, few enough
   // to use little memory compared with their chunks.

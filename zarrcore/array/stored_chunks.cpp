@@ -35,7 +35,7 @@ void count_inner_chunks(const ArrayState& state, std::vector<Chunk>& shards,
         shard.chain = &state.chain_of(shards[i]);
         shard.key = state.key_of(shards[i]);
         const ChunkReader reader(state, state.cached, nullptr, options);
-        const auto inner = reader.count_inner_chunks(std::move(shard));
+        const auto inner = reader.count_inner_chunks(shard);
         const std::lock_guard lock(mutex);
         *counted.inner_chunks += inner.chunks;
         *counted.inner_bytes += inner.bytes;
@@ -46,7 +46,7 @@ void count_inner_chunks(const ArrayState& state, std::vector<Chunk>& shards,
 
 }  // namespace
 
-ChunkReader::InnerChunks ChunkReader::count_inner_chunks(StoredPart shard) const {
+ChunkReader::InnerChunks ChunkReader::count_inner_chunks(const StoredPart& shard) const {
   InnerChunks counted;
   const OpenShard open = shards_.open(shard, false);
   for (std::size_t i = 0; open.index && i < open.index->size(); ++i) {

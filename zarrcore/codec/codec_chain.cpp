@@ -1,6 +1,5 @@
 #include "zarrcore/codec/codec_chain.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 

@@ -10,7 +10,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/element_filter.h"
 #include "zarrcore/codec/registry.h"
-#include "zarrcore/codec/sharding.h"
 #include "zarrcore/dtype/numpy_type.h"
 
 namespace zarrcore {

@@ -2,7 +2,6 @@
 // layout of vlen-bytes. `dtype` is the type of the numbers. An element is read as the JSON text of
 // a list: "[1, 2]" without blanks. zarrs has this codec for elements that are bytes, without
 // `dtype`.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

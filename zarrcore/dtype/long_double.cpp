@@ -1,7 +1,6 @@
 #include "zarrcore/dtype/long_double.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -73,7 +72,7 @@ void encode_long_double(FloatFormat format, double value, std::byte* element) {
     int power = 0;
     const double fraction = std::frexp(std::abs(value), &power);
     mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, 53)) << 11;
-    exponent = static_cast<std::uint64_t>(power - 1 + kLongBias);
+    exponent = static_cast<std::uint64_t>(std::int64_t{power} - 1 + kLongBias);
   }
   const std::uint64_t sign = std::signbit(value) ? 1 : 0;
   const bool is_x87 = format == FloatFormat::float80;

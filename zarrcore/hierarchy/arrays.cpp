@@ -39,7 +39,7 @@ ArrayMetadata make_array_metadata(const Format& format, const NewArray& array) {
   if (array.chunk_shape.empty()) {
     for (std::uint64_t& length : metadata.chunk_shape) length = std::max<std::uint64_t>(1, length);
   }
-  metadata.chunk_key_encoding = rules->key_encoding;
+  metadata.chunk_key_encoding = {rules->key_kind, rules->key_separator};
   metadata.fill_value_is_mandatory = rules->fill_value_is_mandatory;
   metadata.fill_value_attribute_is_base64 = rules->fill_value_attribute_is_base64;
   const DataType& type = metadata.data_type;

@@ -268,7 +268,7 @@ class DraftFormat final : public Format {
   // Those of nodes in a store that exists.
   const NewArrayRules* new_array_rules() const override {
     static constexpr NewArrayRules kRules{
-        .key_encoding = {ChunkKeyEncoding::Kind::draft, '/'},
+        .key_kind = ChunkKeyEncoding::Kind::draft,
         .compressor_comes_last = true,
     };
     return suffix_ ? &kRules : nullptr;

@@ -82,7 +82,8 @@ struct Document {
 
 // What a format supports in a new array, and where its readers look for it.
 struct NewArrayRules {
-  ChunkKeyEncoding key_encoding;         // by default
+  ChunkKeyEncoding::Kind key_kind = ChunkKeyEncoding::Kind::default_;
+  char key_separator = '/';              // by default
   bool has_shards = false;               // the codec sharding_indexed
   bool fill_value_is_mandatory = false;  // these two as in ArrayMetadata
   bool fill_value_attribute_is_base64 = false;

@@ -84,7 +84,8 @@ class V1Format final : public Format {
 
   const NewArrayRules* new_array_rules() const override {
     static constexpr NewArrayRules kRules{
-        .key_encoding = {ChunkKeyEncoding::Kind::v2, '.'},
+        .key_kind = ChunkKeyEncoding::Kind::v2,
+        .key_separator = '.',
         .compressor_comes_last = true,
         .is_single_array = true,
     };

@@ -132,7 +132,8 @@ class V2Format final : public Format {
   }
 
   const NewArrayRules* new_array_rules() const override {
-    static constexpr NewArrayRules kRules{.key_encoding = {ChunkKeyEncoding::Kind::v2, '.'},
+    static constexpr NewArrayRules kRules{.key_kind = ChunkKeyEncoding::Kind::v2,
+                                          .key_separator = '.',
                                           .compressor_comes_last = true};
     return &kRules;
   }

@@ -88,8 +88,7 @@ class V3Format final : public Format {
   }
 
   const NewArrayRules* new_array_rules() const override {
-    static constexpr NewArrayRules kRules{.key_encoding = {},
-                                          .has_shards = true,
+    static constexpr NewArrayRules kRules{.has_shards = true,
                                           .fill_value_is_mandatory = true,
                                           .fill_value_attribute_is_base64 = true,
                                           .filters_take_arrays = true,

@@ -137,7 +137,8 @@ ArrayMetadata new_array(const Format& format) {
   ArrayMetadata array;
   array.shape = array.chunk_shape = {2};
   array.data_type = {TypeKind::complex, 8};
-  array.chunk_key_encoding = format.new_array_rules()->key_encoding;
+  const NewArrayRules& rules = *format.new_array_rules();
+  array.chunk_key_encoding = {rules.key_kind, rules.key_separator};
   array.codecs = {{"bytes", {{"endian", "big"}}},
                   {"numcodecs.delta", {{"dtype", ">c8"}}},
                   {"gzip", {{"level", 1}}}};

@@ -71,8 +71,8 @@ ZipDirectory read_zip_directory(VSILFILE* file) {
   for (std::string_view rest = records.text(); !rest.empty();) {
     if (rest.size() < kCentralSize || !rest.starts_with("PK\1\2")) throw damaged();
     const std::size_t name_size = little<std::uint16_t>(rest, 28);
-    const std::size_t whole =
-        kCentralSize + name_size + little<std::uint16_t>(rest, 30) + little<std::uint16_t>(rest, 32);
+    const std::size_t whole = kCentralSize + name_size + little<std::uint16_t>(rest, 30) +
+                              little<std::uint16_t>(rest, 32);
     if (whole > rest.size()) throw damaged();
     directory.records.push_back(
         {std::string(rest.substr(kCentralSize, name_size)), std::string(rest.substr(0, whole))});
