@@ -112,3 +112,15 @@ def test_ranges_that_make_no_sense(store, tmp_path):
         write_array(tmp_path / "g.zarr" / name, DATA)
     with pytest.raises(RuntimeError, match="is for the slices of one array, not for a list"):
         open_raster(tmp_path / "g.zarr", "BAND_RANGE=1:2")
+
+
+def test_colours_of_a_range(store):
+    """One place in the list for each slice."""
+    stored = gdal.Open(f'ZARR:"{store}":/a:bands=4-6', gdal.GA_Update)
+    stored.GetRasterBand(2).SetColorInterpretation(gdal.GCI_AlphaBand)
+    del stored
+    dataset = gdal.Open(f'ZARR:"{store}":/a')
+    colors = [dataset.GetRasterBand(i).GetColorInterpretation() for i in range(1, 22)]
+    assert colors == [gdal.GCI_AlphaBand if i == 5 else gdal.GCI_Undefined for i in range(1, 22)]
+    part = gdal.Open(f'ZARR:"{store}":/a:bands=5-6')
+    assert part.GetRasterBand(1).GetColorInterpretation() == gdal.GCI_AlphaBand

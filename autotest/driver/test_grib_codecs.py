@@ -124,6 +124,20 @@ def test_9999_is_missing_for_kerchunk_alone(tmp_path):
     np.testing.assert_array_equal(found.ravel(), values)
 
 
+@needs_eccodes
+def test_missing_values_whose_number_is_among_the_values(tmp_path):
+    """GDAL takes another number for them, which it does not tell."""
+    values = 9000 + np.arange(72).reshape(9, 8) * 30.0
+    values[1, 1] = 9999
+    message = grib_message(values, "DATA_ENCODING=COMPLEX_PACKING", nodata=9999)
+    expected = np.asarray(values_of(message)).reshape(9, 8)
+    expected[expected == 9999] = np.nan
+    assert np.isnan(expected).sum() == 1
+    for number, codec in enumerate((GRIB, ("gribberish", {"var": "t"}))):
+        found = decode(tmp_path / str(number), message, codec, [9, 8], "f8")
+        np.testing.assert_array_equal(found, expected)
+
+
 # --- Positions -----------------------------------------------------------------------------------
 
 LAMBERT = {

@@ -308,3 +308,16 @@ def test_ascii_tables_of_fits(tmp_path):
     write_v2_chunk(tmp_path, damaged, table, filters=[{"id": "FITSAscii", **types}], **members)
     with pytest.raises(RuntimeError, match="7-0.* is not a number of its type"):
         open_root(tmp_path).OpenMDArray("a").GetView("['n']").ReadAsArray()
+
+
+@pytest.mark.parametrize("name", ["bytes", "endian", "zarrs.bytes"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_filters_after_big_endian_bytes(tmp_path, name, count):
+    """The array's order counts, whatever the codec of bytes is called."""
+    stored = DATA
+    for _ in range(count):
+        stored = np.diff(stored, axis=-1, prepend=np.uint16(0))
+    codecs = [named(name, endian="big")] + count * [
+        named("imagecodecs_delta", shape=list(DATA.shape), dtype="<u2")]
+    write_v3_chunk(tmp_path, stored.astype(">u2").tobytes(), codecs)
+    np.testing.assert_array_equal(read(tmp_path), DATA)

@@ -178,3 +178,21 @@ def test_in_memory():
     np.testing.assert_array_equal(read("/vsimem/update/x.zip", "old"), DATA)
     np.testing.assert_array_equal(read("/vsimem/update/x.zip", "new"), DATA + 1)
     gdal.Unlink("/vsimem/update/x.zip")
+
+
+def test_the_file_stays_the_same_kind(archive, prefix, tmp_path):
+    """Its permissions, and a link to it."""
+    archive.chmod(0o640)
+    link = tmp_path / "link.zip"
+    link.symlink_to(archive)
+    add(name_of(link, prefix))
+    assert link.is_symlink() and archive.stat().st_mode & 0o777 == 0o640
+    np.testing.assert_array_equal(read(name_of(archive, prefix), "new"), DATA + 1)
+
+
+def test_two_entries_of_one_name(archive, prefix):
+    with zipfile.ZipFile(archive, "a") as file, pytest.warns(UserWarning, match="Duplicate"):
+        file.writestr(f"{prefix}/old/0.0".lstrip("/"), b"other")
+    before = archive.read_bytes()
+    message = message_of(add, name_of(archive, prefix))
+    assert "two entries are called" in message and archive.read_bytes() == before

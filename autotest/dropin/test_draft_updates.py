@@ -165,29 +165,19 @@ def test_other_suffixes(suffixed):
     assert json.loads((suffixed / "meta/root/data.array.js").read_text())["attributes"]["new"]
 
 
-@pytest.mark.ours_only("it makes them")
-def test_new_nodes_are_refused(store):
-    path, _, _ = store
-    before = files(path)
-    dataset = open_store(path, update=True)
-    root = dataset.GetRootGroup()
-    dimension = root.CreateDimension("n", "", "", 2)
-    byte = gdal.ExtendedDataType.Create(gdal.GDT_Byte)
-    for create in (partial(root.CreateGroup, "new"),
-                   partial(root.CreateMDArray, "new", [dimension], byte)):
-        assert "cannot be written in the format Zarr v3 draft of 2020" in fails(create)
-    del create, dimension, root, dataset
-    assert files(path) == before
-
-
-@pytest.mark.gdal_since("3.8")
-def test_renaming_is_refused(store):
+@pytest.mark.ours_only("it makes them in another format")
+def test_new_nodes(store):
     path, name, values = store
     dataset = open_store(path, update=True)
-    array = array_of(dataset, name)
-    message = fails(partial(array.Rename, "new"))
-    assert "nodes cannot be renamed in the format Zarr v3 draft of 2020" in message
-    del array, dataset
+    root = dataset.GetRootGroup()
+    array = root.CreateGroup("new").CreateMDArray(
+        "a", [root.CreateDimension("n", "", "", 2)],
+        gdal.ExtendedDataType.Create(gdal.GDT_Byte))
+    array.Write(np.array([3, 4], "u1"))
+    del array, root, dataset
+    assert "meta/root/new/a.array.json" in {str(p) for p in files(path)}
+    array = array_of(open_store(path), "/new/a")
+    np.testing.assert_array_equal(array.ReadAsArray(), [3, 4])
     np.testing.assert_array_equal(seen(path, name)["values"], values)
 
 

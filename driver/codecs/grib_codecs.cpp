@@ -4,6 +4,7 @@
 #include <ogr_spatialref.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -21,6 +22,7 @@
 namespace gdal_zarr {
 namespace {
 
+using zarrcore::Buffer;
 using zarrcore::ByteSpan;
 using zarrcore::ChunkSpec;
 using zarrcore::Error;
@@ -136,6 +138,20 @@ class GribCodec final : public MemoryFileCodec {
     }
   }
 
+  // GDAL replaces the number that stands for missing values by another one if it is among the
+  // values, but does not say so. The message with one that is not; empty if it has none.
+  static Buffer with_marked_missing(const GribMessage& message) {
+    if (!message.manages_missing) return {};
+    constexpr float kUnlikely = 9.999e20F;
+    const std::uint32_t bits =
+        message.missing_is_integer ? 0x7FFFFFFF : std::bit_cast<std::uint32_t>(kUnlikely);
+    Buffer marked = Buffer::copy_of(message.bytes);
+    for (unsigned i = 0; i < 4; ++i) {
+      marked.data()[message.missing_offset + i] = static_cast<std::byte>(bits >> (24 - 8 * i));
+    }
+    return marked;
+  }
+
   Field read_values(const GribMessage& message) const {
     const GribGrid& grid = message.grid;
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -145,7 +161,8 @@ class GribCodec final : public MemoryFileCodec {
       if (options_.missing) std::ranges::replace(field.values, *options_.missing, kNan);
       return field;
     }
-    const MemoryRaster raster(name(), kGrib, message.bytes);
+    const Buffer marked = with_marked_missing(message);
+    const MemoryRaster raster(name(), kGrib, marked.empty() ? message.bytes : marked.span());
     GDALDataset& dataset = raster.dataset();
     if (dataset.GetRasterCount() != 1 ||
         static_cast<std::uint32_t>(dataset.GetRasterXSize()) != grid.columns ||

@@ -221,7 +221,8 @@ GribMessage parse_grib2(ByteSpan chunk) {
   message.edition = 2;
   message.bytes = chunk.first(static_cast<std::size_t>(length));
   if (!starts_with(message.bytes.last(kEnd), "7777")) throw Error("the GRIB message has no end");
-  unsigned seen = 0;  // a bit for each section
+  std::uint64_t simple_bits = 0;  // of the values in simple packing
+  unsigned seen = 0;              // a bit for each section
   for (ByteSpan rest = message.bytes.subspan(kStart); rest.size() > kEnd;) {
     const Section head(rest);
     const std::uint64_t size = head.number(1, 4);
@@ -251,7 +252,17 @@ GribMessage parse_grib2(ByteSpan chunk) {
                       power(2.0, static_cast<int>(section.signed_number(16, 2))),
                       power(10.0, -static_cast<int>(section.signed_number(18, 2)))};
       }
-      message.manages_missing = is_complex && section.number(23, 1) != 0;
+      const std::uint64_t management = is_complex ? section.number(23, 1) : 0;
+      if (management > 1) {
+        throw Error("the GRIB message has missing values of two kinds, which is not supported");
+      }
+      message.manages_missing = management != 0;
+      if (message.manages_missing) {
+        message.missing_offset =
+            static_cast<std::size_t>(section.from(24).data() - message.bytes.data());
+        message.missing_is_integer = section.number(21, 1) != 0;
+      }
+      if (message.packing == 0) simple_bits = section.number(6, 4) * section.number(20, 1);
     }
     if (number == 6) {
       const std::uint64_t indicator = section.number(6, 1);
@@ -260,7 +271,12 @@ GribMessage parse_grib2(ByteSpan chunk) {
       }
       if (indicator == 0) message.bitmap = section.from(7);
     }
-    if (number == 7) message.data = section.from(6);
+    if (number == 7) {
+      message.data = section.from(6);
+      if (simple_bits > message.data.size() * std::uint64_t{8}) {
+        throw Error("the GRIB message ends before its values do");
+      }
+    }
     rest = rest.subspan(static_cast<std::size_t>(size));
   }
   constexpr unsigned kNeeded = 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 7;

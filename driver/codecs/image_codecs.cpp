@@ -373,24 +373,4 @@ zarrcore::CodecFactory find_image_codec(std::string_view name) {
   };
 }
 
-namespace {
-
-zarrcore::CodecFactory find_read_only_codec(std::string_view name) {
-  constexpr std::string_view kNumcodecs = "numcodecs.";
-  if (name.starts_with(kNumcodecs)) name.remove_prefix(kNumcodecs.size());
-  if (zarrcore::CodecFactory image = find_image_codec(name)) return image;
-  return find_grib_codec(name);
-}
-
-}  // namespace
-
-bool is_read_only_codec(std::string_view name) {
-  return find_read_only_codec(name) != nullptr;
-}
-
-zarrcore::CodecFactory find_gdal_codec(std::string_view name) {
-  if (zarrcore::CodecFactory codec = find_read_only_codec(name)) return codec;
-  return find_registered_codec(name);
-}
-
 }  // namespace gdal_zarr

@@ -37,6 +37,7 @@ MemoryRaster::MemoryRaster(std::string_view codec, const MemoryFormat& format, B
                 {"GDAL_JPEG_TO_RGB", has_four_colors ? "NO" : "YES", false},
                 {"GRIB_NORMALIZE_UNITS", "NO", false},
                 {"GRIB_ADJUST_LONGITUDE_RANGE", "NO", false},
+                {"GTIFF_IGNORE_READ_ERRORS", "NO", false},
                 {"GTIFF_IMPLICIT_JPEG_OVR", "NO", false}}},
       codec_(codec) {
   const auto& drivers = format.drivers;

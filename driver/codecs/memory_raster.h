@@ -44,7 +44,7 @@ class MemoryRaster {
 
  private:
   QuietErrors quiet_;
-  std::array<CPLConfigOptionSetter, 7> options_;
+  std::array<CPLConfigOptionSetter, 8> options_;
   std::string codec_;
   std::string path_;
   std::unique_ptr<GDALDataset> dataset_;

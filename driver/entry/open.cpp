@@ -300,9 +300,11 @@ std::string store_path(const std::string& path, const OptionValues& options) {
 GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size_t x,
                                   std::optional<std::size_t> y) {
   const Session& session = *array->session();
-  return new RasterDataset(RasterView(array, x, y, {}),
-                           format_connection_string(session.path(), array->GetFullName()),
-                           session.root_is_array() ? "" : array->GetFullName());
+  auto* dataset = new RasterDataset(RasterView(array, x, y, {}),
+                                    format_connection_string(session.path(), array->GetFullName()),
+                                    session.root_is_array() ? "" : array->GetFullName());
+  dataset->share_arrays();
+  return dataset;
 }
 
 GDALDataset* open(GDALOpenInfo* info) {

@@ -108,7 +108,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
-  // Takes over attributes that other programs have changed, with all that follows from them.
+  // Takes over attributes that other programs have changed, with all that follows from them. No
+  // other thread may use the array meanwhile.
   void refresh_metadata();
   void change_packing(const std::function<void(Packing&)>& edit);
   void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) override;
@@ -286,6 +287,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<const zarrcore::Array> array_;
+  std::shared_ptr<const zarrcore::ArrayMetadata> read_metadata_;  // as the store has it
   std::shared_ptr<const zarrcore::ArrayMetadata> metadata_;
   zarrcore::DataType element_type_;
   GDALExtendedDataType type_;

@@ -32,8 +32,9 @@ Json with_time_units(const zarrcore::ArrayMetadata& array) {
 }  // namespace
 
 void Array::load_metadata() {
-  metadata_ =
+  read_metadata_ =
       zarrcore::as_array(session_->hierarchy().node(node_path(), zarrcore::NodeKind::array));
+  metadata_ = read_metadata_;
   // What the store leaves out is stated by the opened array.
   if (array_->assumes_bytes() || array_->data_type() != metadata_->data_type) {
     const auto stated = std::make_shared<zarrcore::ArrayMetadata>(*metadata_);
@@ -53,15 +54,15 @@ void Array::load_metadata() {
 void Array::refresh_metadata() {
   session_->hierarchy().refresh_node(node_path());
   const auto current = session_->array_metadata(node_path());
-  if (current && current != metadata_) load_metadata();
+  if (current && current != read_metadata_) load_metadata();
 }
 
-// What other programs have changed shows in the attributes at once. What follows from them, such as
-// nodata and the CRS, stays until refresh_metadata(): other threads may be using it.
+// What other programs have changed shows in the attributes. What follows from them, such as nodata
+// and the CRS, stays until refresh_metadata(): other threads may be using it.
 Array::ShownAttributes Array::current_attributes() const {
   session_->hierarchy().refresh_node(node_path());
   const auto current = session_->array_metadata(node_path());
-  if (!current || current == metadata_) return {attributes_, shown_attributes_};
+  if (!current || current == read_metadata_) return {attributes_, shown_attributes_};
   return attributes_of(*current, read_packing(*current));
 }
 

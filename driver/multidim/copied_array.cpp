@@ -170,7 +170,9 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
       // The format does not have this type.
     }
   };
-  if (!options.is_given("STRING_FORMAT")) array.stored_type = old.data_type;
+  if (!options.is_given("STRING_FORMAT") && !old.data_type.is_long_double()) {
+    array.stored_type = old.data_type;
+  }
   if (!has_chunks) {
     const std::string lengths = zarrcore::shape_text(original.core().inner_chunk_shape(), ",");
     if (!lengths.empty()) rest.SetNameValue("BLOCKSIZE", lengths.c_str());

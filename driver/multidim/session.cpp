@@ -217,12 +217,7 @@ void Session::flush() {
 void Session::refresh() noexcept {
   guarded(false, [this] {
     hierarchy_->expect_changes();
-    // Programs that write over the network seldom ask for attributes again.
-    const bool reads_now = !is_slow() || !is_writable();
-    for (const auto& array : live_arrays()) {
-      array->core().refresh();
-      if (reads_now && !array->is_deleted()) array->refresh_metadata();
-    }
+    for (const auto& array : live_arrays()) array->core().refresh();
     return true;
   });
 }

@@ -190,7 +190,8 @@ std::string compression_name(const ArrayMetadata& array) {
   bool is_inner = false;
   const Json codecs = innermost(chain_json(array), is_inner);
   if (!is_simple(codecs) || is_named(codecs.back(), "bytes")) return {};
-  std::string name = codecs.back()["name"].get<std::string>();
+  const Json& last = codecs.back();
+  std::string name = (last.is_string() ? last : last["name"]).get<std::string>();
   constexpr std::string_view kPrefix = "numcodecs.";
   if (name.starts_with(kPrefix)) name.erase(0, kPrefix.size());
   for (const char* known : {"BLOSC", "BZ2", "GZIP", "LZ4", "LZMA", "ZLIB", "ZSTD"}) {

@@ -115,14 +115,15 @@ Shape proportional_chunk_shape(const Shape& shape, const Shape& ratios, double e
     for (const std::size_t axis : axes) ratio *= static_cast<double>(ratios[axis]);
     // Rounding may leave a root slightly below an integer.
     unit = std::pow(elements / ratio, 1 / static_cast<double>(axes.size())) * (1 + 1e-9);
-    const auto is_short = [&](std::size_t axis) {
-      const double side = unit * static_cast<double>(ratios[axis]);
-      return side >= static_cast<double>(shape[axis]) || side < 1;
-    };
-    const auto found = std::ranges::find_if(axes, is_short);
-    if (found == axes.end()) break;
-    const double side = unit * static_cast<double>(ratios[*found]);
-    chunk[*found] = side < 1 ? 1 : shape[*found];
+    const auto side = [&](std::size_t axis) { return unit * static_cast<double>(ratios[axis]); };
+    // First what has the length 1: then the others are shorter.
+    auto found = std::ranges::find_if(axes, [&](std::size_t axis) { return side(axis) < 1; });
+    if (found == axes.end()) {
+      found = std::ranges::find_if(
+          axes, [&](std::size_t axis) { return side(axis) >= static_cast<double>(shape[axis]); });
+      if (found == axes.end()) break;
+      chunk[*found] = shape[*found];
+    }
     elements /= static_cast<double>(chunk[*found]);
     axes.erase(found);
   }

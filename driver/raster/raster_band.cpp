@@ -123,12 +123,16 @@ GDALRasterBand* RasterBand::GetOverview(int index) {
   return overviews[static_cast<std::size_t>(index)]->GetRasterBand(nBand);
 }
 
+// In the list of an array's slices.
+std::size_t RasterBand::color_place() const {
+  return view().arrays().size() > 1 ? 0 : static_cast<std::size_t>(view().slice_number(nBand - 1));
+}
+
 GDALColorInterp RasterBand::GetColorInterpretation() {
   const zarrcore::Json* value =
       zarrcore::find_member(array().metadata().attributes, kColorInterpretation);
-  if (value != nullptr && value->is_array() && static_cast<int>(value->size()) >= nBand) {
-    value = &(*value)[static_cast<std::size_t>(nBand - 1)];
-  }
+  const std::size_t place = color_place();
+  if (value != nullptr && value->is_array() && value->size() > place) value = &(*value)[place];
   if (value != nullptr && value->is_string()) {
     return GDALGetColorInterpretationByName(value->get_ref<const std::string&>().c_str());
   }
@@ -148,14 +152,24 @@ GDALColorInterp RasterBand::GetColorInterpretation() {
 CPLErr RasterBand::SetColorInterpretation(GDALColorInterp interpretation) {
   if (!is_writable()) return GDALPamRasterBand::SetColorInterpretation(interpretation);
   return guarded(CE_Failure, [&] {
-    const bool is_shared = view().arrays().size() == 1 && view().band_count() > 1;
+    const std::uint64_t count = view().arrays().size() == 1 ? view().slice_count() : 1;
+    if (count > RasterView::kMaxBands) {
+      return GDALPamRasterBand::SetColorInterpretation(interpretation);
+    }
     zarrcore::Json names = GDALGetColorInterpretationName(interpretation);
-    if (is_shared) {
+    if (count > 1) {
+      const zarrcore::Json* stored =
+          zarrcore::find_member(array().metadata().attributes, kColorInterpretation);
       zarrcore::Json list = zarrcore::Json::array();
-      for (int band = 1; band <= view().band_count(); ++band) {
+      if (stored != nullptr && stored->is_array() && stored->size() == count) list = *stored;
+      while (list.size() < count) {
+        list.push_back(GDALGetColorInterpretationName(GCI_Undefined));
+      }
+      for (int band = 1; band <= view().band_count() && view().arrays().size() == 1; ++band) {
         const GDALColorInterp of_band =
             band == nBand ? interpretation : poDS->GetRasterBand(band)->GetColorInterpretation();
-        list.push_back(GDALGetColorInterpretationName(of_band));
+        list[static_cast<RasterBand*>(poDS->GetRasterBand(band))->color_place()] =
+            GDALGetColorInterpretationName(of_band);
       }
       names = std::move(list);
     }

@@ -85,6 +85,7 @@ class RasterBand final : public GDALPamRasterBand {
                    GSpacing line_space, GDALRasterIOExtraArg* extra) override;
 
  private:
+  std::size_t color_place() const;
   friend class RasterDataset;
 
   const RasterView& view() const;

@@ -58,6 +58,8 @@ class RasterDataset final : public GDALPamDataset {
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
   // For a raster of several arrays: takes over the sidecar of each.
   void load_sidecars_of_arrays();
+  // Its arrays may be used by other threads: what follows from their attributes stays as it is.
+  void share_arrays() { shares_arrays_ = true; }
   // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
   // The same without GDAL's files beside the store, which a copy that fails must not leave behind.
@@ -157,6 +159,7 @@ class RasterDataset final : public GDALPamDataset {
   // Shows the attributes that other programs have changed since the last time; items that were set
   // beside the store stay.
   void refresh_metadata();
+  bool shares_arrays_ = false;
   void set_image_structure();
   // The items of the domain STORED_CHUNKS; see Array::stored_chunks().
   MetadataList stored_chunks();

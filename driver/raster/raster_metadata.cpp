@@ -174,6 +174,12 @@ void RasterDataset::refresh_metadata() {
     for (const std::string& path : {std::string(), group}) {
       if (!session.root_is_array()) session.hierarchy().refresh_node(path);
     }
+    // Programs that write over the network seldom ask for attributes again.
+    if (!shares_arrays_ && (!session.is_slow() || !session.is_writable())) {
+      for (const auto& array : view_.arrays()) {
+        if (!array->is_deleted()) array->refresh_metadata();
+      }
+    }
     forget_nodata();
     const zarrcore::Json before = std::exchange(read_items_, stored_items());
     zarrcore::Json names = before;

@@ -16,6 +16,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -37,8 +38,24 @@ bool is_database(std::string_view start) {
          start.substr(std::min(kApplicationOffset, start.size()), 4) != kApplication;
 }
 
-bool has_table(std::string_view page) {
+// `start` are the first bytes of a database. The size of its pages is at offset 16; 1 is 65536.
+bool has_table(std::string_view start) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(start[at]); };
+  const std::size_t size = byte(16) * 256U + byte(17);
+  const std::string_view page = start.substr(0, size == 1 ? kMaxPage : size);
   return page.find("CREATE TABLE zarr(k TEXT PRIMARY KEY, v BLOB)") != page.npos;
+}
+
+// What hex() of SQL made; nullopt if the digits are not those of `size` bytes.
+std::optional<Buffer> bytes_of_digits(std::string_view digits, std::uint64_t size) {
+  if (digits.size() != 2 * size) return std::nullopt;
+  Buffer bytes(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto value = zarrcore::parse_digits(digits.substr(2 * i, 2), 16);
+    if (!value) return std::nullopt;
+    bytes.data()[i] = static_cast<std::byte>(*value);
+  }
+  return bytes;
 }
 
 std::string sql_text(std::string_view text) {
@@ -71,14 +88,16 @@ class SqliteStore final : public zarrcore::Store {
     columns += ", CASE WHEN " + columns + " <= ";
     columns += std::to_string(std::min<std::uint64_t>(max_size, INT64_MAX)) + " THEN ";
     columns += kValue;
+    std::optional<std::uint64_t> found;
     std::optional<Buffer> value;
     query(value_where(columns + " END", key), [&](const OGRFeature& row) {
       const std::optional<std::uint64_t> size = size_in(row);
       if (!size) return;
       zarrcore::check_value_size(*size, max_size);
+      found = size;
       value = bytes_in(row, 1, *size);
     });
-    return value;
+    return found && !value ? read(kValue, key, *found) : std::move(value);
   }
 
   std::optional<std::vector<Buffer>> get_ranges(
@@ -93,10 +112,8 @@ class SqliteStore final : public zarrcore::Store {
       part += kValue;
       part += ", " + std::to_string(zarrcore::resolve_range(range, *size) + 1);
       part += ", " + std::to_string(range.length) + ")";
-      query(value_where(part, key),
-            [&](const OGRFeature& row) { parts.push_back(bytes_in(row, 0, range.length)); });
+      parts.push_back(read(part, key, range.length));
     }
-    if (parts.size() != ranges.size()) throw Error(path_ + " was changed while it was read");
     return parts;
   }
 
@@ -152,7 +169,20 @@ class SqliteStore final : public zarrcore::Store {
     return static_cast<std::uint64_t>(row.GetFieldAsInteger64(0));
   }
 
-  static Buffer bytes_in(const OGRFeature& row, int column, std::uint64_t size) {
+  // What an expression of SQL gives for a value.
+  Buffer read(const std::string& what, std::string_view key, std::uint64_t size) {
+    std::optional<Buffer> bytes;
+    query(value_where(what, key), [&](const OGRFeature& row) { bytes = bytes_in(row, 0, size); });
+    if (bytes) return std::move(*bytes);
+    query(value_where("hex(" + what + ")", key),
+          [&](const OGRFeature& row) { bytes = bytes_of_digits(row.GetFieldAsString(0), size); });
+    if (!bytes) throw Error(path_ + " was changed while it was read");
+    return std::move(*bytes);
+  }
+
+  // Nullopt if GDAL takes the bytes for a geometry, and shows no such column.
+  static std::optional<Buffer> bytes_in(const OGRFeature& row, int column, std::uint64_t size) {
+    if (row.GetFieldCount() <= column) return std::nullopt;
     Buffer bytes(size);
     if (size == 0) return bytes;
     int count = 0;

@@ -106,7 +106,9 @@ std::string in_icechunk(const std::string& path, std::string_view rest) {
 bool is_url_pipeline(const std::string& name) {
   const auto parts = parts_of(name);
   if (parts.size() < 2 || parts.front().empty()) return false;
-  return find_root(parts.front()) != nullptr || is_known(scheme_of(parts[1]));
+  // The URL of another resource may have a "|" in it.
+  const bool has_scheme = parts[1].find(':') != parts[1].npos;
+  return is_known(scheme_of(parts[1])) || (has_scheme && find_root(parts.front()) != nullptr);
 }
 
 std::string path_of_pipeline(const std::string& name) {

@@ -1,5 +1,6 @@
 #include "zarrcore/codec/codec_chain.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -105,7 +106,10 @@ void CodecChain::add_imagecodecs(std::string_view name, Json configuration, Endi
                                  bool is_known) {
   const CodecFactory make = find_codec(name);
   if (array_to_bytes_) {
-    if (bytes_codecs_.empty()) {
+    const bool are_elements = std::ranges::all_of(bytes_codecs_, [](const auto& codec) {
+      return dynamic_cast<const Filter*>(codec.get()) != nullptr;
+    });
+    if (are_elements) {
       configuration = in_stored_order(std::move(configuration), bytes_spec_.data_type, endian);
     }
     add(make(configuration, bytes_spec_), is_known);

@@ -207,7 +207,7 @@ void unshuffle_bits(ByteSpan encoded, MutableByteSpan decoded, std::size_t item_
         bits[b] = std::to_integer<std::uint64_t>(encoded[(8 * k + b) * groups + group]);
       }
       for (std::size_t i = 0; i < 8; ++i) {
-        unsigned byte = 0;
+        std::uint64_t byte = 0;
         for (std::size_t b = 0; b < 8; ++b) byte |= (bits[b] >> i & 1) << b;
         decoded[(8 * group + i) * item_size + k] = static_cast<std::byte>(byte);
       }

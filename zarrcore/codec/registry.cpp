@@ -244,7 +244,10 @@ Json with_array_members(std::string_view name, Json configuration, const ChunkSp
 }
 
 Endian stored_endian(std::span<const CodecMetadata> codecs) {
-  const auto bytes = std::ranges::find(codecs, "bytes", &CodecMetadata::name);
+  const auto bytes = std::ranges::find_if(codecs, [](const CodecMetadata& codec) {
+    const Entry* entry = find_entry(codec.name);
+    return entry != nullptr && entry->make == make_bytes;
+  });
   const Json* endian =
       bytes == codecs.end() ? nullptr : find_member(bytes->configuration, "endian");
   return endian != nullptr && *endian == "big" ? Endian::big : Endian::little;

@@ -47,6 +47,19 @@ const std::string& place_of_processes() {
   return place;
 }
 
+// Whether the process that created a file of this name has certainly ended.
+bool is_writer_dead(std::string_view name) {
+  const std::string& place = place_of_processes();
+  if (place.empty() || !name.substr(1).starts_with(place + '-')) return false;
+  name.remove_prefix(1 + place.size() + 1);
+  long process = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+  return error == std::errc() && end != name.data() + name.size() && *end == '-' &&
+         !is_process_alive(process);
+}
+
+}  // namespace
+
 // ".PLACE-PROCESS-RANDOM-NUMBER.zarr-partial": processes of other machines and containers can have
 // the same id, and forked processes have the same random number.
 std::string make_temporary_name() {
@@ -61,19 +74,6 @@ std::string make_temporary_name() {
   name += std::to_string(counter++);
   return name.append(kTemporarySuffix);
 }
-
-// Whether the process that created a file of this name has certainly ended.
-bool is_writer_dead(std::string_view name) {
-  const std::string& place = place_of_processes();
-  if (place.empty() || !name.substr(1).starts_with(place + '-')) return false;
-  name.remove_prefix(1 + place.size() + 1);
-  long process = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
-  return error == std::errc() && end != name.data() + name.size() && *end == '-' &&
-         !is_process_alive(process);
-}
-
-}  // namespace
 
 std::string utf8_of(const std::filesystem::path& path) {
   const std::u8string text = path.generic_u8string();

@@ -173,6 +173,8 @@ class TemporaryFile {
 };
 
 bool is_temporary_file(std::string_view name);
+// The name of a temporary file that no other process has, also in another container or machine.
+std::string make_temporary_name();
 
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
 // be on another machine, where the lock may not work, the file must be an hour old.

@@ -7,7 +7,6 @@
 #include <cpl_vsi_virtual.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <string_view>
@@ -138,6 +137,7 @@ void check_is_no_device(const std::string& path) {
 // The mode of a file or folder; empty when it does not exist.
 std::optional<decltype(VSIStatBufL::st_mode)> mode_of(const std::string& path, int flags) {
   const VsiCall call;
+  const auto lock = lock_archive(path);
   VSIStatBufL status;
   if (VSIStatExL(path.c_str(), &status, flags) != 0) return std::nullopt;
   return status.st_mode;
@@ -194,6 +194,7 @@ File open_file(const std::string& path, std::uint64_t wanted) {
   const auto bytes_at_open = set_bytes_at_open(path, wanted);
   check_is_no_device(path);
   const auto open = [&] {
+    const auto lock = lock_archive(path);
     VSIErrorReset();
     CPLErrorReset();
     // GDAL takes names without a dot, such as those of chunks, for folders when it lists their
@@ -231,7 +232,14 @@ std::optional<FileVersion> find_file_version(const std::string& path) {
                      static_cast<std::int64_t>(status.st_mtime)};
 }
 
+std::unique_lock<std::mutex> lock_archive(const std::string& path) {
+  static auto& mutex = *new std::mutex;
+  return is_in_archive(path) && VSIIsLocal(path.c_str()) ? std::unique_lock(mutex)
+                                                         : std::unique_lock<std::mutex>();
+}
+
 FolderListing open_listing(const std::string& folder, int depth) {
+  const auto lock = lock_archive(folder);
   const char* const options[] = {"NAME_AND_TYPE_ONLY=YES", nullptr};
   return FolderListing(VSIOpenDir(folder.c_str(), depth, options));
 }
@@ -283,11 +291,9 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
 }
 
 std::string partial_path(const std::string& path) {
-  static std::atomic<unsigned> counter{0};
   const std::string folder = CPLGetPath(path.c_str());
-  return (folder.empty() ? folder : folder + '/') + '.' + CPLGetFilename(path.c_str()) + '.' +
-         std::to_string(CPLGetCurrentProcessID()) + '-' + std::to_string(counter++) +
-         std::string(zarrcore::kTemporarySuffix);
+  return (folder.empty() ? folder : folder + '/') + '.' + CPLGetFilename(path.c_str()) +
+         zarrcore::make_temporary_name();
 }
 
 void write_file(const std::string& path, std::span<const ValuePart> parts) {

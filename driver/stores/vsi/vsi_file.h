@@ -62,6 +62,10 @@ struct FileVersion {
   bool is_ambiguous() const;
 };
 
+// For calls about files in local archives: GDAL's cache of what archives hold is not safe while one
+// changes. Nothing is locked for other paths.
+std::unique_lock<std::mutex> lock_archive(const std::string& path);
+
 // Nullopt if there is no such file.
 std::optional<FileVersion> find_file_version(const std::string& path);
 

@@ -33,9 +33,13 @@ bool is_n5_text(std::string_view text) {
 bool is_n5_file(const std::string& path) {
   constexpr std::uint64_t kMaxBytes = 1 << 24;
   if (!is_file(path)) return false;
-  const File file = open_file(path);
-  const std::uint64_t size = file ? file_size(file.get()) : kMaxBytes;
-  return size < kMaxBytes && is_n5_text(read_bytes(file.get(), 0, size).text());
+  try {
+    const File file = open_file(path);
+    const std::uint64_t size = file ? file_size(file.get()) : kMaxBytes;
+    return size < kMaxBytes && is_n5_text(read_bytes(file.get(), 0, size).text());
+  } catch (const zarrcore::Error&) {
+    return false;  // another format's, which may be able to do without it
+  }
 }
 
 // On the network, N5's document is requested only from folders whose names say that they are N5.

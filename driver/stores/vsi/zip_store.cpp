@@ -5,8 +5,11 @@
 #include <cpl_vsi_error.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <system_error>
+#include <utility>
 
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
@@ -16,10 +19,13 @@
 #include "driver/stores/vsi/zip_format.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/process.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/checksum.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
+#include "zarrcore/store/value_version.h"
 
 namespace gdal_zarr {
 namespace {
@@ -55,6 +61,10 @@ class ZipStore final : public zarrcore::Store {
   }
 
   ~ZipStore() override {
+    if (process_ != zarrcore::process_id()) {  // a forked child; the files are the parent's
+      file_.reset();
+      return;
+    }
     const VsiCall call;
     // What was complete before is complete again.
     if (is_changed_ && was_complete_ && !old_) {
@@ -128,7 +138,7 @@ class ZipStore final : public zarrcore::Store {
   void flush() override {
     const VsiCall call;
     const std::lock_guard lock(mutex_);
-    if (is_changed_) complete();
+    if (is_changed_ && process_ == zarrcore::process_id()) complete();
   }
 
   std::string description() const override { return path_; }
@@ -144,17 +154,33 @@ class ZipStore final : public zarrcore::Store {
 
   // Begins with the archive as it is.
   void read_directory() {
-    version_ = find_file_version(target_.archive);
+    version_ = version_now();
     has_name_ = was_complete_ = true;
-    reopen("rb");
+    reopen("r+b");  // fails for a file that must not be written
     directory_ = read_zip_directory(file_.get());
-    file_.reset();
     end_ = directory_.offset;
     is_changed_ = false;
     for (const ZipDirectory::Record& record : directory_.records) {
+      const std::string_view name = record.name;
+      if (!zarrcore::is_utf8(name) || name.starts_with("./") || name.find('\\') != name.npos) {
+        throw Error("it cannot be changed, since GDAL reads one of its entries by another name");
+      }
       const auto key = key_of(record);
-      if (key) values_.insert_or_assign(std::string(*key), Value{{}, {}, true});
+      if (key && !values_.try_emplace(std::string(*key), Value{{}, {}, true}).second) {
+        throw Error("it cannot be changed, since two entries are called \"" + record.name + '"');
+      }
     }
+  }
+
+  // Of the archive; absent if it does not exist.
+  zarrcore::ValueVersion version_now() const {
+    if (!target_.archive.starts_with("/vsi")) {
+      return zarrcore::LocalFile::version(target_.archive);
+    }
+    constexpr std::int64_t kNanoseconds = 1'000'000'000;
+    const auto found = find_file_version(target_.archive);
+    return found ? zarrcore::file_version(0, found->size, found->seconds * kNanoseconds, 0)
+                 : zarrcore::ValueVersion::absent();
   }
 
   // The key of a value of this store; nullopt for folders, and for files elsewhere.
@@ -179,11 +205,10 @@ class ZipStore final : public zarrcore::Store {
   // Copies the entries of the archive to a new file.
   void copy_entries() {
     constexpr std::uint64_t kBlock = std::uint64_t{4} << 20;
-    if (find_file_version(target_.archive) != version_) {
+    if (version_now().differs_from(version_)) {
       throw Error(target_.archive + " was changed by another program");
     }
-    const File archive = open_file(target_.archive);
-    if (!archive) throw Error(target_.archive + " was removed by another program");
+    File archive = std::move(file_);
     try {
       has_name_ = false;
       reopen("w+b");
@@ -192,7 +217,7 @@ class ZipStore final : public zarrcore::Store {
       }
     } catch (...) {
       has_name_ = true;
-      file_.reset();
+      file_ = std::move(archive);
       VSIUnlink(working_path_.c_str());
       throw;
     }
@@ -229,8 +254,8 @@ class ZipStore final : public zarrcore::Store {
   // Takes the name from a completed archive that is changed.
   void take_name() {
     if (!has_name_) return;
-    file_.reset();
     if (old_) return copy_entries();
+    file_.reset();
     if (is_local_) {
       if (find_file_version(target_.archive).value_or(FileVersion()).size != size_) {
         throw Error(target_.archive + " was changed by another program or by GDAL: it is complete");
@@ -293,22 +318,27 @@ class ZipStore final : public zarrcore::Store {
     }
     publish();
     has_name_ = true;
+    // Held, since another program may replace the archive.
+    if (old_) reopen("rb");
     was_complete_ = true;
     is_changed_ = false;
   }
 
   void publish() {
-    if (old_ && find_file_version(target_.archive) != version_) {
+    if (old_ && version_now().differs_from(version_)) {
       throw Error(target_.archive + " was changed by another program, and is left as it is");
     }
     if (is_local_) {
       if (!old_ && path_exists(target_.archive)) throw Error(target_.archive + " exists already");
       if (old_ && !target_.archive.starts_with("/vsi")) {
+        const auto working = zarrcore::path_of_utf8(working_path_);
+        const auto archive = zarrcore::path_of_utf8(target_.archive);
+        std::filesystem::permissions(working, std::filesystem::status(archive).permissions());
         zarrcore::replace_file(working_path_, target_.archive);
       } else if (VSIRename(working_path_.c_str(), target_.archive.c_str()) != 0) {
         throw Error(working_path_ + " cannot be renamed to " + target_.archive);
       }
-      if (old_) version_ = find_file_version(target_.archive);
+      if (old_) version_ = version_now();
       return;
     }
     if (CPLCopyFile(target_.archive.c_str(), working_path_.c_str()) != 0) {
@@ -325,7 +355,8 @@ class ZipStore final : public zarrcore::Store {
   File file_;         // null if it must be opened again
   std::map<std::string, Value, std::less<>> values_;
   ZipDirectory directory_;  // of the archive before
-  std::optional<FileVersion> version_;
+  zarrcore::ValueVersion version_ = zarrcore::ValueVersion::absent();
+  const long process_ = zarrcore::process_id();
   std::uint64_t end_ = 0;   // of the entries that are not held back
   std::uint64_t size_ = 0;  // of the completed archive
   bool is_changed_ = true;  // since it was completed
@@ -334,34 +365,6 @@ class ZipStore final : public zarrcore::Store {
 };
 
 }  // namespace
-
-std::optional<ZipTarget> parse_zip_target(const std::string& path) {
-  if (!path.starts_with(kVsiZip)) {
-    if (!is_zip_name(path) || is_folder(path)) return std::nullopt;
-    return ZipTarget{path, {}};
-  }
-  const std::string rest = path.substr(kVsiZip.size());
-  std::size_t start = 0;
-  std::size_t end = std::string::npos;
-  std::size_t next = std::string::npos;
-  if (rest.starts_with('{')) {
-    start = 1;
-    end = rest.find('}');
-    next = end == std::string::npos ? end : end + 1;
-  } else {
-    // The first part of the path that is called like an archive.
-    for (std::size_t slash = 0; end == std::string::npos && slash < rest.size();) {
-      const std::size_t stop = std::min(rest.find('/', slash + 1), rest.size());
-      if (is_zip_name(rest.substr(0, stop))) end = next = stop;
-      slash = stop;
-    }
-  }
-  if (end == std::string::npos || (next < rest.size() && rest[next] != '/')) {
-    throw Error(path + ": the name of a ZIP archive ends with .zip or is in braces, as in " +
-                std::string(kVsiZip) + "{archive}/folder");
-  }
-  return ZipTarget{rest.substr(start, end - start), zarrcore::normalize_path(rest.substr(next))};
-}
 
 std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const ZipTarget& target) {
   check_parent_exists(target.archive);
@@ -373,7 +376,15 @@ std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const Z
 }
 
 std::shared_ptr<zarrcore::Store> open_zip_store(const std::string& path, const ZipTarget& target) {
-  return std::make_shared<ZipStore>(path, target, make_store(path));
+  ZipTarget real = target;
+  // The new archive takes the place of the file, not of a link to it.
+  std::error_code error;
+  const auto archive = zarrcore::path_of_utf8(target.archive);
+  if (!target.archive.starts_with("/vsi") && std::filesystem::is_symlink(archive, error)) {
+    real.archive = zarrcore::utf8_of(std::filesystem::canonical(archive, error));
+    if (error) throw Error(target.archive + " is a link that leads to no file");
+  }
+  return std::make_shared<ZipStore>(path, real, make_store(path));
 }
 
 }  // namespace gdal_zarr
