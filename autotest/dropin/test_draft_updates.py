@@ -7,12 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from multidim_stores import add_attribute, fails, open_store
+from multidim_stores import add_attribute, open_store
 from osgeo import gdal
 from tested_driver import BUILTIN, older_than
 

@@ -14,7 +14,6 @@
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_store.h"
-#include "driver/stores/vsi/zarr_folder.h"
 #include "driver/stores/vsi/zip_directory.h"
 #include "driver/stores/vsi/zip_format.h"
 #include "zarrcore/base/error.h"
@@ -377,7 +376,7 @@ std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const Z
 
 std::shared_ptr<zarrcore::Store> open_zip_store(const std::string& path, const ZipTarget& target) {
   ZipTarget real = target;
-  // The new archive takes the place of the file, not of a link to it.
+  // A link stays; the file that it leads to is replaced.
   std::error_code error;
   const auto archive = zarrcore::path_of_utf8(target.archive);
   if (!target.archive.starts_with("/vsi") && std::filesystem::is_symlink(archive, error)) {
